@@ -5,7 +5,7 @@ import { FailedFiles } from './test/support/failed-files.js';
 /** What starts processes or threads, needs the build or takes long. All other tests are laws, and share few processes. */
 export const PROGRAM = [
   'test/{at-once,build,ci,deploy,mutants,public-names,readme,readme-queries,tasks}.test.ts',
-  'test/{app,cli,engines,flows}/**/*.test.ts',
+  'test/{app,cli,store,flows}/**/*.test.ts',
   'test/registry/{examples,package}.test.ts',
   'test/sandbox/{conservation,webhooks}.test.ts',
   'test/resources/adds-a-resource.test.ts',
@@ -16,7 +16,7 @@ export const PROGRAM = [
 export const POSTGRES = [
   'test/contract/{commands,inbox-same,mirror-same,readers}.test.ts',
   'test/postgres/**/*.test.ts',
-  'test/engines/postgres/**/*.test.ts',
+  'test/store/postgres/**/*.test.ts',
   'test/flows/postgres.test.ts',
 ];
 

@@ -80,10 +80,10 @@ test('no test mixes the sources with what is built', () => {
   expect(mixed).toEqual([]);
 });
 
-const DRIVER = /^\.\.\/(?:dist\/)?src\/engines\/sqlite\/(?:driver|open)\.js$/;
+const DRIVER = /^\.\.\/(?:dist\/)?src\/store\/sqlite\/(?:driver|open)\.js$/;
 
 /** Tests of the engine, and benchmarks of what it costs. */
-const OWN_SQL = /^(?:engines|bench)\//;
+const OWN_SQL = /^(?:store|bench)\//;
 
 /** Who opens a database with the driver, and what for. All others look at rows by test/support/tables.ts. */
 const OPENS: Readonly<Record<string, string>> = {

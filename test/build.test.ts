@@ -23,11 +23,11 @@ const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
 /** What is started as a process or a thread of its own, beside the program. */
 const OTHERS = [
   'app/door-thread',
-  'engines/sqlite/mirror/mirror-thread',
-  'engines/sqlite/asker/query-process',
-  'engines/sqlite/asker/query-watch',
+  'store/sqlite/mirror/mirror-thread',
+  'store/sqlite/asker/query-process',
+  'store/sqlite/asker/query-watch',
 ];
-const DRIVER = 'engines/sqlite/driver';
+const DRIVER = 'store/sqlite/driver';
 
 let project: string;
 

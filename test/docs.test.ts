@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../src/cli/exit.js';
-import { CERTIFICATE_STATES, FRESHNESS_STATES } from '../src/engines/contract/states.js';
+import { CERTIFICATE_STATES, FRESHNESS_STATES } from '../src/store/contract/states.js';
 import { VERDICTS } from '../src/inbox/delivery.js';
 import { JOB_STATES, LANES } from '../src/inbox/job.js';
 import { linksOf } from './support/readme.js';

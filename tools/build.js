@@ -30,9 +30,9 @@ const BUNDLED = 'kysely';
 const PROGRAMS = [
   'src/main',
   'src/app/door-thread',
-  'src/engines/sqlite/mirror/mirror-thread',
-  'src/engines/sqlite/asker/query-process',
-  'src/engines/sqlite/asker/query-watch',
+  'src/store/sqlite/mirror/mirror-thread',
+  'src/store/sqlite/asker/query-process',
+  'src/store/sqlite/asker/query-watch',
 ];
 /** What people start stands at the top. */
 const STARTED = PROGRAMS.map(program => (program === 'src/main' ? MAIN : `${program}.js`));
@@ -68,7 +68,7 @@ async function build() {
 async function loadDriver() {
   if (process.env.npm_config_omit?.split(/\s+/).includes('optional')) return 0;
   try {
-    await import(join(DIST, 'src/engines/sqlite/driver.js'));
+    await import(join(DIST, 'src/store/sqlite/driver.js'));
     return 0;
   } catch (error) {
     console.error(error.message);

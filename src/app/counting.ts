@@ -1,4 +1,4 @@
-import type { Engine } from '../engines/engine.js';
+import type { Engine } from '../store/engine.js';
 import type { Log } from '../log/log.js';
 import type { MirrorPort } from '../mirror/port.js';
 import { describe } from '../sync/outcome.js';

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openDoor } from '../engines/open-door.js';
-import type { StoreSettings } from '../engines/settings.js';
+import { openDoor } from '../store/open-door.js';
+import type { StoreSettings } from '../store/settings.js';
 import { describeFailure } from '../inbox/delivery.js';
 import { serveThread } from '../thread.js';
 import { createAcceptPosts } from '../webhook/posts.js';

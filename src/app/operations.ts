@@ -1,6 +1,6 @@
-import { describeDisk } from '../engines/contract/disk.js';
-import type { Engine } from '../engines/engine.js';
-import type { Family } from '../engines/migrations.js';
+import { describeDisk } from '../store/contract/disk.js';
+import type { Engine } from '../store/engine.js';
+import type { Family } from '../store/migrations.js';
 import type { Log } from '../log/log.js';
 import type { Check } from '../operations/checks.js';
 import { isLoopback } from '../operations/foreign.js';

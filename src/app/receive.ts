@@ -1,6 +1,6 @@
 import type { ReceiveSettings } from '../config/settings.js';
 import type { StoreFailure } from '../inbox/delivery.js';
-import { openEngine } from '../engines/open.js';
+import { openEngine } from '../store/open.js';
 import { createGroupCommit } from '../webhook/group-commit.js';
 import { createMetrics } from '../operations/metrics.js';
 import { builtBeside } from '../package.js';

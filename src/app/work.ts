@@ -1,8 +1,8 @@
 import { createClient } from '../client.js';
 import type { WorkSettings } from '../config/settings.js';
-import { describeDisk } from '../engines/contract/disk.js';
-import type { Engine } from '../engines/engine.js';
-import { openEngine } from '../engines/open.js';
+import { describeDisk } from '../store/contract/disk.js';
+import type { Engine } from '../store/engine.js';
+import { openEngine } from '../store/open.js';
 import type { CertificateStore } from '../mirror/mirror.js';
 import { DRIFTING } from '../mirror/sync-run.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';

@@ -1,5 +1,5 @@
-import type { Writers } from '../engines/engine.js';
-import type { Reader } from '../engines/contract/reader.js';
+import type { Writers } from '../store/engine.js';
+import type { Reader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Mirror } from '../mirror/mirror.js';
 import type { PdfStore } from '../mirror/pdf-store.js';

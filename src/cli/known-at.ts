@@ -1,4 +1,4 @@
-import type { Reader } from '../engines/contract/reader.js';
+import type { Reader } from '../store/contract/reader.js';
 import { type ReadAt, readKnownAt } from '../query/past/as-of.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';

@@ -1,5 +1,5 @@
-import type { Reader } from '../engines/contract/reader.js';
-import type { Row } from '../engines/contract/tables.js';
+import type { Reader } from '../store/contract/reader.js';
+import type { Row } from '../store/contract/tables.js';
 import type { Pdfs } from './pdfs.js';
 import type { Html } from './parts/html.js';
 

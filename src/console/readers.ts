@@ -1,4 +1,4 @@
-import type { OpenReader, Reader } from '../engines/contract/reader.js';
+import type { OpenReader, Reader } from '../store/contract/reader.js';
 
 export interface Readers {
   /** One reader for one page: what it asks of one moment, or streams, is nobody else's. */

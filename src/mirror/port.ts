@@ -1,4 +1,4 @@
-import type { CertificateState, InstallationState, RunState } from '../engines/contract/states.js';
+import type { CertificateState, InstallationState, RunState } from '../store/contract/states.js';
 import type { Value } from '../resources/columns.js';
 import type { InstallationRow } from '../resources/installations.js';
 import type { ListResource, Resource } from '../resources/lists.js';

@@ -1,5 +1,5 @@
-import type { Reader } from '../engines/contract/reader.js';
-import type { Row, Tables } from '../engines/contract/tables.js';
+import type { Reader } from '../store/contract/reader.js';
+import type { Row, Tables } from '../store/contract/tables.js';
 import { NULLS_FIRST } from './by-name.js';
 import { readKnown } from './coverage.js';
 import { inSnapshot } from './snapshot.js';

@@ -6,8 +6,8 @@ import type {
   OrderByItemBuilder,
   SqlBool,
 } from 'kysely';
-import type { Reader } from '../engines/contract/reader.js';
-import type { Row, Tables } from '../engines/contract/tables.js';
+import type { Reader } from '../store/contract/reader.js';
+import type { Row, Tables } from '../store/contract/tables.js';
 import { NAME_OF_OWNER } from '../resources/entry.js';
 import type { Condition } from './lists/filter.js';
 

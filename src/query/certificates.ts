@@ -1,4 +1,4 @@
-import type { Reader } from '../engines/contract/reader.js';
+import type { Reader } from '../store/contract/reader.js';
 import { NULLS_FIRST, stoodAt } from './by-name.js';
 
 /** A file that a row names, replaced ones included: what was stored once is never removed by a read. */

@@ -1,5 +1,5 @@
-import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
-import type { Row, Value } from '../engines/contract/tables.js';
+import { AT_ONCE, type Reader } from '../store/contract/reader.js';
+import type { Row, Value } from '../store/contract/tables.js';
 import { type Entry, keyOf } from '../resources/entry.js';
 import { LIST_RESOURCES } from '../resources/lists.js';
 import { byName, NULLS_FIRST } from './by-name.js';

@@ -1,4 +1,4 @@
-import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
+import { AT_ONCE, type Reader } from '../store/contract/reader.js';
 import { ENTRIES } from '../resources/resources.js';
 import { LISTS } from '../resources/lists.js';
 import { byName } from './by-name.js';

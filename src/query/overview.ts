@@ -1,4 +1,4 @@
-import type { Reader } from '../engines/contract/reader.js';
+import type { Reader } from '../store/contract/reader.js';
 import { readAvailable } from './available.js';
 import { readActivity } from './inbox/activity.js';
 import { ALL_CHANGES, readNewest } from './past/changes.js';

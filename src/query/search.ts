@@ -1,5 +1,5 @@
-import type { Reader } from '../engines/contract/reader.js';
-import { hasColumn, type Row } from '../engines/contract/tables.js';
+import type { Reader } from '../store/contract/reader.js';
+import { hasColumn, type Row } from '../store/contract/tables.js';
 import { byName, fits } from './by-name.js';
 import { ofAnyOrganization } from './lists/find.js';
 import type { List } from './lists/list.js';

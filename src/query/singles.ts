@@ -1,4 +1,4 @@
-import type { Reader } from '../engines/contract/reader.js';
+import type { Reader } from '../store/contract/reader.js';
 
 /** Something that stands at the registry by itself, and is asked for by its id. */
 export interface Single {

@@ -63,11 +63,11 @@ test('a command loads no package but the one that reads command lines, until it 
 });
 
 test('what the receiver loads is what it may load: no worker, no mirror, nothing that signs', () => {
-  const door = later('door-thread.js', 'engines/sqlite/inbox/door.ts');
+  const door = later('door-thread.js', 'store/sqlite/inbox/door.ts');
   const { sources, packages } = loadedWith(['main.js', fileOf('app/receive.ts'), 'door-thread.js', door]);
   expect(sources).toContain('webhook/receiver.ts');
   expect(sources).toContain('app/door-thread.ts');
-  expect(sources).toContain('engines/sqlite/inbox/door.ts');
+  expect(sources).toContain('store/sqlite/inbox/door.ts');
   const others = sources.filter(source => /^(?:mirror|sync|auth|sandbox)\//.test(source));
   expect(others.toSorted()).toEqual(COMMAND_LINE);
   expect(packages).toEqual(['commander', 'express', 'prom-client']);
@@ -76,7 +76,7 @@ test('what the receiver loads is what it may load: no worker, no mirror, nothing
 test('the asker loads the driver and what opens the databases, and no package else', () => {
   const { sources, packages } = loadedWith(['query-process.js']);
   expect(
-    sources.filter(source => !/^(?:engines\/(?:sqlite|contract|migrations)|package|folder)/.test(source)),
+    sources.filter(source => !/^(?:store\/(?:sqlite|contract|migrations)|package|folder)/.test(source)),
   ).toEqual([]);
   expect(packages).toEqual([]);
 });
@@ -85,10 +85,10 @@ test('the driver of PostgreSQL is loaded by what asks PostgreSQL, and by nothing
   const files = readdirSync(FOLDER).filter(name => name.endsWith('.js'));
   const naming = files.filter(name => all(IMPORT, read(name)).includes('pg'));
   expect(naming.length).toBeGreaterThan(0);
-  for (const name of naming) expect(all(SOURCE, read(name))).toContain('engines/postgres/driver.ts');
+  for (const name of naming) expect(all(SOURCE, read(name))).toContain('store/postgres/driver.ts');
   const reaching = files.filter(name => loadedWith([name]).packages.includes('pg'));
   const sources = reaching.flatMap(name => all(SOURCE, read(name)));
   expect(
-    sources.filter(source => /^(?:app|cli|engines\/open|engines\/sqlite\/(?:engine|reader))/.test(source)),
+    sources.filter(source => /^(?:app|cli|store\/open|store\/sqlite\/(?:engine|reader))/.test(source)),
   ).toEqual([]);
 });

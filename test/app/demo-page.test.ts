@@ -3,7 +3,7 @@ import { createActions } from '../../src/app/actions.js';
 import { createDemoActions } from '../../src/cli/commands/demo/actions.js';
 import { createClient } from '../../src/client.js';
 import { readSettings } from '../../src/config/config.js';
-import { openEngine } from '../../src/engines/open.js';
+import { openEngine } from '../../src/store/open.js';
 import { createControlClient } from '../../src/sandbox/control/client.js';
 import { visitConsole } from '../support/console.js';
 import { wordsOf } from '../support/console-stage.js';

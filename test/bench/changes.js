@@ -1,7 +1,7 @@
 // npm run bench -- changes [--engine postgres]: `changes --since 24h` where 1,000,000 retirements stand (ROWS sets another
 // number) and 10,000 changes are a day old at most, each start beside one of Node that does nothing.
 import { execFileSync } from 'node:child_process';
-import { openEngine } from '../../dist/src/engines/open.js';
+import { openEngine } from '../../dist/src/store/open.js';
 import { MAIN, withFolder } from './parts/children.js';
 import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { best, createFigures, timed } from './parts/figures.js';

@@ -2,7 +2,7 @@
 //   npm run bench -- receive [--engine postgres] [rounds] [seconds] [seconds of the open loop] [minutes beside an open transaction and a worker]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Database } from '../../dist/src/engines/sqlite/driver.js';
+import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { startReceiver } from '../support/receiver-child.js';
 import { openConnection, percentile, prepareDeliveries } from '../support/load.js';
 import { startChild, withFolder } from './parts/children.js';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { Database } from '../../dist/src/engines/sqlite/driver.js';
+import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { MAIN, runChild, start, startChild, withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures } from './parts/figures.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { gapsOf } from '../../src/console/parts/gaps.js';
 import { html } from '../../src/console/parts/html.js';
-import { openReader } from '../../src/engines/sqlite/reader.js';
+import { openReader } from '../../src/store/sqlite/reader.js';
 import { readGaps } from '../../src/query/past/as-of.js';
 import { runCommand } from '../support/command.js';
 import { wordsOf } from '../support/console-stage.js';

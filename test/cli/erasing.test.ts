@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
+import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { boxOf } from '../support/box.js';

@@ -6,8 +6,8 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { FRESH_MB } from '../../src/engines/sqlite/asker/ask.js';
-import { migrateFile } from '../../src/engines/sqlite/migrate.js';
+import { FRESH_MB } from '../../src/store/sqlite/asker/ask.js';
+import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { brokenProgram, PROGRAM } from '../support/mutant.js';
@@ -16,7 +16,7 @@ const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n
 const MANY =
   'with recursive n(i) as (values(1) union all select i + 1 from n limit 100000) select i, zeroblob(2000) from n';
 /** The program that runs a person's SQL. */
-const ASKED = new URL('../../dist/src/engines/sqlite/asker/query-process.js', import.meta.url);
+const ASKED = new URL('../../dist/src/store/sqlite/asker/query-process.js', import.meta.url);
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const;
 
 function emptyMirror(): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { migrationsOf } from '../../src/engines/migrations.js';
-import { describeSchema } from '../../src/engines/contract/relation.js';
+import { migrationsOf } from '../../src/store/migrations.js';
+import { describeSchema } from '../../src/store/contract/relation.js';
 import { runCommand } from '../support/command.js';
 
 test('every table, view and column has a meaning', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Asking } from '../../src/console/ask/asking.js';
 import { readQuestions } from '../../src/cli/ready-questions.js';
-import { AskError } from '../../src/engines/contract/asked.js';
+import { AskError } from '../../src/store/contract/asked.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { retirement, retirements } from '../support/mirror.js';
 import { blocks } from '../support/readme.js';

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createAnswers } from '../../src/console/answers.js';
 import { html, type Html } from '../../src/console/parts/html.js';
 import { createReaders } from '../../src/console/readers.js';
-import { openReader } from '../../src/engines/sqlite/reader.js';
+import { openReader } from '../../src/store/sqlite/reader.js';
 import { listenForPeople } from '../../src/webhook/listen.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { temporaryInbox } from '../support/inbox.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createReaders } from '../../src/console/readers.js';
-import type { Reader } from '../../src/engines/contract/reader.js';
-import { openReader } from '../../src/engines/sqlite/reader.js';
+import type { Reader } from '../../src/store/contract/reader.js';
+import { openReader } from '../../src/store/sqlite/reader.js';
 import { temporaryInbox } from '../support/inbox.js';
 import { temporaryScene } from '../support/mirror.js';
 

@@ -108,7 +108,7 @@ const APART: Readonly<Record<string, string>> = {
   'install-url': 'looks into nothing that is kept',
   doctor: "says what is the engine's own",
   schema: "shows the engine's own types; docs/schema.md has both",
-  snapshot: 'is compared cell by cell in test/engines/postgres/snapshot.test.ts',
+  snapshot: 'is compared cell by cell in test/store/postgres/snapshot.test.ts',
   'deliveries tail': 'never ends, and shows what deliveries list does',
 };
 

@@ -1,11 +1,11 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findBroken } from '../../src/engines/sqlite/laws/find-broken.js';
+import { findBroken } from '../../src/store/sqlite/laws/find-broken.js';
 import { boxOf } from '../support/box.js';
 import { temporaryInbox } from '../support/inbox.js';
 import { tablesInFile } from '../support/tables.js';
-import { TABLES } from '../../src/engines/contract/tables.js';
+import { TABLES } from '../../src/store/contract/tables.js';
 import { changing } from '../support/changing.js';
 import { BOTH, type Stage } from '../support/engines.js';
 import { seeds } from '../support/seeds.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type Stage } from '../support/engines.js';
-import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
+import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import type { ProjectsWalk } from '../../src/mirror/mirror.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import type { Member, Project } from '../../src/registry/model.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Reader } from '../../src/engines/contract/reader.js';
+import type { Reader } from '../../src/store/contract/reader.js';
 import { readAvailable } from '../../src/query/available.js';
 import { readOrganization, readOrganizations, sumCertificates } from '../../src/query/reads/status.js';
 import { ENGINES, type Stage } from '../support/engines.js';

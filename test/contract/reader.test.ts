@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Reader } from '../../src/engines/contract/reader.js';
+import type { Reader } from '../../src/store/contract/reader.js';
 import { ENGINES, type Engine } from '../support/engines.js';
 
 const SUM = `INSERT INTO certificate_sums VALUES ('o-1', 'stored', 9007199254740993), ('o-2', 'stored', 7)`;

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { TABLES } from '../../src/engines/contract/tables.js';
-import type { Reader } from '../../src/engines/contract/reader.js';
-import type { Value } from '../../src/engines/contract/tables.js';
+import { TABLES } from '../../src/store/contract/tables.js';
+import type { Reader } from '../../src/store/contract/reader.js';
+import type { Value } from '../../src/store/contract/tables.js';
 import { readAnswers } from '../../src/query/reads/answers.js';
 import { readStates, sumFreshness } from '../../src/query/reads/freshness.js';
 import * as asOf from '../../src/query/past/as-of.js';

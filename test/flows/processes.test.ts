@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { migrateFile } from '../../src/engines/sqlite/migrate.js';
+import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { boxOf } from '../support/box.js';
 import { installationJob } from '../../src/inbox/job.js';

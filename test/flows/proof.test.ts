@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { migrateFile } from '../../src/engines/sqlite/migrate.js';
+import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { MINUTE, retirement, temporaryScene } from '../support/mirror.js';

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
+import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { brokenModule } from '../support/mutant.js';
 
@@ -146,7 +146,7 @@ describe('T52 two PDFs whose hashes begin alike', () => {
       'mirror/certificates/file-name.js',
       '`${demandId(retirementId)}-${sha256}.pdf`',
       '`${demandId(retirementId)}-${sha256.slice(0, 12)}.pdf`',
-      'engines/sqlite/certificates/folder.js',
+      'store/sqlite/certificates/folder.js',
     );
     const broken: { createCertificateFolder: typeof createCertificateFolder } = await import(address);
     expect(await saveBeside(broken.createCertificateFolder)).toContain('second');

@@ -4,13 +4,13 @@ import { temporaryScene } from '../support/mirror.js';
 import { brokenMirror } from '../support/mutant.js';
 
 test('T44 it would, were the fence broken', async () => {
-  const create = await brokenMirror('engines/sqlite/mirror/fence.js', 'seen > claim', 'false');
+  const create = await brokenMirror('store/sqlite/mirror/fence.js', 'seen > claim', 'false');
   expect(await writeAfterBeingTakenOver(temporaryScene({ create }))).toContain('old');
 });
 
 test('T44 it would, were the look at the installation broken', async () => {
   const create = await brokenMirror(
-    'engines/sqlite/mirror/fence.js',
+    'store/sqlite/mirror/fence.js',
     'active.get(organizationId) === 0',
     'false',
   );

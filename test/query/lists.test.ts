@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Row } from '../../src/engines/contract/tables.js';
-import { openReader } from '../../src/engines/sqlite/reader.js';
+import type { Row } from '../../src/store/contract/tables.js';
+import { openReader } from '../../src/store/sqlite/reader.js';
 import { ask } from '../../src/query/lists/ask.js';
 import { readByName, readHistory } from '../../src/query/lists/find.js';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';

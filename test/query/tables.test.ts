@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Columns, Kind } from '../../migrations/schema.js';
-import { mayBeNull, TABLES } from '../../src/engines/contract/tables.js';
-import { typeOf } from '../../src/engines/migrations.js';
+import { mayBeNull, TABLES } from '../../src/store/contract/tables.js';
+import { typeOf } from '../../src/store/migrations.js';
 import { temporaryInbox } from '../support/inbox.js';
 import { temporaryMirror } from '../support/mirror.js';
 import { type Tables, tablesOf } from '../support/tables.js';

@@ -30,7 +30,7 @@ test('a new list is its model, its parser, a method of the client, a migration a
   const touched = readFileSync(PATCH, 'utf8').matchAll(/^\+\+\+ b\/(.+)$/gm);
   expect(Array.from(touched, ([, file]) => file)).toEqual([
     'migrations/mirror/0002.ts',
-    'src/engines/migrations.ts',
+    'src/store/migrations.ts',
     'src/registry/clients.ts',
     'src/registry/json/parse.ts',
     'src/registry/model.ts',

@@ -1,5 +1,5 @@
 /** Somebody who asks the database that is argument one the SQL that is argument two, and waits for the answer. */
-import { ask } from '../../dist/src/engines/postgres/asker.js';
+import { ask } from '../../dist/src/store/postgres/asker.js';
 
 const [url, sql] = process.argv.slice(2);
 const options = { url, name: 'asking', connections: 1, onFault: () => undefined };

@@ -1,6 +1,6 @@
-import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
-import type { Sqlite } from '../../src/engines/sqlite/open.js';
-import type { Tables as Contract } from '../../src/engines/contract/tables.js';
+import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
+import type { Sqlite } from '../../src/store/sqlite/open.js';
+import type { Tables as Contract } from '../../src/store/contract/tables.js';
 import type { Announced, NewDelivery, StoredDelivery, Stretch } from '../../src/inbox/delivery.js';
 import type { ClaimedJob, Held, JobEnd, JobError, Lane, NewJob } from '../../src/inbox/job.js';
 import type { DoorPort, InboxPort } from '../../src/inbox/port.js';

@@ -1,4 +1,4 @@
-import type { Postgres } from '../../src/engines/postgres/open.js';
+import type { Postgres } from '../../src/store/postgres/open.js';
 
 /** Changes one piece of a function of the inbox in one database, to see that a test would notice. */
 export async function breakFunction(owner: Postgres, name: string, from: string, to: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { KEYS } from '../../src/engines/laws/law.js';
+import { KEYS } from '../../src/store/laws/law.js';
 import type { Tables } from './tables.js';
 
 export interface Change {

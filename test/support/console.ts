@@ -4,7 +4,7 @@ import { type ConsoleOptions, createConsole } from '../../src/console/console.js
 import { createKeys, type Keys } from '../../src/console/guard/keys.js';
 import { createChanges } from '../../src/console/live/changes.js';
 import { createReaders } from '../../src/console/readers.js';
-import type { OpenReader } from '../../src/engines/contract/reader.js';
+import type { OpenReader } from '../../src/store/contract/reader.js';
 import { listenForPeople } from '../../src/webhook/listen.js';
 import { readPulse } from '../../src/query/reads/pulse.js';
 import { contradictedColumns } from '../../src/sync/derived.js';

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Sqlite } from '../../src/engines/sqlite/open.js';
+import type { Sqlite } from '../../src/store/sqlite/open.js';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
-import { createDoorPort } from '../../src/engines/sqlite/inbox/door.js';
-import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
+import { createDoorPort } from '../../src/store/sqlite/inbox/door.js';
+import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type ListenOptions, type Listening, listen } from '../../src/webhook/listen.js';
 import { createAcceptPosts, type PostEnd, type Post } from '../../src/webhook/posts.js';

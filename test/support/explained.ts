@@ -1,7 +1,7 @@
 import { type Explanation, explainRow, rowsOf } from '../../src/query/past/explanation.js';
 import { measure as inspect } from '../../src/cli/commands/certificates/files.js';
 import { findVersions } from '../../src/cli/named/versions.js';
-import type { Reader } from '../../src/engines/contract/reader.js';
+import type { Reader } from '../../src/store/contract/reader.js';
 import { nameOf } from '../../src/resources/entry.js';
 import { ENTRY_OF } from '../../src/resources/resources.js';
 import { contradictedColumns } from '../../src/sync/derived.js';

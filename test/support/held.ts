@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openDatabase, write } from '../../src/engines/sqlite/open.js';
+import { openDatabase, write } from '../../src/store/sqlite/open.js';
 
 const PAGES_AT_ONCE = 500;
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { findUnderived } from '../../src/cli/commands/verify/derived-columns.js';
-import type { Broken } from '../../src/engines/engine.js';
-import type { Reader } from '../../src/engines/contract/reader.js';
+import type { Broken } from '../../src/store/engine.js';
+import type { Reader } from '../../src/store/contract/reader.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import { differences, photograph, photographAsOf } from './compare.js';
 import { unconfirmed } from './explained.js';

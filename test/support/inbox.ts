@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { migrate } from '../../src/engines/sqlite/migrate.js';
-import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
+import { migrate } from '../../src/store/sqlite/migrate.js';
+import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
 import type { Arrived } from './box.js';
 import { temporaryFolder } from './folder.js';
 import { layMigrated } from './migrated.js';

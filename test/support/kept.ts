@@ -1,5 +1,5 @@
 import { inject, onTestFinished } from 'vitest';
-import type { DatabaseSettings } from '../../src/engines/settings.js';
+import type { DatabaseSettings } from '../../src/store/settings.js';
 import { type EmptyDatabase, emptyDatabase, tablesOf as tablesInSchemas } from './engines.js';
 import { temporaryFolder } from './folder.js';
 import { layBoth } from './migrated.js';

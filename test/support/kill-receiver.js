@@ -1,7 +1,7 @@
 // Kills a receiver again and again while deliveries arrive, and counts what it had answered and yet lost.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { Database } from '../../dist/src/engines/sqlite/driver.js';
+import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { openConnection, prepareDeliveries } from './load.js';
 import { startReceiver } from './receiver-child.js';
 

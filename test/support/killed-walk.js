@@ -1,6 +1,6 @@
 /** A worker that is killed while a certificate arrives: argument one is the database. It says "begun" and goes on. */
-import { openPostgres } from '../../dist/src/engines/postgres/open.js';
-import { createPieces } from '../../dist/src/engines/postgres/mirror/pieces.js';
+import { openPostgres } from '../../dist/src/store/postgres/open.js';
+import { createPieces } from '../../dist/src/store/postgres/mirror/pieces.js';
 
 const [url] = process.argv.slice(2);
 const postgres = openPostgres({ url, name: 'killed', connections: 1, onFault: () => undefined });

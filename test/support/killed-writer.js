@@ -3,9 +3,9 @@
  * killed. The first argument is the folder, the second how many rows are changed after the last checkpoint.
  */
 import { join } from 'node:path';
-import { migrateFile } from '../../dist/src/engines/sqlite/migrate.js';
-import { openDatabase, write } from '../../dist/src/engines/sqlite/open.js';
-import { writeCopy } from '../../dist/src/engines/sqlite/copy.js';
+import { migrateFile } from '../../dist/src/store/sqlite/migrate.js';
+import { openDatabase, write } from '../../dist/src/store/sqlite/open.js';
+import { writeCopy } from '../../dist/src/store/sqlite/copy.js';
 
 const [folder, changed] = process.argv.slice(2);
 const at = new Date().toISOString();

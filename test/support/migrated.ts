@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrateFile } from '../../src/engines/sqlite/migrate.js';
+import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { makeFolder } from './folder.js';
 
 type Family = 'inbox' | 'mirror';

@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { migrate } from '../../src/engines/sqlite/migrate.js';
-import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
-import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
-import { createMirrorPort } from '../../src/engines/sqlite/mirror/mirror.js';
+import { migrate } from '../../src/store/sqlite/migrate.js';
+import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
+import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
+import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { Ask, Finished, Read, Mirror, ReadRequest } from '../../src/mirror/mirror.js';
 import type { PdfStore } from '../../src/mirror/pdf-store.js';

@@ -1,4 +1,4 @@
-import type { Engine } from '../../src/engines/engine.js';
+import type { Engine } from '../../src/store/engine.js';
 
 export interface Mortal {
   readonly engine: Engine;

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { createMirrorPort } from '../../src/engines/sqlite/mirror/mirror.js';
+import type { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
 import type { createMirror } from '../../src/mirror/create-mirror.js';
 import { temporaryFolder } from './inbox.js';
 import type { MirrorMaker } from './mirror.js';
@@ -45,7 +45,7 @@ export async function brokenMirror(file: string, piece: string, broken: string):
     moduleIn(folder, 'mirror/create-mirror.js')
   );
   const engine: { createMirrorPort: typeof createMirrorPort } = await import(
-    moduleIn(folder, 'engines/sqlite/mirror/mirror.js')
+    moduleIn(folder, 'store/sqlite/mirror/mirror.js')
   );
   return (db, now) =>
     mirror.createMirror(engine.createMirrorPort(db, join(dirname(db.name), 'certificates')), now);
@@ -71,11 +71,11 @@ function brokenFolder(file: string, piece: string, broken: string): string {
     'registry',
     'registry/pages',
     'resources',
-    'engines',
-    'engines/contract',
-    'engines/sqlite',
-    'engines/sqlite/certificates',
-    'engines/sqlite/mirror',
+    'store',
+    'store/contract',
+    'store/sqlite',
+    'store/sqlite/certificates',
+    'store/sqlite/mirror',
   ]) {
     copyCode(join(ROOT, 'dist/src', part), join(folder, 'dist/src', part));
   }

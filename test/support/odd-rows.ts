@@ -1,6 +1,6 @@
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
-import type { InstallationState } from '../../src/engines/contract/states.js';
+import type { InstallationState } from '../../src/store/contract/states.js';
 import { amountOf } from '../../src/registry/json/amount.js';
 import type { Amount, Organization, Reservation } from '../../src/registry/model.js';
 import type { Stage } from './engines.js';

@@ -1,6 +1,6 @@
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Postgres } from '../../src/engines/postgres/open.js';
+import type { Postgres } from '../../src/store/postgres/open.js';
 import type { PdfStore } from '../../src/mirror/pdf-store.js';
 
 /** What somebody does to stored PDFs behind the program's back. */

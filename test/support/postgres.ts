@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { grantsTo, type Purpose } from '../../src/engines/contract/grants.js';
-import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js';
+import { grantsTo, type Purpose } from '../../src/store/contract/grants.js';
+import { openPostgres, type Postgres } from '../../src/store/postgres/open.js';
 import type { Server } from '../postgres/server.js';
 
 export interface Database {

@@ -27,8 +27,8 @@ export async function readPublicNames(root) {
 }
 
 async function readTables(from) {
-  const { migrateFile } = await from('engines/sqlite/migrate.js');
-  const { openDatabase } = await from('engines/sqlite/open.js');
+  const { migrateFile } = await from('store/sqlite/migrate.js');
+  const { openDatabase } = await from('store/sqlite/open.js');
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-'));
   const tables = {};
   try {

@@ -2,10 +2,10 @@
 //   answer-first  answers before the commit
 //   unflushed     commits without a flush to disk
 import { join } from 'node:path';
-import { migrate } from '../../dist/src/engines/sqlite/migrate.js';
-import { openDatabase } from '../../dist/src/engines/sqlite/open.js';
+import { migrate } from '../../dist/src/store/sqlite/migrate.js';
+import { openDatabase } from '../../dist/src/store/sqlite/open.js';
 import { createGroupCommit } from '../../dist/src/webhook/group-commit.js';
-import { createDoorPort } from '../../dist/src/engines/sqlite/inbox/door.js';
+import { createDoorPort } from '../../dist/src/store/sqlite/inbox/door.js';
 import { listen } from '../../dist/src/webhook/listen.js';
 import { createAcceptPosts } from '../../dist/src/webhook/posts.js';
 import { createReceiver } from '../../dist/src/webhook/receiver.js';

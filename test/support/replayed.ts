@@ -1,4 +1,4 @@
-import type { Reader } from '../../src/engines/contract/reader.js';
+import type { Reader } from '../../src/store/contract/reader.js';
 import { nameOf } from '../../src/resources/entry.js';
 import { ENTRY_OF } from '../../src/resources/resources.js';
 import { type ChangeRow, readBetween, readLastNumber } from '../../src/query/past/changes.js';

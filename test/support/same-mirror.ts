@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
-import { createMirrorPort } from '../../src/engines/sqlite/mirror/mirror.js';
-import { placeOf } from '../../src/engines/postgres/place.js';
+import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
+import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
+import { placeOf } from '../../src/store/postgres/place.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { emptyDatabase, type Stage, stageOn } from './engines.js';

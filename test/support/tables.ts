@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
+import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
 
 export type Value = string | number | bigint | null | Uint8Array;
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
+import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type Box, boxOf } from '../support/box.js';
 import { RegistryError } from '../../src/registry/errors.js';

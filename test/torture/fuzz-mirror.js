@@ -26,11 +26,11 @@ export async function fillMirror(folder, from) {
     { readSource },
   ] = await Promise.all(
     [
-      'engines/sqlite/migrate.js',
-      'engines/sqlite/open.js',
-      'engines/sqlite/mirror/mirror.js',
+      'store/sqlite/migrate.js',
+      'store/sqlite/open.js',
+      'store/sqlite/mirror/mirror.js',
       'mirror/create-mirror.js',
-      'engines/sqlite/inbox/inbox.js',
+      'store/sqlite/inbox/inbox.js',
       'registry/json/parse.js',
       'registry/json/fields.js',
     ].map(from),

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { NewDelivery, StoreResult } from '../../src/inbox/delivery.js';
 import { createGroupCommit, NotStoredError } from '../../src/webhook/group-commit.js';
-import { createDoorPort } from '../../src/engines/sqlite/inbox/door.js';
+import { createDoorPort } from '../../src/store/sqlite/inbox/door.js';
 import { holdLock } from '../support/held.js';
 import { acceptedDelivery as arrived, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 

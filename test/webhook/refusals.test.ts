@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { MIRROR_CHECKS } from '../../src/cli/commands/doctor/mirror.js';
-import type { Reader } from '../../src/engines/contract/reader.js';
-import { migrateFile } from '../../src/engines/sqlite/migrate.js';
+import type { Reader } from '../../src/store/contract/reader.js';
+import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { boxOf } from '../support/box.js';
 import type { Refusal } from '../../src/inbox/refusal.js';
 import { readHealth } from '../../src/query/inbox/health.js';
-import { openReader } from '../../src/engines/sqlite/reader.js';
+import { openReader } from '../../src/store/sqlite/reader.js';
 import { readStatus } from '../../src/query/reads/status.js';
 import { createRefusalCounter } from '../../src/webhook/refusals.js';
 import { openDoor, payloadOf, signedPost } from '../support/door.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { AskError } from '../../engines/contract/asked.js';
+import { AskError } from '../../store/contract/asked.js';
 import { command, ROWS } from '../command.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../exit.js';
 import type { Io } from '../io.js';

@@ -1,5 +1,5 @@
-import { grantsTo, PURPOSES, type Purpose } from '../../engines/contract/grants.js';
-import { describeSchema, type Relation } from '../../engines/contract/relation.js';
+import { grantsTo, PURPOSES, type Purpose } from '../../store/contract/grants.js';
+import { describeSchema, type Relation } from '../../store/contract/relation.js';
 import { findEntry } from '../../resources/resources.js';
 import { command } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';

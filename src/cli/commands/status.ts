@@ -1,5 +1,5 @@
 import { readSettings } from '../../config/config.js';
-import { describeDisk } from '../../engines/contract/disk.js';
+import { describeDisk } from '../../store/contract/disk.js';
 import {
   isFrozen,
   type OrganizationStatus,

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { SETTINGS } from '../../config/settings.js';
-import { type Finding, warn } from '../../engines/contract/finding.js';
+import { type Finding, warn } from '../../store/contract/finding.js';
 import type { Io } from '../io.js';
 
 const CHECK = 'exposure';

@@ -1,4 +1,4 @@
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { readByName, readHistory } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { CERTIFICATES as OF_CERTIFICATES, MIRRORED } from '../../query/lists/lists.js';

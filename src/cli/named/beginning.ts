@@ -1,4 +1,4 @@
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { type Beginning, readBeginnings } from '../../query/lists/find.js';
 import type { Entry } from '../../resources/entry.js';
 import { CommandFault, EXIT } from '../exit.js';

@@ -1,4 +1,4 @@
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { readInstallationNames, readOrganizationNames } from '../../query/names.js';
 import { choose, type Sought } from './named.js';
 

@@ -3,7 +3,7 @@ import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { readCoverage } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { readOrigin } from '../../query/inbox/health.js';

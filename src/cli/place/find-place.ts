@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openEngine } from '../../engines/open.js';
+import { openEngine } from '../../store/open.js';
 import { readStore } from '../../config/config.js';
 import { namesDatabase } from '../../config/database.js';
 import { parseDemoSettings } from '../commands/demo/settings.js';

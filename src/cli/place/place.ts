@@ -1,5 +1,5 @@
-import type { Reader } from '../../engines/contract/reader.js';
-import type { Engine } from '../../engines/engine.js';
+import type { Reader } from '../../store/contract/reader.js';
+import type { Engine } from '../../store/engine.js';
 import type { Io } from '../io.js';
 
 /** Where a command finds its mirror, and the settings that belong to it. */

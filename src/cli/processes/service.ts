@@ -1,7 +1,7 @@
 import type { Running } from '../../app/running.js';
 import { volumeAdvice } from '../../config/platform.js';
 import { databaseSecrets } from '../../config/database.js';
-import type { StoreSettings } from '../../engines/settings.js';
+import type { StoreSettings } from '../../store/settings.js';
 import { createMask } from '../../registry/http/mask.js';
 import { colours, type Io, say } from '../io.js';
 

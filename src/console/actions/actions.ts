@@ -1,7 +1,7 @@
 import type { Express, NextFunction, Request, Response } from 'express';
 import { FORM, formIn, paramsOf } from '../answers.js';
 import type { Readers } from '../readers.js';
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { DELIVERIES, JOBS } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
 import { readTargets, type Target } from '../../query/reads/sync-progress.js';

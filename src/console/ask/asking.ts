@@ -1,7 +1,7 @@
-import { type Asked, AskError, type Question } from '../../engines/contract/asked.js';
-import { sizeOf } from '../../engines/contract/question.js';
-import type { Relation } from '../../engines/contract/relation.js';
-import type { Row } from '../../engines/contract/tables.js';
+import { type Asked, AskError, type Question } from '../../store/contract/asked.js';
+import { sizeOf } from '../../store/contract/question.js';
+import type { Relation } from '../../store/contract/relation.js';
+import type { Row } from '../../store/contract/tables.js';
 
 /** What is needed to let a person ask in SQL, handed in. */
 export interface Asking {

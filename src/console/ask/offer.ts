@@ -1,5 +1,5 @@
 import type { Express, Request, Response } from 'express';
-import { AskError } from '../../engines/contract/asked.js';
+import { AskError } from '../../store/contract/asked.js';
 import { type Answers, FORM, formIn } from '../answers.js';
 import { ORIGIN } from '../guard/guard.js';
 import { FORMS } from '../lists/row-texts.js';

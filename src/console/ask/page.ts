@@ -1,5 +1,5 @@
-import type { Relation } from '../../engines/contract/relation.js';
-import type { Row } from '../../engines/contract/tables.js';
+import type { Relation } from '../../store/contract/relation.js';
+import type { Row } from '../../store/contract/tables.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Shown } from '../page.js';
 import { html, type Html } from '../parts/html.js';

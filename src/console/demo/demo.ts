@@ -7,7 +7,7 @@ import { button } from '../actions/button.js';
 import { sentences } from '../parts/changes.js';
 import { html } from '../parts/html.js';
 import { ago } from '../parts/words.js';
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 
 /** What a visitor may do at a made-up registry, handed in by who knows it. Nothing of it touches a real one. */
 export interface DemoAction {

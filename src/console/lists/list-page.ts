@@ -1,4 +1,4 @@
-import type { Row, Value } from '../../engines/contract/tables.js';
+import type { Row, Value } from '../../store/contract/tables.js';
 import { ask, isSortable, sortedBy } from '../../query/lists/ask.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';

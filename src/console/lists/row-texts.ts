@@ -1,4 +1,4 @@
-import type { Row, Value } from '../../engines/contract/tables.js';
+import type { Row, Value } from '../../store/contract/tables.js';
 import { csvLine } from '../../text/csv.js';
 
 type Writer = (rows: AsyncIterable<Row>, columns: readonly string[]) => AsyncIterable<string>;

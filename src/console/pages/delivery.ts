@@ -1,4 +1,4 @@
-import type { Row } from '../../engines/contract/tables.js';
+import type { Row } from '../../store/contract/tables.js';
 import { readSignedText } from '../../query/inbox/deliveries-and-jobs.js';
 import { DELIVERIES } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';

@@ -1,4 +1,4 @@
-import type { Row } from '../../engines/contract/tables.js';
+import type { Row } from '../../store/contract/tables.js';
 import type { FollowUp } from '../../query/inbox/follow-up.js';
 import { html, type Html, type Part } from '../parts/html.js';
 import { badge, counted } from '../parts/words.js';

@@ -1,5 +1,5 @@
-import type { Reader } from '../../engines/contract/reader.js';
-import type { Row } from '../../engines/contract/tables.js';
+import type { Reader } from '../../store/contract/reader.js';
+import type { Row } from '../../store/contract/tables.js';
 import { type Explanation, explainRow } from '../../query/past/explanation.js';
 import { readHistory } from '../../query/lists/find.js';
 import { readStates } from '../../query/reads/freshness.js';

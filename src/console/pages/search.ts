@@ -1,4 +1,4 @@
-import type { Row } from '../../engines/contract/tables.js';
+import type { Row } from '../../store/contract/tables.js';
 import { findNumbered, type Hits, search, SEARCHED_ROWS } from '../../query/search.js';
 import type { List } from '../../query/lists/list.js';
 import { withThousands } from '../../text/thousands.js';

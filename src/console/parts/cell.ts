@@ -1,4 +1,4 @@
-import type { Value } from '../../engines/contract/tables.js';
+import type { Value } from '../../store/contract/tables.js';
 import { html, type Html } from './html.js';
 import { withThousands } from '../../text/thousands.js';
 import { ago, badge, shown } from './words.js';

@@ -1,4 +1,4 @@
-import type { Row, Value } from '../../engines/contract/tables.js';
+import type { Row, Value } from '../../store/contract/tables.js';
 import { cell, isId, isInstant } from './cell.js';
 import { html, type Html } from './html.js';
 import { leading } from './leading.js';

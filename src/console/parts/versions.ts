@@ -1,4 +1,4 @@
-import type { Row } from '../../engines/contract/tables.js';
+import type { Row } from '../../store/contract/tables.js';
 import { cell } from './cell.js';
 import { html, type Html } from './html.js';
 import { shown } from './words.js';

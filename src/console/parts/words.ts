@@ -1,4 +1,4 @@
-import type { Value } from '../../engines/contract/tables.js';
+import type { Value } from '../../store/contract/tables.js';
 import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 import { html, type Html, type Part } from './html.js';

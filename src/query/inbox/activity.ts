@@ -1,4 +1,4 @@
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { count } from '../count.js';
 import { inSnapshot } from '../snapshot.js';
 import { readBacklog } from './backlog.js';

@@ -1,4 +1,4 @@
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { IN_PART, withJobs } from './ends.js';
 
 /** What waits, and where to look. */

@@ -1,4 +1,4 @@
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { adviceOnAccess } from '../../registry/errors.js';
 import { readAcceptedAt, type RefusalSum, sumRefusals } from './refusals.js';
 

@@ -1,5 +1,5 @@
-import { AT_ONCE, type Reader } from '../../engines/contract/reader.js';
-import type { Row } from '../../engines/contract/tables.js';
+import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
+import type { Row } from '../../store/contract/tables.js';
 import { count } from '../count.js';
 import { IN_PART } from './ends.js';
 

@@ -1,5 +1,5 @@
-import type { Reader } from '../../engines/contract/reader.js';
-import type { Row } from '../../engines/contract/tables.js';
+import type { Reader } from '../../store/contract/reader.js';
+import type { Row } from '../../store/contract/tables.js';
 
 /** How the outcome of a job begins that could not read all that it was to read. */
 export const IN_PART = 'read in part';

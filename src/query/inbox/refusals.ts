@@ -1,4 +1,4 @@
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 
 /** Posts that were turned away, added up over the minutes. */
 export interface RefusalSum {

@@ -1,5 +1,5 @@
-import type { Reader } from '../../engines/contract/reader.js';
-import type { Tables } from '../../engines/contract/tables.js';
+import type { Reader } from '../../store/contract/reader.js';
+import type { Tables } from '../../store/contract/tables.js';
 
 /** Whether any process of a role lives: alive within a minute of its last sign, gone after it. */
 export interface Life {

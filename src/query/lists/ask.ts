@@ -1,4 +1,4 @@
-import { hasColumn } from '../../engines/contract/tables.js';
+import { hasColumn } from '../../store/contract/tables.js';
 import type { Order } from '../../resources/entry.js';
 import { type Condition, conditionOf } from './filter.js';
 import type { Asked, List } from './list.js';

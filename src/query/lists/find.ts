@@ -1,5 +1,5 @@
-import type { Reader } from '../../engines/contract/reader.js';
-import type { Row } from '../../engines/contract/tables.js';
+import type { Reader } from '../../store/contract/reader.js';
+import type { Row } from '../../store/contract/tables.js';
 import { type Entry, nameOf, ownerOf } from '../../resources/entry.js';
 import { byName } from '../by-name.js';
 

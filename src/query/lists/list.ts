@@ -1,5 +1,5 @@
-import type { Reader } from '../../engines/contract/reader.js';
-import type { Row } from '../../engines/contract/tables.js';
+import type { Reader } from '../../store/contract/reader.js';
+import type { Row } from '../../store/contract/tables.js';
 import type { Entry, Order } from '../../resources/entry.js';
 import type { Resource } from '../../resources/lists.js';
 import type { Condition, Filter } from './filter.js';

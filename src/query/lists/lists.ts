@@ -1,5 +1,5 @@
-import { CERTIFICATE_STATES, INSTALLATION_STATES, RUN_STATES } from '../../engines/contract/states.js';
-import { type Row, TABLES, type Value } from '../../engines/contract/tables.js';
+import { CERTIFICATE_STATES, INSTALLATION_STATES, RUN_STATES } from '../../store/contract/states.js';
+import { type Row, TABLES, type Value } from '../../store/contract/tables.js';
 import { type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } from '../../resources/entry.js';
 import { JOB_STATES } from '../../inbox/job.js';
 import { INSTALLATIONS } from '../../resources/installations.js';

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, OrderByItemBuilder, SelectQueryBuilder, SqlBool } from 'kysely';
-import { AT_ONCE, type Reader } from '../../engines/contract/reader.js';
-import { hasColumn, mayBeNull, type Row, type Tables, type Value } from '../../engines/contract/tables.js';
+import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
+import { hasColumn, mayBeNull, type Row, type Tables, type Value } from '../../store/contract/tables.js';
 import { NAME_OF_OWNER, type Order } from '../../resources/entry.js';
 import { byName, fits, ownerIn, sqlOf, stoodAt, valueOf, withOwner, written } from '../by-name.js';
 import type { Condition } from './filter.js';

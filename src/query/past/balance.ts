@@ -1,4 +1,4 @@
-import { AT_ONCE, type Reader } from '../../engines/contract/reader.js';
+import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
 import { amountOf } from '../../registry/json/amount.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import { byName, stoodAt } from '../by-name.js';

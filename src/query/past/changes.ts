@@ -1,6 +1,6 @@
 import { type Change, parseChange } from '../../text/change.js';
-import type { Reader } from '../../engines/contract/reader.js';
-import type { Tables } from '../../engines/contract/tables.js';
+import type { Reader } from '../../store/contract/reader.js';
+import type { Tables } from '../../store/contract/tables.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { sqlOf } from '../by-name.js';
 

@@ -1,5 +1,5 @@
-import type { Reader } from '../../engines/contract/reader.js';
-import type { Row } from '../../engines/contract/tables.js';
+import type { Reader } from '../../store/contract/reader.js';
+import type { Row } from '../../store/contract/tables.js';
 import { type Entry, keyOf, nameOf, ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { underWay } from '../../text/known.js';

@@ -1,4 +1,4 @@
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 
 export interface Findings {
   /** When a worker counted them last; null before the first time. */

@@ -1,4 +1,4 @@
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 
 /** Organizations whose latest answer for one resource had the same status and form, and one of them by name or id. */
 export async function readAnswers({ db }: Reader) {

@@ -1,4 +1,4 @@
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { readLife } from '../inbox/signs.js';
 
 /** Says something else once a row, a read, a delivery or a job has changed, or nobody works any more; not with each sign of life. */

@@ -1,4 +1,4 @@
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { LIST_RESOURCES } from '../../resources/lists.js';
 
 /** What one round of the schedule asks where nothing has changed. */

@@ -1,5 +1,5 @@
-import { FRESHNESS_STATES } from '../../engines/contract/states.js';
-import type { Reader } from '../../engines/contract/reader.js';
+import { FRESHNESS_STATES } from '../../store/contract/states.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { NULLS_FIRST } from '../by-name.js';
 import { type Known, readKnown } from '../coverage.js';
 import { readActivity } from '../inbox/activity.js';

@@ -1,5 +1,5 @@
 // What a queue has to bear: a worker that takes and ends its jobs, while an old transaction keeps every dead row of theirs.
-import { openEngine } from '../../../dist/src/engines/open.js';
+import { openEngine } from '../../../dist/src/store/open.js';
 import { during } from './engine.js';
 import { median } from './figures.js';
 

@@ -2,7 +2,7 @@
 // Arguments: `bare`, `insert` or `insert-postgres`, a folder or the address of a database, secret.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
-import { Database } from '../../../dist/src/engines/sqlite/driver.js';
+import { Database } from '../../../dist/src/store/sqlite/driver.js';
 import express from 'express';
 import { Pool } from 'pg';
 

@@ -1,6 +1,6 @@
 // A process that writes mirror.db beside the receiver as fast as it can: 200 rows a transaction, each flushed.
 import { join } from 'node:path';
-import { Database } from '../../../dist/src/engines/sqlite/driver.js';
+import { Database } from '../../../dist/src/store/sqlite/driver.js';
 
 const db = new Database(join(process.argv[2], 'mirror.db'));
 db.pragma('journal_mode = WAL');

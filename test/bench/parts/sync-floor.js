@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { Database } from '../../../dist/src/engines/sqlite/driver.js';
+import { Database } from '../../../dist/src/store/sqlite/driver.js';
 
 const {
   url,

@@ -1,8 +1,8 @@
 // Where our side of the sync benchmark keeps things, and how what it wrote is looked at.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openEngine } from '../../../dist/src/engines/open.js';
-import { openDatabase } from '../../../dist/src/engines/sqlite/open.js';
+import { openEngine } from '../../../dist/src/store/open.js';
+import { openDatabase } from '../../../dist/src/store/sqlite/open.js';
 import { during } from './engine.js';
 
 /** `database` is the address of one that is empty; null for files. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Reader } from '../../../engines/contract/reader.js';
+import type { Reader } from '../../../store/contract/reader.js';
 import type { PdfStore } from '../../../mirror/pdf-store.js';
 import { isNamed, readStoredFiles, type StoredFile } from '../../../query/certificates.js';
 import { demandNotInterrupted } from '../../exit.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Reader } from '../../../engines/contract/reader.js';
+import type { Reader } from '../../../store/contract/reader.js';
 import { DELIVERIES } from '../../../query/lists/lists.js';
 import { readAll } from '../../../query/lists/read.js';
 import { command } from '../../command.js';

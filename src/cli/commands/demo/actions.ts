@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RegistryClient } from '../../../registry/clients.js';
 import type { DemoAction } from '../../../console/demo/demo.js';
 import type { Actions } from '../../../console/actions/actions.js';
-import type { Reader } from '../../../engines/contract/reader.js';
+import type { Reader } from '../../../store/contract/reader.js';
 import { readFirstCredit } from '../../../query/singles.js';
 import { readTargets } from '../../../query/reads/sync-progress.js';
 import type { ControlClient } from '../../../sandbox/control/client.js';

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../engines/contract/finding.js';
+import type { Finding } from '../../../store/contract/finding.js';
 import { command } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import type { Io } from '../../io.js';

@@ -1,6 +1,6 @@
 import { namesDatabase } from '../../../config/database.js';
 import type { WorkSettings } from '../../../config/settings.js';
-import { type Finding, fail, ok } from '../../../engines/contract/finding.js';
+import { type Finding, fail, ok } from '../../../store/contract/finding.js';
 import { readHealth } from '../../../query/inbox/health.js';
 import { countAlive, readProcesses } from '../../../query/inbox/signs.js';
 import { hideSecrets } from '../../exit.js';

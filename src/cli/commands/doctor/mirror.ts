@@ -1,6 +1,6 @@
 import type { WorkSettings } from '../../../config/settings.js';
-import { type Finding, fail, ok, warn } from '../../../engines/contract/finding.js';
-import type { Reader } from '../../../engines/contract/reader.js';
+import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
+import type { Reader } from '../../../store/contract/reader.js';
 import { readRefusalCauses } from '../../../query/inbox/causes.js';
 import { findMostRepeated } from '../../../query/inbox/deliveries-and-jobs.js';
 import type { Health } from '../../../query/inbox/health.js';

@@ -1,6 +1,6 @@
 import { type Client, createClient } from '../../../client.js';
 import type { WorkSettings } from '../../../config/settings.js';
-import { type Finding, fail, ok, warn } from '../../../engines/contract/finding.js';
+import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
 import { adviceOnAccess, RegistryError } from '../../../registry/errors.js';
 import type { Permissions } from '../../../registry/model.js';
 import { ENTRY_OF } from '../../../resources/resources.js';

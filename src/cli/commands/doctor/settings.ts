@@ -4,7 +4,7 @@ import type { Environment } from '../../../config/row.js';
 import { readSettings } from '../../../config/config.js';
 import { SettingsError } from '../../../config/fault.js';
 import type { WorkSettings } from '../../../config/settings.js';
-import { type Finding, fail, ok, warn } from '../../../engines/contract/finding.js';
+import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
 
 const ON_OLD_SECRETS =
   'When no delivery is signed with an older one any more (deliveries.secret_index), remove it.';

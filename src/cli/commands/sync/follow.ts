@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from '../../../app/running.js';
 import { startWork } from '../../../app/work.js';
 import { readSettings } from '../../../config/config.js';
-import { describeDisk } from '../../../engines/contract/disk.js';
+import { describeDisk } from '../../../store/contract/disk.js';
 import { createLog } from '../../../log/log.js';
 import { createMask } from '../../../registry/http/mask.js';
 import {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Reader } from '../../../engines/contract/reader.js';
+import type { Reader } from '../../../store/contract/reader.js';
 import { isForgotten } from '../../../mirror/people.js';
 import { readDocuments, readForgotten, readReadable } from '../../../query/documents.js';
 import { readCertificates, readInstallations, readProjects, type Single } from '../../../query/singles.js';

@@ -1,8 +1,8 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Reader } from '../../../engines/contract/reader.js';
-import type { Value } from '../../../engines/contract/tables.js';
+import type { Reader } from '../../../store/contract/reader.js';
+import type { Value } from '../../../store/contract/tables.js';
 import { readVersions } from '../../../query/documents.js';
-import type { Broken } from '../../../engines/engine.js';
+import type { Broken } from '../../../store/engine.js';
 import { contradictedColumns, DERIVED_TABLES } from '../../../sync/derived.js';
 
 const SHOWN = 5;

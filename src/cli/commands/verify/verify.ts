@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Reader } from '../../../engines/contract/reader.js';
-import type { Broken } from '../../../engines/engine.js';
+import type { Reader } from '../../../store/contract/reader.js';
+import type { Broken } from '../../../store/engine.js';
 import { countKnown } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/documents.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries-and-jobs.js';

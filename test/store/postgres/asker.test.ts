@@ -1,0 +1,254 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { migrateFile } from '../../../src/store/sqlite/migrate.js';
+import { ask as askSqlite } from '../../../src/store/sqlite/asker/ask.js';
+import { ask } from '../../../src/store/postgres/asker.js';
+import { openPostgres } from '../../../src/store/postgres/open.js';
+import type { Asked } from '../../../src/store/contract/asked.js';
+import type { Row } from '../../../src/store/contract/tables.js';
+import { runCommand } from '../../support/command.js';
+import { temporaryFolder } from '../../support/inbox.js';
+import { grantedTo, openTemporary, roleOf, temporaryDatabase } from '../../support/postgres.js';
+
+const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n) select count(*) from n';
+const LONG = 60_000;
+
+async function scene(as: 'owner' | 'read' = 'owner') {
+  const database = await temporaryDatabase();
+  const postgres = openTemporary(database);
+  const { url } = as === 'owner' ? database : await grantedTo(postgres, database, as);
+  const options = { url, name: 'asking', connections: 1, onFault: () => undefined };
+  const askers = async () => {
+    const rows = await postgres.query<{ query: string }>(
+      "SELECT query FROM pg_stat_activity WHERE datname = $1 AND application_name = 'asking'",
+      [database.name],
+    );
+    return rows.map(({ query }) => query);
+  };
+  const asking = (sql: string, timeLimitMs = LONG, signal = new AbortController().signal) =>
+    ask(options, { sql, timeLimitMs, signal });
+  return { database, ...postgres, asking, askers, all: async (sql: string) => allOf(await asking(sql)) };
+}
+
+async function allOf({ columns, rows }: Asked): Promise<{ columns: readonly string[]; rows: Row[] }> {
+  const all: Row[] = [];
+  for await (const row of rows) all.push(row);
+  return { columns, rows: all };
+}
+
+function onSqlite(sql: string, signal = new AbortController().signal): Promise<Asked> {
+  const folder = temporaryFolder();
+  const files = { mirrorFile: `${folder}/mirror.db`, inboxFile: `${folder}/inbox.db` };
+  migrateFile(files.mirrorFile, 'mirror', '2026-05-04T12:00:00.000Z');
+  migrateFile(files.inboxFile, 'inbox', '2026-05-04T12:00:00.000Z');
+  return askSqlite({ ...files, sql, timeLimitMs: LONG, signal });
+}
+
+test.each([
+  "select 1 as a, 'x' as b, null as c, 9223372036854775807 as d, 1 = 1 as e, 2 = 3 as f",
+  'select 1 as same, 2 as same, 3 as same',
+  'select id from retirements where 1 = 0',
+  '/* a comment */ -- and one more\n select count(*) as n from available_credits;',
+  'select state, count(*) as n from inbox.jobs group by state',
+  'values (1, 2), (3, 4)',
+  'with recursive n(i) as (values(1) union all select i + 1 from n where i < 2000) select i, i * 1000003 as j from n order by i',
+  'select last, only_row from version_counter',
+])('answers as the other engine does: %s', async sql => {
+  const { all } = await scene();
+  expect(await all(sql)).toEqual(await allOf(await onSqlite(sql)));
+});
+
+test('an instant is written as it is everywhere, and what has no type of ours as the server writes it', async () => {
+  const { all } = await scene();
+  const { rows } = await all(
+    "select '2026-05-04 14:00+02'::timestamptz as a, 'infinity'::timestamptz as b, '\\x00ff'::bytea as c, array[1,2] as d, 1.5::numeric as e",
+  );
+  expect(rows).toEqual([
+    { a: '2026-05-04T12:00:00.000Z', b: 'infinity', c: Buffer.from([0, 255]), d: '{1,2}', e: 1.5 },
+  ]);
+});
+
+test.each([
+  ['123456789012.123456::numeric', '123456789012.123456'],
+  ['12345678901234567890.5::numeric', '12345678901234567890.5'],
+  ['-0.12345678901234567890::numeric', '-0.12345678901234567890'],
+  ['9.99999999999999999::numeric', '9.99999999999999999'],
+  ["('0.' || repeat('0', 400) || '1')::numeric", `0.${'0'.repeat(400)}1`],
+  ["'NaN'::numeric", 'NaN'],
+  ["'NaN'::float8", 'NaN'],
+  ["'-Infinity'::float8", '-Infinity'],
+  ['-1234567.891000::numeric', -1234567.891],
+  ['0.000000123::numeric', 0.000000123],
+  ['0.00::numeric', 0],
+  ['100.0::numeric', 100],
+  ['avg(n) from (values (1), (2), (2)) as v (n)', 1.6666666666666667],
+  ['12345678901234567890::numeric', 12345678901234567890n],
+  ['0.1::float8', 0.1],
+])(
+  'a number that keeps every digit is one, and another is text as the server writes it: %s',
+  async (sql, n) => {
+    const { all } = await scene();
+    const asked = sql.includes(' from ') ? sql.replace(' from ', ' as n from ') : `${sql} as n`;
+    expect((await all(`select ${asked}`)).rows).toEqual([{ n }]);
+  },
+);
+
+describe('T76 nothing is written by a question', () => {
+  test.each([
+    "insert into origin (only_row, base_url, app_id, first_at) values (1, 'x', 'y', now())",
+    'with gone as (delete from version_counter returning last) select * from gone',
+    'select 1; commit; update mirror.version_counter set last = 99',
+    "select set_config('transaction_read_only', 'off', true) union all select 'x'",
+    'explain analyze update version_counter set last = 99',
+    "select perform_steps(array['update mirror.version_counter set last = 99 returning ''{}''::jsonb'], '{}', '[]')",
+    'select last from version_counter for update',
+    'select 1 into another',
+    'do $$ begin end $$',
+    'commit',
+    'table version_counter',
+  ])('%s', async sql => {
+    const { all, query } = await scene();
+    await expect(all(sql)).rejects.toMatchObject({ name: 'AskError', code: 'refused' });
+    expect(await query('SELECT last FROM mirror.version_counter')).toEqual([{ last: 0 }]);
+  });
+});
+
+test('what is not there is refused in the words of the server', async () => {
+  const { all } = await scene();
+  await expect(all('select nothing from retirements')).rejects.toThrow('column "nothing" does not exist');
+});
+
+test('an explanation is an answer too', async () => {
+  const { all } = await scene();
+  expect((await all('explain select * from retirements')).columns).toEqual(['QUERY PLAN']);
+});
+
+test.each([
+  ENDLESS,
+  'select pg_sleep(600)',
+  'select i, pg_sleep(0.01) as s from generate_series(1, 1000000) as i',
+])('T76 the time limit stops the work of the server: %s', async sql => {
+  const { asking, askers } = await scene();
+  await expect(asking(sql, 700).then(allOf)).rejects.toMatchObject({ code: 'time_limit' });
+  await expect.poll(askers).toEqual([]);
+});
+
+const OFF = ['statement_timeout', 'idle_in_transaction_session_timeout', 'client_connection_check_interval'];
+/** The rows at first are so many that the work begins when the limits are off. */
+const WITHOUT_LIMITS = `select ${OFF.map(name => `set_config('${name}', '0', false)`).join()}, i
+  from generate_series(1, 20) as i union all select '', '', '', count(*)::int from generate_series(1, 100000000000)`;
+
+test.each(['owner', 'read'] as const)(
+  'T88 a question that turns its limits off is ended at the server when its time is over: %s',
+  async as => {
+    const { asking, askers } = await scene(as);
+    await expect(asking(WITHOUT_LIMITS, 1500).then(allOf)).rejects.toMatchObject({ code: 'time_limit' });
+    await expect.poll(askers).toEqual([]);
+  },
+);
+
+test('T88 and when whoever asked goes', async () => {
+  const { asking, askers } = await scene();
+  const goes = new AbortController();
+  const answer = asking(WITHOUT_LIMITS, LONG, goes.signal).then(allOf);
+  await expect.poll(askers).toEqual(['FETCH 40 FROM answer']);
+  goes.abort();
+  await expect(answer).rejects.toMatchObject({ code: 'ended' });
+  await expect.poll(askers).toEqual([]);
+});
+
+test('T88 and nothing is asked for whoever had gone before it begins, on both engines', async () => {
+  const { asking } = await scene();
+  const gone = { code: 'ended', message: 'The question was left before its answer was whole.' };
+  await expect(asking('select 1', LONG, AbortSignal.abort())).rejects.toMatchObject(gone);
+  await expect(onSqlite('select 1', AbortSignal.abort())).rejects.toMatchObject(gone);
+  const goes = new AbortController();
+  const answer = asking('select 1', LONG, goes.signal);
+  goes.abort();
+  await expect(answer).rejects.toMatchObject(gone);
+});
+
+test('T88 questions of people are asked as the role of QUERY_DATABASE_URL, and end no session of the program', async () => {
+  const { database, query } = await scene();
+  const reads = await grantedTo({ query }, database, 'read');
+  const writes = await grantedTo({ query }, database, 'work');
+  const env = { MIRROR_DATABASE_URL: writes.url, QUERY_DATABASE_URL: reads.url };
+  const answerTo = (sql: string, given: Record<string, string> = env) =>
+    runCommand(['query', sql, '--json'], { env: given });
+  const ended: Error[] = [];
+  const session = openPostgres({
+    url: writes.url,
+    name: 'test',
+    connections: 1,
+    onFault: error => ended.push(error),
+  });
+  onTestFinished(() => session.close());
+  const [{ pid } = { pid: 0 }] = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  expect(JSON.parse((await answerTo('select current_user as role')).stdout)).toEqual([
+    { role: roleOf(reads) },
+  ]);
+  const ends = `select pg_terminate_backend(${pid}) as done`;
+  expect((await answerTo(ends)).stderr).toMatch(/^SQL: .*(permission denied|must be a member)/);
+  const [row] = await query<{ there: boolean }>(
+    `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = ${pid}) AS there`,
+  );
+  expect(row).toEqual({ there: true });
+  expect(ended).toEqual([]);
+  expect((await answerTo(ends, { MIRROR_DATABASE_URL: writes.url })).exitCode).toBe(0);
+  await expect.poll(() => ended.length).toBe(1);
+});
+
+test('T88 its temporary files are bounded where the role carries temp_file_limit, which it cannot lift', async () => {
+  const { database, query } = await scene();
+  const reads = await grantedTo({ query }, database, 'read');
+  await query(`ALTER ROLE "${roleOf(reads).replaceAll('"', '""')}" SET temp_file_limit = '8MB'`);
+  const env = { MIRROR_DATABASE_URL: database.url, QUERY_DATABASE_URL: reads.url };
+  const large =
+    "select count(*) from (select repeat('x', 100) as x, i from generate_series(1, 500000) as i order by 1, 2) as t";
+  const tooLarge = await runCommand(['query', large], { env });
+  expect(tooLarge).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(tooLarge.stderr).toMatch(/^The query was stopped: temporary file size exceeds/);
+  const lifts = await runCommand(['query', "select set_config('temp_file_limit', '-1', false)"], { env });
+  expect(lifts.stderr).toContain('permission denied to set parameter');
+});
+
+test.each(['SIGINT', 'SIGKILL'] as const)(
+  'T76 the work stops where whoever asked ends by %s',
+  async signal => {
+    const { database, askers } = await scene();
+    const program = fileURLToPath(new URL('../../support/asking.js', import.meta.url));
+    const child = spawn(process.execPath, [program, database.url, ENDLESS], { stdio: 'ignore' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await expect.poll(askers).toEqual(['FETCH 10 FROM answer']);
+    child.kill(signal);
+    await once(child, 'exit');
+    await expect.poll(askers).toEqual([]);
+  },
+);
+
+test('rows stream: who has seen enough of endless ones leaves nothing behind', async () => {
+  const { asking, askers } = await scene();
+  const { rows } = await asking("select generate_series(1, 1000000000) as i, repeat('x', 1000) as x");
+  let seen = 0;
+  for await (const row of rows) {
+    expect(row['i']).toBe(BigInt(seen + 1));
+    if ((seen += 1) === 3_000) break;
+  }
+  await expect.poll(askers).toEqual([]);
+});
+
+test.each([
+  ['a row', "select repeat('x', 5000000) as x", 'a row of it holds 5 MB, the most is 4 MB'],
+  ['a value that fits no memory', "select repeat('x', 150000000) as x", 'rows of it hold more than 32 MB'],
+  [
+    'many',
+    "select repeat('x', 4100000) as x from generate_series(1, 100)",
+    'rows of it hold more than 32 MB',
+  ],
+])('%s that is too large is not taken in', async (_, sql, message) => {
+  const { all, askers } = await scene();
+  await expect(all(sql)).rejects.toMatchObject({ code: 'too_large', message });
+  await expect.poll(askers).toEqual([]);
+});

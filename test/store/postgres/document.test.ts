@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { SETTINGS } from '../../../src/config/settings.js';
+import { createPieces } from '../../../src/store/postgres/mirror/pieces.js';
+import { emptyDatabase, openAs } from '../../support/engines.js';
+import { NOON } from '../../support/inbox.js';
+import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { blocks } from '../../support/readme.js';
+
+const ROOT = new URL('../../../', import.meta.url);
+const [, document = ''] = readFileSync(new URL('docs/deploy.md', ROOT), 'utf8').split(/^## (?=PostgreSQL)/m);
+/** Named to say that they are not used, or as another's: a setting or a right. */
+const NOT_OURS = ['DATABASE_URL', 'MIRROR_DATABASE', 'FILE', 'MAINTAIN'];
+
+test('each setting that docs/deploy.md names is one', () => {
+  const named = Array.from(document.matchAll(/`([A-Z][A-Z_]+)`/g), ([, name = '']) => name);
+  const known = [...SETTINGS.map(({ name }) => name), ...NOT_OURS];
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter(name => !known.includes(name.replace(/_FILE$/, '')))).toEqual([]);
+});
+
+test('each setting of the server that docs/deploy.md names is there', async () => {
+  const { query } = openTemporary(await temporaryDatabase(), 1);
+  for (const name of ['fsync', 'full_page_writes', 'synchronous_standby_names', 'synchronous_commit']) {
+    expect(document).toContain(`\`${name}\``);
+    expect(await query('SELECT current_setting($1)', [name])).toHaveLength(1);
+  }
+});
+
+test('the statements of docs/deploy.md make a place that can be migrated, and tell its size', async () => {
+  const [make = '', questions = '', size = ''] = blocks(document, 'sql');
+  const role = `carbon_${randomBytes(4).toString('hex')}`;
+  const empty = openTemporary(await temporaryDatabase({ migrated: false }), 1);
+  await empty.query(make.replaceAll('carbon_mirror', role));
+  await empty.query(questions.replaceAll('questions', `${role}_questions`));
+  const { query } = openTemporary(await temporaryDatabase(), 1);
+  expect(Object.keys((await query(size))[0] ?? {})).toEqual(['certificates', 'whole']);
+});
+
+test('certificates take a few percent more than their bytes', async () => {
+  const postgres = openAs(await emptyDatabase());
+  const { query } = postgres;
+  const pieces = createPieces(postgres, { now: () => NOON });
+  const taken = async () =>
+    (await query<{ bytes: number }>("SELECT pg_total_relation_size('mirror.certificate_pieces') AS bytes"))[0]
+      ?.bytes ?? 0;
+  const before = await taken();
+  for (let file = 0; file < 40; file += 1) await pieces.save(`r-${file}`, pdf());
+  const ratio = ((await taken()) - before) / (40 * BYTES);
+  expect(ratio).toBeGreaterThan(0.9);
+  expect(ratio).toBeLessThan(1.12);
+});
+
+const BYTES = 60_000;
+
+async function* pdf(): AsyncGenerator<Uint8Array> {
+  yield Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(BYTES - 16), Buffer.from('\n%%EOF\n')]);
+}

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { instantOf, withLibpqMeaning } from '../../../src/store/postgres/driver.js';
+import { openPostgres, performSteps } from '../../../src/store/postgres/open.js';
+import { openTemporary, temporaryDatabase, theDatabase } from '../../support/postgres.js';
+
+const INSTANTS = [
+  ['2026-05-04 12:00:00+00', '2026-05-04T12:00:00.000Z'],
+  ['2026-05-04 12:00:00.5+00', '2026-05-04T12:00:00.500Z'],
+  ['9999-12-31 23:59:59.999+00', '9999-12-31T23:59:59.999Z'],
+  ['0001-01-01 00:00:00+00 BC', '0000-01-01T00:00:00.000Z'],
+] as const;
+
+test('an instant is read whatever the DateStyle of the role or the database is', async () => {
+  const database = await temporaryDatabase({ migrated: false });
+  await openTemporary(database, 1).query(`ALTER DATABASE ${database.name} SET DateStyle = 'SQL, DMY'`);
+  const postgres = openTemporary(database, 1);
+  expect(await postgres.query("SELECT '2026-05-04 12:00:00+00'::timestamptz AS at")).toEqual([
+    { at: '2026-05-04T12:00:00.000Z' },
+  ]);
+});
+
+test.each(INSTANTS)(
+  'the instant %s is %s in every time zone that a connection may have',
+  async (sent, shown) => {
+    const database = await temporaryDatabase();
+    const postgres = openTemporary(database, 1);
+    for (const zone of ['UTC', 'Europe/Copenhagen', 'America/St_Johns', 'Asia/Kathmandu']) {
+      await postgres.query(`SET TIME ZONE '${zone}'`);
+      expect(await postgres.query('SELECT $1::timestamptz(3) AS at', [sent]), zone).toEqual([{ at: shown }]);
+    }
+  },
+);
+
+test('an instant in a form that is not known is a fault, never another instant', () => {
+  for (const text of ['04.05.2026 12:00:00 UTC', 'infinity', '']) {
+    expect(() => instantOf(text), text).toThrow('DateStyle');
+  }
+});
+
+test('64-bit integers keep their digits, and sums of them are numbers', async () => {
+  const postgres = openTemporary(theDatabase());
+  const [row] = await postgres.query(
+    'SELECT 9007199254740991::bigint AS safe, 9223372036854000000::bigint AS large, sum(n) AS sum, avg(n) AS mean\n' +
+      'FROM (VALUES (1::bigint), (2)) AS v (n)',
+  );
+  expect(row).toEqual({ safe: 9007199254740991, large: 9223372036854000000n, sum: 3, mean: 1.5 });
+});
+
+test.each([
+  ['postgres://a:b@127.0.0.1/m', 'disable'],
+  ['postgres://a:b@localhost:5433/m', 'disable'],
+  ['postgres://a:b@[::1]/m', 'disable'],
+  ['postgres://a:b@/m?host=/run/postgresql', 'disable'],
+  ['postgres://a:b@db.example/m', 'require'],
+  ['postgres://a:b@127.0.example/m', 'require'],
+  ['postgres://a:b@db.example/m?sslmode=verify-full', 'verify-full'],
+  ['postgres://a:b@localhost/m?sslmode=require', 'require'],
+])('%s is talked to with sslmode %s, as libpq has it', (url, mode) => {
+  const { searchParams } = new URL(withLibpqMeaning(url));
+  expect(searchParams.get('sslmode')).toBe(mode);
+  expect(searchParams.get('uselibpqcompat')).toBe('true');
+});
+
+test('a connection says who it is, and one that breaks while it rests is told of and made anew', async () => {
+  const faults: Error[] = [];
+  const postgres = openPostgres({
+    url: theDatabase().url,
+    name: 'carbon-mirror work',
+    connections: 1,
+    onFault: error => faults.push(error),
+  });
+  const who = 'SELECT pid, application_name AS name FROM pg_stat_activity WHERE pid = pg_backend_pid()';
+  const [first] = await postgres.query<{ pid: number; name: string }>(who);
+  expect(first?.name).toBe('carbon-mirror work');
+  await openTemporary(theDatabase(), 1).query('SELECT pg_terminate_backend($1::int)', [first?.pid ?? 0]);
+  await expect.poll(() => faults.length).toBe(1);
+  const [second] = await postgres.query<{ pid: number }>(who);
+  await postgres.close();
+  expect(second?.pid).not.toBe(first?.pid);
+});
+
+test('the steps of a transaction see what others committed meanwhile, and one that refuses undoes all', async () => {
+  const database = await temporaryDatabase();
+  const postgres = openTemporary(database);
+  const count = `SELECT jsonb_build_object('claims', (SELECT sum(claim) FROM mirror.fences))`;
+  const lock = "UPDATE mirror.version_counter SET last = last + 1 RETURNING '{}'::jsonb";
+  let done: Promise<unknown> = Promise.resolve();
+  await openTemporary(database, 1).transact(async query => {
+    await query('UPDATE mirror.version_counter SET last = last + 1');
+    done = performSteps(postgres.query, 'mirror', [lock, count], { given: {} });
+    await expect
+      .poll(() => postgres.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"))
+      .toHaveLength(1);
+    await query("INSERT INTO mirror.fences VALUES ('organization-1', 'data', 7)");
+  });
+  expect(await done).toEqual({ claims: 7 });
+  const refuse = `SELECT jsonb_build_object('refused', 'fenced', 'seen', $1 -> 'claim')`;
+  const refused = performSteps(postgres.query, 'mirror', [lock, refuse], { given: { claim: 9 } });
+  await expect(refused).rejects.toMatchObject({
+    code: 'CM001',
+    message: 'fenced',
+    detail: '{"seen": 9, "refused": "fenced"}',
+  });
+  expect(await postgres.query('SELECT last FROM mirror.version_counter')).toEqual([{ last: 2 }]);
+});

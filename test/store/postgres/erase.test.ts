@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import type { Postgres } from '../../../src/store/postgres/open.js';
+import { runCommand } from '../../support/command.js';
+import { type Database, grantedTo, openTemporary, temporaryDatabase } from '../../support/postgres.js';
+
+async function forget({ url }: Database, ...options: string[]) {
+  const argv = ['forget', '--person', 'someone@example.org', '--json', ...options];
+  const { exitCode, stdout, stderr } = await runCommand(argv, { env: { MIRROR_DATABASE_URL: url } });
+  expect(exitCode).toBe(0);
+  return { vacuumed: JSON.parse(stdout).vacuumed, stderr };
+}
+
+/** The right to vacuum what is somebody else's, since PostgreSQL 17. */
+async function hasMaintain({ query }: Postgres): Promise<boolean> {
+  const [row] = await query<{ version: number }>(
+    "SELECT current_setting('server_version_num')::int AS version",
+  );
+  return Number(row?.version) >= 170_000;
+}
+
+test('who may not vacuum is told so, and who may', async () => {
+  const database = await temporaryDatabase();
+  const owner = openTemporary(database, 1);
+  const worker = await grantedTo(owner, database, 'work');
+  const { vacuumed, stderr } = await forget(worker);
+  expect(vacuumed).toBe(false);
+  expect(stderr).toMatch(/^NOT vacuumed: .*"\w+".* \(and \d+ more\)\./m);
+  expect(stderr).toContain('The owner of the tables may vacuum');
+  const asOwner = await forget(database);
+  expect(asOwner.vacuumed).toBe(true);
+  expect(asOwner.stderr).not.toContain('NOT vacuumed');
+});
+
+test('one table that is not vacuumed is enough to say so', async () => {
+  const database = await temporaryDatabase();
+  const owner = openTemporary(database, 1);
+  const worker = await grantedTo(owner, database, 'work');
+  if (!(await hasMaintain(owner))) return;
+  const role = `"${decodeURIComponent(new URL(worker.url).username).replaceAll('"', '""')}"`;
+  await owner.query(`GRANT MAINTAIN ON ALL TABLES IN SCHEMA inbox, mirror TO ${role}`);
+  expect(await forget(worker)).toMatchObject({ vacuumed: true });
+  await owner.query(`REVOKE MAINTAIN ON mirror.members_past FROM ${role}`);
+  const { vacuumed, stderr } = await forget(worker);
+  expect(vacuumed).toBe(false);
+  expect(stderr).toContain('NOT vacuumed: permission denied to vacuum "members_past", skipping it. ');
+});
+
+test('who asks that nothing be vacuumed is told how it is', async () => {
+  expect(await forget(await temporaryDatabase(), '--no-vacuum')).toMatchObject({
+    vacuumed: false,
+    stderr: expect.stringContaining('without --no-vacuum it does so now'),
+  });
+});
+
+test('T75 what a vacuum leaves of a row is said, and what is told to be done about it takes that away', async () => {
+  const database = await temporaryDatabase();
+  const owner = openTemporary(database, 1);
+  await owner.query(
+    `INSERT INTO mirror.members_past (version, organization_id, id, email, valid_from, valid_to, sync_run_id, closed_by,
+       document, closed_version)
+     SELECT n, 'organization-1', n, email, now(), now(), 1, 1, '{}', n + 2
+     FROM (VALUES (1, 'another@example.org'), (2, 'someone@example.org')) AS v (n, email)`,
+  );
+  const isInFile = async () => {
+    await owner.query('CHECKPOINT');
+    const [row] = await owner.query<{ found: boolean }>(
+      `SELECT position('someone@example.org'::bytea IN
+         pg_read_binary_file(pg_relation_filepath('mirror.members_past'))) > 0 AS found`,
+    );
+    return row?.found;
+  };
+  const { stderr } = await forget(database);
+  expect(await owner.query('SELECT email FROM mirror.members_past')).toEqual([
+    { email: 'another@example.org' },
+  ]);
+  expect(await isInFile()).toBe(true);
+  expect(stderr).toContain("may stay in free space of the server's files");
+  await owner.query('VACUUM FULL mirror.members_past');
+  expect(await isInFile()).toBe(false);
+});

@@ -1,0 +1,302 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { stateOf } from '../../../src/store/postgres/errors.js';
+import { grantsTo } from '../../../src/store/contract/grants.js';
+import { createDoorPort } from '../../../src/store/postgres/inbox/door.js';
+import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
+import { isTurn } from '../../../src/store/postgres/inbox/watch.js';
+import { openPostgres, type Postgres } from '../../../src/store/postgres/open.js';
+import { installationJob } from '../../../src/inbox/job.js';
+import { boxIn, receivedBy } from '../../support/box.js';
+import { breakFunction } from '../../support/broken-function.js';
+import { emptyDatabase, inboxOn, openAs } from '../../support/engines.js';
+import { acceptedDelivery, NOON } from '../../support/inbox.js';
+import { openGranted, openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { until } from '../../support/wait.js';
+
+const LEASE_MS = 60_000;
+const DATA = { lanes: [{ lane: 'data', slots: 9 }], leaseMs: LEASE_MS } as const;
+
+const delivery = (overrides = {}) => receivedBy(NOON, acceptedDelivery(overrides));
+const ofInstallation = (id: string) => delivery({ installationId: id, organizationId: null });
+
+function changing(real: Postgres, change: (sql: string) => string): Postgres {
+  return { ...real, query: (sql, ...more) => real.query(change(sql), ...more) };
+}
+
+test('each operation of a door and a worker is one round trip, whatever it takes, stores or ends', async () => {
+  const real = openAs(await emptyDatabase());
+  let trips = 0;
+  const counted = changing(real, sql => {
+    trips += 1;
+    return sql;
+  });
+  const inbox = createInboxPort(counted, () => NOON);
+  await inbox.store([ofInstallation('first')]);
+  await inbox.claim(DATA);
+  const group = Array.from({ length: 100 }, (_, index) => ofInstallation(`i-${index % 20}`));
+  const held = { id: 1, claim: 1 };
+  const operations = {
+    store: () => inbox.store(group),
+    claim: () => inbox.claim({ ...DATA, lanes: [...DATA.lanes, { lane: 'certificates', slots: 2 }] }),
+    renew: () => inbox.renew([held, { id: 2, claim: 2 }], LEASE_MS),
+    bind: () => inbox.bind(held, 'acme'),
+    settle: () =>
+      inbox.settle([1, 2, 3].map(id => ({ held: { id, claim: id }, end: { act: 'done', outcome: 'read' } }))),
+    enqueue: () =>
+      inbox.enqueue([installationJob('a', null, 'person'), installationJob('b', null, 'person')]),
+    enqueueOnce: () => inbox.enqueueOnce({ kind: 'tick', dedupeKey: 'tick', trigger: 'schedule' }),
+    countRefusals: () =>
+      inbox.countRefusals([
+        { reason: 'no_signature', status: 401, headerPrefix: '', posts: 2, newestMsAgo: 0 },
+        { reason: 'too_large', status: 413, headerPrefix: '', posts: 1, newestMsAgo: 0 },
+      ]),
+    signOfLife: () => inbox.signOfLife({ role: 'work', host: 'here', pid: 7, startedAt: NOON }),
+    prune: () => inbox.prune(90),
+  };
+  for (const [name, operation] of Object.entries(operations)) {
+    const before = trips;
+    await operation();
+    expect(trips - before, name).toBe(1);
+  }
+});
+
+/** What the server would do at the commit of a delivery, where a role's commits are not waited for. */
+async function flushAtCommit(change: (sql: string) => string): Promise<unknown> {
+  const database = await emptyDatabase();
+  const owner = openAs(database);
+  await owner.query('CREATE TABLE public.at_commit (flush text)');
+  await owner.query(`CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO public.at_commit VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$`);
+  await owner.query(`CREATE CONSTRAINT TRIGGER note AFTER INSERT ON inbox.deliveries
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.note()`);
+  onTestFinished(async () => {
+    await owner.query(
+      'DROP TABLE public.at_commit; DROP TRIGGER note ON inbox.deliveries; DROP FUNCTION public.note()',
+    );
+  });
+  const lazy = openTemporary({ ...database, url: `${database.url}&options=-c%20synchronous_commit=off` });
+  expect(await createDoorPort(changing(lazy, change), null).store([delivery()])).toMatchObject([
+    { repeated: false },
+  ]);
+  return (await owner.query('SELECT flush FROM public.at_commit'))[0];
+}
+
+test('what is acknowledged was flushed, also for a role whose commits are not waited for', async () => {
+  expect(await flushAtCommit(sql => sql)).toEqual({ flush: 'on' });
+});
+
+test('it would not be, were nothing to refer to what asks for the flush', async () => {
+  const broken = (sql: string) => sql.replace('FROM flushed, told WHERE yes IS NOT NULL', 'FROM told');
+  expect(await flushAtCommit(broken)).toEqual({ flush: 'off' });
+});
+
+/** Two doors are sent the same installations in opposite orders, again and again. */
+async function deadlocksOfDoors(unsorted: boolean): Promise<number> {
+  const database = await temporaryDatabase();
+  const owner = openTemporary(database);
+  if (unsorted) await breakFunction(owner, 'store_new', 'ORDER BY job_key COLLATE "C"', 'ORDER BY min(n)');
+  const hasty = { ...database, url: `${database.url}&options=-c%20deadlock_timeout=10ms` };
+  const deadlocks: unknown[] = [];
+  const counting = (real: Postgres): Postgres => ({
+    ...real,
+    query: async (...asked) => {
+      try {
+        return await real.query(...asked);
+      } catch (error) {
+        if (stateOf(error) === '40P01') deadlocks.push(error);
+        throw error;
+      }
+    },
+  });
+  const ids = Array.from({ length: 60 }, (_, index) => `i-${index}`);
+  const doors = [ids, ids.toReversed()].map(order => ({
+    order,
+    port: createDoorPort(counting(openTemporary(hasty)), null),
+  }));
+  for (let round = 0; round < 12 && deadlocks.length === 0; round += 1) {
+    const results = await Promise.all(doors.map(({ order, port }) => port.store(order.map(ofInstallation))));
+    expect(results.flat().filter(result => 'failure' in result)).toEqual([]);
+    await owner.query("UPDATE inbox.jobs SET run_at = run_at + interval '1 hour'");
+  }
+  return deadlocks.length;
+}
+
+test('groups of two doors never wait for one another', async () => {
+  expect(await deadlocksOfDoors(false)).toBe(0);
+});
+
+test('they would, were their jobs asked for as they came', async () => {
+  expect(await deadlocksOfDoors(true)).toBeGreaterThan(0);
+});
+
+/** One worker claims while another, which saw another job of the same organization, has not committed yet. */
+async function claimBeside(prepare: string): Promise<(string | null)[]> {
+  const database = await temporaryDatabase();
+  const owner = openTemporary(database);
+  await owner.query(prepare);
+  const box = boxIn(inboxOn(openTemporary(database)));
+  await box.enqueue(installationJob('first', 'acme', 'delivery'), NOON);
+  await box.enqueue(installationJob('second', 'acme', 'delivery'), NOON + 1);
+  await box.enqueue(installationJob('other', 'other', 'delivery'), NOON + 1);
+  let claimed: Promise<(string | null)[]> = Promise.resolve([]);
+  await owner.transact(async query => {
+    await query(`UPDATE inbox.jobs SET state = 'claimed', claimed_until = now() + interval '1 day', claim = 90
+      WHERE installation_id = 'second'`);
+    let isOver = false;
+    claimed = box.claim({ now: NOON + 5, leaseMs: LEASE_MS, slots: 9 }).then(jobs => {
+      isOver = true;
+      return jobs.map(({ installationId }) => installationId);
+    });
+    const waits = () =>
+      owner.query(
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+    await expect.poll(async () => isOver || (await waits()).length === 1).toBe(true);
+  });
+  return claimed;
+}
+
+test('T63 two workers that see different jobs of one organization do not claim both', async () => {
+  expect(await claimBeside('SELECT 1')).toEqual(['other']);
+});
+
+test('T63 they would, were there no index of what is claimed', async () => {
+  expect(await claimBeside('DROP INDEX inbox.jobs_claimed_organization')).toEqual(['first', 'other']);
+});
+
+test('a job that somebody else is at is left to the next claim, and nobody waits for it', async () => {
+  const database = await emptyDatabase();
+  const box = boxIn(inboxOn(openAs(database)));
+  await box.enqueue(installationJob('held', null, 'delivery'), NOON);
+  await box.enqueue(installationJob('free', null, 'delivery'), NOON);
+  await openTemporary(database).transact(async query => {
+    await query("SELECT 1 FROM inbox.jobs WHERE installation_id = 'held' FOR UPDATE");
+    const { jobs, othersWait } = await box.at(NOON).claim(DATA);
+    expect([jobs.map(({ installationId }) => installationId), othersWait]).toEqual([['free'], true]);
+  });
+  expect(await box.claim({ now: NOON, leaseMs: LEASE_MS, slots: 9 })).toHaveLength(1);
+});
+
+test('a door needs the rights of one that receives, and has none on the mirror', async () => {
+  const database = await temporaryDatabase();
+  const granted = await openGranted(openTemporary(database), database, 'receive');
+  const door = createDoorPort(granted, null);
+  const again = acceptedDelivery();
+  expect(await door.findObstacle()).toBeNull();
+  expect(await door.store([receivedBy(NOON, again), receivedBy(NOON, again)])).toMatchObject([
+    { repeated: false },
+    { repeated: true },
+  ]);
+  expect(await door.store([receivedBy(NOON, again)])).toMatchObject([{ repeated: true }]);
+  await door.countRefusals([
+    { reason: 'no_signature', status: 401, headerPrefix: '', posts: 1, newestMsAgo: 0 },
+  ]);
+  const pulse = await door.signOfLife({ role: 'receive', host: 'here', pid: 1, startedAt: NOON });
+  expect(Object.keys(pulse.seenAt)).toEqual(['receive']);
+  await expect(granted.query('SELECT 1 FROM mirror.origin')).rejects.toThrow('permission denied');
+});
+
+/** What an operator or a failover does to whoever connects, and how it ends. */
+const TROUBLES: Readonly<Record<string, readonly [begin: string, end: string]>> = {
+  'has no connection left': ['ALTER ROLE # CONNECTION LIMIT 0', 'ALTER ROLE # CONNECTION LIMIT -1'],
+  'takes no writes, as in recovery': [
+    'ALTER ROLE # SET default_transaction_read_only = on',
+    'ALTER ROLE # RESET default_transaction_read_only',
+  ],
+};
+
+test.each(Object.entries(TROUBLES))(
+  'T17 where PostgreSQL %s nothing is acknowledged, all say so in one way, and it goes on by itself',
+  async (_title, [begin, end]) => {
+    const database = await temporaryDatabase();
+    const owner = openTemporary(database);
+    const role = `door_of_${database.name}`;
+    await owner.query(`CREATE ROLE ${role} LOGIN`);
+    for (const grant of grantsTo('receive', role)) await owner.query(grant);
+    const url = database.url.replace('//postgres@', `//${role}@`);
+    const postgres = openPostgres({ url, name: 'test', connections: 2, onFault: () => undefined });
+    onTestFinished(postgres.close);
+    const door = createDoorPort(postgres, null);
+    const change = async (sql: string) => {
+      await owner.query(sql.replace('#', role));
+      await owner.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role]);
+    };
+    expect(await door.store([delivery()])).toMatchObject([{ repeated: false }]);
+    await change(begin);
+    const away = { failure: { code: 'away' } };
+    await expect.poll(() => door.findObstacle()).toMatchObject({ code: 'away' });
+    expect(await door.store([delivery(), delivery()])).toMatchObject([away, away]);
+    await change(end);
+    await expect.poll(() => door.store([delivery()])).toMatchObject([{ repeated: false }]);
+    expect(await owner.query('SELECT count(*) AS rows FROM inbox.deliveries')).toEqual([{ rows: 2 }]);
+  },
+);
+
+test('T17 where nobody listens it is said without a word of the password', async () => {
+  const faults: Error[] = [];
+  const nobody = openPostgres({
+    url: 'postgres://door:secret-of-the-door@127.0.0.1:1/mirror',
+    name: 'test',
+    connections: 2,
+    onFault: error => faults.push(error),
+  });
+  const results = await createDoorPort(nobody, null).store([delivery(), delivery()]);
+  expect(results).toMatchObject([{ failure: { code: 'away' } }, { failure: { code: 'away' } }]);
+  expect(JSON.stringify(results)).toContain('ECONNREFUSED');
+  expect(JSON.stringify(results)).not.toContain('secret-of-the-door');
+  await nobody.close();
+  expect(faults).toEqual([]);
+});
+
+test('a group that waits longer for a lock than it may is told so, and is not stored', async () => {
+  const database = await emptyDatabase();
+  const hasty = changing(openAs(database), sql =>
+    sql.replace("'lock_timeout', '5000'", "'lock_timeout', '50'"),
+  );
+  const door = createDoorPort(hasty, null);
+  await openTemporary(database).transact(async query => {
+    await query('LOCK TABLE inbox.deliveries');
+    expect(await door.store([delivery()])).toMatchObject([{ failure: { code: 'away' } }]);
+  });
+  expect(await door.store([delivery()])).toMatchObject([{ repeated: false }]);
+});
+
+test('whoever watches is woken once a second where a pooler forgets who listens', async () => {
+  const real = openAs(await emptyDatabase());
+  const deaf: Postgres = { ...real, listen: async () => () => undefined };
+  let woken = 0;
+  const stop = createInboxPort(deaf, null).watch(() => {
+    woken += 1;
+  });
+  onTestFinished(stop);
+  await until(() => woken > 1, 'two looks');
+});
+
+test('a connection that listens and breaks is made anew, and jobs are told of again', async () => {
+  const database = await emptyDatabase();
+  const real = openAs(database);
+  let ears = 0;
+  const counted: Postgres = {
+    ...real,
+    listen: (...asked) => {
+      ears += 1;
+      return real.listen(...asked);
+    },
+  };
+  onTestFinished(createInboxPort(counted, null).watch(() => undefined));
+  const listening = () =>
+    openTemporary(database).query<{ pid: number }>(
+      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
+    );
+  await expect.poll(async () => (await listening()).length).toBe(1);
+  const [ear] = await listening();
+  await openTemporary(database).query('SELECT pg_terminate_backend($1::int)', [ear?.pid ?? 0]);
+  await expect.poll(() => ears).toBe(2);
+  await expect.poll(async () => (await listening()).length).toBe(1);
+});
+
+test('after ten quiet minutes every fifth second is enough, where words of others are heard', () => {
+  const turns = (from: number, hears: boolean) =>
+    Array.from({ length: 10 }, (_, index) => isTurn(from + index, hears)).filter(Boolean).length;
+  expect([turns(590, true), turns(601, true), turns(601, false)]).toEqual([10, 2, 10]);
+});

@@ -1,0 +1,79 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { migrate } from '../../../src/store/postgres/migrate.js';
+import type { Postgres } from '../../../src/store/postgres/open.js';
+import { installationJob } from '../../../src/inbox/job.js';
+import { startServer } from '../../postgres/server.js';
+import { boxIn } from '../../support/box.js';
+import { emptyDatabase, inboxOn } from '../../support/engines.js';
+import { acceptedDelivery, NOON } from '../../support/inbox.js';
+import { openTemporary } from '../../support/postgres.js';
+
+/** Where Debian and those who follow it keep servers. The one of the tests compiles nothing. */
+const SERVERS = '/usr/lib/postgresql';
+/** From this version on a server counts what it has compiled for each statement. */
+const COUNTS_IT = 15;
+const NEEDED = ['lib/llvmjit.so', 'lib/pg_stat_statements.so', 'bin/initdb'];
+
+const compiling = (existsSync(SERVERS) ? readdirSync(SERVERS) : [])
+  .filter(version => Number(version) >= COUNTS_IT)
+  .map(version => join(SERVERS, version))
+  .find(folder => NEEDED.every(name => existsSync(join(folder, name))));
+
+/** The statements of the inbox that such a server has compiled. */
+async function compiledOf(breakIt: (owner: Postgres) => Promise<unknown>): Promise<readonly unknown[]> {
+  const { server, stop } = await startServer(
+    ['fsync=off', 'jit=on', 'shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track=all'],
+    compiling,
+  );
+  onTestFinished(stop);
+  if ('missing' in server) throw new Error(server.missing);
+  const { host, port } = server;
+  const owner = openTemporary({
+    name: 'postgres',
+    url: `postgres://postgres@/postgres?host=${host}&port=${port}`,
+  });
+  await migrate(owner, new Date(NOON).toISOString());
+  await breakIt(owner);
+  await owner.query('CREATE EXTENSION pg_stat_statements');
+  await useEachFunction(owner);
+  return await owner.query('SELECT DISTINCT query FROM pg_stat_statements WHERE jit_functions > 0');
+}
+
+async function useEachFunction(postgres: Postgres): Promise<void> {
+  const box = boxIn(inboxOn(postgres));
+  await box.accept([acceptedDelivery()], NOON);
+  await box.accept([acceptedDelivery({ installationId: 'another' })], NOON);
+  await box.enqueue(installationJob('asked', null, 'person'), NOON);
+  const jobs = await box.claim({ now: NOON, leaseMs: 60_000, slots: 9 });
+  expect(jobs.length).toBeGreaterThan(1);
+  await box.at(NOON).renew(jobs, 60_000);
+  for (const job of jobs) await box.finish(job, 'read', NOON);
+}
+
+test('each function that bends the plans of its statements has none of them compiled', async () => {
+  const { postgres } = await emptyDatabase();
+  const bent = await postgres.query<{ name: string; settings: string[] }>(
+    `SELECT proname AS name, proconfig AS settings FROM pg_proc
+     WHERE pronamespace IN ('inbox'::regnamespace, 'mirror'::regnamespace) AND array_to_string(proconfig, ' ') LIKE '%enable_%'`,
+  );
+  expect(bent.map(({ name }) => name).sort()).toEqual([
+    'claim',
+    'enqueue',
+    'renew',
+    'settle',
+    'store',
+    'store_new',
+  ]);
+  expect(bent.filter(({ settings }) => !settings.includes('jit=off'))).toEqual([]);
+});
+
+test.runIf(compiling)('a server that compiles dear plans compiles none of the inbox', async () => {
+  expect(await compiledOf(async () => undefined)).toEqual([]);
+});
+
+test.runIf(compiling)('it would, were the functions not to say so', async () => {
+  const forgetful = (owner: Postgres) => owner.query('ALTER FUNCTION inbox.claim(jsonb) RESET jit');
+  expect(await compiledOf(forgetful)).not.toEqual([]);
+});

@@ -1,0 +1,30 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { openPostgres } from '../../../src/store/postgres/open.js';
+import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+
+test('connections that break while nobody asks are told of once, and again only after one was made anew', async () => {
+  const database = await temporaryDatabase();
+  const owner = openTemporary(database, 1);
+  const told: Error[] = [];
+  const postgres = openPostgres({
+    url: database.url,
+    name: 'idle',
+    connections: 4,
+    onFault: error => told.push(error),
+  });
+  onTestFinished(postgres.close);
+  const ask = () => Promise.all([1, 2, 3, 4].map(() => postgres.query('SELECT pg_sleep(0.02)')));
+  const cut = async () => {
+    await owner.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'idle'",
+    );
+    await expect.poll(() => told.length).toBeGreaterThan(0);
+    await setTimeout(50);
+    return told.splice(0).length;
+  };
+  await ask();
+  expect(await cut()).toBe(1);
+  await ask();
+  expect(await cut()).toBe(1);
+});

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { demandSchema, migrate } from '../../../src/store/postgres/migrate.js';
+import { migrationsOf } from '../../../src/store/migrations.js';
+import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+
+const NOW = '2026-05-04T12:00:00.000Z';
+const ALL = (['inbox', 'mirror'] as const).flatMap(family =>
+  migrationsOf('postgres', family).map(({ name }) => `${family}/${name}`),
+);
+
+test('ten who migrate at once apply each file once, and each has its record', async () => {
+  const database = await temporaryDatabase({ migrated: false });
+  const each = Array.from({ length: 10 }, () => openTemporary(database, 1));
+  const applied = await Promise.all(each.map(postgres => migrate(postgres, NOW)));
+  expect(applied.flat().toSorted()).toEqual(ALL);
+  const [postgres] = each;
+  const records = await postgres?.query<{ name: string }>(
+    `SELECT 'inbox/' || name AS name FROM inbox.schema_migrations WHERE applied_at = $1
+     UNION ALL SELECT 'mirror/' || name FROM mirror.schema_migrations WHERE applied_at = $1`,
+    [NOW],
+  );
+  expect(records?.map(({ name }) => name).toSorted()).toEqual(ALL);
+});
+
+test('whoever owns the schemas migrates them, and needs no right to make any', async () => {
+  const database = await temporaryDatabase({ migrated: false });
+  const postgres = openTemporary(database, 1);
+  const role = `${database.name}_owner`;
+  await postgres.query(`CREATE ROLE ${role} LOGIN`);
+  for (const schema of ['inbox', 'mirror'])
+    await postgres.query(`CREATE SCHEMA ${schema} AUTHORIZATION ${role}`);
+  const theirs = openTemporary({ ...database, url: database.url.replace('postgres@', `${role}@`) }, 1);
+  expect(await migrate(theirs, NOW)).toEqual(ALL);
+});
+
+test('a file that fails leaves nothing of itself behind', async () => {
+  const postgres = openTemporary(await temporaryDatabase({ migrated: false }));
+  const broken = { version: 1, name: '0001-broken.sql', sql: 'CREATE TABLE inbox.half (); SELECT 1 / 0' };
+  await expect(migrate(postgres, NOW, () => [broken])).rejects.toThrow('division by zero');
+  expect(await postgres.query("SELECT nspname FROM pg_namespace WHERE nspname = 'inbox'")).toEqual([]);
+  expect(await migrate(postgres, NOW)).toEqual(ALL);
+});
+
+test('a newer schema is refused, and an older one tells its reader to migrate', async () => {
+  const postgres = openTemporary(await temporaryDatabase());
+  await demandSchema(postgres, 'mirror');
+  const known = migrationsOf('postgres', 'mirror').length;
+  await postgres.query("INSERT INTO mirror.schema_migrations VALUES ($1, 'later.sql', $2, '')", [
+    known + 1,
+    NOW,
+  ]);
+  const refusal = {
+    code: 'schema',
+    message: expect.stringContaining(`this program knows only ${known}: it was written by a newer`),
+  };
+  await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject(refusal);
+  await expect(migrate(postgres, NOW)).rejects.toMatchObject(refusal);
+  const empty = openTemporary(await temporaryDatabase({ migrated: false }));
+  await expect(demandSchema(empty, 'mirror')).rejects.toThrow('run "carbon-mirror migrate" first');
+});
+
+const EARLIER = [
+  "ALTER TABLE mirror.schema_migrations DROP COLUMN digest; INSERT INTO mirror.schema_migrations VALUES (2, 'balance.sql', now())",
+  "UPDATE mirror.schema_migrations SET digest = 'of another text'",
+];
+
+test.each(EARLIER)(
+  'a schema of an earlier program is refused in one sentence, and left as it is: %s',
+  async as => {
+    const postgres = openTemporary(await temporaryDatabase());
+    await postgres.query(as);
+    const refusal = {
+      code: 'schema',
+      message: expect.stringContaining('drop or rename the schemas inbox and mirror'),
+    };
+    await expect(migrate(postgres, NOW)).rejects.toMatchObject(refusal);
+    await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject(refusal);
+  },
+);
+
+test.each([
+  'CREATE TABLE mirror.schema_migrations (version text)',
+  'CREATE VIEW mirror.glass AS SELECT 1 AS one',
+])('a schema that is not ours is refused and left as it is: %s', async theirs => {
+  const postgres = openTemporary(await temporaryDatabase({ migrated: false }));
+  await postgres.query('CREATE SCHEMA mirror');
+  await postgres.query(theirs);
+  await expect(migrate(postgres, NOW)).rejects.toMatchObject({ code: 'foreign' });
+  await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject({ code: 'foreign' });
+  expect(await postgres.query("SELECT nspname FROM pg_namespace WHERE nspname = 'inbox'")).toEqual([]);
+});
+
+test('where one schema is newer than the program, the other is not made either', async () => {
+  const postgres = openTemporary(await temporaryDatabase());
+  await postgres.query('DROP SCHEMA inbox CASCADE');
+  await postgres.query("INSERT INTO mirror.schema_migrations VALUES (1000, 'later.sql', $1, '')", [NOW]);
+  await expect(migrate(postgres, NOW)).rejects.toMatchObject({ code: 'schema' });
+  expect(await postgres.query("SELECT nspname FROM pg_namespace WHERE nspname = 'inbox'")).toEqual([]);
+});
+
+test('an empty schema that was made beforehand is used', async () => {
+  const postgres = openTemporary(await temporaryDatabase({ migrated: false }));
+  await postgres.query('CREATE SCHEMA mirror');
+  expect(await migrate(postgres, NOW)).toEqual(ALL);
+});
+
+test('a database in another encoding than UTF8 is refused', async () => {
+  const latin = await temporaryDatabase({ migrated: false, options: "ENCODING 'LATIN1'" });
+  await expect(migrate(openTemporary(latin), NOW)).rejects.toMatchObject({ code: 'encoding' });
+});
+
+test('nothing is made outside our two schemas', async () => {
+  const postgres = openTemporary(await temporaryDatabase());
+  const made = await postgres.query(
+    `SELECT DISTINCT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+     WHERE c.oid >= 16384 AND n.nspname NOT LIKE 'pg\\_toast%' ORDER BY 1`,
+  );
+  expect(made).toEqual([{ nspname: 'inbox' }, { nspname: 'mirror' }]);
+  expect(
+    migrationsOf('postgres', 'mirror')
+      .map(({ sql }) => sql)
+      .join('\n'),
+  ).not.toMatch(/EXTENSION/i);
+});

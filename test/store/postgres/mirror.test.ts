@@ -1,0 +1,168 @@
+import { expect, test } from 'vitest';
+import { FENCE } from '../../../src/store/postgres/mirror/fence.js';
+import type { Postgres } from '../../../src/store/postgres/open.js';
+import { type Changes, type Insert, NO_CHANGES } from '../../../src/mirror/port.js';
+import { LISTS } from '../../../src/resources/lists.js';
+import { emptyDatabase, openAs, openRun, type Stage, stageOn } from '../../support/engines.js';
+import { NOON } from '../../support/inbox.js';
+import { installation, retirement } from '../../support/mirror.js';
+import { fieldsOf } from '../../../src/resources/installations.js';
+
+const ORGANIZATION = 'organization-1';
+const LIST = { organizationId: ORGANIZATION, resource: 'retirements' } as const;
+const TASK = { organizationId: ORGANIZATION, lane: 'data', claim: 1 } as const;
+const TOLD = new Date(NOON).toISOString();
+const ENDING = {
+  state: 'complete',
+  fault: null,
+  isInterrupted: false,
+  endedAt: NOON,
+  requests: 1,
+  bytes: 1,
+} as const;
+
+function insertOf(id: string): Insert {
+  const item = retirement(id);
+  return {
+    key: [id],
+    cells: LISTS.retirements.columns.map(cell => cell.of(item)),
+    document: item.document,
+    told: TOLD,
+    replaces: null,
+    follows: false,
+    isRepeated: false,
+  };
+}
+
+const inserts = (count: number, prefix = 'r') =>
+  Array.from({ length: count }, (_, index) => insertOf(`${prefix}-${index}`));
+
+test('each operation of a read is one round trip, whatever it writes', async () => {
+  const real = openAs(await emptyDatabase());
+  let trips = 0;
+  const counted: Postgres = {
+    ...real,
+    query: (sql, given) => {
+      trips += 1;
+      return real.query(sql, given);
+    },
+  };
+  const { port, clock } = await stageOn(counted);
+  const run = openRun('retirements');
+  const first: Changes = {
+    ...NO_CHANGES,
+    inserts: inserts(400),
+    projects: ['project-1'],
+    pages: [{ page: 0, digest: 'd', versions: [-1, -400] }],
+  };
+  const { runId, versions } = await port.commit(run, first, null);
+  const rest: Changes = {
+    ...first,
+    inserts: [{ ...insertOf('r-0'), replaces: versions[0] ?? 0 }],
+    closes: versions.slice(1, 300).map(version => ({ version, told: TOLD })),
+    dropPagesFrom: 4,
+    doubt: new Uint8Array([1, 2]),
+  };
+  const look = { state: 'active', claim: 1, trigger: 'schedule', resources: ['warehouse'] } as const;
+  const when = { startedAt: clock.at, arrivedAt: clock.at, endedAt: clock.at };
+  const operations = {
+    raiseFence: () => port.raiseFence(TASK, clock.at),
+    begin: () => port.begin(run.request),
+    pages: () => port.pages(LIST, 0, 64),
+    find: () => port.find(LIST, [['r-1'], ['r-2']], versions.slice(0, 2)),
+    after: () => port.after(LIST, ['r-1'], 10),
+    commit: () => port.commit({ ...run, id: runId, isOpen: true }, rest, ENDING),
+    closeRun: () => port.closeRun({ ...run, id: runId }, ENDING),
+    mark: () => port.mark('refused', TASK, ['members', 'inventory'], clock.at),
+    writeInstallation: () =>
+      port.writeInstallation('new', fieldsOf(installation('new')), { ...look, ...when }),
+    enterCertificates: () => port.enterCertificates(clock.at),
+  };
+  for (const [name, operation] of Object.entries(operations)) {
+    const before = trips;
+    await operation();
+    expect(trips - before, name).toBe(1);
+  }
+});
+
+/** A slice of an older claim waits for the counter while a newer claim takes over. */
+async function takeOverWhileWaiting(
+  stage: Stage,
+  other: Postgres,
+): Promise<{ seen: unknown; stands: unknown }> {
+  const { db, port } = stage;
+  const count = () => db.value('SELECT count(*) FROM retirements');
+  const waiting = () =>
+    other.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+  let seen: unknown;
+  async function takeOver(): Promise<void> {
+    await port.raiseFence({ ...TASK, claim: 2 }, NOON);
+    seen = await count();
+  }
+  let [older, newer] = [Promise.resolve(), Promise.resolve()];
+  await other.transact(async query => {
+    await query('UPDATE mirror.version_counter SET last = last');
+    older = port.commit(openRun('retirements'), { ...NO_CHANGES, inserts: inserts(3) }, null).then(
+      () => undefined,
+      () => undefined,
+    );
+    await expect.poll(waiting).toHaveLength(1);
+    newer = takeOver();
+    await expect.poll(async () => seen !== undefined || (await waiting()).length === 2).toBe(true);
+  });
+  await Promise.all([older, newer]);
+  return { seen, stands: await count() };
+}
+
+test('T44 once a newer claim has taken over nothing of an older one is written, also where that had waited', async () => {
+  const database = await emptyDatabase();
+  const { seen, stands } = await takeOverWhileWaiting(await stageOn(openAs(database)), openAs(database));
+  expect(stands).toBe(seen);
+});
+
+test('T44 it would be, were the fence only looked at', async () => {
+  const database = await emptyDatabase();
+  const real = openAs(database);
+  const [hold] = FENCE;
+  const look = `SELECT jsonb_build_object('held', 0) WHERE NOT EXISTS (SELECT 1 FROM mirror.fences
+    WHERE organization_id = $1 ->> 'organization_id' AND lane = $1 ->> 'lane' AND claim > ($1 ->> 'claim')::bigint)`;
+  let isBroken = false;
+  const broken: Postgres = {
+    ...real,
+    query: (sql, [steps, ...rest] = []) => {
+      const isCommit =
+        isBroken &&
+        Array.isArray(steps) &&
+        steps.some(step => String(step).includes('json_to_recordset($3)'));
+      const mended = isCommit ? steps.map(step => (step === hold ? look : step)) : steps;
+      return real.query(sql, steps === undefined ? [] : [mended ?? null, ...rest]);
+    },
+  };
+  const stage = await stageOn(broken);
+  isBroken = true;
+  const { seen, stands } = await takeOverWhileWaiting(stage, openAs(database));
+  expect([seen, stands]).toEqual([0, 3]);
+});
+
+test('workers that write at once get numbers that rise with their commits, and none waits for ever', async () => {
+  const database = await emptyDatabase();
+  const stages = await Promise.all(Array.from({ length: 4 }, () => stageOn(openAs(database))));
+  const [stage] = stages;
+  await Promise.all(
+    stages.map(async ({ port }, worker) => {
+      const { request, ...run } = openRun('retirements');
+      const whose = { ...run, request: { ...request, organizationId: `organization-${worker + 10}` } };
+      for (let slice = 0; slice < 5; slice += 1) {
+        await port.commit(whose, { ...NO_CHANGES, inserts: inserts(20, `s-${slice}`) }, null);
+      }
+    }),
+  );
+  expect(
+    await stage?.db.row('SELECT count(*) AS rows, count(DISTINCT version) AS numbers FROM retirements'),
+  ).toEqual({
+    rows: 400,
+    numbers: 400,
+  });
+});

@@ -1,0 +1,83 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
+import type { Postgres } from '../../../src/store/postgres/open.js';
+import type { InboxPort } from '../../../src/inbox/port.js';
+import { installationJob } from '../../../src/inbox/job.js';
+import { NOON } from '../../support/inbox.js';
+import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+
+const JOBS = 200;
+const ROUNDS = 10;
+const LEASE_MS = 60_000;
+const CLAIM = { lanes: [{ lane: 'data', slots: 4 }], leaseMs: LEASE_MS } as const;
+
+interface Explained {
+  readonly 'QUERY PLAN': readonly [{ readonly Plan: Readonly<Record<string, number>> }];
+}
+
+/** An inbox that tells how many pages the server looked at for what it was asked. */
+function weighed(real: Postgres): { inbox: InboxPort; pagesOf: (ask: () => unknown) => Promise<number> } {
+  let pages = 0;
+  const query: Postgres['query'] = async (sql, ...given) => {
+    const [explained] = await real.query<Explained>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
+      ...given,
+    );
+    const { Plan: plan = {} } = explained?.['QUERY PLAN'][0] ?? {};
+    pages = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+    return await real.query(sql, ...given);
+  };
+  return {
+    inbox: createInboxPort({ ...real, query }, () => NOON),
+    pagesOf: async ask => {
+      await ask();
+      return pages;
+    },
+  };
+}
+
+test.each([
+  { when: 'nobody has taken statistics', isAnalyzed: false },
+  { when: 'the statistics were taken while nothing waited', isAnalyzed: true },
+])(
+  'beside a transaction that stays open a claim looks at what is dead once, not once for each job that is due: $when',
+  async ({ isAnalyzed }) => {
+    const database = await temporaryDatabase();
+    const owner = openTemporary(database);
+    const plain = createInboxPort(owner, () => NOON);
+    const old = await openTemporary(database, 1).begin('ISOLATION LEVEL REPEATABLE READ');
+    onTestFinished(old.abandon);
+    await old.query('SELECT FROM inbox.jobs');
+    await plain.enqueue(
+      Array.from({ length: JOBS }, (_, index) => installationJob(`i-${index}`, `o-${index}`, 'delivery')),
+    );
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await owner.query(
+        "UPDATE inbox.jobs SET state = 'claimed', claim = id, claimed_until = now() + interval '1 day'",
+      );
+      await owner.query("UPDATE inbox.jobs SET state = 'ready', claimed_until = NULL");
+    }
+    if (isAnalyzed) {
+      await owner.query("UPDATE inbox.jobs SET state = 'done', finished_at = now()");
+      await owner.query('ANALYZE inbox.jobs');
+      await owner.query("UPDATE inbox.jobs SET state = 'ready', finished_at = NULL");
+    }
+    const { inbox, pagesOf } = weighed(owner);
+    const dead = 2 * JOBS * ROUNDS;
+    expect(await pagesOf(() => inbox.claim(CLAIM))).toBeLessThan(5 * dead);
+  },
+);
+
+test('whoever renews or ends a job does not go through those that are done', async () => {
+  const owner = openTemporary(await temporaryDatabase());
+  await owner.query(`INSERT INTO inbox.jobs (kind, dedupe_key, trigger, state, run_at, finished_at, created_at)
+    SELECT 'installation', 'key ' || n, 'person', 'done', now(), now(), now() FROM generate_series(1, 20000) AS n`);
+  const { inbox, pagesOf } = weighed(owner);
+  const plain = createInboxPort(owner, () => NOON);
+  await plain.enqueue([installationJob('i-1', 'o-1', 'delivery')]);
+  const { jobs } = await plain.claim(CLAIM);
+  expect(jobs).toHaveLength(1);
+  expect(await pagesOf(() => inbox.renew(jobs, LEASE_MS))).toBeLessThan(1000);
+  const ends = jobs.map(held => ({ held, end: { act: 'done', outcome: 'read' } as const }));
+  expect(await pagesOf(() => inbox.settle(ends))).toBeLessThan(1000);
+});

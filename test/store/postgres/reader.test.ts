@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import type { Postgres } from '../../../src/store/postgres/open.js';
+import { readerOf } from '../../../src/store/postgres/reader.js';
+import { AT_ONCE } from '../../../src/store/contract/reader.js';
+import { emptyDatabase, openAs } from '../../support/engines.js';
+import { openGranted } from '../../support/postgres.js';
+
+const ROWS = 1050;
+
+/** A reader, and how many rows each of its statements brought. */
+async function open() {
+  const database = await emptyDatabase();
+  const owner = openAs(database);
+  const granted = await openGranted(owner, database, 'read');
+  const brought: number[] = [];
+  const watched: Postgres = {
+    ...granted,
+    begin: async modes => {
+      const transaction = await granted.begin(modes);
+      return {
+        ...transaction,
+        query: async (sql, given) => {
+          const rows = await transaction.query<never>(sql, given);
+          brought.push(rows.length);
+          return rows;
+        },
+      };
+    },
+  };
+  return { owner, granted, reader: readerOf(watched), brought };
+}
+
+test('rows stream in groups, of one moment, however many there are', async () => {
+  const { owner, reader, brought } = await open();
+  await owner.query(
+    `INSERT INTO mirror.project_references SELECT 'o-1', 'p-' || n FROM generate_series(1, ${ROWS}) AS s (n)`,
+  );
+  let rows = 0;
+  for await (const { project_id: id } of reader.db
+    .selectFrom('project_references')
+    .selectAll()
+    .where('organization_id', '=', 'o-1')
+    .stream(AT_ONCE)) {
+    if (rows === 0) await owner.query('DELETE FROM mirror.project_references');
+    rows += id.length > 0 ? 1 : 0;
+  }
+  expect(rows).toBe(ROWS);
+  expect(Math.max(...brought)).toBe(AT_ONCE);
+});
+
+test('whoever may read may do nothing else, and sees every table and view', async () => {
+  const { owner, granted } = await open();
+  const relations = await owner.query<{ name: string }>(
+    `SELECT table_schema || '.' || table_name AS name FROM information_schema.tables
+     WHERE table_schema IN ('inbox', 'mirror')`,
+  );
+  expect(relations.length).toBeGreaterThan(50);
+  for (const { name } of relations) await granted.query(`SELECT * FROM ${name} LIMIT 1`);
+  for (const sql of ['DELETE FROM inbox.jobs', 'UPDATE mirror.origin SET app_id = app_id']) {
+    await expect(granted.query(sql), sql).rejects.toThrow('permission denied');
+  }
+});
+
+test('whoever receives sees nothing of the mirror, and keeps what was stored', async () => {
+  const database = await emptyDatabase();
+  const granted = await openGranted(openAs(database), database, 'receive');
+  for (const sql of [
+    'SELECT 1 FROM mirror.origin',
+    'DELETE FROM inbox.deliveries',
+    'DELETE FROM inbox.jobs',
+    'UPDATE inbox.schema_migrations SET version = 2',
+  ]) {
+    await expect(granted.query(sql), sql).rejects.toThrow('permission denied');
+  }
+});
+
+test('what was set aside is counted without a look at what was accepted', async () => {
+  const { owner, reader } = await open();
+  await owner.query(
+    `INSERT INTO inbox.deliveries (received_at, digest, text_id, verdict, reason, secret_index)
+     SELECT now(), '', n, CASE WHEN n % 1000 = 0 THEN 'set_aside' ELSE 'accepted' END, CASE WHEN n % 1000 = 0 THEN 'other_app' END, 0
+     FROM generate_series(1, ${10 * ROWS}) AS s (n)`,
+  );
+  await owner.query('ANALYZE inbox.deliveries');
+  const setAside = reader.db.selectFrom('inbox.deliveries').where('verdict', '=', 'set_aside');
+  const { sql, parameters } = setAside.select(eb => eb.fn.countAll().as('count')).compile();
+  const plan = await owner.query(`EXPLAIN ${sql}`, parameters.map(String));
+  expect(JSON.stringify(plan)).toContain('deliveries_set_aside');
+});

@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import { explain } from '../../../src/cli/exit.js';
+import type { PoolOptions } from '../../../src/store/postgres/driver.js';
+import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
+import { migrate } from '../../../src/store/postgres/migrate.js';
+import { migrationsOf } from '../../../src/store/migrations.js';
+import { awaitSchema } from '../../../src/store/postgres/prepare.js';
+import { installationJob } from '../../../src/inbox/job.js';
+import { receivedBy } from '../../support/box.js';
+import { runCommand } from '../../support/command.js';
+import { stageOn } from '../../support/engines.js';
+import { acceptedDelivery, NOON } from '../../support/inbox.js';
+import { credit } from '../../support/mirror.js';
+import { type Database, openTemporary, temporaryDatabase } from '../../support/postgres.js';
+
+const FAMILIES = ['inbox', 'mirror'] as const;
+const AT = new Date(NOON).toISOString();
+
+const poolOf = ({ url }: Database): PoolOptions => ({
+  url,
+  name: 'starting',
+  connections: 1,
+  onFault: () => undefined,
+});
+
+/** A process that starts; what it waits is told and not waited. */
+async function start(
+  database: Database,
+  meanwhile: (waitedMs: number) => Promise<void> = async () => undefined,
+) {
+  let waitedMs = 0;
+  const told: string[] = [];
+  const wait = async (ms: number) => {
+    waitedMs += ms;
+    await meanwhile(waitedMs);
+  };
+  const fault = await awaitSchema(poolOf(database), FAMILIES, what => told.push(what), wait).then(
+    () => null,
+    (error: unknown) => explain(error),
+  );
+  return { waitedMs, told, fault };
+}
+
+test('a process that starts before the schema is there waits a minute, then ends with 2 and a sentence', async () => {
+  const { waitedMs, told, fault } = await start(await temporaryDatabase({ migrated: false }));
+  expect(waitedMs).toBeGreaterThan(59_000);
+  expect(waitedMs).toBeLessThanOrEqual(60_000);
+  expect(told).toEqual([expect.stringMatching(/run "carbon-mirror migrate" first$/)]);
+  expect(fault).toEqual({
+    exitCode: 2,
+    lines: [expect.stringMatching(/run "carbon-mirror migrate" first$/)],
+  });
+});
+
+test('it goes on as soon as somebody else has migrated', async () => {
+  const database = await temporaryDatabase({ migrated: false });
+  const owner = openTemporary(database, 1);
+  const { waitedMs, fault } = await start(database, async waited => {
+    if (waited === 2000) await migrate(owner, AT);
+  });
+  expect({ waitedMs, fault }).toEqual({ waitedMs: 2000, fault: null });
+});
+
+test('a server that is not there is waited for as long, and what another program wrote not at all', async () => {
+  const nobody = { name: 'mirror', url: 'postgres://postgres@127.0.0.1:1/mirror' };
+  expect(await start(nobody)).toMatchObject({
+    waitedMs: 59_500,
+    told: { length: 1 },
+    fault: { exitCode: 5 },
+  });
+  const latin = await temporaryDatabase({ migrated: false });
+  await openTemporary(latin, 1).query(
+    'CREATE TABLE public.theirs (); CREATE SCHEMA mirror; CREATE TABLE mirror.t ()',
+  );
+  await openTemporary(latin, 1).query('CREATE SCHEMA inbox; CREATE TABLE inbox.t ()');
+  expect(await start(latin)).toMatchObject({ waitedMs: 0, told: [], fault: { exitCode: 2 } });
+});
+
+test('ten who type migrate at once all succeed, and each file is applied by one of them', async () => {
+  const env = { MIRROR_DATABASE_URL: (await temporaryDatabase({ migrated: false })).url };
+  const ended = await Promise.all(
+    Array.from({ length: 10 }, () => runCommand(['migrate', '--json'], { env })),
+  );
+  expect(ended.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
+  const applied = ended.flatMap(({ stdout }): unknown[] => JSON.parse(stdout));
+  expect(applied).toHaveLength(FAMILIES.flatMap(family => migrationsOf('postgres', family)).length);
+});
+
+/** What a later version may do to a schema: columns are only added. */
+const LATER = (newest: number) => `
+  ALTER TABLE mirror.warehouse_credits ADD COLUMN later text;
+  ALTER TABLE mirror.warehouse_credits_past ADD COLUMN later text;
+  ALTER TABLE mirror.sync_runs ADD COLUMN later bigint NOT NULL DEFAULT 0;
+  ALTER TABLE mirror.resource_states ADD COLUMN later bigint;
+  ALTER TABLE inbox.deliveries ADD COLUMN later text;
+  ALTER TABLE inbox.jobs ADD COLUMN later integer NOT NULL DEFAULT 0;
+  INSERT INTO mirror.schema_migrations VALUES (${newest + 1}, 'later.sql', now(), '')`;
+
+test('T65 a running program of the version before goes on after columns were added, and one that starts is refused', async () => {
+  const database = await temporaryDatabase();
+  const postgres = openTemporary(database);
+  const stage = await stageOn(postgres);
+  const inbox = createInboxPort(postgres, () => NOON);
+  const credits = ['c-1', 'c-2'].map(id => credit(id));
+  await stage.read('warehouse', credits);
+  await inbox.enqueue([installationJob('installation-1', 'organization-1', 'person')]);
+  await openTemporary(database, 1).query(LATER(migrationsOf('postgres', 'mirror').length));
+
+  stage.clock.at += 60_000;
+  await stage.read('warehouse', [credit('c-1', { vintage: '2022' }), credit('c-3')], {
+    ask: async ids => ids,
+  });
+  const listed = await postgres.query<{ credit_id: string }>(
+    'SELECT credit_id FROM mirror.warehouse_credits ORDER BY credit_id',
+  );
+  expect(listed.map(row => row.credit_id)).toEqual(['c-1', 'c-3']);
+  expect(await inbox.store([receivedBy(NOON, acceptedDelivery())])).toMatchObject([{ repeated: false }]);
+  const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: 2 }], leaseMs: 60_000 });
+  const ends = jobs.map(
+    ({ id, claim }) => ({ held: { id, claim }, end: { act: 'done', outcome: 'read' } }) as const,
+  );
+  expect(await inbox.settle(ends)).not.toContain(false);
+
+  expect(await start(database)).toMatchObject({
+    waitedMs: 0,
+    fault: { exitCode: 2, lines: [expect.stringContaining('written by a newer carbon-mirror')] },
+  });
+  const env = { MIRROR_DATABASE_URL: database.url };
+  expect((await runCommand(['migrate'], { env })).exitCode).toBe(2);
+});
+
+test('up with a database alone starts no demo: it lists the settings that are missing', async () => {
+  const { url } = await temporaryDatabase({ migrated: false });
+  const { exitCode, stdout, stderr } = await runCommand(['up'], { env: { MIRROR_DATABASE_URL: url } });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  for (const name of ['REGISTRY_BASE_URL', 'REGISTRY_APP_ID', 'REGISTRY_PRIVATE_KEY', 'WEBHOOK_SECRETS']) {
+    expect(stderr).toContain(name);
+  }
+});
+
+test('sync says once that it waits for the schema', async () => {
+  const database = await temporaryDatabase({ migrated: false });
+  const owner = openTemporary(database, 1);
+  const env = { MIRROR_DATABASE_URL: database.url, REGISTRY_BASE_URL: 'http://127.0.0.1:1' };
+  const syncing = runCommand(['sync', '--organization', 'nobody'], { env });
+  const looks = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND state = 'idle' AND pid <> pg_backend_pid()
+    AND query LIKE '%schema_migrations%'`;
+  await expect.poll(async () => await owner.query(looks, [database.name])).toHaveLength(1);
+  await migrate(owner, AT);
+  const { stderr } = await syncing;
+  expect(
+    stderr.match(/^Waiting a minute for the database: .* run "carbon-mirror migrate" first\.$/gm),
+  ).toHaveLength(1);
+});

@@ -1,0 +1,63 @@
+// The merge rule is run against the real thing, and against a copy with one thing broken on purpose, which must fail it.
+import { expect, test } from 'vitest';
+import { createEnqueue } from '../../../../src/store/sqlite/inbox/enqueue.js';
+import { type Sqlite, write } from '../../../../src/store/sqlite/open.js';
+import { type NewJob, installationJob } from '../../../../src/inbox/job.js';
+import { boxOf } from '../../../support/box.js';
+import { NOON, temporaryInbox } from '../../../support/inbox.js';
+
+type Enqueue = (job: NewJob, now: number) => number;
+
+/** However deliveries fall between claim and finish, a read starts after the last of them, and never two wait. */
+async function keepsTheLaw(create: (db: Sqlite) => Enqueue): Promise<boolean> {
+  const db = temporaryInbox();
+  const inbox = boxOf(db);
+  const enqueue = create(db);
+  const ask = (now: number): number =>
+    write(db, () => enqueue(installationJob('a', 'acme', 'delivery'), now));
+  const claim = (now: number) => inbox.claim({ now, leaseMs: 60_000, slots: 4 });
+
+  ask(NOON);
+  ask(NOON + 1);
+  const first = await claim(NOON + 2);
+  ask(NOON + 3);
+  ask(NOON + 4);
+  const beside = await claim(NOON + 1500);
+  for (const held of first) await inbox.finish(held, 'read', NOON + 1500);
+  const second = await claim(NOON + 1500);
+  for (const held of second) await inbox.finish(held, 'read', NOON + 1600);
+  const third = await claim(NOON + 9000);
+  return first.length === 1 && beside.length === 0 && second.length === 1 && third.length === 0;
+}
+
+const broken: Record<string, (db: Sqlite) => Enqueue> = {
+  'that merges with a claimed job': db => {
+    const enqueue = createEnqueue(db);
+    const claimed = db
+      .prepare<[string], number>("SELECT id FROM jobs WHERE dedupe_key = ? AND state = 'claimed'")
+      .pluck();
+    return (job, now) => claimed.get(job.dedupeKey) ?? enqueue(job, now);
+  },
+  'that knows a repeat and drops it': db => {
+    const enqueue = createEnqueue(db);
+    const seen = new Map<string, number>();
+    return (job, now) => {
+      const id = seen.get(job.dedupeKey) ?? enqueue(job, now);
+      seen.set(job.dedupeKey, id);
+      return id;
+    };
+  },
+  'that merges nothing': db => {
+    db.exec('DROP INDEX jobs_waiting');
+    const insert = db.prepare<[string, string], number>(
+      `INSERT INTO jobs (kind, installation_id, dedupe_key, trigger, run_at, created_at)
+       VALUES ('installation', 'a', 'a', 'delivery', ?, ?) RETURNING id`,
+    );
+    return (_job, now) => insert.pluck().get(new Date(now).toISOString(), '') ?? 0;
+  },
+};
+
+test('T09 the merge rule keeps the law', async () => expect(await keepsTheLaw(createEnqueue)).toBe(true));
+test.each(Object.entries(broken))('a merge rule %s breaks it', async (_title, create) =>
+  expect(await keepsTheLaw(create)).toBe(false),
+);

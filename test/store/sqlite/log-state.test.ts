@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createHoldClock, readLogState } from '../../../src/store/sqlite/log-state.js';
+import { openDatabase, write } from '../../../src/store/sqlite/open.js';
+import { temporaryFolder } from '../../support/inbox.js';
+
+const MIB = 1024 * 1024;
+
+function open(file: string, readonly = false) {
+  const db = openDatabase(file, { busyTimeoutMs: 1000, readonly });
+  onTestFinished(() => void db.close());
+  return db;
+}
+
+function createLog() {
+  const file = join(temporaryFolder(), 'test.db');
+  const writer = open(file);
+  writer.exec('CREATE TABLE t (x BLOB)');
+  const insert = writer.prepare('INSERT INTO t VALUES (zeroblob(4000))');
+  return {
+    file,
+    writer,
+    /** So many rows of a page each, some of them in one transaction. */
+    fill: (pages: number) => {
+      for (let left = pages; left > 0; left -= 250) {
+        write(writer, () => {
+          for (let page = 0; page < Math.min(left, 250); page += 1) insert.run();
+        });
+      }
+    },
+  };
+}
+
+test('T66 a log that a reader holds back is known by what waits in it, on a connection that only reads', () => {
+  const { file, writer, fill } = createLog();
+  const reader = open(file, true);
+  const watcher = open(file, true);
+  fill(3000);
+  expect(readLogState(watcher)).toMatchObject({ held: false });
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM t').get();
+  fill(5000);
+  const { held, unmovedBytes } = readLogState(watcher);
+  expect(held).toBe(true);
+  expect(unmovedBytes).toBeGreaterThan(16 * MIB);
+  reader.exec('COMMIT');
+  fill(1);
+  expect(readLogState(watcher)).toMatchObject({ held: false });
+  expect(readLogState(writer)).toEqual(readLogState(watcher));
+});
+
+test('T66 what writers leave in the log by themselves is held by nobody', () => {
+  const { writer, fill } = createLog();
+  writer.pragma('wal_autocheckpoint = 0');
+  fill(500);
+  const state = readLogState(writer);
+  expect(state.held).toBe(false);
+  expect(state.unmovedBytes).toBeGreaterThan(MIB);
+  expect(readLogState(writer)).toEqual(state);
+});
+
+test('T66 a log is held for as long as nothing of it is moved', () => {
+  const measure = createHoldClock();
+  const held = (movedPages: number) => ({ movedPages, unmovedBytes: 20 * MIB, held: true });
+  expect(measure({ ...held(10), held: false }, 1000)).toBe(0);
+  expect(measure(held(10), 2000)).toBe(0);
+  expect(measure(held(10), 9000)).toBe(7000);
+  expect(measure(held(11), 10_000)).toBe(0);
+  expect(measure(held(11), 10_500)).toBe(500);
+  expect(measure({ ...held(11), held: false }, 11_000)).toBe(0);
+  expect(measure(held(11), 12_000)).toBe(0);
+});

@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { walBytes } from '../../../src/store/sqlite/disk.js';
+import { openDatabase } from '../../../src/store/sqlite/open.js';
+import { startWatched } from '../../support/watched.js';
+
+test('a sign of life where nothing happened touches one row of the mirror', async () => {
+  const scene = await startWatched();
+  const file = join(scene.program.folder, 'mirror.db');
+  const db = openDatabase(file, { busyTimeoutMs: 1000 });
+  onTestFinished(() => void db.close());
+  await scene.watch(true);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  await scene.pass(15);
+  const page = Number(db.pragma('page_size', { simple: true }));
+  const rowAndHead = 32 + 2 * (24 + page);
+  expect(walBytes(file)).toBe(rowAndHead);
+});

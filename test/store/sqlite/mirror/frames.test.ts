@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createContext } from '../../../../src/app/context.js';
+import { thisProcess } from '../../../../src/app/signs.js';
+import { createSqliteEngine } from '../../../../src/store/sqlite/engine.js';
+import type { MirrorPort } from '../../../../src/mirror/port.js';
+import { createSync } from '../../../../src/sync/sync.js';
+import { clientOf, startProgram } from '../../../support/program.js';
+import { createOrganization, issueCredit } from '../../../support/sandbox.js';
+
+/** Between the worker and the statement that inserts a row: all that the worker has called as it gives the rows to its thread, then all in the thread. The call by message, which both threads share, is a file of its own. */
+const FRAMES_AT_MOST = 12;
+const FILES_AT_MOST = 7;
+
+const LONG = 100;
+const WORKER = 'sync/worker/worker';
+const FIRST = 'sync/installation/read-installation';
+const THREAD = 'thread';
+const SOURCE = /^\/\/ src\/([\w/-]+)\.ts$/;
+
+/** The files of our own functions in a stack, innermost first. */
+function framesIn(stack = ''): string[] {
+  const ours = stack.split('\n').filter(line => !line.includes('/node_modules/'));
+  return ours.flatMap(line => {
+    const [, bundle, at] = /(\/[^ ]+\/dist\/program-\w+\/[\w-]+\.js):(\d+)/.exec(line) ?? [];
+    if (bundle !== undefined) return sourceIn(bundle, Number(at));
+    return /\/(?:dist\/)?src\/([\w/-]+)\.[jt]s:\d+/.exec(line)?.[1] ?? [];
+  });
+}
+
+/** The bundle says above the code of each file which it was. */
+function sourceIn(bundle: string, at: number): string {
+  const above = readFileSync(bundle, 'utf8').split('\n').slice(0, at);
+  return SOURCE.exec(above.findLast(line => SOURCE.test(line)) ?? '')?.[1] ?? bundle;
+}
+
+/** Where the worker stood each time that it gave rows to its thread. */
+function watchPosts(): string[][] {
+  const posts: string[][] = [];
+  const post: unknown = Reflect.get(Worker.prototype, 'postMessage');
+  if (typeof post !== 'function') throw new Error('a thread is given messages by a function');
+  const spy = vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker, ...given) {
+    const [message]: unknown[] = given;
+    const holdsRows =
+      typeof message === 'object' && message !== null && 'name' in message && message.name === 'keep';
+    if (holdsRows) posts.push(framesIn(new Error('here').stack));
+    Reflect.apply(post, this, given);
+  });
+  onTestFinished(() => spy.mockRestore());
+  return posts;
+}
+
+/** What was thrown where an insert failed, of a worker as the program wires it. */
+async function failedInsert(credits: number): Promise<Error> {
+  const program = await startProgram({ receiveOnly: true });
+  const { sandbox, registry, app, folder, time } = program;
+  const { id: organizationId } = createOrganization(sandbox);
+  for (let count = 0; count < credits; count += 1) issueCredit(sandbox, organizationId);
+  const engine = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
+  const store = await engine.openWork({ now: time.now, failed: () => {}, lost: () => {} });
+  onTestFinished(() => store.close());
+  await program.change(
+    "CREATE TRIGGER planted BEFORE INSERT ON warehouse_credits BEGIN SELECT RAISE(ABORT, 'planted'); END",
+  );
+  const failed: Error[] = [];
+  const mirror: MirrorPort = {
+    ...store.mirror,
+    commit: (...given) =>
+      store.mirror.commit(...given).catch((error: Error) => {
+        failed.push(error);
+        throw error;
+      }),
+  };
+  const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90 };
+  const client = clientOf(sandbox, app, time.now);
+  const parts = { ...store, mirror, client, now: time.now, random: () => 0 };
+  const worker = createSync(await createContext(settings, parts), {
+    schedule: null,
+    concurrency: 1,
+    self: thisProcess('work', time.now()),
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+  });
+  registry.installations.install(app.id, organizationId);
+  await worker.start();
+  onTestFinished(() => worker.stop());
+  await expect.poll(() => failed[0]).toBeDefined();
+  return failed[0] ?? new Error('nothing failed');
+}
+
+test.each([
+  ['a short list, at its end', 3],
+  ['a long list, while it is read', 900],
+])('from the worker to the insert of a row of %s it is not far', async (_name, credits) => {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = LONG;
+  onTestFinished(() => {
+    Error.stackTraceLimit = stackTraceLimit;
+  });
+  const posts = watchPosts();
+  const { message, stack } = await failedInsert(credits);
+  expect(message).toBe('planted');
+  const inThread = framesIn(stack);
+  expect(inThread.at(-1)).toBe(THREAD);
+  const [whole = []] = posts;
+  const byWorker = whole.filter(file => file !== WORKER);
+  expect(byWorker.at(-1)).toBe(FIRST);
+  const frames = [...inThread, ...byWorker];
+  expect(frames.length, frames.join('\n')).toBeLessThanOrEqual(FRAMES_AT_MOST);
+  expect(new Set(frames).size, frames.join('\n')).toBeLessThanOrEqual(FILES_AT_MOST);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { migrationsOf } from '../../../../src/store/migrations.js';
+import { temporaryMirror } from '../../../support/mirror.js';
+
+const SQL = migrationsOf('sqlite', 'mirror')
+  .map(({ sql }) => sql)
+  .join('\n');
+
+test('every table and view has words above it, and every column of it beside it', () => {
+  const blocks = SQL.matchAll(/((?:^-- .*\n)*)^CREATE (?:TABLE|VIEW) (\w+) \(\n([\s\S]*?)\n\)/gm);
+  const seen = [...blocks].map(([, comment, name, body]) => {
+    expect(comment, `words above ${name}`).not.toBe('');
+    const columns = (body ?? '').split('\n').filter(line => /^ {2}[a-z]/.test(line));
+    for (const line of columns) expect(line, `a column of ${name}`).toMatch(/,? -- \S.*$/);
+    return name;
+  });
+  const there = temporaryMirror()
+    .prepare<[], string>(
+      "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'",
+    )
+    .pluck()
+    .all();
+  expect(new Set([...seen, 'schema_migrations'])).toEqual(new Set(there));
+});
+
+test('every view can be read while there is nothing to show', () => {
+  const db = temporaryMirror();
+  const views = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'view'").pluck().all();
+  const rowsOf = (view: string) => db.prepare<[], { rows?: number }>(`SELECT * FROM ${view}`).all();
+  const counting = 'findings';
+  expect(views).toContain(counting);
+  for (const view of views) if (view !== counting) expect(rowsOf(view), view).toEqual([]);
+  expect(rowsOf(counting).map(({ rows }) => rows)).toEqual(Array.from({ length: 9 }, () => 0));
+});
+
+test('every table is strict', () => {
+  const loose = temporaryMirror()
+    .prepare<[], string>(
+      "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name NOT LIKE 'sqlite_%'",
+    )
+    .pluck()
+    .all();
+  expect(loose).toEqual([]);
+});
+
+test('no view asks for more than SQLite 3.38 knows: what it does not know would be null, without a word', () => {
+  const views = temporaryMirror()
+    .prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_master WHERE type = 'view'")
+    .all();
+  for (const { name, sql } of views) expect(sql, name).not.toMatch(/subsec|timediff|octet_length|->>/);
+});
+
+test('retirements are added up by month from an index alone: no row is looked at', () => {
+  const plan = temporaryMirror()
+    .prepare<[], { detail: string }>(
+      'EXPLAIN QUERY PLAN SELECT month, amount_micro FROM retirements_by_month',
+    )
+    .all();
+  const looks = plan.map(({ detail }) => detail).filter(detail => /\bretirements\b/.test(detail));
+  expect(looks).toEqual(['SCAN retirements USING COVERING INDEX retirements_by_created_at']);
+});

@@ -1,0 +1,113 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../../../src/store/sqlite/open.js';
+import type { Sqlite } from '../../../../src/store/sqlite/open.js';
+import { startMirrorThread } from '../../../../src/store/sqlite/mirror/thread.js';
+import { createMirror } from '../../../../src/mirror/create-mirror.js';
+import type { MirrorPort } from '../../../../src/mirror/port.js';
+import { NOON, temporaryFolder } from '../../../support/inbox.js';
+import { installation, retirements, temporaryMirror, TRAFFIC } from '../../../support/mirror.js';
+
+/** A thread runs what was built. */
+
+async function start(reader: Sqlite, failures: Error[] = [], entry?: URL): Promise<MirrorPort> {
+  const file = reader.name;
+  const port = await startMirrorThread({
+    file,
+    reader,
+    busyTimeoutMs: 5_000,
+    certificates: join(dirname(file), 'certificates'),
+    failed: error => failures.push(error),
+    ...(entry && { entry }),
+  });
+  onTestFinished(() => port.close());
+  return port;
+}
+
+const LOOK = {
+  installation: installation('installation-1'),
+  state: 'active',
+  claim: 1,
+  startedAt: NOON,
+  arrivedAt: NOON,
+  trigger: 'delivery',
+} as const;
+
+const READ = {
+  organizationId: 'organization-1',
+  resource: 'retirements',
+  claim: 1,
+  startedAt: NOON,
+  trigger: 'delivery',
+} as const;
+
+test('a list that is read is written by the thread as by anybody', async () => {
+  const db = temporaryMirror();
+  const mirror = createMirror(await start(db), () => NOON);
+  await mirror.writeInstallation(LOOK);
+  const read = await mirror.beginRead(READ);
+  const items = retirements(250);
+  for (let page = 0; page < 3; page += 1) {
+    await read.writePage(page, items.slice(page * 100, page * 100 + 100), NOON);
+  }
+  expect(await read.finish({ ...TRAFFIC, total: 250 })).toMatchObject({ state: 'complete', added: 250 });
+  expect(db.prepare('SELECT count(*), sum(amount_micro) FROM retirements').raw().get()).toEqual([
+    250,
+    250 * 12_500_000,
+  ]);
+});
+
+test('what is refused in the thread is refused with its code here, and the next operation is done', async () => {
+  const db = temporaryMirror();
+  const port = await start(db);
+  const mirror = createMirror(port, () => NOON);
+  await mirror.writeInstallation(LOOK);
+  await mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
+  const read = await mirror.beginRead(READ);
+  await expect(read.finish({ ...TRAFFIC, total: 0 })).rejects.toMatchObject({
+    name: 'MirrorError',
+    code: 'fenced',
+  });
+  expect(await port.highestClaim()).toBe(2);
+  db.exec('DROP TABLE fences');
+  await expect(port.highestClaim()).rejects.toMatchObject({ code: 'SQLITE_ERROR' });
+});
+
+test('T17 a lock that somebody else holds does not stop this thread', async () => {
+  const db = temporaryMirror();
+  const port = await start(db);
+  db.exec('BEGIN IMMEDIATE');
+  let isDone = false;
+  const asked = port.setSchedule(60).then(() => {
+    isDone = true;
+    return true;
+  });
+  for (let turns = 0; turns < 1_000; turns += 1) await turn();
+  expect(isDone).toBe(false);
+  db.exec('COMMIT');
+  expect(await asked).toBe(true);
+});
+
+test('one that cannot open its database says why', async () => {
+  const empty = openDatabase(join(temporaryFolder(), 'nothing.db'), { busyTimeoutMs: 0 });
+  onTestFinished(() => void empty.close());
+  await expect(start(empty)).rejects.toThrow(/no such table/);
+});
+
+test('T61 where the thread ends by itself, what waits is refused and so is what comes after', async () => {
+  const entry = join(temporaryFolder(), 'dying.mjs');
+  const dying = [
+    "import { parentPort } from 'node:worker_threads';",
+    "parentPort.on('message', () => process.exit(3));",
+    'parentPort.postMessage(null);',
+  ].join('\n');
+  writeFileSync(entry, dying);
+  const failures: Error[] = [];
+  const port = await start(temporaryMirror(), failures, pathToFileURL(entry));
+  await expect(port.setSchedule(60)).rejects.toThrow('the thread that writes the mirror ended with 3');
+  await expect(port.setSchedule(60)).rejects.toThrow('has ended');
+  expect(failures.map(({ message }) => message)).toEqual(['the thread that writes the mirror ended with 3']);
+});
