@@ -85,6 +85,19 @@ test('an installation that was called suspended or uninstalled by hand is found 
   expect(told.map(({ fault }) => fault)).toEqual(expect.arrayContaining(['changed', 'not in the mirror']));
 });
 
+test('an installation that is suspended in the mirror and at the registry is no fault', async () => {
+  const { installations } = demo.sandbox.registry;
+  const [id = ''] = installations.all().map(installation => installation.id);
+  const state = async () =>
+    (await demo.rows('SELECT state FROM installations WHERE id = ?', id))[0]?.['state'];
+  installations.suspend(id);
+  await expect.poll(state).toBe('suspended');
+  const found = await faults('--against-registry');
+  installations.unsuspend(id);
+  await expect.poll(state).toBe('active');
+  expect(found.filter(({ check }) => check.startsWith('installations '))).toEqual([]);
+});
+
 test('a certificate that was called unavailable by hand is found where certificates are asked for again', async () => {
   const own = 'state, file, sha256, size, fetched_at';
   const one = 'version = (SELECT min(version) FROM certificates WHERE file IS NOT NULL)';
