@@ -5,7 +5,8 @@ import { FailedFiles } from './test/support/failed-files.js';
 /** What starts processes or threads, needs the build or takes long. All other tests are laws, and share few processes. */
 export const PROGRAM = [
   'test/{at-once,build,ci,deploy,mutants,public-names,readme,readme-queries,tasks}.test.ts',
-  'test/{app,cli,store,flows}/**/*.test.ts',
+  'test/app/*.test.ts',
+  'test/{cli,store,flows}/**/*.test.ts',
   'test/registry/{examples,package}.test.ts',
   'test/sandbox/{conservation,webhooks}.test.ts',
   'test/resources/adds-a-resource.test.ts',

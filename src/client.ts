@@ -15,10 +15,10 @@ import type { Installation } from './registry/model.js';
 import { createOrganizationClient } from './registry/organization-client.js';
 import type { Page } from './registry/reading.js';
 import { createTokenClient } from './registry/token-client.js';
-import { type AccessTokens, createAccessTokens } from './auth/access-tokens.js';
-import { createAppJwt } from './auth/app-jwt.js';
-import { createClock } from './auth/clock.js';
-import { readPrivateKey } from './auth/private-key.js';
+import { type AccessTokens, createAccessTokens } from './registry/auth/access-tokens.js';
+import { createAppJwt } from './registry/auth/app-jwt.js';
+import { createClock } from './registry/auth/clock.js';
+import { readPrivateKey } from './registry/auth/private-key.js';
 
 export {
   createClientWithToken,
@@ -47,7 +47,7 @@ export type {
   ReserveRequest,
   RetirementData,
 } from './registry/writes/requests.js';
-export { PrivateKeyError } from './auth/private-key.js';
+export { PrivateKeyError } from './registry/auth/private-key.js';
 export type { AppClient, CreatedOrganization, OrganizationClient, TokenClient };
 
 export interface ClientOptions extends HttpOptions {

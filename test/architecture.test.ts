@@ -165,9 +165,9 @@ describe('the checker', () => {
   });
 
   test('says where, what and what to do', () => {
-    const fault = planted.filter(({ file }) => file === 'auth/reads-inbox.ts');
+    const fault = planted.filter(({ file }) => file === 'registry/auth/reads-inbox.ts');
     expect(explain(fault)).toBe(
-      'src/auth/reads-inbox.ts:2 [import table] "../inbox/target.js" is not allowed: auth may import only registry. ' +
+      'src/registry/auth/reads-inbox.ts:2 [import table] "../../inbox/target.js" is not allowed: registry/auth may import only registry. ' +
         'Take it as an argument, or move the code',
     );
   });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { SETTINGS } from '../src/config/settings.js';
+import { SETTINGS } from '../src/app/config/settings.js';
 import { temporaryFolder } from './support/inbox.js';
 
 const ROOT = join(import.meta.dirname, '..');

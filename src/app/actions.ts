@@ -1,7 +1,7 @@
 import type { Actions } from '../console/actions/actions.js';
 import { installationJob } from '../inbox/job.js';
 import type { InboxPort } from '../inbox/port.js';
-import type { Log } from '../log/log.js';
+import type { Log } from './log.js';
 import { discoverJob } from '../sync/schedule/discover.js';
 
 const PERSON = 'person';

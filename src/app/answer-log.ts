@@ -1,7 +1,7 @@
 import { NotStoredError } from '../webhook/group-commit.js';
 import { REFUSAL_REASONS } from '../inbox/refusal.js';
-import type { Log } from '../log/log.js';
-import type { Metrics } from '../operations/metrics.js';
+import type { Log } from './log.js';
+import type { Metrics } from './operations/metrics.js';
 import type { RefusalCounter } from '../webhook/refusals.js';
 import { type Answer, REFUSAL_STATUS } from '../webhook/receiver.js';
 

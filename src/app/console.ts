@@ -13,7 +13,7 @@ import type { InboxPort } from '../inbox/port.js';
 import { readPulse } from '../query/reads/pulse.js';
 import { type Listening, listenForPeople } from '../webhook/listen.js';
 import { contradictedColumns } from '../sync/derived.js';
-import { openAll } from './closing.js';
+import { openAll } from './shutdown.js';
 import { createActions } from './actions.js';
 import { listenFrom } from './next-port.js';
 import { createHealth, type Running, type Tools } from './running.js';
@@ -42,9 +42,9 @@ const LOOPBACK = '127.0.0.1';
 
 /** Pages over the mirror, on loopback. It reads, and writes nothing but what a person asks a worker for. */
 export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<Running> {
-  return openAll(async closing => {
+  return openAll(async shutdown => {
     const readers = createReaders(setup.openReader, setup.sharesReader);
-    closing.add(() => readers.close());
+    shutdown.add(() => readers.close());
     const look = (): Promise<string> => readers.use(reader => readPulse(reader, now()));
     await look();
     const changes = createChanges({
@@ -52,7 +52,7 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
       failed: error => log.warn({ err: error }, 'whether anything has changed could not be read'),
     });
     const { pdfs, close } = await setup.openPdfs();
-    closing.add(close);
+    shutdown.add(close);
     const actions = setup.openInbox === null ? null : createActions(setup.openInbox, log);
     const app = createConsole({
       readers,
@@ -71,13 +71,13 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
     });
     const open = (port: number): Promise<Listening> => listenForPeople(app, { host: LOOPBACK, port });
     const listening = await (setup.orNextPort ? listenFrom(setup.port, open) : open(setup.port));
-    closing.add(() => listening.close());
-    closing.add(() => changes.close());
+    shutdown.add(() => listening.close());
+    shutdown.add(() => changes.close());
     return {
       port: listening.port,
       operationsPort: null,
       failed: createHealth().failed,
-      stop: () => closing.close(),
+      stop: () => shutdown.close(),
     };
   });
 }

@@ -1,5 +1,5 @@
 import type { Engine } from '../store/engine.js';
-import type { Log } from '../log/log.js';
+import type { Log } from './log.js';
 import type { MirrorPort } from '../mirror/port.js';
 import { describe } from '../sync/outcome.js';
 

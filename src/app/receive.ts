@@ -1,8 +1,8 @@
-import type { ReceiveSettings } from '../config/settings.js';
+import type { ReceiveSettings } from './config/settings.js';
 import type { StoreFailure } from '../inbox/delivery.js';
 import { openEngine } from '../store/open.js';
 import { createGroupCommit } from '../webhook/group-commit.js';
-import { createMetrics } from '../operations/metrics.js';
+import { createMetrics } from './operations/metrics.js';
 import { builtBeside } from '../package.js';
 import { EVENTS } from '../registry/model.js';
 import { listen } from '../webhook/listen.js';
@@ -11,11 +11,11 @@ import { createReceiver } from '../webhook/receiver.js';
 import { createRefusalCounter } from '../webhook/refusals.js';
 import { startDoorThread } from '../webhook/thread.js';
 import { createAnswerLog } from './answer-log.js';
-import { openAll } from './closing.js';
+import { openAll } from './shutdown.js';
 import type { DoorThreadData } from './door-thread.js';
 import { LOST, WAITS, createHealth, type Running, type Tools } from './running.js';
 import { listenFrom } from './next-port.js';
-import { serveOperations } from './operations.js';
+import { serveOperations } from './serve-operations.js';
 import { createNeighbourCheck, keepSigning, markOf, RECEIVER_HEADER, thisProcess } from './signs.js';
 
 /** Beside this file once it is built. */
@@ -26,7 +26,7 @@ export type ReceiveOptions = ReceiveSettings & { readonly orNextPort?: boolean }
 
 /** The door: it sees the inbox and nothing else. */
 export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Promise<Running> {
-  return openAll(async closing => {
+  return openAll(async shutdown => {
     const engine = openEngine(settings);
     const applied = await engine.prepare(['inbox'], now(), what => log.warn({ what }, WAITS));
     if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'inbox migrated');
@@ -43,9 +43,9 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       failed: health.fail,
       news: (error: StoreFailure) => log.warn({ error }, LOST),
     });
-    closing.add(() => thread.close());
+    shutdown.add(() => thread.close());
     const me = thisProcess('receive', now());
-    closing.add(
+    shutdown.add(
       keepSigning({
         sign: () => thread.signOfLife(me),
         failed: error => log.warn({ err: error }, 'no sign of life could be given this time'),
@@ -70,10 +70,10 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       },
       gauges: async () => metrics.pulse(await thread.signOfLife(me)),
     });
-    closing.add(async () => operations?.close());
+    shutdown.add(async () => operations?.close());
 
     const refusals = createRefusalCounter({ write: counted => thread.countRefusals(counted), now });
-    closing.add(() => refusals.close());
+    shutdown.add(() => refusals.close());
     const inbox = createGroupCommit({
       groupsAtOnce: database === null ? 1 : 2,
       store: async (posts: readonly Post[]) => {
@@ -83,9 +83,9 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
         return outcomes;
       },
     });
-    closing.add(() => inbox.close());
+    shutdown.add(() => inbox.close());
     const answers = createAnswerLog({ log, metrics, refusals });
-    closing.add(() => answers.close());
+    shutdown.add(() => answers.close());
     const receiver = createReceiver({
       headerPrefix: settings.headerPrefix,
       known: { [RECEIVER_HEADER]: markOf(me) },
@@ -96,7 +96,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     const { host, orNextPort = false } = settings;
     const open = (port: number) => listen(receiver, { host, port });
     const door = await (orNextPort ? listenFrom(settings.port, open) : open(settings.port));
-    closing.add(() => door.close());
+    shutdown.add(() => door.close());
     log.info({ host, port: door.port, operations: operations?.port }, 'receiving webhooks');
 
     return {
@@ -105,7 +105,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       failed: health.failed,
       stop: async () => {
         health.beginStop();
-        await closing.close();
+        await shutdown.close();
         log.info({}, 'receiver stopped');
       },
     };

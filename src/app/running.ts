@@ -1,4 +1,4 @@
-import type { Log } from '../log/log.js';
+import type { Log } from './log.js';
 
 /** A program that runs until it is stopped, or until it fails by itself. */
 export interface Running {

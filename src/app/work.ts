@@ -1,11 +1,11 @@
 import { createClient } from '../client.js';
-import type { WorkSettings } from '../config/settings.js';
+import type { WorkSettings } from './config/settings.js';
 import { describeDisk } from '../store/contract/disk.js';
 import type { Engine } from '../store/engine.js';
 import { openEngine } from '../store/open.js';
 import type { CertificateStore } from '../mirror/mirror.js';
 import { DRIFTING } from '../mirror/sync-run.js';
-import { createMetrics, type Metrics } from '../operations/metrics.js';
+import { createMetrics, type Metrics } from './operations/metrics.js';
 import { readFindings } from '../query/past/findings.js';
 import { readAges, readCertificateCounts } from '../query/reads/status.js';
 import { EVENTS } from '../registry/model.js';
@@ -13,11 +13,11 @@ import type { HttpOptions } from '../registry/http/calls.js';
 import type { ReadEnd } from '../sync/read/read-end.js';
 import { describe } from '../sync/outcome.js';
 import { createSync, type Sync, type SyncOptions } from '../sync/sync.js';
-import { openAll } from './closing.js';
+import { openAll } from './shutdown.js';
 import { startCounting } from './counting.js';
 import { LOST, WAITS, createHealth, type Running, type Tools } from './running.js';
 import { createContext } from './context.js';
-import { serveOperations } from './operations.js';
+import { serveOperations } from './serve-operations.js';
 import { thisProcess } from './signs.js';
 
 /** Without a schedule only what waits in the inbox is done. */
@@ -38,7 +38,7 @@ export interface Working extends Running {
 /** Reads the registry as jobs ask for it, and writes the mirror. */
 export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Working> {
   const { log, now, engine = openEngine(settings), random = Math.random } = tools;
-  return openAll(async closing => {
+  return openAll(async shutdown => {
     const health = createHealth();
     const applied = await engine.prepare(['inbox', 'mirror'], now(), what => log.warn({ what }, WAITS));
     if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
@@ -63,7 +63,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
       failed: health.fail,
       lost: error => log.warn({ error: describe(error) }, LOST),
     });
-    closing.add(() => store.close());
+    shutdown.add(() => store.close());
     const { inbox, reader } = store;
     const parts = { ...store, client, now, random };
     const context = { ...(await createContext(settings, parts)), onRead: countReads(metrics) };
@@ -91,7 +91,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
         metrics.findings((await readFindings(reader)).counts);
       },
     });
-    closing.add(async () => operations?.close());
+    shutdown.add(async () => operations?.close());
 
     const sync = createSync(context, {
       schedule: settings.syncSchedule,
@@ -110,9 +110,9 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
     });
     await client.jwt.get();
     await sync.start();
-    closing.add(() => sync.stop());
-    closing.add(startSweep(context.certificates, log));
-    closing.add(startCounting({ engine, mirror: store.mirror, now, log }));
+    shutdown.add(() => sync.stop());
+    shutdown.add(startSweep(context.certificates, log));
+    shutdown.add(startCounting({ engine, mirror: store.mirror, now, log }));
     const { baseUrl, syncSchedule } = settings;
     log.info({ registry: baseUrl, schedule: syncSchedule, operations: operations?.port }, 'working');
 
@@ -123,7 +123,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
       sync,
       stop: async () => {
         health.beginStop();
-        await closing.close();
+        await shutdown.close();
         log.info({}, 'worker stopped');
       },
     };

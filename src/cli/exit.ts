@@ -1,4 +1,4 @@
-import { hideValues, secretValues } from '../config/hidden.js';
+import { hideValues, secretValues } from '../app/config/hidden.js';
 import { createMask } from '../registry/http/mask.js';
 import { describeDamage } from './faults/damage.js';
 import { adviceFor } from './faults/registry-advice.js';

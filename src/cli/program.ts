@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { readSecretFile } from '../config/config.js';
-import { takeEnvFile } from '../config/env-file.js';
+import { readSecretFile } from '../app/config/config.js';
+import { takeEnvFile } from '../app/config/env-file.js';
 import { defineAny } from './define.js';
 import { COMMANDS, GROUPS } from './commands.js';
 import { demoComes } from './commands/demo/start.js';

@@ -1,4 +1,4 @@
-import type { AccessTokens } from '../auth/access-tokens.js';
+import type { AccessTokens } from '../registry/auth/access-tokens.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { CertificateStore, Mirror } from '../mirror/mirror.js';
 import type { RegistryClient } from '../registry/clients.js';

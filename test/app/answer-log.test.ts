@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { createAnswerLog } from '../../src/app/answer-log.js';
 import { NotStoredError } from '../../src/webhook/group-commit.js';
 import { REFUSAL_REASONS } from '../../src/inbox/refusal.js';
-import { createLog } from '../../src/log/log.js';
-import { createMetrics } from '../../src/operations/metrics.js';
+import { createLog } from '../../src/app/log.js';
+import { createMetrics } from '../../src/app/operations/metrics.js';
 import { createMask } from '../../src/registry/http/mask.js';
 import type { Answer } from '../../src/webhook/receiver.js';
 

@@ -17,8 +17,8 @@ const all = (pattern: RegExp, code: string): string[] =>
 
 /** What the command line itself knows of them: words, the look of a key and of an address, what a sandbox is told and how it is reached. */
 const COMMAND_LINE = [
-  'auth/private-key.ts',
   'mirror/person.ts',
+  'registry/auth/private-key.ts',
   'sandbox/control/client.ts',
   'sandbox/http/call.ts',
   'sandbox/parts/permissions.ts',
@@ -68,7 +68,7 @@ test('what the receiver loads is what it may load: no worker, no mirror, nothing
   expect(sources).toContain('webhook/receiver.ts');
   expect(sources).toContain('app/door-thread.ts');
   expect(sources).toContain('store/sqlite/inbox/door.ts');
-  const others = sources.filter(source => /^(?:mirror|sync|auth|sandbox)\//.test(source));
+  const others = sources.filter(source => /^(?:mirror|sync|registry\/auth|sandbox)\//.test(source));
   expect(others.toSorted()).toEqual(COMMAND_LINE);
   expect(packages).toEqual(['commander', 'express', 'prom-client']);
 });

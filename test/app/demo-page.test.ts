@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createActions } from '../../src/app/actions.js';
 import { createDemoActions } from '../../src/cli/commands/demo/actions.js';
 import { createClient } from '../../src/client.js';
-import { readSettings } from '../../src/config/config.js';
+import { readSettings } from '../../src/app/config/config.js';
 import { openEngine } from '../../src/store/open.js';
 import { createControlClient } from '../../src/sandbox/control/client.js';
 import { visitConsole } from '../support/console.js';

@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { findExposures } from '../../src/cli/faults/exposures.js';
-import { SETTINGS } from '../../src/config/settings.js';
+import { SETTINGS } from '../../src/app/config/settings.js';
 import { openEngine } from '../../src/store/open.js';
 import { runCommand } from '../support/command.js';
 import { visitConsole } from '../support/console.js';

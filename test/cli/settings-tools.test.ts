@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { SETTINGS_TOOLS } from '../../src/cli/settings-tools.js';
-import { readUpSettings } from '../../src/config/config.js';
+import { readUpSettings } from '../../src/app/config/config.js';
 
 const REST = {
   REGISTRY_BASE_URL: 'http://127.0.0.1:8090',

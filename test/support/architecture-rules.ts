@@ -12,15 +12,11 @@ const ENGINE = [
 const EVERYTHING = [
   ...ENGINE,
   'app',
-  'auth',
   'client',
-  'config',
   'console',
   'folder',
   'inbox',
-  'log',
   'mirror',
-  'operations',
   'package',
   'query',
   'registry',
@@ -32,17 +28,17 @@ const EVERYTHING = [
   'text',
 ];
 
-/** Who may import whom: areas, folders of them or files. What is not listed is forbidden, an area that is not listed too. */
+/**
+ * Who may import whom: areas, folders of them or files. What is not listed is forbidden, an area that is not listed too. A
+ * folder or a file with a row of its own is an area of its own.
+ */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   registry: [],
   package: [],
   folder: [],
   thread: [],
-  operations: ['webhook/problem.ts'],
-  config: ['store/settings.ts'],
-  log: [],
-  auth: ['registry'],
-  client: ['registry', 'auth'],
+  'registry/auth': ['registry'],
+  client: ['registry'],
   resources: ['registry/model.ts'],
   inbox: ['registry/model.ts'],
   mirror: ['store/contract', 'resources', 'registry/model.ts', 'registry/pages/seen.ts'],
@@ -64,12 +60,15 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'registry/http/mask.ts',
     'registry/json/parse-payload.ts',
   ],
-  sync: ['registry', 'auth', 'inbox', 'mirror', 'resources'],
+  sync: ['registry', 'inbox', 'mirror', 'resources'],
   text: [],
   console: ['text', 'store/contract', 'query', 'resources'],
   sandbox: [],
   cli: EVERYTHING,
   app: EVERYTHING,
+  'app/config': ['store/settings.ts'],
+  'app/log': [],
+  'app/operations': ['webhook/problem.ts'],
   main: [...EVERYTHING, 'cli'],
 };
 
@@ -81,26 +80,26 @@ export interface Home {
 
 /** What has one home. Homes are areas, folders, files, or the beginning of a file's name before a star. */
 export const HOMES: Readonly<Record<string, Home>> = {
-  'process.env': { homes: ['config/config.ts'], sandbox: 'one' },
+  'process.env': { homes: ['app/config/config.ts'], sandbox: 'one' },
   'the global fetch': { homes: ['registry/http/http.ts', 'cli/commands/trigger/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
   'node:fs': {
-    homes: ['config/config.ts', 'package.ts', 'folder.ts', 'store/sqlite', 'cli'],
+    homes: ['app/config/config.ts', 'package.ts', 'folder.ts', 'store/sqlite', 'cli'],
     sandbox: 'any',
   },
-  'node:http': { homes: ['webhook', 'operations', 'console', 'app.ts', 'main.ts', 'cli'], sandbox: 'any' },
+  'node:http': { homes: ['webhook', 'app/operations', 'console', 'main.ts', 'cli'], sandbox: 'any' },
   'a raw socket': { homes: [], sandbox: 'none' },
   'better-sqlite3': { homes: ['store/sqlite'], sandbox: 'none' },
   'better-sqlite3-12': { homes: ['store/sqlite'], sandbox: 'none' },
   commander: { homes: ['cli', 'main.ts'], sandbox: 'none' },
-  croner: { homes: ['sync', 'config'], sandbox: 'none' },
-  express: { homes: ['webhook', 'operations', 'console'], sandbox: 'any' },
-  jose: { homes: ['auth'], sandbox: 'one' },
+  croner: { homes: ['sync', 'app/config'], sandbox: 'none' },
+  express: { homes: ['webhook', 'app/operations', 'console'], sandbox: 'any' },
+  jose: { homes: ['registry/auth'], sandbox: 'one' },
   kysely: { homes: ['store', 'query'], sandbox: 'none' },
   'p-queue': { homes: ['sync'], sandbox: 'none' },
   pg: { homes: ['store/postgres'], sandbox: 'none' },
-  pino: { homes: ['log'], sandbox: 'none' },
-  'prom-client': { homes: ['operations'], sandbox: 'none' },
+  pino: { homes: ['app/log'], sandbox: 'none' },
+  'prom-client': { homes: ['app/operations'], sandbox: 'none' },
 };
 
 export const BUILT_IN_HOMES: Readonly<Record<string, string>> = {

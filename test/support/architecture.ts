@@ -65,9 +65,11 @@ function notTypeScript(file: string): Fault {
   return { file, line: 1, rule: 'only TypeScript', say: 'is not compiled into dist/; keep it outside src/' };
 }
 
+/** The deepest folder or file that has a row in the import table, else the folder at the top. */
 function areaOf(file: string): string {
-  const [first = '', ...rest] = file.split('/');
-  return rest.length > 0 ? first : first.replace(/\.ts$/, '');
+  const parts = file.replace(/\.ts$/, '').split('/');
+  const within = parts.map((_, at) => parts.slice(0, at + 1).join('/'));
+  return within.findLast(area => Object.hasOwn(MAY_IMPORT, area)) ?? parts[0] ?? '';
 }
 
 function resolveImport(file: string, from: string): string {

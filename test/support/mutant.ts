@@ -64,11 +64,11 @@ function brokenFolder(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
   for (const part of [
     '',
-    'auth',
     'mirror',
     'mirror/certificates',
     'mirror/list',
     'registry',
+    'registry/auth',
     'registry/pages',
     'resources',
     'store',

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 /** Tables and views with their columns, commands with their options, settings, metrics, and exports by their entry. */
 export async function readPublicNames(root) {
   const from = path => import(pathToFileURL(join(root, 'dist/src', path)).href);
-  const { createMetrics } = await from('operations/metrics.js');
+  const { createMetrics } = await from('app/operations/metrics.js');
   const metrics = await createMetrics([]).text();
   const entries = Object.entries(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports);
   const modules = await Promise.all(

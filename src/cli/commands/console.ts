@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readSettings } from '../../config/config.js';
+import { readSettings } from '../../app/config/config.js';
 import type { Actions } from '../../console/actions/actions.js';
 import type { DemoAction } from '../../console/demo/demo.js';
 import { connect } from '../place/connect.js';

@@ -1,10 +1,10 @@
-import { readSettings, readUpSettings } from '../../config/config.js';
+import { readSettings, readUpSettings } from '../../app/config/config.js';
 import { command } from '../command.js';
 import { findConsole, invitation } from '../console-address.js';
 import { meansDemo } from '../place/find-place.js';
 import { findExposures, findOpenSettings } from '../faults/exposures.js';
 import type { Io } from '../io.js';
-import type { Log } from '../../log/log.js';
+import type { Log } from '../../app/log.js';
 import type { Running } from '../../app/running.js';
 import {
   adviseVolume,

@@ -1,4 +1,4 @@
-import { readSettings } from '../../config/config.js';
+import { readSettings } from '../../app/config/config.js';
 import { describeDisk } from '../../store/contract/disk.js';
 import {
   isFrozen,

@@ -1,4 +1,4 @@
-import { distance } from '../../config/distance.js';
+import { distance } from '../../app/config/distance.js';
 import { cleanText } from '../../text/clean.js';
 import { CommandFault, EXIT } from '../exit.js';
 

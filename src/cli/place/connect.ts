@@ -1,4 +1,4 @@
-import { readSettings } from '../../config/config.js';
+import { readSettings } from '../../app/config/config.js';
 import type { Io } from '../io.js';
 import { SETTINGS_TOOLS } from '../settings-tools.js';
 

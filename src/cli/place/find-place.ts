@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEngine } from '../../store/open.js';
-import { readStore } from '../../config/config.js';
-import { namesDatabase } from '../../config/database.js';
+import { readStore } from '../../app/config/config.js';
+import { namesDatabase } from '../../app/config/database.js';
 import { parseDemoSettings } from '../commands/demo/settings.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, say } from '../io.js';

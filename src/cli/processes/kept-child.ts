@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../../config/config.js';
+import { childEnvironment } from '../../app/config/config.js';
 import { PACKAGE } from '../../package.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { OR_NEXT_PORT } from './service.js';

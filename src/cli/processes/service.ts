@@ -1,6 +1,6 @@
 import type { Running } from '../../app/running.js';
-import { volumeAdvice } from '../../config/platform.js';
-import { databaseSecrets } from '../../config/database.js';
+import { volumeAdvice } from '../../app/config/platform.js';
+import { databaseSecrets } from '../../app/config/database.js';
 import type { StoreSettings } from '../../store/settings.js';
 import { createMask } from '../../registry/http/mask.js';
 import { colours, type Io, say } from '../io.js';
@@ -17,7 +17,7 @@ export async function createServiceLog(
   { logLevel: level, database }: ServiceSettings,
   secrets: readonly string[],
 ) {
-  const { createLog } = await import('../../log/log.js');
+  const { createLog } = await import('../../app/log.js');
   const mask = createMask([...secrets, ...databaseSecrets(database)]);
   const looks = { pretty: io.terminal.stdout, inColour: colours(io) };
   return createLog({ level, mask, now: io.now, ...looks, fields: { role } });

@@ -1,4 +1,4 @@
-import type { AccessTokens } from '../../auth/access-tokens.js';
+import type { AccessTokens } from '../../registry/auth/access-tokens.js';
 import type { AppClient } from '../../registry/clients.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { Installation } from '../../registry/model.js';

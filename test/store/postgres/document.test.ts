@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { SETTINGS } from '../../../src/config/settings.js';
+import { SETTINGS } from '../../../src/app/config/settings.js';
 import { createPieces } from '../../../src/store/postgres/mirror/pieces.js';
 import { emptyDatabase, openAs } from '../../support/engines.js';
 import { NOON } from '../../support/inbox.js';

@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { readSecretFile } from '../../../config/config.js';
+import { readSecretFile } from '../../../app/config/config.js';
 import type { RawCall } from '../../../registry/http/calls.js';
 import type { Client } from '../../context.js';
 import { CommandFault, EXIT } from '../../exit.js';

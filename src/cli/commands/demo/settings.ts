@@ -1,4 +1,4 @@
-import { shownName } from '../../../config/shown.js';
+import { shownName } from '../../../app/config/shown.js';
 import { isObject } from '../../../registry/model.js';
 import { CommandFault, EXIT } from '../../exit.js';
 

@@ -1,5 +1,5 @@
-import { namesDatabase } from '../../../config/database.js';
-import type { WorkSettings } from '../../../config/settings.js';
+import { namesDatabase } from '../../../app/config/database.js';
+import type { WorkSettings } from '../../../app/config/settings.js';
 import { type Finding, fail, ok } from '../../../store/contract/finding.js';
 import { readHealth } from '../../../query/inbox/health.js';
 import { countAlive, readProcesses } from '../../../query/inbox/signs.js';

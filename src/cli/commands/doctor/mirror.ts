@@ -1,4 +1,4 @@
-import type { WorkSettings } from '../../../config/settings.js';
+import type { WorkSettings } from '../../../app/config/settings.js';
 import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import { readRefusalCauses } from '../../../query/inbox/causes.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { markOf, RECEIVER_HEADER } from '../../../app/signs.js';
-import type { Environment } from '../../../config/row.js';
+import type { Environment } from '../../../app/config/row.js';
 import { type Finding, fail, ok } from '../../../store/contract/finding.js';
 import type { readProcesses } from '../../../query/inbox/signs.js';
 

@@ -1,9 +1,9 @@
 import { createHash, createPublicKey } from 'node:crypto';
-import { readPrivateKey } from '../../../auth/private-key.js';
-import type { Environment } from '../../../config/row.js';
-import { readSettings } from '../../../config/config.js';
-import { SettingsError } from '../../../config/fault.js';
-import type { WorkSettings } from '../../../config/settings.js';
+import { readPrivateKey } from '../../../registry/auth/private-key.js';
+import type { Environment } from '../../../app/config/row.js';
+import { readSettings } from '../../../app/config/config.js';
+import { SettingsError } from '../../../app/config/fault.js';
+import type { WorkSettings } from '../../../app/config/settings.js';
 import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
 
 const ON_OLD_SECRETS =

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from '../../../app/running.js';
 import { startWork } from '../../../app/work.js';
-import { readSettings } from '../../../config/config.js';
+import { readSettings } from '../../../app/config/config.js';
 import { describeDisk } from '../../../store/contract/disk.js';
-import { createLog } from '../../../log/log.js';
+import { createLog } from '../../../app/log.js';
 import { createMask } from '../../../registry/http/mask.js';
 import {
   type Asked,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readSettings } from '../../../config/config.js';
+import { readSettings } from '../../../app/config/config.js';
 import { EVENTS, type EventName, isId } from '../../../registry/model.js';
 import { readFirstCredit, readInstalled } from '../../../query/singles.js';
 import { signDelivery } from '../../../webhook/signature.js';

@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { inspect } from 'node:util';
 import { decodeJwt, jwtVerify } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createAccessTokens } from '../../src/auth/access-tokens.js';
-import { createAppJwt } from '../../src/auth/app-jwt.js';
-import { createClock } from '../../src/auth/clock.js';
-import { createAppClient } from '../../src/registry/app-client.js';
-import { createHttp } from '../../src/registry/http/http.js';
-import { createOrganizationClient } from '../../src/registry/organization-client.js';
+import { createAccessTokens } from '../../../src/registry/auth/access-tokens.js';
+import { createAppJwt } from '../../../src/registry/auth/app-jwt.js';
+import { createClock } from '../../../src/registry/auth/clock.js';
+import { createAppClient } from '../../../src/registry/app-client.js';
+import { createHttp } from '../../../src/registry/http/http.js';
+import { createOrganizationClient } from '../../../src/registry/organization-client.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createMask } from '../src/registry/http/mask.js';
-import { createLog, type LogOptions } from '../src/log/log.js';
+import { createMask } from '../../src/registry/http/mask.js';
+import { createLog, type LogOptions } from '../../src/app/log.js';
 
 const SECRET = 'canary/secret+with "quotes" & ümläuts';
 const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 })

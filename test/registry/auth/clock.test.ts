@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createAppJwt } from '../../src/auth/app-jwt.js';
-import { createClock } from '../../src/auth/clock.js';
-import { brokenModule } from '../support/mutant.js';
+import { createAppJwt } from '../../../src/registry/auth/app-jwt.js';
+import { createClock } from '../../../src/registry/auth/clock.js';
+import { brokenModule } from '../../support/mutant.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -100,7 +100,7 @@ describe('T42 the clock', () => {
     ['any number of times', 'isAnHourSince(correctedAt, localMs)', 'true', HOUR, 401],
   ])('would follow the Date header after %s without its bounds', async (_, piece, broken, skew, status) => {
     const module: { createClock: typeof createClock } = await import(
-      brokenModule('auth/clock.js', piece, broken, 'auth/clock.js')
+      brokenModule('registry/auth/clock.js', piece, broken, 'registry/auth/clock.js')
     );
     const dated = (create: typeof createClock) => {
       const { corrections, observe } = clockThatIs(skew, create);

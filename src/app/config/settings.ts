@@ -1,4 +1,4 @@
-import type { DatabaseSettings } from '../store/settings.js';
+import type { DatabaseSettings } from '../../store/settings.js';
 import {
   baseUrl,
   like,

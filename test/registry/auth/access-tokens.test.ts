@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type AccessTokens, createAccessTokens } from '../../src/auth/access-tokens.js';
+import { type AccessTokens, createAccessTokens } from '../../../src/registry/auth/access-tokens.js';
 import {
   type AccessToken,
   type AppToken,
   type InstallationToken,
   isCredential,
-} from '../../src/registry/http/credential.js';
-import { RegistryError } from '../../src/registry/errors.js';
-import type { Permissions } from '../../src/registry/model.js';
+} from '../../../src/registry/http/credential.js';
+import { RegistryError } from '../../../src/registry/errors.js';
+import type { Permissions } from '../../../src/registry/model.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

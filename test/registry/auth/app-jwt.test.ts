@@ -1,8 +1,8 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createAppJwt } from '../../src/auth/app-jwt.js';
-import { SKEW_TOLERATED_MS } from '../../src/auth/clock.js';
+import { createAppJwt } from '../../../src/registry/auth/app-jwt.js';
+import { SKEW_TOLERATED_MS } from '../../../src/registry/auth/clock.js';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const appId = '5f9c2f0e-0f0c-4c7e-9d0b-3a3f6a1d2c11';

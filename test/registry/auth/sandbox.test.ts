@@ -1,14 +1,14 @@
 import { createPrivateKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createClient } from '../../src/client.js';
-import type { CallRecord } from '../../src/registry/http/calls.js';
+import { createClient } from '../../../src/client.js';
+import type { CallRecord } from '../../../src/registry/http/calls.js';
 import {
   createOrganization,
   installApp,
   registerApp,
   type TestApp,
   temporarySandbox,
-} from '../support/sandbox.js';
+} from '../../support/sandbox.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

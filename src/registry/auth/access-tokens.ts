@@ -1,6 +1,6 @@
-import type { AccessToken, AppToken, InstallationToken, TokenSource } from '../registry/http/credential.js';
-import { RegistryError } from '../registry/errors.js';
-import type { Permissions } from '../registry/model.js';
+import type { AccessToken, AppToken, InstallationToken, TokenSource } from '../http/credential.js';
+import { RegistryError } from '../errors.js';
+import type { Permissions } from '../model.js';
 import { createTokenSlot, type Issued, type TokenSlot } from './token-slot.js';
 
 /** What of the app client is called here. */

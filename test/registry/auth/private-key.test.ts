@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { PrivateKeyError, readPrivateKey } from '../../src/auth/private-key.js';
+import { PrivateKeyError, readPrivateKey } from '../../../src/registry/auth/private-key.js';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pkcs1 = rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { type AppJwt, isCredential, type TokenSource } from '../registry/http/credential.js';
-import { RegistryError } from '../registry/errors.js';
+import { type AppJwt, isCredential, type TokenSource } from '../http/credential.js';
+import { RegistryError } from '../errors.js';
 
 const ISSUED_BACK_SECONDS = 60;
 /** The registry allows 10 minutes; 7 leave room for a clock that runs two minutes fast. */

@@ -1,11 +1,11 @@
 import { describeDisk } from '../store/contract/disk.js';
 import type { Engine } from '../store/engine.js';
 import type { Family } from '../store/migrations.js';
-import type { Log } from '../log/log.js';
-import type { Check } from '../operations/checks.js';
-import { isLoopback } from '../operations/foreign.js';
-import type { Metrics } from '../operations/metrics.js';
-import { createOperations, type OperationsOptions } from '../operations/operations.js';
+import type { Log } from './log.js';
+import type { Check } from './operations/checks.js';
+import { isLoopback } from './operations/foreign.js';
+import type { Metrics } from './operations/metrics.js';
+import { createOperations, type OperationsOptions } from './operations/operations.js';
 import { type Listening, listenForPeople } from '../webhook/listen.js';
 import { listenFrom } from './next-port.js';
 

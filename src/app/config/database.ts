@@ -1,6 +1,6 @@
 import { type SettingsTools, takeSecret } from './secret.js';
 import type { SettingsFault } from './fault.js';
-import type { DatabaseSettings } from '../store/settings.js';
+import type { DatabaseSettings } from '../../store/settings.js';
 import { shownValue } from './shown.js';
 import type { Environment } from './row.js';
 

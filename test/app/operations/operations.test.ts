@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { isLoopback } from '../../src/operations/foreign.js';
-import { createMetrics } from '../../src/operations/metrics.js';
-import { createOperations, type OperationsOptions } from '../../src/operations/operations.js';
-import { type Listening, listenForPeople } from '../../src/webhook/listen.js';
-import { talk } from '../support/wire.js';
+import { isLoopback } from '../../../src/app/operations/foreign.js';
+import { createMetrics } from '../../../src/app/operations/metrics.js';
+import { createOperations, type OperationsOptions } from '../../../src/app/operations/operations.js';
+import { type Listening, listenForPeople } from '../../../src/webhook/listen.js';
+import { talk } from '../../support/wire.js';
 
 const EVENTS = ['installed', 'uninstalled'];
 let listener: Listening | undefined;

@@ -1,4 +1,4 @@
-function createClosing() {
+function createShutdown() {
   const steps: (() => void | Promise<void>)[] = [];
   return {
     /** What was opened last is closed first. */
@@ -11,13 +11,13 @@ function createClosing() {
 
 /** Open one thing after the other; where one cannot be opened, those before it are closed again. */
 export async function openAll<T>(
-  open: (closing: ReturnType<typeof createClosing>) => Promise<T>,
+  open: (shutdown: ReturnType<typeof createShutdown>) => Promise<T>,
 ): Promise<T> {
-  const closing = createClosing();
+  const shutdown = createShutdown();
   try {
-    return await open(closing);
+    return await open(shutdown);
   } catch (error) {
-    await closing.close();
+    await shutdown.close();
     throw error;
   }
 }

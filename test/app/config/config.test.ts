@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { childEnvironment, readSettings, readUpSettings } from '../src/config/config.js';
-import { databaseSecrets } from '../src/config/database.js';
-import { SettingsError } from '../src/config/fault.js';
-import type { Role } from '../src/config/row.js';
-import { type ReceiveSettings, SETTINGS, type WorkSettings } from '../src/config/settings.js';
+import { childEnvironment, readSettings, readUpSettings } from '../../../src/app/config/config.js';
+import { databaseSecrets } from '../../../src/app/config/database.js';
+import { SettingsError } from '../../../src/app/config/fault.js';
+import type { Role } from '../../../src/app/config/row.js';
+import { type ReceiveSettings, SETTINGS, type WorkSettings } from '../../../src/app/config/settings.js';
 
 const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -450,7 +450,7 @@ test('up reports the faults of both children, each once', async () => {
 });
 
 describe('.env.example', () => {
-  const lines = readFileSync(join(import.meta.dirname, '../.env.example'), 'utf8').split('\n');
+  const lines = readFileSync(join(import.meta.dirname, '../../../.env.example'), 'utf8').split('\n');
   const examples = lines.flatMap(line => {
     const [, name, value] = /^#?([A-Z_]+)=(.*)$/.exec(line) ?? [];
     return name === undefined ? [] : [{ name, value }];

@@ -6,7 +6,7 @@ import { type Given, type SettingsTools, takeSecret } from './secret.js';
 import { SettingsError, type SettingsFault } from './fault.js';
 import type { Environment, Role, Setting } from './row.js';
 import { SETTINGS, type SettingsByRole } from './settings.js';
-import type { StoreSettings } from '../store/settings.js';
+import type { StoreSettings } from '../../store/settings.js';
 import { shownName, shownValue } from './shown.js';
 
 /** The environment of this process. No other file reads it. */

@@ -1,5 +1,5 @@
-import type { AccessToken } from '../registry/http/credential.js';
-import type { Permissions } from '../registry/model.js';
+import type { AccessToken } from '../http/credential.js';
+import type { Permissions } from '../model.js';
 
 const RETIRED_EARLY_MS = 5 * 60_000;
 /** For a token that does not say when it ends, or says a time gone by. Half of it is used. */

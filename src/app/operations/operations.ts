@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import { type Check, runChecks } from './checks.js';
 import { findForeign } from './foreign.js';
-import { sendProblem } from '../webhook/problem.js';
+import { sendProblem } from '../../webhook/problem.js';
 
 export interface OperationsOptions {
   /** What must hold for the process to be left running. */
