@@ -118,7 +118,7 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(await page.text()).toContain('<button>Install</button>');
     expect(status).toContain(values['ORGANIZATION']);
   },
-  'Find what is stuck, and try it again': ([checks = '', , retried = '']) => {
+  'Find what failed, and try it again': ([checks = '', , retried = '']) => {
     expect(checks).toMatch(/ok +databases/);
     expect(retried).not.toContain('undefined');
   },

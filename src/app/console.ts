@@ -7,7 +7,7 @@ import { createChanges } from '../console/live/changes.js';
 import { createReaders } from '../console/readers.js';
 import type { OpenPdfs } from '../store/engine.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
-import type { Inspected } from '../query/past/explanation.js';
+import type { Inspected } from '../query/history/explanation.js';
 import type { OpenReader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import { readPulse } from '../query/reads/pulse.js';

@@ -6,7 +6,7 @@ import { openEngine } from '../store/open.js';
 import type { CertificateStore } from '../mirror/mirror.js';
 import { DRIFTING } from '../mirror/sync-run.js';
 import { createMetrics, type Metrics } from './operations/metrics.js';
-import { readFindings } from '../query/past/findings.js';
+import { readFindings } from '../query/history/findings.js';
 import { readAges, readCertificateCounts } from '../query/reads/status.js';
 import { EVENTS } from '../registry/model.js';
 import type { HttpOptions } from '../registry/http/calls.js';

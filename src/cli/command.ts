@@ -6,7 +6,7 @@ import type { AllTaken, Meant } from './taken.js';
 /** A command is a value: what a person types, what it says of itself, and what it does. */
 export interface Command {
   readonly says: string;
-  /** What stands at its place after the command, in their order. */
+  /** What stands in its place after the command, in their order. */
   readonly words: AllTaken;
   readonly options: AllTaken;
   readonly prints: Prints;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createKeys } from '../console/guard/keys.js';
 import { makePrivateFolder } from '../folder.js';
 import type { Io } from './io.js';
-import type { Place } from './place/place.js';
+import type { MirrorLocation } from './connect/mirror-location.js';
 
 /** What a console leaves for who wants to be let in. */
 export interface KnownConsole {
@@ -12,20 +12,20 @@ export interface KnownConsole {
   readonly secret: string;
 }
 
-type Where = Pick<Place, 'folder'>;
+type Where = Pick<MirrorLocation, 'folder'>;
 
 /** Null where none has been started there. */
-export function findConsole(place: Where): KnownConsole | null {
-  const file = fileOf(place);
+export function findConsole(location: Where): KnownConsole | null {
+  const file = fileOf(location);
   if (!existsSync(file)) return null;
   const known: unknown = JSON.parse(readFileSync(file, 'utf8'));
   return isKnown(known) ? known : null;
 }
 
 /** Who may read this file gets in: it is the owner's alone. */
-export function keepConsole(place: Where, known: KnownConsole): void {
-  const file = fileOf(place);
-  makePrivateFolder(place.folder);
+export function keepConsole(location: Where, known: KnownConsole): void {
+  const file = fileOf(location);
+  makePrivateFolder(location.folder);
   writeFileSync(`${file}.new`, `${JSON.stringify(known)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }

@@ -8,7 +8,7 @@ import type { RawCall } from '../registry/http/calls.js';
 import type { Io } from './io.js';
 import type { Format, Rows } from './output/output.js';
 import type { TableShape } from './output/table.js';
-import type { Place } from './place/place.js';
+import type { MirrorLocation } from './connect/mirror-location.js';
 
 /** What a command may ask for. What it opens is closed as it ends. */
 export interface Context {
@@ -17,9 +17,9 @@ export interface Context {
   /** The command as it was called, for who finds its file in a year; a command may say more of it. */
   readonly asked: Record<string, unknown>;
   /** Where the mirror is that the settings name, or the demo's. */
-  readonly place: () => Place;
+  readonly location: () => MirrorLocation;
   /** The same for what needs no mirror there. */
-  readonly settings: () => Place;
+  readonly settings: () => MirrorLocation;
   readonly reader: () => Promise<Reader>;
   readonly inbox: () => Promise<InboxPort>;
   readonly writers: () => Promise<AllWriters>;

@@ -5,7 +5,7 @@ import { addFile, addFormats, type FileOptions, formatOf } from './formats.js';
 import { today } from './instant.js';
 import type { Io } from './io.js';
 import { intoFile } from './output/into-file.js';
-import { findPlace } from './place/find-place.js';
+import { findMirror } from './connect/find-mirror.js';
 import { optionName, type Taken } from './taken.js';
 
 export type AnyCommand = Command | CommandGroup;
@@ -26,7 +26,7 @@ function defineCommand(parent: Defined, name: string, command: Command, io: Io):
   defineCommands(defined, command.commands, io);
   examples(defined, linesOf(command.examples, io));
   defined.action(async () => {
-    const placed = words.map(([key], place) => [key, defined.processedArgs[place]] as const);
+    const placed = words.map(([key], at) => [key, defined.processedArgs[at]] as const);
     await run(io, defined, command, Object.fromEntries(placed));
   });
 }
@@ -48,7 +48,7 @@ function defineCommands(parent: Defined, commands: CommandGroup['commands'], io:
 async function run(io: Io, defined: Defined, command: Command, placed: Record<string, unknown>) {
   const said: FileOptions & { asOf?: string } = { ...defined.opts(), ...placed };
   const asked = { command: pathOf(defined), ...placed };
-  await intoFile({ io, findPlace }, asked, said, (out, form) =>
+  await intoFile({ io, findMirror }, asked, said, (out, form) =>
     withContext({ io: out, format: formatOf(form), asked }, context => command.run(context, { ...form })),
   );
 }

@@ -1,5 +1,5 @@
 import type { Reader } from '../store/contract/reader.js';
-import { type ReadAt, readKnownAt } from '../query/past/as-of.js';
+import { type ReadAt, readKnownAt } from '../query/history/as-of.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 

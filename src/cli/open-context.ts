@@ -1,7 +1,7 @@
 import type { Context } from './context.js';
 import { print, say } from './io.js';
 import { writeRows, writeValue } from './output/output.js';
-import { demandMirror, findSettings } from './place/find-place.js';
+import { demandMirror, findSettings } from './connect/find-mirror.js';
 
 type Called = Pick<Context, 'io' | 'format' | 'asked'>;
 
@@ -20,21 +20,21 @@ export async function withContext(
 function createContext(called: Called, atEnd: (close: () => Promise<unknown>) => void): Context {
   const { io, format } = called;
   const settings = once(() => findSettings(io));
-  const place = once(() => demandMirror(settings()));
+  const location = once(() => demandMirror(settings()));
   const opened = <T extends { close(): Promise<unknown> }>(open: () => Promise<T>) =>
     once(async () => {
       const it = await open();
       atEnd(() => it.close());
       return it;
     });
-  const writers = opened(() => place().engine.openWriters(io.now));
-  const pdfs = opened(() => place().engine.openPdfs(io.now));
+  const writers = opened(() => location().engine.openWriters(io.now));
+  const pdfs = opened(() => location().engine.openPdfs(io.now));
   return {
     ...called,
-    place,
+    location,
     settings,
-    reader: opened(() => place().engine.openReader()),
-    inbox: opened(() => place().engine.openInbox(io.now)),
+    reader: opened(() => location().engine.openReader()),
+    inbox: opened(() => location().engine.openInbox(io.now)),
     writers: async () => {
       const { createMirror } = await import('../mirror/create-mirror.js');
       const all = await writers();
@@ -42,7 +42,7 @@ function createContext(called: Called, atEnd: (close: () => Promise<unknown>) =>
     },
     pdfs: async () => (await pdfs()).pdfs,
     client: once(async () => {
-      const { connect } = await import('./place/connect.js');
+      const { connect } = await import('./connect/registry.js');
       return await connect(settings(), io);
     }),
     rows: (columns, rows, shape) => writeRows(io, format, columns, rows, shape),

@@ -6,7 +6,7 @@ import { COMMANDS, GROUPS } from './commands.js';
 import { demoComes } from './commands/demo/start.js';
 import { EXIT, type ExitCode, explain, hideSecrets } from './exit.js';
 import { colours, type Io, say } from './io.js';
-import { NoMirror } from './place/find-place.js';
+import { NoMirror } from './connect/find-mirror.js';
 
 /** The files of settings are known once the command line is read. */
 export type GivenIo = Omit<Io, 'secretFiles'>;

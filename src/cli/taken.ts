@@ -1,7 +1,7 @@
 import type { Span } from '../text/instant.js';
 import { aDate, readSpan, readYear } from './instant.js';
 import type { Io } from './io.js';
-import { HOW_NAMED, OF_ORGANIZATION } from './named/how-named.js';
+import { HOW_NAMED, OF_ORGANIZATION } from './find/how-named.js';
 import { readDuration, readLimit } from './words.js';
 
 /** A word or an option, and what its text means. */

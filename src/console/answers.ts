@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createGzip, type Gzip, gzipSync } from 'node:zlib';
 import { ORIGIN } from './guard/guard.js';
 import type { Sent, Shown } from './page.js';
-import { html, type Html } from './parts/html.js';
-import { type Frame, layout } from './parts/layout.js';
+import { html, type Html } from './components/html.js';
+import { type Frame, layout } from './components/layout.js';
 
 export interface Answers {
   /** Ended once all of it is written: what follows later is read meanwhile. */

@@ -12,9 +12,9 @@ import type { Pdfs } from './pdfs.js';
 import type { Fault, Ask } from './page.js';
 import { PAGES } from './pages/pages.js';
 import type { Readers } from './readers.js';
-import { AS_OF, withQuery } from './parts/as-of.js';
+import { AS_OF, withQuery } from './components/as-of.js';
 import { parseSpan } from '../text/instant.js';
-import { STYLE } from './parts/style.js';
+import { STYLE } from './components/style.js';
 
 export interface ConsoleOptions extends GuardOptions {
   readonly readers: Readers;

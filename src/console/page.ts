@@ -1,7 +1,7 @@
 import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
 import type { Pdfs } from './pdfs.js';
-import type { Html } from './parts/html.js';
+import type { Html } from './components/html.js';
 
 /** What a page is asked with. */
 export interface Ask {

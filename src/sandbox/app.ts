@@ -3,7 +3,7 @@ import { createInstallPage } from './http/install-page.js';
 import { createRoutes } from './http/routes.js';
 import { allowLoopbackOnly, createControlRoutes } from './control/control.js';
 import { answerUnknownPath, createErrorHandler, RegistryError } from './http/errors.js';
-import type { Registry } from './parts/registry.js';
+import type { Registry } from './registry/registry.js';
 import type { SandboxOptions } from './options.js';
 import { createHeaderCheck, createPageRules, type HeaderRules } from './http/headers.js';
 

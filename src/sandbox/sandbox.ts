@@ -1,5 +1,5 @@
 import type { RunningSandbox } from './options.js';
-import type { Registry } from './parts/registry.js';
+import type { Registry } from './registry/registry.js';
 
 export interface Sandbox extends RunningSandbox {
   /** The registry's parts, for tests in the same process. The control API gives the same over HTTP. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Express } from 'express';
 import { createSandboxApp } from './app.js';
 import { CALL, KEPT_CALLS } from './http/calls.js';
-import { createRegistry } from './parts/registry.js';
+import { createRegistry } from './registry/registry.js';
 import { openStore, type Store } from './store/store.js';
 import type { Table } from './store/tables.js';
 import { createWorld } from './world/create-world.js';

@@ -75,7 +75,7 @@ export interface WorkOptions {
  */
 export interface Engine {
   /** Where that is, in a person's words. */
-  readonly place: string;
+  readonly location: string;
   /** What stands on this machine's own disk, by its name; none where nothing does. */
   readonly files: Readonly<Record<string, string>>;
   /** What is not there of what commands read; null where all is, as far as can be told without asking. */

@@ -21,7 +21,7 @@ const COMMAND_LINE = [
   'registry/auth/private-key.ts',
   'sandbox/control/client.ts',
   'sandbox/http/call.ts',
-  'sandbox/parts/permissions.ts',
+  'sandbox/registry/permissions.ts',
   'sandbox/trouble/kinds.ts',
   'sync/plan.ts',
   'sync/schedule/offset.ts',

@@ -126,24 +126,24 @@ long.test(
         }, PATIENCE)
         .toBe('told');
       await expect
-        .poll(() => page.locator('#stuck').innerText(), PATIENCE)
+        .poll(() => page.locator('#attention').innerText(), PATIENCE)
         .toContain('No worker runs any more');
-      expect(await sentence(page)).toContain('1 thing is stuck.');
+      expect(await sentence(page)).toContain('1 thing needs attention.');
     } finally {
       process.kill(pid, 'SIGKILL');
     }
-    await expect.poll(() => sentence(page), PATIENCE).toContain('Nothing is stuck.');
+    await expect.poll(() => sentence(page), PATIENCE).toContain('Nothing needs attention.');
   },
 );
 
-test('a buried job stands under what is stuck, and is tried again by its button', async () => {
+test('a buried job stands under what needs attention, and is tried again by its button', async () => {
   await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, repeats_only)
     VALUES ('discover', 'data', 'buried', 'person', '{}', 'buried', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
   const page = await visit();
-  expect(await page.locator('#stuck').innerText()).toContain('1 job was given up');
+  expect(await page.locator('#attention').innerText()).toContain('1 job was given up');
   await page.getByRole('button', { name: 'Try them again' }).click();
   await page.goto(`${demo.origin}/`);
-  await expect.poll(() => sentence(page), PATIENCE).toContain('Nothing is stuck.');
+  await expect.poll(() => sentence(page), PATIENCE).toContain('Nothing needs attention.');
 });
 
 test('T83 a question is asked and answered, and what looks like markup stays text', async () => {

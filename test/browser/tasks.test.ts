@@ -77,7 +77,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.click(person.page.getByRole('button', { name: 'Let a new customer install the app' }));
     await person.sees(/installation \S+ added/);
   },
-  'Find what is stuck, and try it again': async person => {
+  'Find what failed, and try it again': async person => {
     await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, repeats_only)
       VALUES ('discover', 'data', 'buried', 'person', '{}', 'buried', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
     await person.page.reload();

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { gapsOf } from '../../src/console/parts/gaps.js';
-import { html } from '../../src/console/parts/html.js';
+import { gapsOf } from '../../src/console/components/gaps.js';
+import { html } from '../../src/console/components/html.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
-import { readGaps } from '../../src/query/past/as-of.js';
+import { readGaps } from '../../src/query/history/as-of.js';
 import { runCommand } from '../support/command.js';
 import { wordsOf } from '../support/console-stage.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';

@@ -241,7 +241,7 @@ describe('doctor', () => {
       expect(stdout).toContain(`${said}. ${todo}`);
       expect(now).toContain(`${said}. ${todo}`);
     }
-    expect(now).not.toContain('Nothing is stuck');
+    expect(now).not.toContain('Nothing needs attention');
   });
 
   test('another registry or app than the one that filled the mirror fails', async () => {

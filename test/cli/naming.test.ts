@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { choose, type Named } from '../../src/cli/named/named.js';
+import { choose, type Named } from '../../src/cli/find/choose.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { CommandFault } from '../../src/cli/exit.js';

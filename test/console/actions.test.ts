@@ -36,7 +36,7 @@ test('a buried job is tried again, and the log says that a person asked', async 
   expect(asked).toMatchObject([{ act: 'retry', asked: [1], jobs: [1] }]);
 });
 
-test('all buried jobs are tried again by one button, which stands beside what is stuck', async () => {
+test('all buried jobs are tried again by one button, which stands beside what needs attention', async () => {
   const { send, page, waiting, asked } = await stage();
   const now = await page('/');
   expect(wordsOf(now)).toContain('2 jobs were given up');

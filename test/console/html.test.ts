@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { html } from '../../src/console/parts/html.js';
+import { html } from '../../src/console/components/html.js';
 
 const HOSTILE = `"><script>alert('1')</script>&amp;`;
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import express from 'express';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAnswers } from '../../src/console/answers.js';
-import { html, type Html } from '../../src/console/parts/html.js';
+import { html, type Html } from '../../src/console/components/html.js';
 import { createReaders } from '../../src/console/readers.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { listenForPeople } from '../../src/webhook/listen.js';

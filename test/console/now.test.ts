@@ -17,7 +17,7 @@ test('what can be sold is one sentence, with how fresh it is, and what it leads 
     credit('c-2', { amount: amount('0.000001') }),
   ]);
   expect(await sentence()).toMatch(
-    /^6,300\.200001 t ex-post for sale now in 1 of 1 organization known\. Freshest \d s, oldest \d s\. 2 things are stuck\.$/,
+    /^6,300\.200001 t ex-post for sale now in 1 of 1 organization known\. Freshest \d s, oldest \d s\. 2 things need attention\.$/,
   );
   const page = await read('/');
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
@@ -28,7 +28,7 @@ test('a warehouse that nobody read lately is left out, by name and with the reas
   scene.clock.at -= 3_600_000;
   await scene.read('warehouse', [credit('c-1')]);
   expect(await sentence()).toMatch(
-    /^0 t for sale now in 0 of 1 organization known\. organization-1 is left out: late\. 2 things are stuck\.$/,
+    /^0 t for sale now in 0 of 1 organization known\. organization-1 is left out: late\. 2 things need attention\.$/,
   );
 });
 
@@ -40,7 +40,7 @@ test('a row without an amount is told of, not counted as nothing', async () => {
   expect(await sentence()).toContain('1 row has no amount that can be added.');
 });
 
-test('what is stuck is named with what helps', async () => {
+test('what needs attention is named with what helps', async () => {
   const { page: read } = await stage();
   const page = wordsOf(await read('/'));
   expect(page).toContain('No worker has ever run. Start one: carbon-mirror work.');
@@ -111,7 +111,7 @@ test('T85 ex-ante is in no number with ex-post: not in the sentence, nor in a ba
   for (const text of [page, then]) expect(text).not.toContain('504,299');
 });
 
-test('a job that fails again and again is stuck, with its error, although it goes on by itself', async () => {
+test('a job that fails again and again is named, with its error, although it goes on by itself', async () => {
   const { page, scene, tables } = await consoleStage();
   await scene.db.change('DELETE FROM installations');
   const job = (
@@ -125,7 +125,7 @@ test('a job that fails again and again is stuck, with its error, although it goe
   const words = wordsOf(await page('/'));
   expect(words).toContain('1 job failed more than once: answered 503');
   expect(words).toContain('no organization is known to have installed the app');
-  expect(words).not.toContain('Nothing is stuck');
+  expect(words).not.toContain('Nothing needs attention');
 });
 
 test('an empty mirror invites, by the address to give to the registry and a light that tells of the first delivery', async () => {

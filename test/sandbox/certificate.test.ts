@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { type CertificateFacts, drawCertificate } from '../../src/sandbox/parts/certificate.js';
+import { type CertificateFacts, drawCertificate } from '../../src/sandbox/registry/certificate.js';
 
 const FACTS: CertificateFacts = {
   registryName: 'Carbon Credit Registry',

@@ -129,7 +129,7 @@ describe('kinds of faults', () => {
     expect(await (await get(root)).text()).toHaveLength(20);
   });
 
-  test('cut at byte 0: the deed is done and the answer lost', async () => {
+  test('cut at byte 0: it is done and the answer lost', async () => {
     const before = issuedMicro(sandbox);
     await script({ path: `${root}/friendbot`, kind: 'cut', options: { bytes: 0 } });
     await expect(get(`${root}/friendbot`)).rejects.toThrow();

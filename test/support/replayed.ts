@@ -1,7 +1,7 @@
 import type { Reader } from '../../src/store/contract/reader.js';
 import { nameOf } from '../../src/resources/entry.js';
 import { ENTRY_OF } from '../../src/resources/resources.js';
-import { type ChangeRow, readBetween, readLastNumber } from '../../src/query/past/changes.js';
+import { type ChangeRow, readBetween, readLastNumber } from '../../src/query/history/changes.js';
 
 const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
-import { placeOf } from '../../src/store/postgres/place.js';
+import { locationOf } from '../../src/store/postgres/place.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { emptyDatabase, type Stage, stageOn } from './engines.js';
@@ -50,7 +50,7 @@ export async function oddMirrorTwice(): Promise<SameMirror> {
     inFiles: { env: { DATA_DIR: folder }, place: folder },
     inSchemas: {
       env: { MIRROR_DATABASE_URL: database.url, DATA_DIR: join(folder, 'none') },
-      place: placeOf(database.url),
+      place: locationOf(database.url),
     },
   };
 }

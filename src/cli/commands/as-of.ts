@@ -5,13 +5,13 @@ import {
   readKnownAt,
   readLastReadBefore,
   readOrganizationIds,
-} from '../../query/past/as-of.js';
+} from '../../query/history/as-of.js';
 import { underWay } from '../../text/known.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { knownAt } from '../known-at.js';
-import { organizationIn } from '../named/in-mirror.js';
+import { organizationIn } from '../find/in-mirror.js';
 import type { Row } from '../output/output.js';
 import { createTally, describeTotal } from '../output/totals.js';
 import { choice, date, needed, text } from '../taken.js';

@@ -8,7 +8,7 @@ import { typeName } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { organizationOrAll } from '../named/in-mirror.js';
+import { organizationOrAll } from '../find/in-mirror.js';
 import { describeTotal, totalOf } from '../output/totals.js';
 import { duration, flag, ORGANIZATION, text, year } from '../taken.js';
 

@@ -1,4 +1,4 @@
-import { type BalanceAsked, type Line, type NamedLine, readBalance } from '../../query/past/balance.js';
+import { type BalanceAsked, type Line, type NamedLine, readBalance } from '../../query/history/balance.js';
 import { shortName } from '../../text/clean.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
@@ -7,7 +7,7 @@ import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { readSpan } from '../instant.js';
-import { organizationOrAll } from '../named/in-mirror.js';
+import { organizationOrAll } from '../find/in-mirror.js';
 import { type Cell, writeRows } from '../output/output.js';
 import { date, ORGANIZATION, year } from '../taken.js';
 

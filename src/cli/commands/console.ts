@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
 import type { Actions } from '../../console/actions/actions.js';
 import type { DemoAction } from '../../console/demo/demo.js';
-import { connect } from '../place/connect.js';
+import { connect } from '../connect/registry.js';
 import { command } from '../command.js';
 import { addressOf, findConsole, invitation, keepConsole } from '../console-address.js';
 import { CommandFault, EXIT } from '../exit.js';
 import type { Io } from '../io.js';
-import type { Place } from '../place/place.js';
+import type { MirrorLocation } from '../connect/mirror-location.js';
 import { createDemoActions } from './demo/actions.js';
 import { findSandbox } from './demo/find-sandbox.js';
 import { createOwnKey } from './demo/own-key.js';
@@ -17,12 +17,12 @@ import { flag, unless } from '../taken.js';
 
 const printUrl = command({
   says: 'Print an address that lets a browser in; it is good for one visit',
-  run: async ({ io, place, print }) => {
-    const known = findConsole(place());
+  run: async ({ io, location, print }) => {
+    const known = findConsole(location());
     if (known !== null) return await print(addressOf(known, io));
     throw new CommandFault(
       EXIT.notThere,
-      `No console has been started over the mirror in ${place().folder}.`,
+      `No console has been started over the mirror in ${location().folder}.`,
       'Start one: carbon-mirror console.',
     );
   },
@@ -36,35 +36,35 @@ export const CONSOLE = command({
   },
   examples: ['carbon-mirror console', 'carbon-mirror console url', 'open "$(carbon-mirror console url)"'],
   commands: { url: printUrl },
-  run: async ({ io, place: findPlace, say }, { address, readOnly }) => {
-    const place = findPlace();
-    const settings = await readSettings(place.env, 'console');
+  run: async ({ io, location: findMirror, say }, { address, readOnly }) => {
+    const location = findMirror();
+    const settings = await readSettings(location.env, 'console');
     const { startConsole } = await import('../../app/console.js');
     const { measure: inspect } = await import('./certificates/files.js');
-    const secret = findConsole(place)?.secret ?? randomBytes(32).toString('hex');
+    const secret = findConsole(location)?.secret ?? randomBytes(32).toString('hex');
     const log = await createServiceLog(io, 'console', settings, [secret]);
     await runService(io, 'console', async () => {
       const setup = {
-        openReader: place.engine.openPages,
-        sharesReader: place.engine.sharesPages,
+        openReader: location.engine.openPages,
+        sharesReader: location.engine.sharesPages,
         secret: Buffer.from(secret, 'hex'),
         port: settings.consolePort,
         orNextPort: takesNextPort(io, 'CONSOLE_PORT'),
         names: settings.consoleNames,
-        openInbox: readOnly ? null : () => place.engine.openInbox(io.now),
-        webhookUrl: webhookUrlOf(place.env),
-        openPdfs: () => place.engine.openPagePdfs(io.now),
+        openInbox: readOnly ? null : () => location.engine.openInbox(io.now),
+        webhookUrl: webhookUrlOf(location.env),
+        openPdfs: () => location.engine.openPagePdfs(io.now),
         inspect,
-        demoActionsBy: readOnly ? null : await demoActionsOf(io, place),
+        demoActionsBy: readOnly ? null : await demoActionsOf(io, location),
         asking: {
-          ask: place.engine.ask,
-          describeSchema: place.engine.describeSchema,
+          ask: location.engine.ask,
+          describeSchema: location.engine.describeSchema,
           ready: readQuestions(),
         },
       };
       const running = await startConsole(setup, { log, now: io.now });
       const known = { port: running.port ?? settings.consolePort, secret };
-      keepConsole(place, known);
+      keepConsole(location, known);
       if (address) say(...invitation(known, io));
       return running;
     });
@@ -74,7 +74,7 @@ export const CONSOLE = command({
 /** What the page Demo offers, where the registry is a sandbox. */
 async function demoActionsOf(
   io: Io,
-  { env }: Place,
+  { env }: MirrorLocation,
 ): Promise<((actions: Actions) => readonly DemoAction[]) | null> {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
   const control = await findSandbox(url);

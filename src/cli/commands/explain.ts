@@ -1,9 +1,9 @@
-import { type Explanation, explainRow, rowsOf } from '../../query/past/explanation.js';
+import { type Explanation, explainRow, rowsOf } from '../../query/history/explanation.js';
 import { certificateWords, reasons } from '../../text/read-behind.js';
 import { command } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { demandEntry, findVersions } from '../named/versions.js';
-import { sheet } from '../shown/sheet.js';
+import { demandEntry, findVersions } from '../find/versions.js';
+import { sheet } from '../output/sheet.js';
 import { date, otherwise, ROW_WORDS } from '../taken.js';
 
 export const EXPLAIN = command({

@@ -5,7 +5,7 @@ import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { listCommand } from '../lists/list.js';
 import type { Row } from '../output/output.js';
-import { sheet } from '../shown/sheet.js';
+import { sheet } from '../output/sheet.js';
 import { flag, needed, text } from '../taken.js';
 import { readNumber } from '../words.js';
 

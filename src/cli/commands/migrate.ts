@@ -1,8 +1,8 @@
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { dataFolder, meansDemo } from '../place/find-place.js';
-import type { Place } from '../place/place.js';
+import { dataFolder, meansDemo } from '../connect/find-mirror.js';
+import type { MirrorLocation } from '../connect/mirror-location.js';
 
 export const MIGRATE = command({
   says: 'Bring both databases to the schema of this version; safe to repeat',
@@ -16,15 +16,15 @@ export const MIGRATE = command({
     }));
     if (context.format === 'json') await context.value(applied);
     else await context.rows(['database', 'file'], applied, { none: '' });
-    context.say(`${engine.place}: ${applied.length > 0 ? 'migrated' : 'both databases are up to date'}.`);
+    context.say(`${engine.location}: ${applied.length > 0 ? 'migrated' : 'both databases are up to date'}.`);
   },
 });
 
 /** An empty mirror that nobody asked for by a setting would hide a demo from every later command. */
-function findMeant({ io: { env }, settings }: Context): Place {
-  const place = settings();
+function findMeant({ io: { env }, settings }: Context): MirrorLocation {
+  const location = settings();
   const isNamed = !meansDemo(env) || Boolean(env['DATA_DIR']);
-  if (place.demo || isNamed || place.engine.findMissing() === null) return place;
+  if (location.demo || isNamed || location.engine.findMissing() === null) return location;
   throw new CommandFault(
     EXIT.usage,
     `There is no mirror in ${dataFolder(env)} and no demo, and no setting names one to make.`,

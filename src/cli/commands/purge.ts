@@ -2,7 +2,7 @@ import { installationJob } from '../../inbox/job.js';
 import { type Purgeable, readPurgeable } from '../../query/mentions.js';
 import { command } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { organizationIn } from '../named/in-mirror.js';
+import { organizationIn } from '../find/in-mirror.js';
 import { flag, needed, OLDER_COPIES, text, THE_ORGANIZATION } from '../taken.js';
 
 export const PURGE = command({

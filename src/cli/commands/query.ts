@@ -24,12 +24,12 @@ export const QUERY = command({
     'carbon-mirror query - < question.sql',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',
   ],
-  run: async ({ io, asked, place, rows }, { sql: said, file, timeLimit }) => {
+  run: async ({ io, asked, location, rows }, { sql: said, file, timeLimit }) => {
     const sql = await readStatement(io, said, file);
     asked['sql'] = sql;
     const signal = io.interruption();
     try {
-      const answer = await place().engine.ask({ sql, timeLimitMs: timeLimit * 1000, signal });
+      const answer = await location().engine.ask({ sql, timeLimitMs: timeLimit * 1000, signal });
       await rows(answer.columns, answer.rows);
     } catch (error) {
       demandNotInterrupted(signal);

@@ -4,9 +4,9 @@ import { findEntry } from '../../resources/resources.js';
 import { command } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { emit, type Io } from '../io.js';
-import { notThere } from '../named/named.js';
+import { notThere } from '../find/choose.js';
 import { writeWrapped } from '../output/wrapped.js';
-import { ownPlace } from '../place/find-place.js';
+import { ownLocation } from '../connect/find-mirror.js';
 import { choice, flag, text } from '../taken.js';
 
 export const SCHEMA = command({
@@ -25,7 +25,7 @@ export const SCHEMA = command({
   ],
   run: async ({ io, format, value, say }, { name, markdown, grants }) => {
     if (grants !== undefined) return await emit(io, grantsText(grants, name));
-    const relations = choose(inOrderOfUse(ownPlace(io).engine.describeSchema()), name);
+    const relations = choose(inOrderOfUse(ownLocation(io).engine.describeSchema()), name);
     if (format === 'json') return await value(relations);
     if (markdown) return await emit(io, asDocument(relations));
     if (name !== undefined) return await showColumns(io, relations);

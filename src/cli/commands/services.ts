@@ -1,7 +1,7 @@
 import { readSettings, readUpSettings } from '../../app/config/config.js';
 import { command } from '../command.js';
 import { findConsole, invitation } from '../console-address.js';
-import { meansDemo } from '../place/find-place.js';
+import { meansDemo } from '../connect/find-mirror.js';
 import { findExposures, findOpenSettings } from '../faults/exposures.js';
 import type { Io } from '../io.js';
 import type { Log } from '../../app/log.js';

@@ -14,8 +14,8 @@ export const SNAPSHOT = command({
     'carbon-mirror snapshot /backup/mirror.db --json',
   ],
   /** What is said of the copy is read before it is made: it holds that much at least. */
-  run: async ({ io, format, place, reader, value, say }, { file }) => {
-    const { demo, engine } = place();
+  run: async ({ io, format, location, reader, value, say }, { file }) => {
+    const { demo, engine } = location();
     demandNewFile(file);
     const asOf = new Date(io.now()).toISOString();
     const trust = await readAbout(await reader());

@@ -14,29 +14,29 @@ import { since, stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 import { command } from '../command.js';
 import type { Row } from '../output/output.js';
-import type { Place } from '../place/place.js';
-import { commandFor, describeDelay, describeFindings, describeRound } from '../shown/health.js';
+import type { MirrorLocation } from '../connect/mirror-location.js';
+import { commandFor, describeDelay, describeFindings, describeRound } from '../health.js';
 import { flag } from '../taken.js';
 
 const COUNTED = ['warehouse', 'inventory', 'retirements'];
 const COLUMNS = ['organization', 'state', ...COUNTED, 'certificates', 'freshness', 'oldest_read'];
 
 export const STATUS = command({
-  says: 'Show each organization: its state, rows, certificates and freshness, and what is stuck',
+  says: 'Show each organization: its state, rows, certificates and freshness, and what needs attention',
   options: { all: flag(`show more than ${MOST_SHOWN} organizations`) },
   prints: { json: 'print everything as JSON' },
   examples: ['carbon-mirror status', "carbon-mirror status --json | jq '.organizations[].resources'"],
   run: async (context, { all }) => {
     const now = context.io.now();
-    const place = context.place();
+    const location = context.location();
     const status = await readStatus(await context.reader(), now);
-    const disk = place.engine.lookAtDisk();
+    const disk = location.engine.lookAtDisk();
     if (context.format === 'json') {
-      const mirror = { demo: place.demo, folder: place.engine.place };
+      const mirror = { demo: location.demo, folder: location.engine.location };
       return await context.value({ mirror, disk, ...status });
     }
     const paused = `READS AND CERTIFICATES PAUSE: ${disk && describeDisk(disk)}. Deliveries are still stored.`;
-    await context.print(firstLine(place, status, now), ...(disk?.paused ? [paused] : []), '');
+    await context.print(firstLine(location, status, now), ...(disk?.paused ? [paused] : []), '');
     const most = all ? Infinity : MOST_SHOWN;
     const { organizations } = status;
     await context.rows(COLUMNS, organizations.slice(0, most).map(toRow), {
@@ -44,7 +44,7 @@ export const STATUS = command({
       tonnes: COUNTED,
       none: 'No organization is known yet: "carbon-mirror sync" looks for installations.',
     });
-    const work = await readSettings(place.env, 'work').catch(() => null);
+    const work = await readSettings(location.env, 'work').catch(() => null);
     const reasons = describeReasons(status);
     const rest = (list: readonly unknown[]) => (list.length > most ? [describeRest(list.length)] : []);
     await context.print(...rest(organizations), '', ...summary(status, work?.requestsPerSecond ?? null, now));
@@ -93,14 +93,14 @@ function describeSums({ organizations }: Status): string[] {
   ];
 }
 
-/** Which mirror this is, and whether anything is stuck. */
-function firstLine({ demo, engine }: Place, status: Status, now: number): string {
+/** Which mirror this is, and whether anything waits. */
+function firstLine({ demo, engine }: MirrorLocation, status: Status, now: number): string {
   const { registry, worker, oldestDueDeliveryAt: due, refused } = status;
   const seen = worker.seenAt === null ? '' : since(worker.seenAt, now);
   const posts = refused.reduce((sum, each) => sum + each.posts, 0);
   const reasons = [...new Set(refused.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
   return [
-    `${demo ? 'The demo' : 'The mirror'} in ${engine.place}${registry === null ? '' : ` of ${registry}`}.`,
+    `${demo ? 'The demo' : 'The mirror'} in ${engine.location}${registry === null ? '' : ` of ${registry}`}.`,
     WORKER[worker.state](seen),
     due === null ? 'No delivery is due.' : `The oldest due delivery waits for ${since(due, now)}.`,
     posts === 0
@@ -137,7 +137,7 @@ function summary(status: Status, requestsPerSecond: number | null, now: number):
     ...causes.map(({ check, found, todo }) => `${check}: ${found}. ${todo}`),
     ...when(
       buried > 0,
-      'Stuck: see "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".',
+      'Failed for good: see "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".',
     ),
   ];
 }

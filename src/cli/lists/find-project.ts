@@ -4,7 +4,7 @@ import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
 import type { Row } from '../output/output.js';
-import { sheet } from '../shown/sheet.js';
+import { sheet } from '../output/sheet.js';
 import { flag, text } from '../taken.js';
 
 export const FIND_PROJECT = command({

@@ -5,14 +5,14 @@ import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { isThere, streamRows } from '../../query/lists/read.js';
 import { readOrganizationNames } from '../../query/names.js';
-import { readOrganizationIds } from '../../query/past/as-of.js';
+import { readOrganizationIds } from '../../query/history/as-of.js';
 import { readStates, withFreshness } from '../../query/reads/freshness.js';
 import { shortName } from '../../text/clean.js';
 import { type Command, command, ROWS } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { knownAt } from '../known-at.js';
-import { installationIn, organizationIn } from '../named/in-mirror.js';
+import { installationIn, organizationIn } from '../find/in-mirror.js';
 import { choice, date, flag, limit, ORGANIZATION, type Taken, text as valued } from '../taken.js';
 
 const MOST = 100;

@@ -5,11 +5,11 @@ import { readStates } from '../../query/reads/freshness.js';
 import type { Entry } from '../../resources/entry.js';
 import { type Command, command } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { wholeName } from '../named/beginning.js';
-import { HOW_NAMED } from '../named/how-named.js';
-import { BY_NAME, organizationOrAll } from '../named/in-mirror.js';
+import { wholeName } from '../find/by-beginning.js';
+import { HOW_NAMED } from '../find/how-named.js';
+import { BY_NAME, organizationOrAll } from '../find/in-mirror.js';
 import type { Row } from '../output/output.js';
-import { sheet } from '../shown/sheet.js';
+import { sheet } from '../output/sheet.js';
 import { needed, text } from '../taken.js';
 
 /** What a person wants to see beside one row, a table each. */

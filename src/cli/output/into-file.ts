@@ -10,7 +10,7 @@ import { readOrigin } from '../../query/inbox/health.js';
 import { type FileOptions, isCsv } from '../formats.js';
 import { readSpan } from '../instant.js';
 import { type Io, say } from '../io.js';
-import { type Place, reading } from '../place/place.js';
+import { type MirrorLocation, reading } from '../connect/mirror-location.js';
 import { demandNewFile, sidecarOf, writeSidecar } from './sidecar.js';
 
 const PRIVATE_FILE = 0o600;
@@ -22,7 +22,7 @@ interface Options extends FileOptions {
 interface Where {
   readonly io: Io;
   /** Asked only where a file is named. */
-  readonly findPlace: (io: Io) => Place;
+  readonly findMirror: (io: Io) => MirrorLocation;
 }
 
 /** The command as it was called, for who finds the file in a year. */
@@ -33,7 +33,7 @@ type Asked = Readonly<Record<string, unknown>> & { readonly command: string };
  * when, and how far the mirror could be trusted. That is read before: the file holds that much at least.
  */
 export async function intoFile<T extends Options>(
-  { io, findPlace }: Where,
+  { io, findMirror }: Where,
   asked: Asked,
   options: T,
   work: (io: Io, options: T) => Promise<void>,
@@ -42,7 +42,7 @@ export async function intoFile<T extends Options>(
   if (file === undefined) return await work(io, options);
   demandNewFile(file);
   const then = options.asOf === undefined ? null : { asOf: readSpan(options.asOf, io.now()).to };
-  const about = await aboutPlace(io, findPlace(io), then?.asOf);
+  const about = await aboutMirror(io, findMirror(io), then?.asOf);
   await asWhole(file, async part => {
     await writeWhole(part, async stdout => {
       const terminal = { ...io.terminal, stdout: false };
@@ -89,9 +89,9 @@ async function writeWhole(part: string, work: (stdout: Writable) => Promise<void
   }
 }
 
-async function aboutPlace(io: Io, place: Place, asOf: string | undefined) {
+async function aboutMirror(io: Io, location: MirrorLocation, asOf: string | undefined) {
   const at = asOf ?? new Date(io.now()).toISOString();
-  return { asOf: at, demo: place.demo, ...(await reading(place, readAbout)) };
+  return { asOf: at, demo: location.demo, ...(await reading(location, readAbout)) };
 }
 
 /** Which registry it is of, and how far the mirror could be trusted. */

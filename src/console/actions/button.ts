@@ -1,4 +1,4 @@
-import { html, type Html } from '../parts/html.js';
+import { html, type Html } from '../components/html.js';
 
 /** Does something, and is sent by a page of ours alone. Nothing where nobody may. */
 export function button(

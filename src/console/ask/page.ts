@@ -2,9 +2,9 @@ import type { Relation } from '../../store/contract/relation.js';
 import type { Row } from '../../store/contract/tables.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Shown } from '../page.js';
-import { html, type Html } from '../parts/html.js';
-import { table } from '../parts/table.js';
-import { counted, shown } from '../parts/words.js';
+import { html, type Html } from '../components/html.js';
+import { table } from '../components/table.js';
+import { counted, shown } from '../components/words.js';
 import type { Reply, ReadyQuestion } from './asking.js';
 
 interface Asked {

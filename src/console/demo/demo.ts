@@ -1,12 +1,12 @@
 import type { Express, NextFunction, Request, Response } from 'express';
 import { type Answers, FORM } from '../answers.js';
 import type { Readers } from '../readers.js';
-import { ALL_CHANGES, readNewest } from '../../query/past/changes.js';
+import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import type { Shown } from '../page.js';
 import { button } from '../actions/button.js';
-import { sentences } from '../parts/changes.js';
-import { html } from '../parts/html.js';
-import { ago } from '../parts/words.js';
+import { sentences } from '../components/changes.js';
+import { html } from '../components/html.js';
+import { ago } from '../components/words.js';
 import type { Reader } from '../../store/contract/reader.js';
 
 /** What a visitor may do at a made-up registry, handed in by who knows it. Nothing of it touches a real one. */

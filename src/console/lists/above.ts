@@ -1,7 +1,7 @@
 import { sumRefusals } from '../../query/inbox/refusals.js';
 import type { Ask } from '../page.js';
-import type { Html } from '../parts/html.js';
-import { refused } from '../parts/refused.js';
+import type { Html } from '../components/html.js';
+import { refused } from '../components/refused.js';
 
 const DAY_MS = 86_400_000;
 

@@ -5,17 +5,17 @@ import {
   newestInSql,
   readChanges,
   readNewest,
-} from '../../query/past/changes.js';
-import { readOpenings } from '../../query/past/balance.js';
+} from '../../query/history/changes.js';
+import { readOpenings } from '../../query/history/balance.js';
 import { Sums } from '../../text/change-sums.js';
 import { parseSpan } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';
 import { FORMS } from '../lists/row-texts.js';
 import type { Ask, Fault, Page, Sent } from '../page.js';
-import { withQuery } from '../parts/as-of.js';
-import { sentences } from '../parts/changes.js';
-import { html, type Html } from '../parts/html.js';
-import { counted } from '../parts/words.js';
+import { withQuery } from '../components/as-of.js';
+import { sentences } from '../components/changes.js';
+import { html, type Html } from '../components/html.js';
+import { counted } from '../components/words.js';
 
 interface Asked extends ChangesAsked {
   readonly since: string;

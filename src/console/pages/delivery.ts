@@ -5,9 +5,9 @@ import { readNumbered } from '../../query/lists/read.js';
 import { button } from '../actions/button.js';
 import { type FollowUp, readFollowUp } from '../../query/inbox/follow-up.js';
 import { type Ask, page, type Shown } from '../page.js';
-import { asSent, facts } from '../parts/facts.js';
-import { html } from '../parts/html.js';
-import { badge, shown } from '../parts/words.js';
+import { asSent, facts } from '../components/facts.js';
+import { html } from '../components/html.js';
+import { badge, shown } from '../components/words.js';
 import { life } from './life.js';
 
 const NUMBER = /^\d{1,15}$/;

@@ -2,12 +2,12 @@ import type { Available, LeftOut, Warehouse } from '../../query/available.js';
 import { compareStates } from '../../query/reads/status.js';
 import { withThousands } from '../../text/thousands.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
-import { type Bar, bars } from '../parts/bars.js';
+import { type Bar, bars } from '../components/bars.js';
 import type { Ask } from '../page.js';
-import { microOf, textIn } from '../parts/cell.js';
-import { html, type Html } from '../parts/html.js';
-import { firstOf } from '../parts/table.js';
-import { ago, badge, counted } from '../parts/words.js';
+import { microOf, textIn } from '../components/cell.js';
+import { html, type Html } from '../components/html.js';
+import { firstOf } from '../components/table.js';
+import { ago, badge, counted } from '../components/words.js';
 
 type Row = Available['rows'][number];
 

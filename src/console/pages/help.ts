@@ -1,6 +1,6 @@
 import { ALL_LISTS } from '../../query/lists/lists.js';
 import { page, type Shown } from '../page.js';
-import { html } from '../parts/html.js';
+import { html } from '../components/html.js';
 
 export const HELP = page('/help', async () => ({}), show);
 

@@ -1,5 +1,5 @@
-import { html, type Html } from '../parts/html.js';
-import { ago } from '../parts/words.js';
+import { html, type Html } from '../components/html.js';
+import { ago } from '../components/words.js';
 
 /** What to do where nothing has come yet, and a light that tells when something does. */
 export function invitation(webhookUrl: string | null, newestDeliveryAt: string | null, now: number): Html {

@@ -3,9 +3,9 @@ import { JOBS } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
 import { button } from '../actions/button.js';
 import { type Ask, page, type Shown } from '../page.js';
-import { facts } from '../parts/facts.js';
-import { html, type Html } from '../parts/html.js';
-import { badge, shown } from '../parts/words.js';
+import { facts } from '../components/facts.js';
+import { html, type Html } from '../components/html.js';
+import { badge, shown } from '../components/words.js';
 
 const NUMBER = /^\d{1,15}$/;
 

@@ -1,7 +1,7 @@
 import type { Row } from '../../store/contract/tables.js';
 import type { FollowUp } from '../../query/inbox/follow-up.js';
-import { html, type Html, type Part } from '../parts/html.js';
-import { badge, counted } from '../parts/words.js';
+import { html, type Html, type Part } from '../components/html.js';
+import { badge, counted } from '../components/words.js';
 
 type Read = FollowUp['reads'][number];
 

@@ -7,14 +7,14 @@ import { withThousands } from '../../text/thousands.js';
 import { sumByType } from '../../text/tonnes.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
-import { sentences } from '../parts/changes.js';
-import { html, type Html } from '../parts/html.js';
-import { refused } from '../parts/refused.js';
-import { firstOf, mostOf, table } from '../parts/table.js';
-import { ago, badge, counted } from '../parts/words.js';
+import { sentences } from '../components/changes.js';
+import { html, type Html } from '../components/html.js';
+import { refused } from '../components/refused.js';
+import { firstOf, mostOf, table } from '../components/table.js';
+import { ago, badge, counted } from '../components/words.js';
 import { forSale, leftOut } from './for-sale.js';
 import { invitation } from './invitation.js';
-import { findStuck, type Stuck } from './stuck.js';
+import { findTroubles, type Trouble } from './troubles.js';
 import { showThen } from './then.js';
 
 export const NOW: Page = {
@@ -31,10 +31,10 @@ function show(answer: Overview, ask: Ask): Shown {
   const { activity, available, holds: held, changes } = answer;
   const { newestDeliveryAt } = activity;
   const isEmpty = countOf(available) === 0;
-  const stuck = findStuck(activity, now);
-  const body = html`<h1 id="sentence" data-live>${sentence(answer, stuck)}</h1>
+  const troubles = findTroubles(activity, now);
+  const body = html`<h1 id="sentence" data-live>${sentence(answer, troubles)}</h1>
 <section id="invitation" data-live>${isEmpty && invitation(webhookUrl, newestDeliveryAt, now)}</section>
-<section id="stuck" data-live>${stuck.length > 0 && stuckList(stuck, canAct)}</section>
+<section id="attention" data-live>${troubles.length > 0 && troubleList(troubles, canAct)}</section>
 <section id="forsale" data-live>${forSale(available, ask)}</section>
 <section id="leftout" data-live>${leftOut(available.leftOut, ask)}</section>
 <section id="holds" data-live>${holds(held, now)}</section>
@@ -50,13 +50,13 @@ function countOf({ known, uninstalled }: Available): number {
 }
 
 /** True in every state, and each number leads to where it comes from. */
-function sentence({ available }: Overview, stuck: readonly Stuck[]): Html {
-  const whatIsStuck =
-    stuck.length === 0
-      ? 'Nothing is stuck.'
-      : html`<a href="#stuck">${counted(stuck.length, 'thing is', 'things are')} stuck.</a>`;
+function sentence({ available }: Overview, troubles: readonly Trouble[]): Html {
+  const attention =
+    troubles.length === 0
+      ? 'Nothing needs attention.'
+      : html`<a href="#attention">${counted(troubles.length, 'thing needs', 'things need')} attention.</a>`;
   if (countOf(available) === 0)
-    return html`Nothing is mirrored yet: no organization is known to have installed the app. ${whatIsStuck}`;
+    return html`Nothing is mirrored yet: no organization is known to have installed the app. ${attention}`;
   const ages = available.sold.flatMap(({ ageSeconds }) => ageSeconds ?? []);
   const organizations = ofKnown(available.known);
   const where = available.rows.length === 0 ? '/warehouse' : '#forsale';
@@ -64,7 +64,7 @@ function sentence({ available }: Overview, stuck: readonly Stuck[]): Html {
 ${ages.length > 0 && html`Freshest <a href="#glance">${stretch(Math.min(...ages))}</a>, oldest <a href="#glance">${stretch(Math.max(...ages))}</a>.`}
 ${notSummed(available)}
 ${available.leftOut.length > 0 && html`<a href="#leftout">${leftOutWords(available.leftOut)}</a>`}
-${whatIsStuck}`;
+${attention}`;
 }
 
 function notSummed({ rows }: Available): Html | false {
@@ -82,8 +82,8 @@ function leftOutWords([first, ...others]: readonly LeftOut[]): string {
   return `${name} is left out: ${first.error ?? first.state.replaceAll('_', ' ')}${more}.`;
 }
 
-function stuckList(stuck: readonly Stuck[], canAct: boolean): Html {
-  return html`<h2>What is stuck</h2><ul class="stuck">${stuck.map(
+function troubleList(troubles: readonly Trouble[], canAct: boolean): Html {
+  return html`<h2>What needs attention</h2><ul class="troubles">${troubles.map(
     ({ what, todo, href, act }) =>
       html`<li><a href="${href}">${what}</a>. ${todo}${act !== undefined && button(canAct, act.path, act.says)}</li>`,
   )}</ul>`;

@@ -1,4 +1,4 @@
-import { countAt, readKnownAt, readLastReadBefore } from '../../query/past/as-of.js';
+import { countAt, readKnownAt, readLastReadBefore } from '../../query/history/as-of.js';
 import { type OrganizationStatus, readOrganization } from '../../query/reads/status.js';
 import { ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
@@ -6,10 +6,10 @@ import { withThousands } from '../../text/thousands.js';
 import { ALL_LISTS } from '../../query/lists/lists.js';
 import { button } from '../actions/button.js';
 import { type Ask, page, type Shown } from '../page.js';
-import { withAt } from '../parts/as-of.js';
-import { html, type Html } from '../parts/html.js';
-import { table } from '../parts/table.js';
-import { ago, badge, counted } from '../parts/words.js';
+import { withAt } from '../components/as-of.js';
+import { html, type Html } from '../components/html.js';
+import { table } from '../components/table.js';
+import { ago, badge, counted } from '../components/words.js';
 
 interface Stood {
   readonly resource: string;

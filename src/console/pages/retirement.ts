@@ -1,16 +1,16 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { type Explanation, explainRow } from '../../query/past/explanation.js';
+import { type Explanation, explainRow } from '../../query/history/explanation.js';
 import { readHistory } from '../../query/lists/find.js';
 import { readStates } from '../../query/reads/freshness.js';
 import { LISTS } from '../../resources/lists.js';
 import { certificateWords, reasons } from '../../text/read-behind.js';
 import { type Ask, page, type Shown } from '../page.js';
-import { AS_OF } from '../parts/as-of.js';
-import { asSent, facts } from '../parts/facts.js';
-import { html, type Html } from '../parts/html.js';
-import { versions } from '../parts/versions.js';
-import { shown } from '../parts/words.js';
+import { AS_OF } from '../components/as-of.js';
+import { asSent, facts } from '../components/facts.js';
+import { html, type Html } from '../components/html.js';
+import { versions } from '../components/versions.js';
+import { shown } from '../components/words.js';
 
 interface Retirement {
   /** Null where none was known by then. */

@@ -3,9 +3,9 @@ import { findNumbered, type Hits, search, SEARCHED_ROWS } from '../../query/sear
 import type { List } from '../../query/lists/list.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
-import { textIn } from '../parts/cell.js';
-import { html, type Html } from '../parts/html.js';
-import { counted } from '../parts/words.js';
+import { textIn } from '../components/cell.js';
+import { html, type Html } from '../components/html.js';
+import { counted } from '../components/words.js';
 
 /** One character is found everywhere. */
 const SHORTEST = 2;

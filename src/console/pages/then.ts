@@ -1,15 +1,15 @@
-import { type Known, readGaps, readStoodAt } from '../../query/past/as-of.js';
+import { type Known, readGaps, readStoodAt } from '../../query/history/as-of.js';
 import { countKnownAt } from '../../query/coverage.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
 import { sumByType, tonnesOf } from '../../text/tonnes.js';
 import type { Ask, Shown } from '../page.js';
-import { withAt } from '../parts/as-of.js';
-import { gapsOf } from '../parts/gaps.js';
-import { html, type Html } from '../parts/html.js';
-import { firstOf } from '../parts/table.js';
-import { counted, shown } from '../parts/words.js';
-import { byMicro, microOf } from '../parts/cell.js';
+import { withAt } from '../components/as-of.js';
+import { gapsOf } from '../components/gaps.js';
+import { html, type Html } from '../components/html.js';
+import { firstOf } from '../components/table.js';
+import { counted, shown } from '../components/words.js';
+import { byMicro, microOf } from '../components/cell.js';
 
 interface Then {
   readonly at: string;

@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { count } from '../count.js';
-import { readFindings } from '../past/findings.js';
+import { readFindings } from '../history/findings.js';
 import { readActivity } from './activity.js';
 import { inSnapshot } from '../snapshot.js';
 

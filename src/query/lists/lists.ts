@@ -143,7 +143,7 @@ export const DELIVERIES = own('inbox.deliveries', {
 
 export const JOBS = own('inbox.jobs', {
   name: 'jobs',
-  says: 'What is to do, what is being done and what is stuck',
+  says: 'What is to do, what is being done and what failed',
   one: 'job',
   many: 'jobs',
   empty: 'No job is known.',

@@ -3,7 +3,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import { NULLS_FIRST } from '../by-name.js';
 import { type Known, readKnown } from '../coverage.js';
 import { readActivity } from '../inbox/activity.js';
-import { readFindings } from '../past/findings.js';
+import { readFindings } from '../history/findings.js';
 import { inSnapshot } from '../snapshot.js';
 import { readRound } from './round.js';
 

@@ -1,6 +1,6 @@
 import { type Request, type RequestHandler, Router } from 'express';
 import { badRequest, errorBody } from '../http/errors.js';
-import type { Registry } from '../parts/registry.js';
+import type { Registry } from '../registry/registry.js';
 import { type Asked, CONTROL_ROUTES } from './routes.js';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Registry } from '../parts/registry.js';
+import type { Registry } from '../registry/registry.js';
 
 /** What a call of the control API brings. */
 export interface Asked {

@@ -2,9 +2,9 @@ import type { Request } from 'express';
 import type { Attribution } from './calls.js';
 import { trustsOwnClock, verifyAppJwt } from './app-jwt.js';
 import { forbidden, unauthorized } from './errors.js';
-import { allows, type Permission } from '../parts/permissions.js';
+import { allows, type Permission } from '../registry/permissions.js';
 import type { Store } from '../store/store.js';
-import type { Caller, Tokens } from '../parts/tokens.js';
+import type { Caller, Tokens } from '../registry/tokens.js';
 
 /** The app itself by its JWT; an access token; one that reaches this organization; one that holds a permission on it. */
 export type Needs = 'an app' | 'any token' | 'a token of it' | Permission;

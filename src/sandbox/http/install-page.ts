@@ -1,5 +1,5 @@
 import express, { type Request, type Response, Router } from 'express';
-import type { Registry } from '../parts/registry.js';
+import type { Registry } from '../registry/registry.js';
 import { forbidden, found } from './errors.js';
 
 const PATH = '/apps/:nameId/installations/new';

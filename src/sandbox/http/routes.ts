@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express';
-import type { Registry } from '../parts/registry.js';
-import type { Caller } from '../parts/tokens.js';
+import type { Registry } from '../registry/registry.js';
+import type { Caller } from '../registry/tokens.js';
 import type { Needs } from './access.js';
 import { type PageQuery, readPageQuery, readSlice } from './pages.js';
 import { sendCertificate, sendPieces } from './send.js';

@@ -1,4 +1,4 @@
-import { AMOUNT_RULE, toMicro } from '../parts/amounts.js';
+import { AMOUNT_RULE, toMicro } from '../registry/amounts.js';
 import { badRequest } from './errors.js';
 
 const MAX_TEXT = 10_000;

@@ -75,11 +75,11 @@ export function openStore({ folder, wall: realWall }: StoreOptions): Store {
     return work === null ? make() : work.draw(make);
   }
 
-  function carryOut<Result>(begun: Work, deed: () => Result): Result {
+  function carryOut<Result>(begun: Work, action: () => Result): Result {
     work = begun;
     try {
       accounts.endExpiredHolds(now());
-      return deed();
+      return action();
     } catch (error) {
       for (const undo of begun.undo.toReversed()) undo();
       throw error;
@@ -88,19 +88,19 @@ export function openStore({ folder, wall: realWall }: StoreOptions): Store {
     }
   }
 
-  function verb<Words extends readonly unknown[], Result>(name: string, deed: (...words: Words) => Result) {
+  function verb<Words extends readonly unknown[], Result>(name: string, action: (...words: Words) => Result) {
     again.set(name, line => {
       const [, words, at, drawn]: Line<Words> = JSON.parse(line);
       const left = [...drawn];
-      carryOut({ at, draw: () => left.shift() ?? '', undo: [] }, () => deed(...words));
+      carryOut({ at, draw: () => left.shift() ?? '', undo: [] }, () => action(...words));
     });
     return (...words: Words): Result => {
-      if (work !== null) return deed(...words);
+      if (work !== null) return action(...words);
       const drawn: string[] = [];
       const at = realWall();
       const drawAnew = (make: () => string) => drawn[drawn.push(make()) - 1] ?? '';
       return carryOut({ at, draw: drawAnew, undo: [] }, () => {
-        const result = deed(...words);
+        const result = action(...words);
         journal.append(JSON.stringify([name, words, at, drawn]));
         return result;
       });

@@ -1,5 +1,5 @@
 /**
- * `slow`, `cut`, `delay` and `says` let the registry do its work first: the caller loses the answer or its truth, not the deed.
+ * `slow`, `cut`, `delay` and `says` let the registry do its work first: the caller loses the answer or its truth, not what was done.
  * `hangup`, `silence`, `status`, `html`, `redirect`, `wrongShape` and `endless` do nothing else,
  * nor does `pageLimit` where more rows are asked for than it allows.
  */

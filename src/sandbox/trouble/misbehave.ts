@@ -18,12 +18,12 @@ export interface Exchange {
   readonly next: NextFunction;
 }
 
-type Deed = (fault: Fault, exchange: Exchange) => void;
+type Misbehaviour = (fault: Fault, exchange: Exchange) => void;
 
 /** Rows that come late are hidden at first, one call's worth fewer each time, until all are there. */
 const LATE_CALLS = 5;
 
-const DEEDS: Readonly<Record<CallFault, Deed>> = {
+const MISBEHAVIOURS: Readonly<Record<CallFault, Misbehaviour>> = {
   status: ({ options }, { res }) => answerStatus(res, options),
   silence: () => undefined,
   hangup: (_fault, { req }) => req.socket.destroy(),
@@ -50,7 +50,7 @@ const DEEDS: Readonly<Record<CallFault, Deed>> = {
 };
 
 export function commitFault(fault: Fault, exchange: Exchange): void {
-  DEEDS[fault.kind](fault, exchange);
+  MISBEHAVIOURS[fault.kind](fault, exchange);
 }
 
 function holdBack({ kind, options }: Fault, { res, next }: Exchange): void {
@@ -58,7 +58,7 @@ function holdBack({ kind, options }: Fault, { res, next }: Exchange): void {
   next();
 }
 
-function bend(how: (rows: number, hits: number) => Partial<Bend>): Deed {
+function bend(how: (rows: number, hits: number) => Partial<Bend>): Misbehaviour {
   return ({ options: { rows = 1 }, hits }, { res, next }) => {
     bendLists(res, how(rows, hits));
     next();

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { allows } from '../parts/permissions.js';
+import { allows } from '../registry/permissions.js';
 import type { AppRow, InstallationRow, TransactionRow, UserRow } from '../store/rows.js';
-import { installation, transaction, user } from '../parts/shapes.js';
+import { installation, transaction, user } from '../registry/shapes.js';
 import type { Store } from '../store/store.js';
 import { oldestFirst } from '../store/tables.js';
 

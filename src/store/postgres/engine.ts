@@ -2,7 +2,7 @@ import { describeSchema } from '../contract/relation.js';
 import type { Engine, Lost } from '../engine.js';
 import type { DatabaseSettings } from '../settings.js';
 import { clockOf } from './clock.js';
-import { placeOf } from './place.js';
+import { locationOf } from './place.js';
 import { poolOf } from './pool.js';
 
 type Stores = typeof import('./stores.js');
@@ -17,7 +17,7 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
   const share = ({ createShared }: Stores) => (shared ??= createShared());
 
   return {
-    place: placeOf(database.url),
+    location: locationOf(database.url),
     files: {},
     findMissing: () => null,
     migrate: async now => (await import('./prepare.js')).migrateAll(command, now),

@@ -1,7 +1,7 @@
 import { fail, type Finding, ok, warn } from '../contract/finding.js';
 import type { PoolOptions } from './driver.js';
 import { examineQuestions } from './examine-questions.js';
-import { placeOf } from './place.js';
+import { locationOf } from './place.js';
 import { demandSchema } from './migrate.js';
 import { during } from './prepare.js';
 
@@ -53,7 +53,7 @@ export function judge(url: string, server: Server): Finding[] {
 
 function describe(url: string, { version, bytes, certificates }: Server): string {
   const mib = (count: number): string => `${Math.ceil(count / MIB)} MiB`;
-  return `PostgreSQL ${version}, ${placeOf(url)}: ${mib(bytes)}, of which certificates take ${mib(certificates)}`;
+  return `PostgreSQL ${version}, ${locationOf(url)}: ${mib(bytes)}, of which certificates take ${mib(certificates)}`;
 }
 
 function checkWrites({ standby, read_only: isReadOnly }: Server): Finding[] {

@@ -26,7 +26,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
   };
 
   return {
-    place: dataDir,
+    location: dataDir,
     files: { mirror: mirrorFile, inbox: inboxFile, certificates: files.certificates },
     findMissing: () => {
       const missing = [mirrorFile, inboxFile].find(file => !existsSync(file));

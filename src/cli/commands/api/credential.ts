@@ -4,7 +4,7 @@ import type { RawCall } from '../../../registry/http/calls.js';
 import type { Client } from '../../context.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import type { Io } from '../../io.js';
-import { findInstallation } from '../../named/live.js';
+import { findInstallation } from '../../find/at-registry.js';
 
 type Token = RawCall['token'];
 

@@ -2,7 +2,7 @@ import { CERTIFICATES as LIST } from '../../../query/lists/lists.js';
 import { command, type CommandGroup } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { listCommand } from '../../lists/list.js';
-import { organizationOrAll } from '../../named/in-mirror.js';
+import { organizationOrAll } from '../../find/in-mirror.js';
 import { date, needed, ORGANIZATION, text } from '../../taken.js';
 
 const verify = command({

@@ -15,7 +15,7 @@ import { countKnown } from '../../../query/coverage.js';
 import { csvLine } from '../../../text/csv.js';
 import type { Context } from '../../context.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
-import { organizationOrAll } from '../../named/in-mirror.js';
+import { organizationOrAll } from '../../find/in-mirror.js';
 import { jsonText } from '../../output/output.js';
 import { withSnakeKeys } from '../../snake-case.js';
 import { measure } from './files.js';

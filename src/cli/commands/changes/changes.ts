@@ -5,8 +5,8 @@ import {
   type ChangesAsked,
   readChanges,
   readRestated,
-} from '../../../query/past/changes.js';
-import { readOpenings } from '../../../query/past/balance.js';
+} from '../../../query/history/changes.js';
+import { readOpenings } from '../../../query/history/balance.js';
 import { lineOf, parseChange } from '../../../text/change.js';
 import { Sums } from '../../../text/change-sums.js';
 import { cleanLine } from '../../clean.js';
@@ -14,7 +14,7 @@ import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { emit } from '../../io.js';
-import { organizationOrAll } from '../../named/in-mirror.js';
+import { organizationOrAll } from '../../find/in-mirror.js';
 import { jsonText } from '../../output/output.js';
 import { choice, date, flag, ORGANIZATION, text, year } from '../../taken.js';
 import { readNumber } from '../../words.js';

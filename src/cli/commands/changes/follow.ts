@@ -1,4 +1,4 @@
-import { type ChangesAsked, readBetween, readLastNumber } from '../../../query/past/changes.js';
+import { type ChangesAsked, readBetween, readLastNumber } from '../../../query/history/changes.js';
 import type { Context } from '../../context.js';
 import { CommandFault, EXIT, isAway } from '../../exit.js';
 import { emit } from '../../io.js';
@@ -9,7 +9,7 @@ const ASK_AGAIN_MS = 1000;
 
 /** Whoever keeps the number of the last line and begins after it sees each change once, however often either side is stopped. */
 export async function followChanges(
-  { io, place, reader: open, say }: Context,
+  { io, location, reader: open, say }: Context,
   asked: ChangesAsked,
   after: number | null,
 ): Promise<void> {
@@ -17,7 +17,7 @@ export async function followChanges(
   const interrupted = io.interruption();
   let seen = after ?? (await readLastNumber(reader));
   const doorbell = createDoorbell(interrupted);
-  const stop = await place().engine.watchChanges(doorbell.ring);
+  const stop = await location().engine.watchChanges(doorbell.ring);
   say(`Waiting for changes after number ${seen}; Ctrl-C stops.`);
   async function tellNew(): Promise<void> {
     const last = await readLastNumber(reader);

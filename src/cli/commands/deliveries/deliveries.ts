@@ -9,8 +9,8 @@ import type { Context } from '../../context.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { listCommand, printList } from '../../lists/list.js';
 import { jsonText } from '../../output/output.js';
-import { askToLook } from '../../place/inbox-writer.js';
-import { sheet } from '../../shown/sheet.js';
+import { askToLook } from '../../connect/ask-to-look.js';
+import { sheet } from '../../output/sheet.js';
 import { flag, needed, text } from '../../taken.js';
 import { readLimit, readNumber } from '../../words.js';
 import { TAIL } from './tail.js';
@@ -67,7 +67,7 @@ const replay = command({
         `It was set aside: ${String(reason)}.`,
       );
     }
-    const job = await askToLook(context.place(), installationId, context.io.now);
+    const job = await askToLook(context.location(), installationId, context.io.now);
     if (context.format === 'json') return await context.value({ delivery: Number(id), job });
     context.say(`Job ${job} will look at installation ${installationId}: "carbon-mirror jobs show ${job}".`);
     return undefined;

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readMirrored } from '../../../query/mirrored.js';
 import { invitation, type KnownConsole, pagesAt } from '../../console-address.js';
 import { type Io, say } from '../../io.js';
-import { placeAt } from '../../place/find-place.js';
-import { reading } from '../../place/place.js';
+import { locationAt } from '../../connect/find-mirror.js';
+import { reading } from '../../connect/mirror-location.js';
 
 const POLL_MS = 250;
 
@@ -16,7 +16,7 @@ interface Demo {
 }
 
 export function introduce(io: Io, { folder, registryUrl, webhookUrl, console: known }: Demo): void {
-  const { files } = placeAt(io, folder, io.env, true).engine;
+  const { files } = locationAt(io, folder, io.env, true).engine;
   const pages = known === null ? {} : { console: pagesAt(known.port) };
   const where = Object.entries({ ...pages, registry: registryUrl, webhooks: webhookUrl, ...files });
   const command = commandOf(io);
@@ -52,7 +52,7 @@ export async function tellWhenReady(
   organizations: number,
   stopping: AbortSignal,
 ): Promise<void> {
-  await reading(placeAt(io, folder, io.env, true), async reader => {
+  await reading(locationAt(io, folder, io.env, true), async reader => {
     while (!stopping.aborted) {
       const there = await readMirrored(reader);
       if (there.organizations >= organizations && there.unread === 0) {

@@ -15,7 +15,7 @@ import { LANDING_PATH } from '../../../webhook/pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
 import { introduce, tellWhenReady } from './banner.js';
 import { type Io, say } from '../../io.js';
-import { demoFolder, demoSettingsFile, placeAt, readDemoSettings } from '../../place/find-place.js';
+import { demoFolder, demoSettingsFile, locationAt, readDemoSettings } from '../../connect/find-mirror.js';
 
 const SEED = 1;
 const DEFAULT_PORT = '8080';
@@ -39,7 +39,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const known = readKnown(folder);
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT']);
   try {
-    const own = placeAt(io, folder, io.env, true);
+    const own = locationAt(io, folder, io.env, true);
     const settings: Io['env'] = {
       ...(known ?? registerDemoApp(sandbox, io.env['PORT'] || DEFAULT_PORT)),
       REGISTRY_BASE_URL: sandbox.url,
@@ -53,7 +53,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       await writers.close();
     }
     writeSettings(folder, settings);
-    const { env } = placeAt(io, folder, { ...settings, ...io.env }, true);
+    const { env } = locationAt(io, folder, { ...settings, ...io.env }, true);
     await runChildren(io, env, interrupted, async ({ port, consolePort }, stopping) => {
       const addresses = addressesAt(port);
       sandbox.registry.apps.change(appId, addresses);
@@ -84,7 +84,7 @@ function readKnown(folder: string): Io['env'] | null {
  * What a demo holds is made up: one of an earlier program is moved aside whole, and made anew.
  */
 async function migrateDemo(io: Io, folder: string): Promise<void> {
-  const { engine } = placeAt(io, folder, io.env, true);
+  const { engine } = locationAt(io, folder, io.env, true);
   try {
     await engine.migrate(io.now());
   } catch (error) {

@@ -4,7 +4,7 @@ import { command, type CommandGroup } from '../../command.js';
 import { envLine } from '../../env-line.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { emit } from '../../io.js';
-import { demoFolder, demoSettingsFile, readDemoSettings } from '../../place/find-place.js';
+import { demoFolder, demoSettingsFile, readDemoSettings } from '../../connect/find-mirror.js';
 
 const KEY_FILE = 'key.pem';
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Io } from '../../io.js';
-import { demoFolder, demoSettingsFile, meansDemo } from '../../place/find-place.js';
+import { demoFolder, demoSettingsFile, meansDemo } from '../../connect/find-mirror.js';
 
 const LOOK_EVERY_MS = 50;
 /** From "npm start" to the demo's folder, on a busy machine. */

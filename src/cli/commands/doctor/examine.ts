@@ -28,9 +28,12 @@ const TO_USE_IT = 'To keep the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL"
 
 async function* look(context: Context): AsyncGenerator<Finding> {
   const { demo, engine, env } = context.settings();
-  yield ok('place', demo ? `the demo in ${engine.place}: made-up data` : `a real mirror in ${engine.place}`);
+  yield ok(
+    'mirror',
+    demo ? `the demo in ${engine.location}: made-up data` : `a real mirror in ${engine.location}`,
+  );
   if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !namesDatabase(env))
-    yield { ...ok('place', FOREIGN), todo: TO_USE_IT };
+    yield { ...ok('mirror', FOREIGN), todo: TO_USE_IT };
   const work = yield* checkSettings(env);
   yield* findExposures({ env, secretFiles: context.io.secretFiles });
   const receivers = yield* checkStore(context, work);
@@ -41,11 +44,11 @@ async function* look(context: Context): AsyncGenerator<Finding> {
 
 /** What can be seen without asking anybody. Answers which receivers store there, as far as that can be read. */
 async function* checkStore(
-  { io, place, reader: open }: Context,
+  { io, location, reader: open }: Context,
   work: WorkSettings | null,
 ): AsyncGenerator<Finding, Receivers> {
   try {
-    yield* place().engine.examine();
+    yield* location().engine.examine();
     const [now, reader] = [io.now(), await open()];
     const health = await readHealth(reader, now);
     const workers = Math.max(1, await countAlive(reader, 'work', now));

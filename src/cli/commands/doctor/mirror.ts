@@ -15,7 +15,7 @@ import {
   isTooLong,
   ON_FINDINGS,
   ON_LONG_ROUNDS,
-} from '../../shown/health.js';
+} from '../../health.js';
 
 interface Mirrored {
   readonly reader: Reader;

@@ -1,6 +1,6 @@
 import { isId, isObject } from '../../../registry/model.js';
 import type { ControlClient } from '../../../sandbox/control/client.js';
-import { choose } from '../../named/named.js';
+import { choose } from '../../find/choose.js';
 import { valueAt } from '../../paths.js';
 
 /** What people call by name, and where its names stand in the list of all. */

@@ -6,7 +6,7 @@ import type { Context } from '../../context.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import type { Cell, Row as Shown } from '../../output/output.js';
 import { build, flatten, valueAt } from '../../paths.js';
-import { sheet } from '../../shown/sheet.js';
+import { sheet } from '../../output/sheet.js';
 import { snakePath } from '../../snake-case.js';
 import { flag, optionName, text } from '../../taken.js';
 import { readDuration, readId } from '../../words.js';

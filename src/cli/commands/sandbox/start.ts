@@ -7,7 +7,7 @@ import type { Context } from '../../context.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { describeSystemFault } from '../../faults/system-fault.js';
 import { emit, type Io } from '../../io.js';
-import { dataFolder } from '../../place/find-place.js';
+import { dataFolder } from '../../connect/find-mirror.js';
 import { aborted } from '../../processes/service.js';
 import { choice, flag, type Taken, text } from '../../taken.js';
 

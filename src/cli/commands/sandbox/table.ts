@@ -1,4 +1,4 @@
-import { PERMISSION_WORDS } from '../../../sandbox/parts/permissions.js';
+import { PERMISSION_WORDS } from '../../../sandbox/registry/permissions.js';
 import { FAULT_KINDS } from '../../../sandbox/trouble/kinds.js';
 import type { Taken } from '../../taken.js';
 import type { NAMES } from './names.js';

@@ -4,8 +4,8 @@ import { discoverJob } from '../../../sync/schedule/discover.js';
 import { RESOURCES, type Resource, writeWish } from '../../../sync/plan.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import type { Context } from '../../context.js';
-import { organizationOrAll } from '../../named/in-mirror.js';
-import { meansDemo } from '../../place/find-place.js';
+import { organizationOrAll } from '../../find/in-mirror.js';
+import { meansDemo } from '../../connect/find-mirror.js';
 
 export interface Wanted {
   readonly organization: string | undefined;
@@ -16,7 +16,7 @@ export interface Wanted {
 /** Put what is wanted into the queue, where it stays although this process may be gone before it is done. */
 export async function askForSync(context: Context, wanted: Wanted): Promise<Asked> {
   const { io, say } = context;
-  const { engine } = meansDemo(io.env) ? context.place() : context.settings();
+  const { engine } = meansDemo(io.env) ? context.location() : context.settings();
   await engine.prepare(['inbox', 'mirror'], io.now(), what =>
     say(`Waiting a minute for the database: ${what}.`),
   );

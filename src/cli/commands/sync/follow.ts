@@ -15,7 +15,7 @@ import {
 } from '../../../query/reads/sync-progress.js';
 import type { Context } from '../../context.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
-import type { Place } from '../../place/place.js';
+import type { MirrorLocation } from '../../connect/mirror-location.js';
 import { createProgressBar, type ProgressBar } from '../../progress-bar.js';
 
 const POLL_MS = 200;
@@ -45,7 +45,7 @@ interface Helpers {
 }
 
 async function watch(
-  { io, place, reader: openReader }: Context,
+  { io, location, reader: openReader }: Context,
   { bar, worker }: Helpers,
   asked: Asked,
   interrupted: AbortSignal,
@@ -62,7 +62,7 @@ async function watch(
     const idle = isDueNow && !(await isAnybodyAtWork(reader, io.now()));
     idleSince = idle ? (idleSince ?? io.now()) : null;
     if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
-      demandRoom(place());
+      demandRoom(location());
       await worker.start();
     }
     await sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
@@ -75,7 +75,7 @@ const LEFT_EARLY =
   'Interrupted. What was read is kept; the rest waits for a worker or the next "carbon-mirror sync".';
 
 /** Nobody takes a job while less than the reserve is free: to wait for it could be to wait for ever. */
-function demandRoom({ engine }: Place): void {
+function demandRoom({ engine }: MirrorLocation): void {
   const disk = engine.lookAtDisk();
   if (!disk?.paused) return;
   throw new CommandFault(
@@ -98,14 +98,14 @@ function isDue({ state, runAt }: Followed, now: number): boolean {
 }
 
 /** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */
-function createOwnWorker({ io, place, say }: Context) {
+function createOwnWorker({ io, location, say }: Context) {
   let running: Running | null = null;
   let fault: unknown = null;
   return {
     runs: () => running !== null,
     async start() {
       if (running !== null) return;
-      const settings = await readSettings(place().env, 'work');
+      const settings = await readSettings(location().env, 'work');
       const log = createLog({
         level: 'silent',
         mask: createMask([settings.privateKey]),

@@ -4,7 +4,7 @@ import type { Broken } from '../../../store/engine.js';
 import { countKnown } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/documents.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries-and-jobs.js';
-import { countFindings } from '../../../query/past/findings.js';
+import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
 import { andMore, MOST_SHOWN } from '../../../text/and-more.js';
 import { shortName } from '../../../text/clean.js';
@@ -13,7 +13,7 @@ import { withThousands } from '../../../text/thousands.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
-import { describeCounts, ON_FINDINGS } from '../../shown/health.js';
+import { describeCounts, ON_FINDINGS } from '../../health.js';
 import { flag } from '../../taken.js';
 
 const NOT_ASKED =
@@ -65,7 +65,7 @@ export const VERIFY = command({
       );
     }
     context.say(
-      `${context.place().engine.checked}. Nothing in the mirror contradicts itself: ${withThousands(checked)} rows, past ones too, and ${withThousands(files)} certificates.`,
+      `${context.location().engine.checked}. Nothing in the mirror contradicts itself: ${withThousands(checked)} rows, past ones too, and ${withThousands(files)} certificates.`,
       compared === null
         ? NOT_ASKED
         : `${withThousands(compared.rows)} rows of ${compared.organizations} of ${ofKnown(compared.known)} are as at the registry. With dates and past rows nothing there can be compared.`,
@@ -74,14 +74,14 @@ export const VERIFY = command({
 });
 
 /** What contradicts itself, whoever is asked. */
-async function check({ io, place, reader: open, pdfs }: Context, interrupted: AbortSignal) {
+async function check({ io, location, reader: open, pdfs }: Context, interrupted: AbortSignal) {
   const { verifyFiles } = await import('../certificates/files.js');
   const { findUnderived } = await import('./derived-columns.js');
   const reader = await open();
   let rows = 0;
   const count = (looked: number) => void (rows += looked);
   const broken: readonly Broken[] = [
-    ...(await place().engine.findBroken(io.now())),
+    ...(await location().engine.findBroken(io.now())),
     ...(await findUnderived(reader, count)),
     ...(await findChangedTexts(reader)),
   ];

@@ -4,8 +4,8 @@ import type { Entry } from '../../../resources/entry.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { Context } from '../../context.js';
 import { CommandFault, EXIT } from '../../exit.js';
-import { wholeName } from '../../named/beginning.js';
-import { findInstalled } from '../../named/live.js';
+import { wholeName } from '../../find/by-beginning.js';
+import { findInstalled } from '../../find/at-registry.js';
 import { readId, readPrintable } from '../../words.js';
 
 export interface Reached {

@@ -2,8 +2,8 @@ import { type Command, command } from '../../command.js';
 import { confirm } from '../../confirm.js';
 import type { Context } from '../../context.js';
 import type { Row } from '../../output/output.js';
-import { askToLook } from '../../place/inbox-writer.js';
-import { sheet } from '../../shown/sheet.js';
+import { askToLook } from '../../connect/ask-to-look.js';
+import { sheet } from '../../output/sheet.js';
 import type { AllTaken, Meant } from '../../taken.js';
 
 /** A write to the registry. Its call is made once; the client itself looks for one whose answer was lost. */
@@ -61,10 +61,10 @@ function isList(made: Row | readonly Row[] | null): made is readonly Row[] {
  * The write has been done by now: whatever fails here must not make it look undone.
  */
 async function lookAgain({ io, settings, say }: Context, installationId: string): Promise<void> {
-  const place = settings();
-  if (place.engine.findMissing() !== null) return;
+  const location = settings();
+  if (location.engine.findMissing() !== null) return;
   try {
-    await askToLook(place, installationId, io.now);
+    await askToLook(location, installationId, io.now);
     say('The mirror follows as soon as a worker runs.');
   } catch (error) {
     say(`The mirror could not be told: ${error instanceof Error ? error.message : String(error)}.`);

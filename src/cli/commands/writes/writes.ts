@@ -1,8 +1,8 @@
 import type { Reservation } from '../../../registry/model.js';
 import { LISTS } from '../../../resources/lists.js';
-import { HOW_NAMED } from '../../named/how-named.js';
+import { HOW_NAMED } from '../../find/how-named.js';
 import { needed, text, THE_ORGANIZATION, YES } from '../../taken.js';
-import { creditRow, requestRow, reservationRow } from '../../shown/made-rows.js';
+import { creditRow, requestRow, reservationRow } from './rows.js';
 import { type Reached, reach, reachCredit, reachHeld } from './find.js';
 import { describeMovement, MOVEMENT, readMovement } from './movement.js';
 import { write } from './write.js';

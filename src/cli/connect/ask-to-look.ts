@@ -1,9 +1,13 @@
 import { installationJob } from '../../inbox/job.js';
 import type { Io } from '../io.js';
-import type { Place } from './place.js';
+import type { MirrorLocation } from './mirror-location.js';
 
 /** Somebody wants an installation to be looked at again, by whoever works; answers the job that does it. */
-export async function askToLook({ engine }: Place, installationId: string, now: Io['now']): Promise<number> {
+export async function askToLook(
+  { engine }: MirrorLocation,
+  installationId: string,
+  now: Io['now'],
+): Promise<number> {
   const inbox = await engine.openInbox(now);
   try {
     const [id] = await inbox.enqueue([installationJob(installationId, null, 'person')]);

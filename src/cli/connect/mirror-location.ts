@@ -3,7 +3,7 @@ import type { Engine } from '../../store/engine.js';
 import type { Io } from '../io.js';
 
 /** Where a command finds its mirror, and the settings that belong to it. */
-export interface Place {
+export interface MirrorLocation {
   readonly demo: boolean;
   readonly folder: string;
   readonly engine: Engine;
@@ -12,7 +12,10 @@ export interface Place {
 }
 
 /** Asks what is there. */
-export async function reading<T>({ engine }: Place, work: (reader: Reader) => Promise<T>): Promise<T> {
+export async function reading<T>(
+  { engine }: MirrorLocation,
+  work: (reader: Reader) => Promise<T>,
+): Promise<T> {
   const reader = await engine.openReader();
   try {
     return await work(reader);

@@ -1,9 +1,9 @@
 import type { Activity } from '../../query/inbox/activity.js';
 import { stretch } from '../../text/stretch.js';
-import { counted } from '../parts/words.js';
+import { counted } from '../components/words.js';
 
 /** What does not go on by itself, where to look, and what helps. */
-export interface Stuck {
+export interface Trouble {
   readonly what: string;
   readonly href: string;
   readonly todo: string;
@@ -11,7 +11,7 @@ export interface Stuck {
   readonly act?: { readonly path: string; readonly says: string };
 }
 
-export function findStuck(activity: Activity, now: number): Stuck[] {
+export function findTroubles(activity: Activity, now: number): Trouble[] {
   const { jobs, worker, receiver, delayed, causes } = activity;
   const isRefused = causes.some(({ check }) => check === 'registry');
   return [
@@ -57,11 +57,11 @@ export function findStuck(activity: Activity, now: number): Stuck[] {
 }
 
 const READ_NOW = { path: '/read-now', says: 'Read now' };
-const LEADS: Readonly<Record<Activity['causes'][number]['check'], Pick<Stuck, 'href' | 'act'>>> = {
+const LEADS: Readonly<Record<Activity['causes'][number]['check'], Pick<Trouble, 'href' | 'act'>>> = {
   registry: { href: '/jobs?state=parked', act: READ_NOW },
   refusals: { href: '#refused' },
 };
 
-function when(is: boolean, stuck: Stuck): readonly Stuck[] {
-  return is ? [stuck] : [];
+function when(is: boolean, trouble: Trouble): readonly Trouble[] {
+  return is ? [trouble] : [];
 }

@@ -1,7 +1,7 @@
 import type { RegistryClient } from '../../registry/clients.js';
 import { RegistryError } from '../../registry/errors.js';
 import { type Installation, isId } from '../../registry/model.js';
-import { choose, type Sought } from './named.js';
+import { choose, type Sought } from './choose.js';
 
 const ORGANIZATION: Sought = {
   what: 'organization',

@@ -6,7 +6,7 @@ import { namesDatabase } from '../../app/config/database.js';
 import { parseDemoSettings } from '../commands/demo/settings.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, say } from '../io.js';
-import type { Place } from './place.js';
+import type { MirrorLocation } from './mirror-location.js';
 
 type Environment = Io['env'];
 
@@ -32,7 +32,7 @@ export function demoSettingsFile(folder: string): string {
   return join(folder, DEMO_SETTINGS);
 }
 
-export function placeAt(io: Io, folder: string, env: Environment, demo: boolean): Place {
+export function locationAt(io: Io, folder: string, env: Environment, demo: boolean): MirrorLocation {
   return {
     demo,
     folder,
@@ -45,18 +45,18 @@ export function placeAt(io: Io, folder: string, env: Environment, demo: boolean)
 }
 
 /** What the settings name, be it there or not. */
-export function ownPlace(io: Io): Place {
-  return placeAt(io, dataFolder(io.env), io.env, false);
+export function ownLocation(io: Io): MirrorLocation {
+  return locationAt(io, dataFolder(io.env), io.env, false);
 }
 
 /** The mirror that a reading command is asked about. It says on stderr when that is the demo's. */
-export function findPlace(io: Io): Place {
+export function findMirror(io: Io): MirrorLocation {
   return demandMirror(findSettings(io));
 }
 
 /** The same for a command that asks the registry or the receiver, and needs no mirror. */
-export function findSettings(io: Io): Place {
-  const own = ownPlace(io);
+export function findSettings(io: Io): MirrorLocation {
+  const own = ownLocation(io);
   if (!meansDemo(io.env)) return own;
   const folder = demoFolder(io.env);
   if (!existsSync(demoSettingsFile(folder)) || own.engine.findMissing() === null) return own;
@@ -64,7 +64,7 @@ export function findSettings(io: Io): Place {
     io,
     `Reading the demo in ${folder}. Set REGISTRY_BASE_URL and the other settings to read your own mirror.`,
   );
-  return placeAt(io, folder, { ...readDemoSettings(folder), ...io.env }, true);
+  return locationAt(io, folder, { ...readDemoSettings(folder), ...io.env }, true);
 }
 
 export function readDemoSettings(folder: string): Environment {
@@ -72,10 +72,10 @@ export function readDemoSettings(folder: string): Environment {
   return parseDemoSettings(file, readFileSync(file, 'utf8'));
 }
 
-export function demandMirror(place: Place): Place {
-  const missing = place.engine.findMissing();
-  if (missing === null) return place;
-  throw new NoMirror(place.engine.place, missing);
+export function demandMirror(location: MirrorLocation): MirrorLocation {
+  const missing = location.engine.findMissing();
+  if (missing === null) return location;
+  throw new NoMirror(location.engine.location, missing);
 }
 
 /** The first that a command finds out, before it has read or said anything. */

@@ -1,8 +1,8 @@
-import type { Delayed } from '../../query/inbox/backlog.js';
-import type { FindingCount, Findings } from '../../query/past/findings.js';
-import type { Round } from '../../query/reads/round.js';
-import { since, stretch } from '../../text/stretch.js';
-import { withThousands } from '../../text/thousands.js';
+import type { Delayed } from '../query/inbox/backlog.js';
+import type { FindingCount, Findings } from '../query/history/findings.js';
+import type { Round } from '../query/reads/round.js';
+import { since, stretch } from '../text/stretch.js';
+import { withThousands } from '../text/thousands.js';
 
 /** What waits for too long, how long and why. */
 export function describeDelay({ what, since: then, error }: Delayed, now: number): string {

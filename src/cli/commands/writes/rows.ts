@@ -1,8 +1,8 @@
-import { minutesOf } from '../../query/lists/lists.js';
-import type { RegistryClient } from '../../registry/clients.js';
-import type { Credit, InventoryRequest, Reservation } from '../../registry/model.js';
-import { reservationState } from '../../registry/reservation-state.js';
-import type { Row } from '../output/output.js';
+import { minutesOf } from '../../../query/lists/lists.js';
+import type { RegistryClient } from '../../../registry/clients.js';
+import type { Credit, InventoryRequest, Reservation } from '../../../registry/model.js';
+import { reservationState } from '../../../registry/reservation-state.js';
+import type { Row } from '../../output/output.js';
 
 /** By the registry's clock where it is known: that one ends the hold. */
 export function reservationRow(client: RegistryClient, item: Reservation, organizationId: string): Row {

@@ -4,7 +4,7 @@ import { readHistory } from '../../query/lists/find.js';
 import type { Entry } from '../../resources/entry.js';
 import { ENTRIES, findEntry } from '../../resources/resources.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { wholeName } from './beginning.js';
+import { wholeName } from './by-beginning.js';
 import { BY_NAME } from './in-mirror.js';
 
 export function demandEntry(table: string): Entry {

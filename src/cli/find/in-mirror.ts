@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { readInstallationNames, readOrganizationNames } from '../../query/names.js';
-import { choose, type Sought } from './named.js';
+import { choose, type Sought } from './choose.js';
 
 const ORGANIZATION: Sought = {
   what: 'organization',

@@ -1,4 +1,4 @@
-import type { Row } from '../output/output.js';
+import type { Row } from './output.js';
 
 /** A row as lines; its document last, as it was sent but for what a terminal obeys. */
 export function sheet(row: Row): string[] {

@@ -1,4 +1,4 @@
-import type { Known } from '../../query/past/as-of.js';
+import type { Known } from '../../query/history/as-of.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { underWay } from '../../text/known.js';
 import { html, type Html } from './html.js';
