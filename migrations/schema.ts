@@ -162,7 +162,7 @@ interface TableOptions {
   readonly rules?: readonly string[];
   /** Without a number of its own for each row, where the engine would give one. */
   readonly isSmall?: boolean;
-  /** What PostgreSQL is told of how its rows are kept. */
+  /** How PostgreSQL keeps its rows. */
   readonly storage?: string;
 }
 
@@ -179,9 +179,9 @@ export function table<const N extends string, const C extends Columns>(
       meaning: each[1],
     }));
     const lines = [...cells, ...rules.map(text => ({ text, meaning: null }))];
-    const body = lines.map(({ text, meaning: told }, place) => {
+    const body = lines.map(({ text, meaning: words }, place) => {
       const comma = place < lines.length - 1 ? ',' : '';
-      return `  ${text}${comma}${told === null || dialect.engine === 'postgres' ? '' : ` -- ${told}`}`;
+      return `  ${text}${comma}${words === null || dialect.engine === 'postgres' ? '' : ` -- ${words}`}`;
     });
     const made = `CREATE TABLE ${nameIn(dialect, name)} (\n${body.join('\n')}\n)`;
     if (dialect.engine === 'sqlite')
@@ -215,13 +215,13 @@ export function view<const N extends string, const C extends Columns>(
   select: TextOf,
 ): Part<Relation<N, C>> {
   const names = Object.keys(columns);
-  const told = Object.entries(columns).map(
+  const lines = Object.entries(columns).map(
     ([column, [, words]], place) => `  ${column}${place < names.length - 1 ? ',' : ''} -- ${words}`,
   );
   const textOf: TextOf = dialect => {
     const made = `CREATE VIEW ${nameIn(dialect, name)}`;
     const asked = `AS\n${select(dialect)};\n`;
-    if (dialect.engine === 'sqlite') return `-- ${meaning}\n${made} (\n${told.join('\n')}\n) ${asked}`;
+    if (dialect.engine === 'sqlite') return `-- ${meaning}\n${made} (\n${lines.join('\n')}\n) ${asked}`;
     return `${made} (${names.join(', ')}) ${asked}${comments('VIEW', nameIn(dialect, name), meaning, columns)}`;
   };
   return { textOf, relations: [{ kind: 'view', name, meaning, columns }] };
@@ -240,8 +240,8 @@ export interface Mirrored {
   readonly columns: Columns;
   /** Rules of its table beside that. */
   readonly rules?: readonly string[];
-  /** What `changes` tells of it, and of which rows, where that is not all. */
-  readonly told?: readonly string[];
+  /** What `changes` shows of it, and of which rows, where that is not all. */
+  readonly shows?: readonly string[];
   readonly only?: string;
   readonly past?: string;
   readonly history?: string;

@@ -135,8 +135,8 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(here).toMatch(/^Both databases are whole/);
     expect(there.length).toBeGreaterThan(0);
   },
-  'Check that the sums tie': ([ties = '']) => {
-    expect(ties.split('\n').filter(line => line.endsWith('  ties')).length).toBeGreaterThan(20);
+  'Check that the sums are balanced': ([sums = '']) => {
+    expect(sums.split('\n').filter(line => line.endsWith('  yes')).length).toBeGreaterThan(20);
   },
   'See that a webhook arrives and what becomes of it': ([posted = '', listed = '']) => {
     expect(posted).toMatch(/^202 {2}warehouseTransaction/);

@@ -1,8 +1,8 @@
 import { formatInstant } from '../resources/columns.js';
 
 /** The instant at which an answer came, unless the row has that one or a later one already: then the next. */
-export function following(told: string, before: string | null): string {
-  return before === null || before < told ? told : formatInstant(Date.parse(before) + 1);
+export function following(observedAt: string, before: string | null): string {
+  return before === null || before < observedAt ? observedAt : formatInstant(Date.parse(before) + 1);
 }
 
 /** The instants that one run gives to rows: those of the answers, strictly rising for each row whatever the clock does. */
@@ -21,8 +21,8 @@ export class Dates {
   }
 
   /** Whether no row had this instant or a later one before the run, so that none need be asked for its own. */
-  isAfterAll(told: string): boolean {
-    return told > this.#known;
+  isAfterAll(observedAt: string): boolean {
+    return observedAt > this.#known;
   }
 
   /** The instant, or the latest that any row has where that is later. */
@@ -30,8 +30,8 @@ export class Dates {
     return at > this.#latest ? at : this.#latest;
   }
 
-  give(told: string, before: string | null): string {
-    const at = following(told, before);
+  give(observedAt: string, before: string | null): string {
+    const at = following(observedAt, before);
     if (at > this.#latest) this.#latest = at;
     return at;
   }

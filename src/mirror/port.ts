@@ -69,8 +69,8 @@ export interface Traffic {
   readonly pageSize?: number | null;
   /** How often it is read from now on where nothing announces a change; null for each round, absent where that is not known. */
   readonly everySeconds?: number | null;
-  /** Whether its answers said whose they are; absent where they did not and should have. */
-  readonly ownerTold?: boolean;
+  /** Whether its answers named their owner; absent where they did not and should have. */
+  readonly ownerNamed?: boolean;
 }
 
 export interface Ending extends Traffic {
@@ -91,7 +91,7 @@ export interface Opening {
   /** The latest instant that any of its rows has. */
   readonly stampAt: string | null;
   /** Its answers say whose they are. */
-  readonly isOwnerTold: boolean;
+  readonly isOwnerNamed: boolean;
   /** Null where it was never asked for. */
   readonly last: LastRead | null;
 }
@@ -149,7 +149,7 @@ export interface Insert {
   readonly cells: readonly Value[];
   readonly document: string;
   /** When the answer had come that showed it. */
-  readonly told: string;
+  readonly observedAt: string;
   /** The version that it takes the place of. */
   readonly replaces: number | null;
   /** It takes the place of the insert before it: one read saw the row twice. */
@@ -161,7 +161,7 @@ export interface Insert {
 export interface Close {
   readonly version: number;
   /** When the registry's answer had come that no longer knew it. */
-  readonly told: string;
+  readonly observedAt: string;
 }
 
 /** What one transaction writes to a list. */
@@ -270,7 +270,7 @@ export type ProjectAnswer =
   | {
       readonly id: string;
       readonly askedAt: number;
-      readonly told: string;
+      readonly observedAt: string;
       readonly cells: readonly Value[];
       readonly document: string;
     }
@@ -294,7 +294,7 @@ export interface CertificateAnswer {
   /** The retirement for which it was due. One that has changed since then is due again, whatever came. */
   readonly retirementVersion: number;
   readonly came:
-    | { readonly kind: 'file'; readonly file: CertificateFile; readonly told: string }
+    | { readonly kind: 'file'; readonly file: CertificateFile; readonly observedAt: string }
     | { readonly kind: 'none' }
     | { readonly kind: 'fault'; readonly error: string };
 }

@@ -13,7 +13,7 @@ export function projectAnswer(
   return {
     id: project.id,
     askedAt: asked.askedAt,
-    told: formatInstant(asked.arrivedAt),
+    observedAt: formatInstant(asked.arrivedAt),
     cells: PROJECTS.columns.map(cell => cell.of(project)),
     document: project.document,
   };

@@ -15,7 +15,7 @@ export interface LastReadRow
 
 export interface OpeningRow
   extends LastReadRow,
-    Pick<State, 'rows' | 'open_run' | 'doubted_at' | 'doubted' | 'stamp_at' | 'owner_told'> {}
+    Pick<State, 'rows' | 'open_run' | 'doubted_at' | 'doubted' | 'stamp_at' | 'owner_named'> {}
 
 /** Columns of `resource_states` as every engine asks for them. */
 export const LAST_READ = `CASE
@@ -24,7 +24,7 @@ export const LAST_READ = `CASE
   END AS declined, refusals, attempted_at, complete_at, duration_ms, page_size, every_seconds,
   answer_text IS NOT NULL AS is_strange`;
 
-export const OPENING = `rows, open_run, doubted_at, doubted, stamp_at, owner_told, ${LAST_READ}`;
+export const OPENING = `rows, open_run, doubted_at, doubted, stamp_at, owner_named, ${LAST_READ}`;
 
 export function lastReadOf(row: LastReadRow): LastRead {
   return {
@@ -46,14 +46,14 @@ export function openingOf(row: OpeningRow | undefined): Opening {
     doubtedAt: row?.doubted_at ?? null,
     doubted: row?.doubted ?? null,
     stampAt: row?.stamp_at ?? null,
-    isOwnerTold: row?.owner_told === 1,
+    isOwnerNamed: row?.owner_named === 1,
     last: row === undefined ? null : lastReadOf(row),
   };
 }
 
 /** What the end of a read says of its resource; null where that stays as it was. */
 export function endingColumns({ request }: OpenRun, ending: Ending) {
-  const { endedAt, state, fault, requests, pageSize, everySeconds, ownerTold, answer = null } = ending;
+  const { endedAt, state, fault, requests, pageSize, everySeconds, ownerNamed, answer = null } = ending;
   const isWhole = state === 'complete';
   return {
     error_code: fault?.code ?? null,
@@ -65,7 +65,7 @@ export function endingColumns({ request }: OpenRun, ending: Ending) {
     is_paced: Number(isWhole && everySeconds !== undefined),
     every_seconds: everySeconds ?? null,
     calls: isWhole ? requests : null,
-    owner_told: ownerTold !== undefined && (isWhole || ownerTold) ? Number(ownerTold) : null,
+    owner_named: ownerNamed !== undefined && (isWhole || ownerNamed) ? Number(ownerNamed) : null,
     answer_status: answer?.status ?? null,
     answer_form: answer?.form ?? null,
     answer_text: text(answer?.text ?? null),

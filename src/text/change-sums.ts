@@ -23,7 +23,7 @@ export class Sums {
     this.#openings = openings;
   }
 
-  add({ resource, change, before, after, organization_id: organizationId, learnt_at: at }: Change): void {
+  add({ resource, change, before, after, organization_id: organizationId, observed_at: at }: Change): void {
     this.#kinds[change] += 1;
     if (!SUMMED.includes(resource)) return;
     const type = (after ?? before ?? {})['type'];

@@ -4,7 +4,7 @@ type Cells = Readonly<Record<string, unknown>>;
 
 interface Told<Columns, Names> {
   readonly number: number;
-  readonly learnt_at: string;
+  readonly observed_at: string;
   readonly organization_id: string | null;
   readonly organization_name: string | null;
   readonly resource: string;
@@ -46,7 +46,7 @@ function parseCells(json: string | null): Cells | null {
 /** One line that a person reads, without its day. */
 export function lineOf(change: Change): string {
   const who = change.organization_name === null ? '' : `${shortName(change.organization_name)} `;
-  return `${change.learnt_at.slice(11, 16)} ${who}${wordsOf(change)}${causeOf(change)}`;
+  return `${change.observed_at.slice(11, 16)} ${who}${wordsOf(change)}${causeOf(change)}`;
 }
 
 export function wordsOf(change: Change): string {
@@ -68,13 +68,13 @@ const WORDS: Readonly<Record<string, (change: Change) => string>> = {
 };
 
 function retirementWords(change: Change): string {
-  const { change: kind, before, after, id, learnt_at: learntAt } = change;
+  const { change: kind, before, after, id, observed_at: observedAt } = change;
   if (kind === 'changed') return general(change);
   const cells = after ?? before ?? {};
   const what = `${amountOf(cells)} ${creditName(cells)}${forWhom(cells)}`;
   if (kind === 'removed') return `retirement ${id} is not listed any more: ${what}`;
   const day = text(cells['created_at'])?.slice(0, 10) ?? null;
-  return `retired ${what}${day === null || day === learntAt.slice(0, 10) ? '' : ` on ${day}`}`;
+  return `retired ${what}${day === null || day === observedAt.slice(0, 10) ? '' : ` on ${day}`}`;
 }
 
 function forWhom(cells: Cells): string {

@@ -102,7 +102,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.sees(/It matches its hash\./);
     expect(await person.take(person.link('Open the certificate').first())).toBe('application/pdf %PDF');
   },
-  'Check that the sums tie': async person => {
+  'Check that the sums are balanced': async person => {
     await person.click(person.link('Ask'));
     await person.click(person.page.locator('main li a').first());
     await person.click(person.page.getByRole('button', { name: 'Ask', exact: true }));

@@ -33,49 +33,49 @@ async function sceneToBalance() {
   return { ...scene, ask, show };
 }
 
-test('what ties is shown in a sheet for each identity, with what was seen to rise and to fall between reads', async () => {
+test('what is balanced is shown in a sheet for each identity, with what was seen to rise and to fall between reads', async () => {
   const { ask } = await sceneToBalance();
   const { exitCode, stdout } = await ask();
   expect(exitCode).toBe(0);
   expect(stdout.split('\n').map(line => line.replace(/ {2,}/g, '  '))).toEqual([
     'Retirements, against their own digits and the counters of certificates',
     '',
-    'organization_name  counted  rows  listed  kept  ties',
-    'organization-1  by beneficiary  1  2  2  ties',
-    'organization-1  by certificate  1  2  2  ties',
-    'organization-1  by month  1  2  2  ties',
+    'organization_name  counted  rows  listed  kept  difference  balanced',
+    'organization-1  by beneficiary  1  2  2  0  yes',
+    'organization-1  by certificate  1  2  2  0  yes',
+    'organization-1  by month  1  2  2  0  yes',
     '',
     'Credits: what stood there at first, and what was seen to rise and to fall between reads since',
     '',
-    'organization_name  place  type  credits  since  opening  rose  fell  listed  ties',
-    'organization-1  warehouse  exPost  1  2026-05-04T12:01Z  100  0  2  98  ties',
+    'organization_name  place  type  credits  since  opening  rose  fell  listed  difference  balanced',
+    'organization-1  warehouse  exPost  1  2026-05-04T12:01Z  100  0  2  98  0  yes',
     '',
     'Projects and vintages: what reservations and requests retired was seen to fall',
     '',
-    'project_and_vintage  retirements  retired  fell  unexplained  ties',
-    'Peat bog 2021  1  2  2  0  ties',
+    'project_and_vintage  retirements  retired  fell  unexplained  difference  balanced',
+    'Peat bog 2021  1  2  2  0  0  yes',
     '',
     'Serializations: each stands for one credit',
     '',
-    'serializations  ties',
-    '  1  ties',
+    'serializations  balanced',
+    '  1  yes',
     '',
-    'All 6 sums tie.',
+    'All 6 sums are balanced.',
     '',
   ]);
 });
 
-test('where nothing had been read yet it is not said that anything ties', async () => {
+test('where nothing had been read yet nothing is called balanced', async () => {
   const { ask } = await sceneToBalance();
   const { exitCode, stdout, stderr } = await ask('--as-of', '2020-01-01');
   expect(exitCode).toBe(3);
   expect(stderr).toContain('Nothing can be added up');
-  expect(stdout).not.toContain('sums tie');
+  expect(stdout).not.toContain('balanced');
   const json = await ask('--as-of', '2020-01-01', '--json');
-  expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([3, { ties: null }]);
+  expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([3, { balanced: null }]);
 });
 
-test('rows without an amount that can be added are counted, whatever ties', async () => {
+test('rows without an amount that can be added are counted, balanced or not', async () => {
   const { ask, read, clock } = await sceneToBalance();
   const none = { exact: '0.33333333', value: 0.33333333, micro: null, fault: null };
   clock.at += MINUTE;
@@ -92,7 +92,7 @@ test('rows without an amount that can be added are counted, whatever ties', asyn
   expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ rows_not_summed: 2 });
 });
 
-test('what does not tie is listed with its rows, and the exit says so', async () => {
+test('what is not balanced is listed with its rows, and the exit says so', async () => {
   const { ask, show, db } = await sceneToBalance();
   await show('98', ['2', '0.5'], ['2', '0.5']);
   await db.change("UPDATE warehouse_credits SET amount_micro = amount_micro + 1 WHERE credit_id = 'c-1'");
@@ -102,15 +102,23 @@ test('what does not tie is listed with its rows, and the exit says so', async ()
   expect(stdout).toContain(
     '  organization-1 warehouse c-1: 100 t, seen to rise by 0 t and to fall by 1.999999 t, and listed with 98 t\n',
   );
-  expect(stdout).toContain('2 of 7 sums do not tie.\n');
+  expect(stdout).toContain('2 of 7 sums are not balanced.\n');
   const told = JSON.parse((await ask('--json')).stdout);
-  expect(told.ties).toBe(false);
-  expect(told.does_not_tie).toMatchObject([
-    { identity: 'credits', found_micro: 98_000_000, expected_micro: 98_000_001, ties: 0 },
-    { identity: 'projects', found_micro: 2_500_000, ties: 0 },
+  expect(told.balanced).toBe(false);
+  expect(told.not_balanced).toMatchObject([
+    {
+      identity: 'credits',
+      found_micro: 98_000_000,
+      expected_micro: 98_000_001,
+      difference_micro: -1,
+      balanced: false,
+    },
+    { identity: 'projects', found_micro: 2_500_000, difference_micro: 500_001, balanced: false },
   ]);
   const csv = (await ask('--csv')).stdout.split('\n');
-  expect(csv[0]).toMatch(/^identity,organization_name,organization_id,what,.*,ties,why$/);
+  expect(csv[0]).toMatch(
+    /^identity,organization_name,organization_id,what,.*,difference_micro,balanced,why$/,
+  );
 });
 
 test('two that are wrong do not hide in their sum', async () => {
@@ -125,9 +133,15 @@ test('two that are wrong do not hide in their sum', async () => {
   await off('c-2', 1);
   await off('c-3', -1);
   const told = JSON.parse((await ask('--json')).stdout);
-  const sum = { found_micro: 294_000_000, expected_micro: 294_000_000, rows: 3, ties: 0 };
+  const sum = {
+    found_micro: 294_000_000,
+    expected_micro: 294_000_000,
+    rows: 3,
+    difference_micro: 0,
+    balanced: false,
+  };
   expect(told.sums).toContainEqual(expect.objectContaining({ identity: 'credits', ...sum }));
-  expect(told.does_not_tie.map(({ what }: { what: string }) => what)).toEqual([
+  expect(told.not_balanced.map(({ what }: { what: string }) => what)).toEqual([
     'warehouse c-2',
     'warehouse c-3',
   ]);

@@ -49,7 +49,7 @@ test('a change is a line that a person can read, under its day, and the sums sta
 test('--since and --until take the instants at which it was learnt, both of them with it', async () => {
   const { ask } = await sceneWithChanges();
   const numbers = async (...words: string[]) =>
-    JSON.parse((await ask(...words, '--json')).stdout).map(({ learnt_at: at }: { learnt_at: string }) =>
+    JSON.parse((await ask(...words, '--json')).stdout).map(({ observed_at: at }: { observed_at: string }) =>
       at.slice(11, 16),
     );
   expect(await numbers('--since', '2026-05-04T12:01:00Z')).toEqual(['12:01', '12:02']);
@@ -116,7 +116,7 @@ test('--json has the row before and after, and the names of the columns that dif
     trigger: 'delivery',
   });
   const csv = (await ask('--resource', 'warehouse', '--csv')).stdout.split('\n');
-  expect(csv[0]).toMatch(/^number,learnt_at,.*,delivery_id$/);
+  expect(csv[0]).toMatch(/^number,observed_at,.*,delivery_id$/);
   expect(csv).toHaveLength(4);
 });
 

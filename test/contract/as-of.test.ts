@@ -146,14 +146,14 @@ async function asking({ stage, env, reader }: Library) {
     const [{ row, certificate }] = await json('explain', 'retirements', id, '--as-of', at);
     return [row?.valid_from, certificate?.sha256];
   }
-  async function balanced(at: string): Promise<unknown[]> {
-    const { sums, ties } = await json('balance', '--organization', OWNER, '--as-of', at);
+  async function balanceAt(at: string): Promise<unknown[]> {
+    const { sums, balanced } = await json('balance', '--organization', OWNER, '--as-of', at);
     const found = PLACES.map(place =>
       sums
         .filter(({ identity, what }: Row) => identity === 'credits' && what === place)
         .reduce((all: number, { found_micro: micro }: Row) => all + Number(micro), 0),
     );
-    return [...found, ties];
+    return [...found, balanced];
   }
   async function retired(id: string, at: string): Promise<string | undefined> {
     const said = await words(`/retirements/${id}`, at);
@@ -179,7 +179,7 @@ async function asking({ stage, env, reader }: Library) {
       exported: await exported(at),
       explained: [await explained('a', at), await explained('b', at)],
       retired: [await retired('a', at), await retired('b', at)],
-      balanced: await balanced(at),
+      balanced: await balanceAt(at),
       stood: /([\d.,]+) t ex-post stood/.exec(then)?.[1],
       whose: /Owner \d/.exec(then)?.[0],
       counts: AS_OF.map(name => new RegExp(` ?${name}(\\d+)20\\d\\d-`).exec(counts)?.[1]),
@@ -188,7 +188,7 @@ async function asking({ stage, env, reader }: Library) {
 }
 
 const EXPORTED = ['retirement_id', 'valid_from', 'sha256', 'beneficiary', 'organization_name'];
-const PLACES = ['warehouse', 'inventory', 'held'];
+const PLACES = ['warehouse', 'inventory', 'reserved'];
 const AS_OF = ['warehouse', 'inventory', 'retirements'];
 const DATED = ALL_LISTS.flatMap(({ name, past }) => (past === null ? [] : [{ path: name, ...past }]));
 

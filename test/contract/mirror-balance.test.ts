@@ -11,7 +11,7 @@ const CREDITS = Number(process.env['TRADE_CREDITS'] ?? 40);
 const VIEWS = ['balance_retirements', 'balance_credits', 'balance_projects', 'balance_serials'] as const;
 
 const loose = (stage: Stage, view: (typeof VIEWS)[number]) =>
-  stage.db.rows(`SELECT * FROM ${view} WHERE coalesce(ties, 0) = 0`);
+  stage.db.rows(`SELECT * FROM ${view} WHERE coalesce(balanced, 0) = 0`);
 
 async function looseIn(stage: Stage): Promise<string[]> {
   const found = await Promise.all(VIEWS.map(async view => ({ view, rows: await loose(stage, view) })));
@@ -32,23 +32,26 @@ const soon = (minutes: number, { clock }: Stage) => new Date(clock.at + minutes 
 interface Shown {
   readonly warehouse: string;
   readonly inventory: string;
-  readonly held?: string;
+  readonly reserved?: string;
   readonly retired?: readonly { readonly id: string; readonly tonnes: string; readonly at: string }[];
   /** What a reservation of this organization has retired, made a second before it was seen. */
   readonly used?: string;
 }
 
 /** All four lists, as the registry shows them at one moment. */
-async function show(stage: Stage, { warehouse, inventory, held, used, retired = [] }: Shown): Promise<void> {
+async function show(
+  stage: Stage,
+  { warehouse, inventory, reserved, used, retired = [] }: Shown,
+): Promise<void> {
   const { read, clock } = stage;
   const made = { createdAt: soon(0.5, stage), updatedAt: soon(0.5, stage) };
   clock.at += MINUTE;
   await read('warehouse', [of(warehouse), of('7', 'c-2')]);
   await read('inventory', [of(inventory)]);
-  const more = { amount: amount(held ?? '0'), reservedToDate: '2999-01-01T00:00:00.000Z' };
+  const more = { amount: amount(reserved ?? '0'), reservedToDate: '2999-01-01T00:00:00.000Z' };
   const done = { ...made, state: 'finished', isComplete: true, amount: amount(used ?? '0') };
   await read('reservations', [
-    ...(held === undefined ? [] : [hold('h-1', { ...more, serialization: 'ICR-c-1-2021' })]),
+    ...(reserved === undefined ? [] : [hold('h-1', { ...more, serialization: 'ICR-c-1-2021' })]),
     ...(used === undefined ? [] : [hold('h-2', { ...done, serialization: 'ICR-c-1-2021' })]),
   ]);
   const listed = retired.map(({ id, tonnes, at }) =>
@@ -62,7 +65,7 @@ async function balanced(stage: Engine['stage']): Promise<Stage> {
   await show(scene, { warehouse: '100', inventory: '20.5' });
   const at = soon(0, scene);
   scene.clock.at += MINUTE;
-  await show(scene, { warehouse: '95', inventory: '20.5', held: '5' });
+  await show(scene, { warehouse: '95', inventory: '20.5', reserved: '5' });
   const made = { id: 'r-1', tonnes: '4.25', at: new Date(Date.parse(at) + 1).toISOString() };
   await show(scene, { warehouse: '95', inventory: '21.25', retired: [made] });
   await show(scene, { warehouse: '95', inventory: '21.25', retired: [made] });
@@ -94,7 +97,7 @@ const WRONG: readonly (readonly [view: (typeof VIEWS)[number], what: string, cha
 ];
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('holds, moves and retirements tie in each of the four balances', async () => {
+  test('reservations, moves and retirements are balanced in each of the four balances', async () => {
     const scene = await balanced(stage);
     expect(await looseIn(scene)).toEqual([]);
     expect(
@@ -120,20 +123,20 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('retirements', made, { limit: 10, total: 3 });
     const reckoned = () =>
       scene.db.rows(
-        "SELECT value, rows, ties FROM balance_retirements WHERE reckoning = 'certificate' ORDER BY value",
+        "SELECT value, rows, balanced FROM balance_retirements WHERE reckoning = 'certificate' ORDER BY value",
       );
     const awaited = [
-      { value: 'pending', rows: 2, ties: 1 },
-      { value: 'unclaimed', rows: 1, ties: 1 },
+      { value: 'pending', rows: 2, balanced: 1 },
+      { value: 'unclaimed', rows: 1, balanced: 1 },
     ];
     expect(await reckoned()).toEqual(awaited);
     await enterCertificates(scene);
     expect(await reckoned()).toEqual(awaited);
     await scene.db.change("DELETE FROM certificates WHERE retirement_id = 'r-1'");
     expect(await reckoned()).toMatchObject([
-      { value: 'missing', rows: 1, ties: 0 },
+      { value: 'missing', rows: 1, balanced: 0 },
       { value: 'pending', rows: 1 },
-      { value: 'unclaimed', rows: 1, ties: 1 },
+      { value: 'unclaimed', rows: 1, balanced: 1 },
     ]);
   });
 
@@ -176,7 +179,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
           fall_micro: 4_250_000,
           retired_micro: 4_250_001,
           explained_micro: 4_250_001,
-          ties: 0,
+          balanced: 0,
+          difference_micro: 1,
         },
       ]);
       expect(await countedIn(scene)).toEqual(['balance_projects']);
@@ -210,10 +214,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.db.rows('SELECT * FROM credit_moves')).toEqual([]);
     const credits = () =>
       scene.db.rows(
-        'SELECT place, credit_id, type, opening_micro, opening_at, risen_micro, listed_micro, ties FROM balance_credits ORDER BY credit_id',
+        'SELECT place, credit_id, type, opening_micro, opening_at, risen_micro, listed_micro, balanced FROM balance_credits ORDER BY credit_id',
       );
     const at = soon(0, scene);
-    const opened = { place: 'warehouse', opening_at: at, risen_micro: 0, ties: 1 };
+    const opened = { place: 'warehouse', opening_at: at, risen_micro: 0, balanced: 1 };
     const second = {
       ...opened,
       credit_id: 'c-2',
@@ -228,7 +232,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     scene.clock.at += MINUTE;
     await scene.read('warehouse', [of('101'), of('7', 'c-2', { type: 'exAnte' })]);
     expect(await credits()).toMatchObject([
-      { opening_micro: 100_000_000, risen_micro: 1_000_000, ties: 1 },
+      { opening_micro: 100_000_000, risen_micro: 1_000_000, balanced: 1 },
       second,
     ]);
   });
@@ -238,8 +242,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const stood = { warehouse: '100', inventory: '20.5' };
     const retired = [{ id: 'r-0', tonnes: '500', at: '2020-01-01T00:00:00.000Z' }];
     for (let time = 0; time < 3; time += 1) await show(scene, { ...stood, retired });
-    expect(await scene.db.rows('SELECT retirements, ties FROM balance_projects')).toEqual([
-      { retirements: 0, ties: 1 },
+    expect(await scene.db.rows('SELECT retirements, balanced FROM balance_projects')).toEqual([
+      { retirements: 0, balanced: 1 },
     ]);
   });
 
@@ -261,9 +265,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       await show(scene, { ...stood, warehouse: '95', retired, used: '5' });
     expect(await looseIn(scene)).toEqual([]);
     const { inventory } = stood;
-    await show(scene, { warehouse: '95', inventory, retired, used: '5', held: '50' });
-    expect(await loose(scene, 'balance_projects')).toMatchObject([{ ties: null }]);
-    await show(scene, { warehouse: '45', inventory, retired, used: '5', held: '50' });
+    await show(scene, { warehouse: '95', inventory, retired, used: '5', reserved: '50' });
+    expect(await loose(scene, 'balance_projects')).toMatchObject([{ balanced: null }]);
+    await show(scene, { warehouse: '45', inventory, retired, used: '5', reserved: '50' });
     expect(await looseIn(scene)).toEqual([]);
   });
 
@@ -276,7 +280,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await countedIn(scene)).toEqual(['balance_serials']);
   });
 
-  test('credits that are traded, held and retired at random tie, whenever somebody looks', async () => {
+  test('credits that are traded, reserved and retired at random are balanced, whenever somebody looks', async () => {
     const scene = await stage();
     const { act, look, organizations } = await createTrade(scene, 11, CREDITS);
     const lookAll = async () => {
@@ -286,8 +290,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     for (const organizationId of [...organizations, ...organizations]) {
       act(CREDITS / 4);
       await look(organizationId);
-      expect(await scene.db.rows('SELECT * FROM balance_projects WHERE ties = 0')).toEqual([]);
-      expect(await scene.db.rows('SELECT * FROM balance_credits WHERE ties = 0')).toEqual([]);
+      expect(await scene.db.rows('SELECT * FROM balance_projects WHERE balanced = 0')).toEqual([]);
+      expect(await scene.db.rows('SELECT * FROM balance_credits WHERE balanced = 0')).toEqual([]);
     }
     await lookAll();
     await lookAll();

@@ -12,7 +12,7 @@ interface Change {
   readonly resource: string;
   readonly id: string;
   readonly change: string;
-  readonly learnt_at: string;
+  readonly observed_at: string;
   readonly before: string | null;
   readonly after: string | null;
   readonly sync_run_id: number;

@@ -73,7 +73,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('reservations', all);
     expect(await findings(scene)).toEqual([
       {
-        finding: 'hold_outlived',
+        finding: 'reservation_outlived',
         resource: 'reservations',
         id: 'h-1',
         amount_exact: '1',

@@ -5,8 +5,8 @@ import { ENGINES, openRun } from '../support/engines.js';
 import { NOON } from '../support/inbox.js';
 import { retirement } from '../support/mirror.js';
 
-const told = new Date(NOON).toISOString();
-const REST = { told, replaces: null, follows: false, isRepeated: false };
+const observedAt = new Date(NOON).toISOString();
+const REST = { observedAt, replaces: null, follows: false, isRepeated: false };
 
 function insertOf(id: string, overrides: Partial<Insert> = {}): Insert {
   const item = retirement(id);
@@ -28,7 +28,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     return { db, port, mirror, write };
   }
 
-  test('new rows have their numbers in their order, and the instants at which they were told', async () => {
+  test('new rows have their numbers in their order, and the instants at which they were observed', async () => {
     const { db, write } = await staged();
     const [first = 0, ...later] = await write(
       'retirements',
@@ -36,7 +36,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     );
     expect(later).toEqual([first + 1, first + 2]);
     expect(await db.rows('SELECT id, valid_from FROM retirements ORDER BY version')).toEqual(
-      ['r-2', 'r-1', 'r-3'].map(id => ({ id, valid_from: told })),
+      ['r-2', 'r-1', 'r-3'].map(id => ({ id, valid_from: observedAt })),
     );
   });
 
@@ -46,12 +46,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   ])('one that was seen %s begins after its end, though the clock stands still', async (_, isRepeated) => {
     const { db, port, write } = await staged();
     const [version = 0] = await write('retirements', [insertOf('r-1')]);
-    const closes = [{ version, told }];
-    const { latestAt } = await port.commit(openRun('retirements', told), { ...NO_CHANGES, closes }, null);
+    const closes = [{ version, observedAt }];
+    const { latestAt } = await port.commit(
+      openRun('retirements', observedAt),
+      { ...NO_CHANGES, closes },
+      null,
+    );
     await write('retirements', [insertOf('r-1', { isRepeated })], isRepeated ? null : latestAt);
     expect(await db.rows('SELECT valid_from, valid_to FROM retirements_history ORDER BY version')).toEqual([
-      { valid_from: told, valid_to: told.replace('.000Z', '.001Z') },
-      { valid_from: told.replace('.000Z', '.002Z'), valid_to: null },
+      { valid_from: observedAt, valid_to: observedAt.replace('.000Z', '.001Z') },
+      { valid_from: observedAt.replace('.000Z', '.002Z'), valid_to: null },
     ]);
   });
 

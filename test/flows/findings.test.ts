@@ -42,7 +42,9 @@ test('a serialization that stands for two credits is found, and does not balance
   await program.reconcile();
   const found = (await findings(program)).map(each => Object(each)['finding']);
   expect(found).toEqual(['serialization_twice', 'serialization_twice']);
-  const [loose] = await program.rows('SELECT credit_id, other_credit_id FROM balance_serials WHERE ties = 0');
+  const [loose] = await program.rows(
+    'SELECT credit_id, other_credit_id FROM balance_serials WHERE balanced = 0',
+  );
   expect(Object.values(Object(loose)).map(String).toSorted()).toEqual([creditId, other].toSorted());
 });
 
@@ -54,9 +56,9 @@ test('what is retired and listed as before is found, and does not balance', asyn
   await program.reconcile();
   await program.reconcile();
   expect(await findings(program)).toEqual([{ finding: 'listed_and_retired', resource: 'retirements', id }]);
-  expect(await program.rows('SELECT retired_micro, fall_micro FROM balance_projects WHERE ties = 0')).toEqual(
-    [{ retired_micro: 5_000_000, fall_micro: 0 }],
-  );
+  expect(
+    await program.rows('SELECT retired_micro, fall_micro FROM balance_projects WHERE balanced = 0'),
+  ).toEqual([{ retired_micro: 5_000_000, fall_micro: 0 }]);
   const { exitCode, stdout } = await runCommand(['balance'], {
     env: { DATA_DIR: program.folder },
     now: program.time.now,
@@ -106,7 +108,9 @@ test('a hold that is outstanding an hour after its end is found', async () => {
   expect(await findings(program)).toEqual([]);
   time.move(2 * HOUR_MS);
   await program.reconcile();
-  expect(await findings(program)).toEqual([{ finding: 'hold_outlived', resource: 'reservations', id }]);
+  expect(await findings(program)).toEqual([
+    { finding: 'reservation_outlived', resource: 'reservations', id },
+  ]);
 });
 
 test('an amount that is restated after its year is a restatement; one within it is a change', async () => {

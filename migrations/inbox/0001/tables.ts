@@ -48,7 +48,7 @@ export const TABLES = [
   index('deliveries_unread', 'inbox.deliveries', 'unread_at', 'unread_at IS NOT NULL'),
   table(
     'inbox.signed_texts',
-    'The raw signed texts, the proof of what the registry said. Repeats share one row: only a repeat that comes after some thousands of others gets a row of its own. There is no index on the digest, because hashes fall all over an index, and to write a page of it for each delivery would cost more than everything else together.',
+    'The raw signed texts, the proof of what the registry sent. Repeats share one row: only a repeat that comes after some thousands of others gets a row of its own. There is no index on the digest, because hashes fall all over an index, and to write a page of it for each delivery would cost more than everything else together.',
     {
       id: ['id', 'deliveries.text_id points here'],
       digest: ['text', 'SHA-256 of signed_data in hex', 'NOT NULL'],

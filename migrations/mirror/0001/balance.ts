@@ -10,11 +10,12 @@ const micro = ({ whole }: Dialect, number: string): string =>
 const oneWhere = ({ whole }: Dialect, condition: string): string =>
   whole(`CASE WHEN ${condition} THEN 1 ELSE 0 END`);
 
-/** Whether a hold stands, as far as its own row tells. */
+/** Whether a reservation stands, as far as its own row tells. */
 const stands = (alias: string): string =>
   `coalesce(${alias}.is_complete, 0) = 0 AND lower(coalesce(${alias}.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired')`;
 
-const held = (alias: string): string => `CASE WHEN ${stands(alias)} THEN ${alias}.amount_micro ELSE 0 END`;
+const standing = (alias: string): string =>
+  `CASE WHEN ${stands(alias)} THEN ${alias}.amount_micro ELSE 0 END`;
 
 /** Where credits stand: the place, its resource, table, which row of a credit it is, and what of its amount counts. */
 const PLACES = [
@@ -23,34 +24,34 @@ const PLACES = [
     resource: 'warehouse',
     table: 'warehouse_credits',
     part: 'inventory_id',
-    isHeld: false,
+    isReserved: false,
   },
   {
     place: 'inventory',
     resource: 'inventory',
     table: 'inventory_credits',
     part: 'inventory_id',
-    isHeld: false,
+    isReserved: false,
   },
-  { place: 'held', resource: 'reservations', table: 'reservations', part: 'id', isHeld: true },
+  { place: 'reserved', resource: 'reservations', table: 'reservations', part: 'id', isReserved: true },
 ] as const;
 type Place = (typeof PLACES)[number];
 
-const amountOf = ({ isHeld }: Place, alias: string): string =>
-  isHeld ? held(alias) : `${alias}.amount_micro`;
+const amountOf = ({ isReserved }: Place, alias: string): string =>
+  isReserved ? standing(alias) : `${alias}.amount_micro`;
 
-const vintageOf = ({ lastYear }: Dialect, { isHeld }: Place, alias: string): string =>
-  isHeld ? lastYear(`${alias}.serialization`) : `${alias}.vintage`;
+const vintageOf = ({ lastYear }: Dialect, { isReserved }: Place, alias: string): string =>
+  isReserved ? lastYear(`${alias}.serialization`) : `${alias}.vintage`;
 
 const union = (parts: readonly string[]): string => parts.join('\n  UNION ALL\n  ');
 
-/** What may be issued, in all its versions, and until when a hold counts. */
+/** What may be issued, in all its versions, and until when a reservation counts. */
 const stock = (dialect: Dialect, columns: (place: Place) => string, where = ''): string =>
   union(
     PLACES.map(place => {
-      const ends = place.isHeld ? 's.reserved_to_at' : dialect.none('instant');
-      const rule = place.isHeld ? ` AND ${stands('s')}` : '';
-      return `SELECT s.organization_id, s.credit_id, ${columns(place)}, s.amount_micro, s.valid_from, s.valid_to, ${ends} AS held_to FROM ${dialect.mirror}${place.table}_history AS s WHERE coalesce(s.type, '') <> 'exAnte'${where}${rule}`;
+      const ends = place.isReserved ? 's.reserved_to_at' : dialect.none('instant');
+      const rule = place.isReserved ? ` AND ${stands('s')}` : '';
+      return `SELECT s.organization_id, s.credit_id, ${columns(place)}, s.amount_micro, s.valid_from, s.valid_to, ${ends} AS reserved_to FROM ${dialect.mirror}${place.table}_history AS s WHERE coalesce(s.type, '') <> 'exAnte'${where}${rule}`;
     }),
   );
 
@@ -61,10 +62,10 @@ const judged = ({ mirror }: Dialect): string => `judged AS (
 )`;
 
 const stoodSince = (row: string, since: string): string =>
-  `${row}.valid_from <= ${since} AND (${row}.valid_to IS NULL OR ${row}.valid_to > ${since}) AND (${row}.held_to IS NULL OR ${row}.held_to > ${since})`;
+  `${row}.valid_from <= ${since} AND (${row}.valid_to IS NULL OR ${row}.valid_to > ${since}) AND (${row}.reserved_to IS NULL OR ${row}.reserved_to > ${since})`;
 
 const standsNow = ({ now }: Dialect, row: string): string =>
-  `${row}.valid_to IS NULL AND (${row}.held_to IS NULL OR ${row}.held_to > ${now})`;
+  `${row}.valid_to IS NULL AND (${row}.reserved_to IS NULL OR ${row}.reserved_to > ${now})`;
 
 const isNowhere = ({ mirror }: Dialect, table: string): string =>
   `NOT EXISTS (SELECT 1 FROM ${mirror}${table} AS n WHERE n.version = p.closed_version)
@@ -72,20 +73,20 @@ const isNowhere = ({ mirror }: Dialect, table: string): string =>
 
 const MOVES = view(
   'mirror.credit_moves',
-  'What each credit was seen to rise or fall by between two reads, in the warehouse, in the inventory and held, since the first complete read of that list: what that showed is the opening balance, and rose nowhere. In and out of a place are not told by the registry: what came and went within one read is not seen.',
+  'What each credit was seen to rise or fall by between two reads, in the warehouse, in the inventory and reserved, since the first complete read of that list: what that showed is the opening balance, and rose nowhere. The registry does not say what went in and out of a place: what came and went within one read is not seen.',
   {
     number: ['int', 'number of the counter that the change took as it was committed', SURE],
-    learnt_at: [
+    observed_at: [
       'instant',
       'when the answer that showed it had arrived; the registry may have changed earlier',
       SURE,
     ],
     organization_id: ['text', 'the organization whose list it stood in', SURE],
-    place: ['text', 'warehouse, inventory or held; a hold that is over counts nothing', SURE],
+    place: ['text', 'warehouse, inventory or reserved; a reservation that is over counts nothing', SURE],
     credit_id: ['text', "the registry's id of the credit", SURE],
-    part: ['text', 'which row of it: its inventory, or the id of the hold', SURE],
+    part: ['text', 'which row of it: its inventory, or the id of the reservation', SURE],
     project_id: ['text', 'the project that issued the credit'],
-    vintage: ['text', 'year of the reduction; of a hold the year that ends its serialization'],
+    vintage: ['text', 'year of the reduction; of a reservation the year that ends its serialization'],
     serialization: ['text', 'what names the credit in public'],
     before_micro: ['large', `${MICRO} that stood there; null where the row is new or had no usable amount`],
     after_micro: [
@@ -133,7 +134,7 @@ const USES = view(
     begun_at: ['instant', 'when the registry says it was created'],
     ended_at: [
       'instant',
-      'when the registry says it last changed; where it says nothing, when the hold would have ended',
+      'when the registry says it last changed; where it says nothing, when the reservation would have ended',
     ],
   },
   ({
@@ -159,9 +160,13 @@ const LISTS = [
 
 const FINDINGS_OF_CREDITS = view(
   'mirror.credit_findings',
-  'What cannot be right in what the registry says of credits, a row each. An amount below zero; a serialization of issued credits that stands for two of them; what reservations and inventory requests have retired since the first reads and is listed as before; a hold that a complete read an hour after its end still showed with the state of one that stands. Every row of the lists is looked at.',
+  'What cannot be right in what the registry says of credits, a row each. An amount below zero; a serialization of issued credits that stands for two of them; what reservations and inventory requests have retired since the first reads and is listed as before; a reservation that a complete read an hour after its end still showed with the state of one that stands. Every row of the lists is looked at.',
   {
-    finding: ['text', 'negative_amount, serialization_twice, listed_and_retired or hold_outlived', SURE],
+    finding: [
+      'text',
+      'negative_amount, serialization_twice, listed_and_retired or reservation_outlived',
+      SURE,
+    ],
     organization_id: ['text', 'whose list it stands in', SURE],
     resource: ['text', 'which list, by its word in sync_runs', SURE],
     id: ['text', 'id of the row: of a credit its credit_id', SURE],
@@ -219,7 +224,7 @@ used AS (
 ),
 rises AS (
   SELECT p.serial, ${sum('m.moved_micro')} AS micro
-  FROM ${mirror}credit_moves AS m JOIN serials AS p ON p.serial = lower(m.serialization) AND m.learnt_at > p.since WHERE coalesce(m.type, '') <> 'exAnte' AND m.place <> 'held' AND m.moved_micro > 0 GROUP BY p.serial
+  FROM ${mirror}credit_moves AS m JOIN serials AS p ON p.serial = lower(m.serialization) AND m.observed_at > p.since WHERE coalesce(m.type, '') <> 'exAnte' AND m.place <> 'reserved' AND m.moved_micro > 0 GROUP BY p.serial
 ),
 listed AS (
   SELECT p.serial, p.since, p.settled_at FROM serials AS p JOIN stood AS s ON s.serial = p.serial JOIN taken AS x ON x.serial = p.serial
@@ -238,7 +243,7 @@ SELECT ${word('listed_and_retired')}, r.organization_id, ${word('retirements')},
 FROM retired AS r JOIN listed AS l ON l.serial = r.serial AND r.created_at > l.since AND r.created_at <= l.settled_at
 WHERE EXISTS (SELECT 1 FROM ${mirror}credit_uses AS u WHERE lower(u.serialization) = r.serial AND u.amount_micro = r.amount_micro AND u.begun_at > l.since AND u.begun_at <= r.created_at)
 UNION ALL
-SELECT ${word('hold_outlived')}, r.organization_id, ${word('reservations')}, r.id, r.serialization, r.amount_exact,
+SELECT ${word('reservation_outlived')}, r.organization_id, ${word('reservations')}, r.id, r.serialization, r.amount_exact,
   'it ended at ' || ${asText('r.reserved_to_at')} || ' and is listed as ' || r.state
 FROM ${mirror}reservations AS r JOIN ${mirror}resource_states AS s ON s.organization_id = r.organization_id AND s.resource = 'reservations'
 WHERE coalesce(r.is_complete, 0) = 0 AND lower(r.state) NOT IN ('finished', 'cancelled', 'expired')
@@ -261,15 +266,16 @@ const OF_RETIREMENTS = view(
     amount_micro: ['large', `${MICRO} that they add up to; null where that is too large`],
     counted_rows: ['int', 'how many there are by the other side', SURE],
     counted_micro: ['large', `${MICRO} by the registry's own digits; of certificates no amount is counted`],
-    ties: ['int', '1 where both sides are the same, else 0', SURE],
+    balanced: ['int', '1 where both sides are the same, else 0', SURE],
+    difference_micro: ['large', `${MICRO} that the rows are more than the other side`],
   },
   dialect => {
     const { mirror, word, bytewise, month, microOf, sum, whole } = dialect;
-    const told = microOf('amount_exact', 'amount_micro');
+    const digits = microOf('amount_exact', 'amount_micro');
     return `WITH listed AS (
-  SELECT organization_id, ${word('month')} AS reckoning, coalesce(${month('created_at')}, '') AS value, amount_micro, ${told} AS told_micro FROM ${mirror}retirements
+  SELECT organization_id, ${word('month')} AS reckoning, coalesce(${month('created_at')}, '') AS value, amount_micro, ${digits} AS digits_micro FROM ${mirror}retirements
   UNION ALL
-  SELECT organization_id, ${word('beneficiary')}, coalesce(beneficiary, ''), amount_micro, ${told} FROM ${mirror}retirements
+  SELECT organization_id, ${word('beneficiary')}, coalesce(beneficiary, ''), amount_micro, ${digits} FROM ${mirror}retirements
 ),
 certified AS (
   SELECT r.organization_id, ${bytewise(`CASE
@@ -284,7 +290,7 @@ unclaimed AS (
   SELECT organization_id, count(*) AS rows FROM certified WHERE value = 'unclaimed' AND state IS NOT NULL GROUP BY organization_id
 ),
 sides AS (
-  SELECT organization_id, reckoning, value, count(*) AS rows, ${sum('amount_micro')} AS micro, count(*) AS counted, ${sum('told_micro')} AS counted_micro
+  SELECT organization_id, reckoning, value, count(*) AS rows, ${sum('amount_micro')} AS micro, count(*) AS counted, ${sum('digits_micro')} AS counted_micro
   FROM listed GROUP BY organization_id, reckoning, value
   UNION ALL
   SELECT organization_id, ${word('certificate')}, value, count(*), ${sum('amount_micro')},
@@ -307,7 +313,7 @@ added AS (
     ${whole('sum(counted)')} AS counted, sum(counted_micro) AS counted_micro
   FROM sides GROUP BY organization_id, reckoning, value
 )
-SELECT organization_id, reckoning, value, rows, ${micro(dialect, 'micro')}, counted, ${micro(dialect, 'counted_micro')}, ${oneWhere(dialect, 'rows = counted AND micro = counted_micro')}
+SELECT organization_id, reckoning, value, rows, ${micro(dialect, 'micro')}, counted, ${micro(dialect, 'counted_micro')}, ${oneWhere(dialect, 'rows = counted AND micro = counted_micro')}, ${micro(dialect, '(micro - counted_micro)')}
 FROM added WHERE rows <> 0 OR counted <> 0`;
   },
 );
@@ -317,14 +323,15 @@ const OF_CREDITS = view(
   "Per credit and place: what stood there at the end of the list's first complete read, and what it was seen to rise and to fall by since, adds up to what is listed now, by the registry's own digits. Lists that were never read completely are left out.",
   {
     organization_id: ['text', 'the organization whose list it stands in', SURE],
-    place: ['text', 'warehouse, inventory or held', SURE],
+    place: ['text', 'warehouse, inventory or reserved', SURE],
     credit_id: ['text', "the registry's id of the credit", SURE],
-    part: ['text', 'which row of it: its inventory, or the id of the hold', SURE],
+    part: ['text', 'which row of it: its inventory, or the id of the reservation', SURE],
     moves: ['int', 'how often it was seen to move', SURE],
     risen_micro: ['large', `${MICRO} that it was seen to rise by; null where that is too large`],
     fallen_micro: ['large', `${MICRO} that it was seen to fall by; null where that is too large`],
     listed_micro: ['large', `${MICRO} that are listed now; null where that is too large`],
-    ties: ['int', '1 where they add up, else 0', SURE],
+    balanced: ['int', '1 where they add up, else 0', SURE],
+    difference_micro: ['large', `${MICRO} that are listed beyond what they add up to`],
     type: ['text', 'exPost (issued) or exAnte (expected)'],
     opening_micro: [
       'large',
@@ -334,10 +341,10 @@ const OF_CREDITS = view(
   },
   dialect => {
     const { mirror, word, greatest, microOf, sum } = dialect;
-    const told = microOf('l.amount_exact', 'l.amount_micro');
+    const digits = microOf('l.amount_exact', 'l.amount_micro');
     const lists = PLACES.flatMap(place => {
-      const { place: name, resource, table, part, isHeld } = place;
-      const listed = isHeld ? `CASE WHEN ${stands('l')} THEN ${told} ELSE 0 END` : told;
+      const { place: name, resource, table, part, isReserved } = place;
+      const listed = isReserved ? `CASE WHEN ${stands('l')} THEN ${digits} ELSE 0 END` : digits;
       const known = (alias: string) =>
         `s.organization_id = ${alias}.organization_id AND s.resource = '${resource}'`;
       return [
@@ -358,14 +365,14 @@ added AS (
     ${sum('risen')} AS risen, ${sum('fallen')} AS fallen, ${sum('listed')} AS listed, ${sum('opening')} AS opening, max(type) AS type
   FROM sides GROUP BY organization_id, place, credit_id, part
 )
-SELECT a.organization_id, a.place, a.credit_id, a.part, a.moves, ${micro(dialect, 'risen')}, ${micro(dialect, 'fallen')}, ${micro(dialect, 'listed')}, ${oneWhere(dialect, 'opening + risen - fallen = listed')}, a.type, ${micro(dialect, 'opening')}, s.first_complete_at
-FROM added AS a JOIN ${mirror}resource_states AS s ON s.organization_id = a.organization_id AND s.resource = CASE a.place WHEN 'held' THEN 'reservations' ELSE a.place END`;
+SELECT a.organization_id, a.place, a.credit_id, a.part, a.moves, ${micro(dialect, 'risen')}, ${micro(dialect, 'fallen')}, ${micro(dialect, 'listed')}, ${oneWhere(dialect, 'opening + risen - fallen = listed')}, ${micro(dialect, '(listed - opening - risen + fallen)')}, a.type, ${micro(dialect, 'opening')}, s.first_complete_at
+FROM added AS a JOIN ${mirror}resource_states AS s ON s.organization_id = a.organization_id AND s.resource = CASE a.place WHEN 'reserved' THEN 'reservations' ELSE a.place END`;
   },
 );
 
 const OF_PROJECTS = view(
   'mirror.balance_projects',
-  'Per project and vintage, without what is exAnte: warehouse, inventory and held together, of all organizations whose three lists were ever read completely, fell by at least what these organizations have retired of it since by their own reservations and inventory requests. What else they retired may be of credits that an organization gave that is not mirrored: it is named, and nothing has to fall for it. What was not listed anywhere when the period began counts by what it was seen to fall by.',
+  'Per project and vintage, without what is exAnte: warehouse, inventory and reserved together, of all organizations whose three lists were ever read completely, fell by at least what these organizations have retired of it since by their own reservations and inventory requests. What else they retired may be of credits that an organization gave that is not mirrored: it is named, and nothing has to fall for it. What was not listed anywhere when the period began counts by what it was seen to fall by.',
   {
     project_id: ['text', 'the project that issued the credits', SURE],
     project_name: ['text', 'its name, as it was sent with them'],
@@ -382,10 +389,11 @@ const OF_PROJECTS = view(
     fall_micro: ['large', `${MICRO} that it fell by, moves from one place to another left out`],
     retirements: ['int', 'how many retirements', SURE],
     retired_micro: ['large', `${MICRO} that they add up to`],
-    ties: [
+    balanced: [
       'int',
       '1 where what it fell and rose by is as much as is explained, or more, 0 where it is not; null where a list has not been read since the last rise',
     ],
+    difference_micro: ['large', `${MICRO} that are explained and were not seen to fall`],
     risen_micro: [
       'large',
       `${MICRO} that warehouses and inventories were seen to rise by: from elsewhere, or from one another`,
@@ -437,10 +445,10 @@ amounts AS (
   UNION ALL
   SELECT p.project_id, p.vintage, 0, 0, 0, ${fallen},
     CASE WHEN m.seen_at > p.since THEN ${fallen} ELSE 0 END, 0, 0,
-    CASE WHEN m.seen_at <= p.since AND m.place <> 'held' THEN ${risen} ELSE 0 END, 0,
-    CASE WHEN m.moved_micro > 0 THEN m.learnt_at END
+    CASE WHEN m.seen_at <= p.since AND m.place <> 'reserved' THEN ${risen} ELSE 0 END, 0,
+    CASE WHEN m.moved_micro > 0 THEN m.observed_at END
   FROM moved AS m JOIN judged AS j ON j.organization_id = m.organization_id
-  ${place}m.project_id AND p.vintage = m.vintage AND m.learnt_at > p.since
+  ${place}m.project_id AND p.vintage = m.vintage AND m.observed_at > p.since
   UNION ALL
   SELECT p.project_id, p.vintage, 0, 0, 0, 0, 0, coalesce(r.amount_micro, 0), 1, 0, 0, ${none('instant')}
   FROM ${mirror}retirements AS r JOIN judged AS j ON j.organization_id = r.organization_id
@@ -454,28 +462,28 @@ added AS (
   SELECT project_id, vintage, ${['opening', 'closing', 'closing_known', 'fallen', 'fallen_new', 'retired', 'risen', 'used'].map(name => `${sum(name)} AS ${name}`).join(', ')}, ${whole('sum(retirements)')} AS retirements, max(rose_at) AS rose_at
   FROM amounts GROUP BY project_id, vintage
 ),
-told AS (
+explained AS (
   SELECT project_id, vintage, opening, closing, fallen, opening - closing_known + fallen_new AS fall, risen, retired, retirements,
     ${greatest(least('retired', 'used'), '0')} AS explained, rose_at
   FROM added
 )
 SELECT a.project_id, p.project_name, a.vintage, ${instant('p.since')}, ${instant('p.settled_at')}, ${micro(dialect, 'a.opening')}, ${micro(dialect, 'a.closing')}, ${micro(dialect, 'a.fallen')},
   ${micro(dialect, 'a.fall')}, a.retirements, ${micro(dialect, 'a.retired')},
-  ${whole('CASE WHEN a.fall + a.risen >= a.explained OR a.explained <= 0 THEN 1 WHEN a.rose_at >= p.settled_at THEN NULL ELSE 0 END')},
+  ${whole('CASE WHEN a.fall + a.risen >= a.explained OR a.explained <= 0 THEN 1 WHEN a.rose_at >= p.settled_at THEN NULL ELSE 0 END')}, ${micro(dialect, greatest('a.explained - a.fall - a.risen', '0'))},
   ${micro(dialect, 'a.risen')}, ${micro(dialect, 'a.explained')}, ${micro(dialect, unexplained)}
-FROM told AS a JOIN places AS p ON p.project_id = a.project_id AND p.vintage = a.vintage`;
+FROM explained AS a JOIN places AS p ON p.project_id = a.project_id AND p.vintage = a.vintage`;
   },
 );
 
 const OF_SERIALS = view(
   'mirror.balance_serials',
-  'A serialization of issued credits stands for one credit, in whatever list and case. It names a token and no range: its length tells no amount.',
+  'A serialization of issued credits stands for one credit, in whatever list and case. It names a token and no range: its length says no amount.',
   {
     serialization: ['text', 'what names the credit in public, in lower case', SURE],
     credit_id: ['text', 'the credit that it stands for; the first of several', SURE],
     other_credit_id: ['text', 'the last of several; the same where there is one', SURE],
     rows: ['int', 'how many rows name it', SURE],
-    ties: ['int', '1 where it stands for one credit, else 0', SURE],
+    balanced: ['int', '1 where it stands for one credit, else 0', SURE],
   },
   dialect => {
     const named = PLACES.map(
@@ -495,7 +503,7 @@ const RESTATEMENTS = view(
   'What the registry changed or took back after the year was over that it is dated in, and each certificate that is another file than before, whenever that was. A change within the year is in the view changes alone.',
   {
     number: ['int', 'number of the counter that the change took: the same as in changes', SURE],
-    learnt_at: [
+    observed_at: [
       'instant',
       'when the answer that showed it had arrived; the registry may have changed earlier',
       SURE,
@@ -544,11 +552,11 @@ WHERE p.state = 'stored' AND ${next('certificates', 'sha256')} IS DISTINCT FROM 
 );
 
 const COUNTED = ['balance_retirements', 'balance_credits', 'balance_projects', 'balance_serials'];
-const KINDS = ['negative_amount', 'serialization_twice', 'listed_and_retired', 'hold_outlived'];
+const KINDS = ['negative_amount', 'serialization_twice', 'listed_and_retired', 'reservation_outlived'];
 
 const FINDINGS = view(
   'mirror.findings',
-  'How many rows each balance, the restatements and the findings have at this moment, the balances those that do not tie. Every row of the lists is looked at.',
+  'How many rows each balance, the restatements and the findings have at this moment, of a balance the rows that are not balanced. Every row of the lists is looked at.',
   {
     finding: ['text', 'name of the balance, restatements, or what is found in credit_findings', SURE],
     rows: ['int', 'how many', SURE],
@@ -559,7 +567,7 @@ const FINDINGS = view(
 kinds (finding) AS (
   VALUES ${KINDS.map(kind => `('${kind}')`).join(', ')}
 )
-${COUNTED.map(name => `SELECT ${word(name)}, (SELECT count(*) FROM ${mirror}${name} WHERE ties = 0)`).join('\nUNION ALL\n')}
+${COUNTED.map(name => `SELECT ${word(name)}, (SELECT count(*) FROM ${mirror}${name} WHERE balanced = 0)`).join('\nUNION ALL\n')}
 UNION ALL
 SELECT ${word('restatements')}, (SELECT count(*) FROM ${mirror}restatements)
 UNION ALL

@@ -18,7 +18,7 @@ export const BOOKS = [
       watched_at: ['instant', 'the latest sign of life of any worker; one comes every 15 seconds'],
       listed_at: [
         'instant',
-        "when the registry's list of installations was last read to its end, and said of each what it may; null before",
+        "when the registry's list of installations was last read to its end and gave the permissions of each; null before",
       ],
     },
   ),
@@ -148,10 +148,10 @@ export const BOOKS = [
       ],
       read_claim: ['int', 'claim of the newest read that has written'],
       read_at: ['instant', 'start of that read'],
-      owner_told: [
+      owner_named: [
         'int',
         '1 where its answers say whose they are: one that does not say it closes no row',
-        'NOT NULL DEFAULT 0 CHECK (owner_told IN (0, 1))',
+        'NOT NULL DEFAULT 0 CHECK (owner_named IN (0, 1))',
       ],
       every_seconds: [
         'int',

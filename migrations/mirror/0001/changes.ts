@@ -2,10 +2,10 @@ import { type Columns, type Dialect, type Mirrored, SURE, view } from '../../sch
 import { RESOURCES } from './mirrored.js';
 
 /** A row comes with its columns; of the amount its own digits are enough. */
-function toldOf({ columns, told, key }: Mirrored): Columns {
-  const isTold = (name: string) =>
-    told?.includes(name) ?? (name !== 'amount' && !(name === 'organization_id' && key.includes(name)));
-  return Object.fromEntries(Object.entries(columns).filter(([name]) => isTold(name)));
+function shownOf({ columns, shows, key }: Mirrored): Columns {
+  const isShown = (name: string) =>
+    shows?.includes(name) ?? (name !== 'amount' && !(name === 'organization_id' && key.includes(name)));
+  return Object.fromEntries(Object.entries(columns).filter(([name]) => isShown(name)));
 }
 
 /** The three ways in which a row of one table changes: into what is true now, into what was true, and to nothing. */
@@ -13,8 +13,8 @@ function changesOf(dialect: Dialect, entry: Mirrored): string {
   const { mirror, none, word, bytewise, object } = dialect;
   const { table, resource, owner, key, only } = entry;
   const id = key.find(name => name !== 'organization_id') ?? 'id';
-  const told = toldOf(entry);
-  const names = Object.keys(told).filter(name => !key.includes(name));
+  const shown = shownOf(entry);
+  const names = Object.keys(shown).filter(name => !key.includes(name));
   const differ = names.map(
     name => `CASE WHEN n.${name} IS DISTINCT FROM p.${name} THEN '${name},' ELSE '' END`,
   );
@@ -24,14 +24,14 @@ function changesOf(dialect: Dialect, entry: Mirrored): string {
     `${owner === null ? '' : `LEFT JOIN ${mirror}organizations AS o ON o.id = ${alias}.${owner} `}LEFT JOIN ${mirror}sync_runs AS r ON r.id = ${alias}.${run}`;
   const come = (from: string) => `SELECT n.version, n.valid_from, ${owned('n')}, ${word(resource)}, n.${id},
   ${bytewise("CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END")},
-  CASE WHEN p.version IS NOT NULL THEN ${object('p', told)} END,
-  ${object('n', told)},
+  CASE WHEN p.version IS NOT NULL THEN ${object('p', shown)} END,
+  ${object('n', shown)},
   ${bytewise(`CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(${differ.join(' || ')}, ','), ''), 'document') END`)},
   n.sync_run_id, r.trigger, r.job_id, r.delivery_id
 FROM ${mirror}${from} AS n LEFT JOIN ${mirror}${table}_past AS p ON p.closed_version = n.version
 ${joins('n', 'sync_run_id')}${only === undefined ? '' : `\nWHERE n.${only}`}`;
   const gone = `SELECT p.closed_version, p.valid_to, ${owned('p')}, ${word(resource)}, p.${id}, ${word('removed')},
-  ${object('p', told)},
+  ${object('p', shown)},
   NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
 FROM ${mirror}${table}_past AS p
 ${joins('p', 'closed_by')}
@@ -49,7 +49,7 @@ export const CHANGES = view(
       'number of the counter that the change took as it was committed: the version of the new row, or closed_version where the row is gone',
       SURE,
     ],
-    learnt_at: [
+    observed_at: [
       'instant',
       'when the answer that showed it had arrived; the registry may have changed earlier',
       SURE,

@@ -65,16 +65,16 @@ const CERTIFICATE = {
 export const RESERVATION = {
   ...OWNER,
   ...ID,
-  credit_id: ['text', 'the credit that is held', 'NOT NULL'],
+  credit_id: ['text', 'the credit that is reserved', 'NOT NULL'],
   serialization: ['text', 'what names the credit in public'],
   type: ['text', 'exPost (issued) or exAnte (expected)'],
   ...AMOUNT,
   ...PROJECT,
-  reserver_id: ['text', 'the app that holds it'],
+  reserver_id: ['text', 'the app that reserved it'],
   reserver_name: ['text', 'name of that app'],
   state: ['text', "the registry's own word when it was read; it grows old as the clock runs"],
   is_complete: ['int', '1 where a transfer or retirement finished it, else 0'],
-  reserved_to_at: ['instant', 'when the hold ends'],
+  reserved_to_at: ['instant', 'when the reservation ends'],
   ...STAMPS,
 } as const satisfies Columns;
 
@@ -104,7 +104,7 @@ export const RESOURCES = [
     table: 'warehouse_credits',
     resource: 'warehouse',
     meaning:
-      'Credits in the warehouse: what apps may reserve. The registry has already taken held credits out of it.',
+      'Credits in the warehouse: what apps may reserve. The registry has already taken reserved credits out of it.',
     owner: 'organization_id',
     key: ['organization_id', 'credit_id', 'inventory_id'],
     columns: CREDIT,
@@ -113,7 +113,7 @@ export const RESOURCES = [
     table: 'reservations',
     resource: 'reservations',
     meaning:
-      'Credits held for an app, for ten minutes at most. What each hold is right now: reservations_now.',
+      'Credits reserved for an app, for ten minutes at most. The view reservations_now shows how each stands at this moment.',
     owner: 'organization_id',
     key: ['organization_id', 'id'],
     columns: RESERVATION,
@@ -220,7 +220,8 @@ export const RESOURCES = [
   {
     table: 'projects',
     resource: 'projects',
-    meaning: 'Projects that credits, holds, requests and retirements name, as far as they can be read.',
+    meaning:
+      'Projects that credits, reservations, requests and retirements name, as far as they can be read.',
     owner: null,
     key: ['id'],
     columns: {
@@ -249,7 +250,7 @@ export const RESOURCES = [
     ],
     past: 'Certificates that were replaced by another file, or whose retirement is gone. Their files are kept.',
     history: 'Every certificate that was ever stored, replaced ones included, and those still to come.',
-    told: ['retirement_id', 'state', 'sha256', 'size', 'fetched_at'],
+    shows: ['retirement_id', 'state', 'sha256', 'size', 'fetched_at'],
     only: "state = 'stored'",
     dated: {
       valid_from: [

@@ -92,7 +92,7 @@ LEFT JOIN ${dialect.mirror}projects AS p ON p.id = s.project_id`,
   ),
   view(
     'mirror.available_credits',
-    'What can be sold now: active organizations, permitted and current. The registry has already taken held credits out.',
+    'Credits that are available to sell now: of active organizations, permitted and current. The registry has already taken reserved credits out.',
     { ...OF_WAREHOUSE, freshness: ['text', 'always current here'], ...READ },
     ({ mirror }) => `SELECT * FROM ${mirror}warehouse_sums WHERE freshness = 'current'`,
   ),
@@ -147,7 +147,7 @@ WHERE r.version > (SELECT retirement_version FROM ${mirror}certificate_mark)
   ),
   view(
     'mirror.drift',
-    'Scheduled runs that found changes of which no delivery had told. Each one is a lost or missing webhook.',
+    'Scheduled runs that found changes that no delivery had announced. Each one is a lost or missing webhook.',
     {
       sync_run_id: ['int', 'the run that found it', SURE],
       organization_id: ['text', 'whose resource'],
@@ -166,11 +166,11 @@ WHERE drift > 0`,
   ),
   view(
     'mirror.reservations_now',
-    'Reservations as they stand at this moment, to the second: a hold ends by the clock, without any event.',
+    'Reservations as they stand at this moment, to the second: a reservation ends by the clock, without any event.',
     {
       ...HELD,
       state_now: ['text', 'outstanding, finished, cancelled or expired, worked out when this is read', SURE],
-      seconds_left: ['int', 'how long the hold still lasts; null unless it is outstanding'],
+      seconds_left: ['int', 'how long the reservation still lasts; null unless it is outstanding'],
     },
     ({ mirror, nowSeconds, seconds, bytewise }) => `WITH reckoned AS (
   SELECT *, ${nowSeconds} AS now, ${seconds('reserved_to_at')} AS ends

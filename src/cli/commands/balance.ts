@@ -27,7 +27,8 @@ const COLUMNS = [
   'expected_micro',
   'explained_micro',
   'unexplained_micro',
-  'ties',
+  'difference_micro',
+  'balanced',
   'why',
 ] as const satisfies readonly (keyof NamedLine)[];
 
@@ -35,8 +36,8 @@ export const BALANCE = command({
   says: 'Show whether retirements, credits, projects and serializations add up, to the millionth',
   options: {
     organization: ORGANIZATION,
-    year: year('what was learnt in that year, in UTC'),
-    asOf: { ...date('what was learnt by then: the end of'), conflicts: ['year'] },
+    year: year('what was observed in that year, in UTC'),
+    asOf: { ...date('what was observed by then: the end of'), conflicts: ['year'] },
   },
   prints: { json: 'print it as JSON', csv: 'print it as CSV' },
   examples: today => [
@@ -49,19 +50,19 @@ export const BALANCE = command({
     const reader = await context.reader();
     const organizationId = await organizationOrAll(reader, organization);
     const asked = { organizationId, ...periodOf(ofYear, asOf?.to, io.now()) };
-    if (!asked.isNow) say(`As told by ${asked.to}.`, OF_NOW);
+    if (!asked.isNow) say(`What was observed by ${asked.to}.`, OF_NOW);
     const balance = await readBalance(reader, asked);
-    const { known, ties, rowsNotSummed, sums, doesNotTie } = balance;
+    const { known, balanced, rowsNotSummed, sums, notBalanced } = balance;
     if (format === 'json') await context.value({ ...asked, ...balance });
-    else if (format === 'table') await writeSheets(context, sums, doesNotTie, ties !== null);
-    else await context.rows(COLUMNS, [...sums, ...doesNotTie]);
+    else if (format === 'table') await writeSheets(context, sums, notBalanced, balanced !== null);
+    else await context.rows(COLUMNS, [...sums, ...notBalanced]);
     if (rowsNotSummed > 0) {
       const many = withThousands(rowsNotSummed);
-      say(`${many} rows have no amount that can be added: they are in no sum, whatever ties.`);
+      say(`${many} rows have no amount that can be added: no sum has them in it, balanced or not.`);
     }
-    if (ties === null) throw new CommandFault(EXIT.checkFailed, NOTHING_KNOWN);
+    if (balanced === null) throw new CommandFault(EXIT.checkFailed, NOTHING_KNOWN);
     if (organizationId === null) say(`This is of ${ofKnown(known)}.`);
-    if (!ties) throw new CommandFault(EXIT.checkFailed, 'It does not add up.');
+    if (!balanced) throw new CommandFault(EXIT.checkFailed, 'It does not add up.');
   },
 });
 
@@ -97,6 +98,7 @@ const SHEETS: Readonly<Record<Line['identity'], Sheet>> = {
       rows: 'rows',
       listed: 'found_micro',
       kept: 'expected_micro',
+      difference: 'difference_micro',
     },
   },
   credits: {
@@ -111,6 +113,7 @@ const SHEETS: Readonly<Record<Line['identity'], Sheet>> = {
       rose: 'risen_micro',
       fell: 'fallen_micro',
       listed: 'found_micro',
+      difference: 'difference_micro',
     },
   },
   projects: {
@@ -121,6 +124,7 @@ const SHEETS: Readonly<Record<Line['identity'], Sheet>> = {
       retired: 'found_micro',
       fell: 'expected_micro',
       unexplained: 'unexplained_micro',
+      difference: 'difference_micro',
     },
     rest: 'of which nothing was retired',
   },
@@ -130,20 +134,20 @@ const SHEETS: Readonly<Record<Line['identity'], Sheet>> = {
   },
 };
 
-/** A sheet for each identity, then what does not tie, and a last line that says it of all. */
+/** A sheet for each identity, then what is not balanced, and a last line about all of them. */
 async function writeSheets(
   context: Context,
   sums: readonly NamedLine[],
-  loose: readonly NamedLine[],
+  unbalanced: readonly NamedLine[],
   isAnythingKnown: boolean,
 ): Promise<void> {
   for (const [identity, sheet] of Object.entries(SHEETS)) {
     const lines = sums.filter(line => line.identity === identity);
     if (lines.length > 0) await writeSheet(context, sheet, byName(lines));
   }
-  if (loose.length > 0) {
-    const rows = loose.map(line => `  ${`${whose(line)} ${shortName(line.what)}`.trim()}: ${line.why}`);
-    await context.print('What does not tie:', ...rows, '');
+  if (unbalanced.length > 0) {
+    const rows = unbalanced.map(line => `  ${`${whose(line)} ${shortName(line.what)}`.trim()}: ${line.why}`);
+    await context.print('What is not balanced:', ...rows, '');
   }
   const rest = sums.reduce((sum, line) => sum + (line.unexplained_micro ?? 0n), 0n);
   if (rest > 0n) await context.print(`${plainTonnes(rest)} t of what was retired ${FROM_ELSEWHERE}`);
@@ -155,18 +159,19 @@ const FROM_ELSEWHERE =
 
 async function writeSheet({ io, print }: Context, sheet: Sheet, lines: readonly NamedLine[]): Promise<void> {
   const { title, shows, rest } = sheet;
-  const told = lines.filter(line => rest === undefined || line.rows > 0 || line.ties !== 1);
+  const listed = lines.filter(line => rest === undefined || line.rows > 0 || line.balanced !== true);
   const columns = Object.entries(shows);
-  const rows = told.map(line => ({
+  const rows = listed.map(line => ({
     ...Object.fromEntries(columns.map(([column, name]) => [column, cellOf(line, name)])),
-    ties: endOf(line),
+    balanced: wordOf(line),
   }));
   const tonnes = columns.filter(([, name]) => name.endsWith('_micro')).map(([column]) => column);
   await print(title, '');
   if (rows.length > 0)
-    await writeRows(io, 'table', [...Object.keys(shows), 'ties'], rows, { keep: ['ties'], tonnes });
-  const left = lines.length - told.length;
-  if (left > 0) await print(`${withThousands(left)}${rows.length > 0 ? ' more' : ''} ${rest}: they tie.`);
+    await writeRows(io, 'table', [...Object.keys(shows), 'balanced'], rows, { keep: ['balanced'], tonnes });
+  const left = lines.length - listed.length;
+  if (left > 0)
+    await print(`${withThousands(left)}${rows.length > 0 ? ' more' : ''} ${rest}: they are balanced.`);
   await print('');
 }
 
@@ -186,15 +191,17 @@ function whose({ organization_name: name, organization_id: id }: NamedLine): str
   return shortName(name ?? id ?? '');
 }
 
-function endOf({ ties }: Line): string {
-  return ties === 1 ? 'ties' : ties === null ? 'not known yet' : 'DOES NOT TIE';
+function wordOf({ balanced }: Line): string {
+  return balanced === null ? 'not known yet' : balanced ? 'yes' : 'NO';
 }
 
 function verdictOn(sums: readonly Line[]): string {
-  const counted = (ties: Line['ties']) => sums.filter(line => line.ties === ties).length;
-  const [loose, unknown] = [counted(0), counted(null)];
+  const counted = (balanced: Line['balanced']) => sums.filter(line => line.balanced === balanced).length;
+  const [unbalanced, unknown] = [counted(false), counted(null)];
   const of = `of ${withThousands(sums.length)} sums`;
-  const left = unknown === 0 ? '' : ` ${withThousands(unknown)} cannot be told yet.`;
-  if (loose > 0) return `${withThousands(loose)} ${of} do not tie.${left}`;
-  return unknown === 0 ? `All ${withThousands(sums.length)} sums tie.` : `What can be told ties.${left}`;
+  const left = unknown === 0 ? '' : ` ${withThousands(unknown)} are not known yet.`;
+  if (unbalanced > 0) return `${withThousands(unbalanced)} ${of} are not balanced.${left}`;
+  return unknown === 0
+    ? `All ${withThousands(sums.length)} sums are balanced.`
+    : `All others are balanced.${left}`;
 }

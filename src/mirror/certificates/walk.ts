@@ -103,7 +103,7 @@ function beginWalk({ port, pdfs, now, organizationId, run }: WalkParts): Certifi
     },
     store: async (retirementId, body, askedAt) => {
       const file = await pdfs.save(retirementId, body);
-      await note(retirementId, askedAt, { kind: 'file', file, told: formatInstant(now()) });
+      await note(retirementId, askedAt, { kind: 'file', file, observedAt: formatInstant(now()) });
     },
     unavailable: (retirementId, askedAt) => note(retirementId, askedAt, { kind: 'none' }),
     fail: (retirementId, { code, message }, askedAt) => {

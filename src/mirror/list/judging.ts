@@ -24,12 +24,12 @@ interface Stand {
   readonly pages: { readonly visited: number; readonly moved: number };
 }
 
-/** What the answers said of the whole list: how long it is, why this is not all of it, whose it is. */
-interface Said {
+/** What the answers tell of the whole list: how long it is, why this is not all of it, whose it is. */
+interface Answers {
   readonly total: number | null;
   readonly flaw: Fault | null;
   readonly ask: Ask | undefined;
-  readonly ownerTold: boolean | undefined;
+  readonly ownerNamed: boolean | undefined;
 }
 
 interface Judged {
@@ -39,16 +39,16 @@ interface Judged {
 
 const NOTHING_MISSING: Missing = { versions: NONE, first: new Map() };
 
-const OWNER_UNTOLD: Fault = {
+const OWNER_UNNAMED: Fault = {
   code: 'owner_untold',
   message:
     'it lacks rows and does not say whose list it is, as earlier answers did; "sync --full" believes it',
 };
 
 /** What becomes of the rows that the read did not find. */
-export async function judgeRead(stand: Stand, said: Said): Promise<Judged> {
+export async function judgeRead(stand: Stand, answers: Answers): Promise<Judged> {
   const { port, list, request, staging } = stand;
-  const { total, flaw } = said;
+  const { total, flaw } = answers;
   if (flaw !== null) return { decision: partial(flaw), missing: NOTHING_MISSING };
   if (total !== null && total !== staging.distinct) {
     const message = `the registry counts ${total} rows, this read saw ${staging.distinct}`;
@@ -57,17 +57,17 @@ export async function judgeRead(stand: Stand, said: Said): Promise<Judged> {
   }
   if (staging.unseen === 0 && request.full !== true) return { decision: COMPLETE, missing: NOTHING_MISSING };
   const missing = await findMissing(port, list, staging.seen);
-  return { decision: await decisionOn(missing, stand, said), missing };
+  return { decision: await decisionOn(missing, stand, answers), missing };
 }
 
 /** An answer that lacks rows and does not say whose it is, where others did, may be anybody's. */
-async function decisionOn(missing: Missing, stand: Stand, { ask, ownerTold }: Said): Promise<Decision> {
+async function decisionOn(missing: Missing, stand: Stand, { ask, ownerNamed }: Answers): Promise<Decision> {
   if (missing.versions.size === 0) return COMPLETE;
-  if (ownerTold === undefined && stand.run.before.isOwnerTold) return partial(OWNER_UNTOLD);
+  if (ownerNamed === undefined && stand.run.before.isOwnerNamed) return partial(OWNER_UNNAMED);
   return decide(missing, circumstancesOf(stand, ask));
 }
 
-function circumstancesOf(stand: Stand, ask: Said['ask']): Circumstances {
+function circumstancesOf(stand: Stand, ask: Answers['ask']): Circumstances {
   const { list, run, staging, pages } = stand;
   const { before } = run;
   return {

@@ -56,10 +56,11 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   ): Promise<PageResult> {
     const stood = await this.passPage(page, digest);
     if (stood !== null) return stood;
-    const before = await this.#pages.visit(page);
+    const likely = await this.#pages.visit(page);
     this.#staging.demandDistinct(items);
     const held = new HeldPage(page, digest, items.length);
-    const result = await this.#compare(items, { told: formatInstant(arrivedAt), page: held, likely: before });
+    const origin = { observedAt: formatInstant(arrivedAt), page: held, likely };
+    const result = await this.#compare(items, origin);
     this.#pages.keep(held);
     for (const portion of this.#slices.afterPage()) await this.#write(portion);
     return result;
@@ -67,8 +68,8 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult> {
     this.#parts.run.demandNotEnded();
-    const told = formatInstant(arrivedAt);
-    const result = await this.#compare(await this.#notForgotten(items), { told, page: null, likely: [] });
+    const origin = { observedAt: formatInstant(arrivedAt), page: null, likely: [] };
+    const result = await this.#compare(await this.#notForgotten(items), origin);
     for (const portion of this.#slices.afterBatch()) await this.#write(portion);
     return result;
   }
@@ -78,8 +79,8 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     run.demandNotEnded();
     await this.#underWay;
     const stand = { ...this.#parts, staging: this.#staging, pages: this.#pages };
-    const said = { total, ask, flaw, ownerTold: traffic.ownerTold };
-    const { decision, missing } = await judgeRead(stand, said);
+    const { ownerNamed } = traffic;
+    const { decision, missing } = await judgeRead(stand, { total, ask, flaw, ownerNamed });
     const { state, fault, readAgain } = decision;
     const rest = {
       closes: this.#closesOf(decision),
@@ -87,15 +88,15 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
       dropPagesFrom: this.#pages.staleFrom(this.#staging.repeated),
       doubt: this.#doubtOf(decision),
     };
-    const told = fault ?? this.#mendedBy();
-    const ending = { state, fault: told, isInterrupted: false, ...traffic };
+    const known = fault ?? this.#mendedBy();
+    const ending = { state, fault: known, isInterrupted: false, ...traffic };
     for (const portion of this.#slices.atEnd(rest, ending)) await this.#write(portion);
     await this.#underWay;
     return {
       ...run.counts,
       drift: run.drift,
       state,
-      fault: told,
+      fault: known,
       readAgain,
       missing: missing.versions.size - run.counts.removed,
       missingIds: [...missing.first.keys()],
@@ -164,13 +165,11 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     return { fresh, repeated: items.length - fresh };
   }
 
-  /** A row is gone since the registry said so of it; the others since the end of the read. */
+  /** A row is gone since the registry answered so for it; the others since the end of the read. */
   *#closesOf({ close, goneAt }: Decision): Generator<Close> {
-    const ended = formatInstant(this.#parts.now());
-    for (const version of close.values()) {
-      const at = goneAt.get(version);
-      yield { version, told: at === undefined ? ended : formatInstant(at) };
-    }
+    const ended = this.#parts.now();
+    for (const version of close.values())
+      yield { version, observedAt: formatInstant(goneAt.get(version) ?? ended) };
   }
 
   #doubtOf({ doubt }: Decision): Changes['doubt'] {

@@ -46,7 +46,7 @@ interface Staged {
 }
 
 export interface Origin {
-  readonly told: string;
+  readonly observedAt: string;
   readonly page: HeldPage | null;
   /** The place of the first of the items on its page. */
   readonly start: number;
@@ -59,7 +59,7 @@ interface Compared<Item> {
   readonly key: Key;
   readonly name: string;
   readonly there: StoredRow | undefined;
-  readonly told: string;
+  readonly observedAt: string;
   readonly page: HeldPage | null;
   readonly slot: number;
 }
@@ -135,7 +135,7 @@ export class Staging<Item extends { document: string }> {
     return this.#leaving.size > 0 && items.some(item => this.#leaving.has(nameOf(this.#keyOf(item))));
   }
 
-  async compare(items: readonly Item[], { told, page, start, likely }: Origin): Promise<void> {
+  async compare(items: readonly Item[], { observedAt, page, start, likely }: Origin): Promise<void> {
     const keys = items.map(item => this.#keyOf(item));
     const find = await this.#lookUp(items, keys, likely);
     const standing = new Map<number, Item>();
@@ -144,7 +144,7 @@ export class Staging<Item extends { document: string }> {
       const name = nameOf(key);
       const there = find(item, name);
       if (there?.document === item.document) standing.set(there.version, item);
-      this.#compareOne({ item, key, name, there, told, page, slot: start + index });
+      this.#compareOne({ item, key, name, there, observedAt, page, slot: start + index });
     }
     if (this.#parts.request.full && standing.size > 0) await this.#mend(standing);
   }
@@ -184,7 +184,7 @@ export class Staging<Item extends { document: string }> {
     return (item, name) => same.get(item.document) ?? there.get(name);
   }
 
-  #compareOne({ item, key, name, there, told, page, slot }: Compared<Item>): void {
+  #compareOne({ item, key, name, there, observedAt, page, slot }: Compared<Item>): void {
     const staged = this.#staged.get(name);
     const stored = staged === undefined ? there : undefined;
     const isRepeated = staged !== undefined || (stored !== undefined && this.seen.has(stored.version));
@@ -210,7 +210,7 @@ export class Staging<Item extends { document: string }> {
       key,
       cells: columns.map(cell => cell.of(item)),
       document: item.document,
-      told,
+      observedAt,
       replaces: earlier === null ? previous : null,
       follows: earlier !== null,
       isRepeated,

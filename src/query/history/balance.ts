@@ -10,9 +10,9 @@ export interface BalanceAsked {
   /** Null for all of them. */
   readonly organizationId: string | null;
   readonly year: string | null;
-  /** What was learnt after it; null from the first read on. */
+  /** What was observed after it; null from the first read on. */
   readonly from: string | null;
-  /** What was learnt by then. */
+  /** What was observed by then. */
   readonly to: string;
   /** Up to this moment: then what is known of no period is compared, too. */
   readonly isNow: boolean;
@@ -39,9 +39,11 @@ export type Line = {
   /** What of it own reservations and requests explain, and what neither they nor a fall do. */
   readonly explained_micro: bigint | null;
   readonly unexplained_micro: bigint | null;
-  /** 1 or 0; null where it cannot be told yet. */
-  readonly ties: 0 | 1 | null;
-  /** In words, where it does not tie. */
+  /** What is found beyond what is expected; of projects what is explained and was not seen to fall. */
+  readonly difference_micro: bigint | null;
+  /** Null where it is not known yet. */
+  readonly balanced: boolean | null;
+  /** In words, where it is not balanced. */
   readonly why: string | null;
 };
 
@@ -66,6 +68,7 @@ const NONE = {
   expected_micro: null,
   explained_micro: null,
   unexplained_micro: null,
+  difference_micro: null,
   notSummed: 0,
 } as const;
 
@@ -77,12 +80,13 @@ const MICROS = [
   'expected_micro',
   'explained_micro',
   'unexplained_micro',
+  'difference_micro',
 ] as const;
 
-/** What was added up, and each part of it that does not tie: two that are wrong may hide in a sum. */
+/** What was added up, and each part of it that is not balanced: two that are wrong may hide in a sum. */
 export async function readBalance(reader: Reader, asked: BalanceAsked) {
   const sums = new Map<string, Sum>();
-  const loose: Line[] = [];
+  const unbalanced: Line[] = [];
   let left = asked.isNow || asked.year !== null ? await countNotSummed(reader, asked) : 0;
   for (const entriesOf of identitiesOf(asked)) {
     for await (const { sum: name, notSummed, ...line } of entriesOf(reader, asked)) {
@@ -90,7 +94,7 @@ export async function readBalance(reader: Reader, asked: BalanceAsked) {
       const sum = sums.get(key);
       if (sum === undefined) sums.set(key, { ...line, what: name, why: null });
       else add(sum, line);
-      if (line.ties !== 1) loose.push(line);
+      if (line.balanced !== true) unbalanced.push(line);
       left += notSummed;
     }
   }
@@ -101,10 +105,10 @@ export async function readBalance(reader: Reader, asked: BalanceAsked) {
   });
   return {
     known: asked.isNow ? await countKnown(reader) : await countKnownAt(reader, asked.to),
-    ties: isNothingKnown(sums.values()) ? null : loose.every(({ ties }) => ties === null),
+    balanced: isNothingKnown(sums.values()) ? null : unbalanced.every(line => line.balanced === null),
     rowsNotSummed: left,
     sums: [...sums.values()].map(named),
-    doesNotTie: loose.map(named),
+    notBalanced: unbalanced.map(named),
   };
 }
 
@@ -116,10 +120,10 @@ function add(sum: Sum, line: Line): void {
     const micro = line[name];
     if (micro !== null) sum[name] = (sum[name] ?? 0n) + micro;
   }
-  if (line.ties !== 1 && sum.ties !== 0) sum.ties = line.ties;
+  if (line.balanced !== true && sum.balanced !== false) sum.balanced = line.balanced;
 }
 
-/** Then nobody can say that it ties. */
+/** Then nobody can say that it is balanced. */
 function isNothingKnown(sums: Iterable<Line>): boolean {
   return [...sums].every(({ rows, opening_micro: opening }) => rows === 0 && (opening ?? 0n) === 0n);
 }
@@ -155,7 +159,8 @@ async function* retirements({ db }: Reader, { organizationId, year }: BalanceAsk
       rows: listed,
       found_micro: found,
       expected_micro: expected,
-      ties: flagOf(row.ties === 1),
+      difference_micro: found - expected,
+      balanced: row.balanced === 1,
       why: `${listed} listed with ${tonnesOf(found)} t, ${row.counted_rows} counted with ${tonnesOf(expected)} t`,
     };
   }
@@ -195,7 +200,8 @@ async function* credits(reader: Reader, asked: BalanceAsked): AsyncGenerator<Ent
       fallen_micro: fallen,
       found_micro: listed,
       expected_micro: expected,
-      ties: flagOf(expected === listed),
+      difference_micro: listed - expected,
+      balanced: expected === listed,
       why: `${tonnesOf(opening)} t, ${moved}, and listed with ${tonnesOf(listed)} t`,
     };
   }
@@ -219,16 +225,16 @@ interface CreditRow {
 const PLACES = {
   warehouse: { resource: 'warehouse', table: 'warehouse_credits', part: 'inventory_id' },
   inventory: { resource: 'inventory', table: 'inventory_credits', part: 'inventory_id' },
-  held: { resource: 'reservations', table: 'reservations', part: 'id' },
+  reserved: { resource: 'reservations', table: 'reservations', part: 'id' },
 } as const;
 
-const IN_PLACES = ['warehouse', 'inventory', 'held'] as const;
+const IN_PLACES = ['warehouse', 'inventory', 'reserved'] as const;
 
 async function* readCredits(reader: Reader, asked: BalanceAsked): AsyncGenerator<CreditRow> {
   for (const place of IN_PLACES) yield* readStock(reader, place, 'opening', asked);
   const { organizationId, from, to } = asked;
-  let moves = reader.db.selectFrom('credit_moves').where('learnt_at', '<=', to);
-  if (from !== null) moves = moves.where('learnt_at', '>', from);
+  let moves = reader.db.selectFrom('credit_moves').where('observed_at', '<=', to);
+  if (from !== null) moves = moves.where('observed_at', '>', from);
   if (organizationId !== null) moves = moves.where('organization_id', '=', organizationId);
   const rows = moves
     .select(['place', 'organization_id', 'credit_id', 'part', 'type', 'moved_micro'])
@@ -269,7 +275,7 @@ async function* readStock(
     });
   if (organizationId !== null) known = known.where('organization_id', '=', organizationId);
   let stood = byName(reader).selectFrom(`${table}_history`);
-  if (place === 'held') {
+  if (place === 'reserved') {
     stood = stood
       .where(eb => eb(eb.fn.coalesce('is_complete', eb.lit(0)), '=', 0))
       .where(eb => eb(eb.fn<string>('lower', [eb.fn.coalesce('state', eb.val(''))]), 'not in', OVER));
@@ -300,7 +306,7 @@ async function* projects({ db }: Reader): AsyncGenerator<Entry> {
     const what = `${row.project_name ?? row.project_id} ${row.vintage}`;
     const [explained, risen] = [microOf(row.explained_micro), microOf(row.risen_micro)];
     const fell = microOf(row.fall_micro) + risen;
-    const unread = row.ties === null ? '; a list was not read since the last rise' : '';
+    const unread = row.balanced === null ? '; a list was not read since the last rise' : '';
     yield {
       ...NONE,
       identity: 'projects',
@@ -315,7 +321,8 @@ async function* projects({ db }: Reader): AsyncGenerator<Entry> {
       expected_micro: fell,
       explained_micro: explained,
       unexplained_micro: microOf(row.unexplained_micro),
-      ties: row.ties === null ? null : flagOf(row.ties === 1),
+      difference_micro: microOf(row.difference_micro),
+      balanced: row.balanced === null ? null : row.balanced === 1,
       why: `${tonnesOf(explained)} t retired by reservations and requests, and seen to fall by ${tonnesOf(fell)} t in all${unread}`,
     };
   }
@@ -323,14 +330,14 @@ async function* projects({ db }: Reader): AsyncGenerator<Entry> {
 
 async function* serials({ db }: Reader): AsyncGenerator<Entry> {
   const rows = db.selectFrom('balance_serials').selectAll().orderBy('serialization').stream(AT_ONCE);
-  for await (const { serialization, credit_id: one, other_credit_id: other, ties } of rows) {
+  for await (const { serialization, credit_id: one, other_credit_id: other, balanced } of rows) {
     yield {
       ...NONE,
       identity: 'serials',
       sum: 'serializations that stand for one credit each',
       what: serialization,
       rows: 1,
-      ties: flagOf(ties === 1),
+      balanced: balanced === 1,
       why: `stands for ${one} and for ${other}`,
     };
   }
@@ -358,10 +365,6 @@ async function countNotSummed({ db }: Reader, { organizationId, year }: BalanceA
       .where('created_at', '<=', `${year}-12-31T23:59:59.999Z`);
   }
   return await count(asked);
-}
-
-function flagOf(holds: boolean): 0 | 1 {
-  return holds ? 1 : 0;
 }
 
 function microOf(value: number | bigint | null): bigint {

@@ -7,7 +7,7 @@ import { sqlOf } from '../by-name.js';
 /** What is shown of a change, in this order. */
 export const CHANGE_COLUMNS = [
   'number',
-  'learnt_at',
+  'observed_at',
   'organization_id',
   'organization_name',
   'resource',
@@ -128,8 +128,8 @@ function numbered(reader: Reader, asked: ChangesAsked, after: number, last: numb
 function changesOf({ db }: Reader, { organizationId, resource, since, until }: ChangesAsked) {
   let found = db.selectFrom('changes').selectAll();
   if (resource !== null) found = found.where('resource', '=', resource);
-  if (since !== null) found = found.where('learnt_at', '>=', since);
-  if (until !== null) found = found.where('learnt_at', '<=', until);
+  if (since !== null) found = found.where('observed_at', '>=', since);
+  if (until !== null) found = found.where('observed_at', '<=', until);
   if (organizationId === null) return found;
   const named = db
     .selectFrom('project_references')

@@ -33,7 +33,7 @@ interface Values extends Record<Kind, unknown> {
 }
 
 type Change = 'added' | 'changed' | 'removed';
-type Place = 'warehouse' | 'inventory' | 'held';
+type Place = 'warehouse' | 'inventory' | 'reserved';
 
 /** Columns whose words are a closed set. */
 interface Closed {

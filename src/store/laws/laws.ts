@@ -8,11 +8,11 @@ import { versionLaws } from './versions.js';
 const BALANCE_LAWS: readonly Law[] = [
   {
     law: 'retirements add up to the same by month, by beneficiary and by their certificates',
-    sql: `SELECT organization_id || ', ' || reckoning || ' ' || value AS found FROM balance_retirements WHERE ties = 0`,
+    sql: `SELECT organization_id || ', ' || reckoning || ' ' || value AS found FROM balance_retirements WHERE balanced = 0`,
   },
   {
     law: 'what a credit was seen to rise and to fall by adds up to what is listed',
-    sql: `SELECT organization_id || ', ' || place || ' ' || credit_id AS found FROM balance_credits WHERE ties = 0`,
+    sql: `SELECT organization_id || ', ' || place || ' ' || credit_id AS found FROM balance_credits WHERE balanced = 0`,
   },
 ];
 

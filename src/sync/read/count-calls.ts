@@ -19,6 +19,6 @@ export function countCalls(signal: AbortSignal, now: () => number) {
     /** Of the latest answer; null where none came. */
     status: () => status,
     /** Whether each answer said whose it is. */
-    ownerTold: () => owners.length > 0 && !owners.includes(null),
+    ownerNamed: () => owners.length > 0 && !owners.includes(null),
   };
 }

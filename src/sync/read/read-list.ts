@@ -31,7 +31,7 @@ async function readOnce<Name extends ListResource>(
 ): Promise<Finished> {
   const { client, now, signal, noted } = step;
   const source: Source<Items[Name]> = SOURCES[resource];
-  const { options, traffic, status, ownerTold } = countCalls(signal, now);
+  const { options, traffic, status, ownerNamed } = countCalls(signal, now);
   const startedAt = now();
   const full = step.full && pass === 1;
   const read = await begin(step, resource, startedAt, full);
@@ -49,13 +49,13 @@ async function readOnce<Name extends ListResource>(
       await step.turn();
     }
     const { flaw, total, pageSize, everySeconds } = listing.end();
-    const isTold = ownerTold();
+    const isTold = ownerNamed();
     const outcome = await read.finish({
       total,
       flaw,
       everySeconds,
       ...asking(step, source, options),
-      ...(isTold || step.full ? { ownerTold: isTold } : {}),
+      ...(isTold || step.full ? { ownerNamed: isTold } : {}),
       ...(pageSize === null ? {} : { pageSize: pageSize === PAGE_ROWS ? null : pageSize }),
       answer: goodAnswer(source.kind === 'one' ? 'object' : 'list', { total, status: status(), at: now() }),
       ...traffic(),

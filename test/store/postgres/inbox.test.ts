@@ -86,7 +86,7 @@ test('what is acknowledged was flushed, also for a role whose commits are not wa
 });
 
 test('it would not be, were nothing to refer to what asks for the flush', async () => {
-  const broken = (sql: string) => sql.replace('FROM flushed, told WHERE yes IS NOT NULL', 'FROM told');
+  const broken = (sql: string) => sql.replace('FROM flushed, asked WHERE yes IS NOT NULL', 'FROM asked');
   expect(await flushAtCommit(broken)).toEqual({ flush: 'off' });
 });
 

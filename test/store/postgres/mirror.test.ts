@@ -11,7 +11,7 @@ import { fieldsOf } from '../../../src/resources/installations.js';
 const ORGANIZATION = 'organization-1';
 const LIST = { organizationId: ORGANIZATION, resource: 'retirements' } as const;
 const TASK = { organizationId: ORGANIZATION, lane: 'data', claim: 1 } as const;
-const TOLD = new Date(NOON).toISOString();
+const OBSERVED_AT = new Date(NOON).toISOString();
 const ENDING = {
   state: 'complete',
   fault: null,
@@ -27,7 +27,7 @@ function insertOf(id: string): Insert {
     key: [id],
     cells: LISTS.retirements.columns.map(cell => cell.of(item)),
     document: item.document,
-    told: TOLD,
+    observedAt: OBSERVED_AT,
     replaces: null,
     follows: false,
     isRepeated: false,
@@ -59,7 +59,7 @@ test('each operation of a read is one round trip, whatever it writes', async () 
   const rest: Changes = {
     ...first,
     inserts: [{ ...insertOf('r-0'), replaces: versions[0] ?? 0 }],
-    closes: versions.slice(1, 300).map(version => ({ version, told: TOLD })),
+    closes: versions.slice(1, 300).map(version => ({ version, observedAt: OBSERVED_AT })),
     dropPagesFrom: 4,
     doubt: new Uint8Array([1, 2]),
   };

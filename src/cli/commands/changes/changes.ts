@@ -108,7 +108,7 @@ async function* linesOf(
   let shown = '';
   for await (const row of rows) {
     const change = parseChange(row);
-    const day = change.learnt_at.slice(0, 10);
+    const day = change.observed_at.slice(0, 10);
     if (day !== shown) yield `${day} UTC\n`;
     shown = day;
     yield `${cleanLine(lineOf(change))}\n`;

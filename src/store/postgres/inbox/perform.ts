@@ -47,10 +47,10 @@ const statementOf = (done: string): string => `
   WITH flushed AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'on', true) AS yes, set_config('lock_timeout', '${LOCK_MS}', true)
   ),
-  told AS MATERIALIZED (
+  asked AS MATERIALIZED (
     SELECT '${RULES}'::jsonb || jsonb_build_object('at', date_trunc('milliseconds', now())) || $1::jsonb AS given
   )
-  SELECT ${done} AS answer FROM flushed, told WHERE yes IS NOT NULL`;
+  SELECT ${done} AS answer FROM flushed, asked WHERE yes IS NOT NULL`;
 
 const STEPS = statementOf("inbox.perform_steps($2::text[], given, '[]')");
 

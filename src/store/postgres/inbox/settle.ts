@@ -59,4 +59,4 @@ const TRY_FIRST = `
   first AS (
     UPDATE inbox.jobs SET state = 'ready', attempts = 1, run_at = created_at WHERE id IN (SELECT id FROM failed) RETURNING id
   )
-  SELECT jsonb_build_object('count', (SELECT count(*) FROM first), 'told', pg_notify('${CHANNEL}', '')::text)`;
+  SELECT jsonb_build_object('count', (SELECT count(*) FROM first), 'notified', pg_notify('${CHANNEL}', '')::text)`;

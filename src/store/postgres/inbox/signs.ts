@@ -7,7 +7,7 @@ import {
 } from '../../../inbox/process.js';
 import { AT, epochMs, ms, type Perform } from './perform.js';
 
-interface Told {
+interface Answer {
   readonly process?: number;
   readonly pulse_at: number;
   readonly worked: boolean;
@@ -20,22 +20,22 @@ export function createSignOfLife({ perform }: Perform): (self: LivingProcess) =>
   let id = 0;
   return async ({ startedAt, ...self }) => {
     const sign = { ...self, id, started_at: new Date(startedAt).toISOString() };
-    const told = await perform<Told>([SIGN, REMOVE, PULSE], { sign });
-    id = told.process ?? 0;
-    return pulseOf(told);
+    const answer = await perform<Answer>([SIGN, REMOVE, PULSE], { sign });
+    id = answer.process ?? 0;
+    return pulseOf(answer);
   };
 }
 
 export function createPulse({ perform }: Perform): () => Promise<Pulse> {
-  return async () => pulseOf(await perform<Told>([PULSE]));
+  return async () => pulseOf(await perform<Answer>([PULSE]));
 }
 
-function pulseOf(told: Told): Pulse {
+function pulseOf(answer: Answer): Pulse {
   return {
-    at: told.pulse_at,
-    workerEverSeen: told.worked || 'work' in told.seen_at,
-    seenAt: told.seen_at,
-    oldestDueAt: told.oldest_due_at,
+    at: answer.pulse_at,
+    workerEverSeen: answer.worked || 'work' in answer.seen_at,
+    seenAt: answer.seen_at,
+    oldestDueAt: answer.oldest_due_at,
   };
 }
 

@@ -25,7 +25,7 @@ const WRITE = `
   WITH given AS (
     SELECT r.*, c.version AS known, c.state AS before, c.sha256 AS stored, c.attempts, c.valid_from AS since
     FROM json_to_recordset($3) AS r (n bigint, retirement_id text, asked_at timestamptz, retirement_version bigint,
-      kind text, file text, sha256 text, size bigint, told timestamptz, error text)
+      kind text, file text, sha256 text, size bigint, observed_at timestamptz, error text)
     LEFT JOIN mirror.certificates AS c
       ON c.organization_id = ${given('organization_id')} AND c.retirement_id = r.retirement_id
   ),
@@ -39,7 +39,7 @@ const WRITE = `
     FROM given
   ),
   dated AS (
-    SELECT *, ${WAIT} AS wait, greatest(told, interval '1 millisecond' + CASE before WHEN 'stored' THEN since ELSE (
+    SELECT *, ${WAIT} AS wait, greatest(observed_at, interval '1 millisecond' + CASE before WHEN 'stored' THEN since ELSE (
       SELECT max(valid_to) FROM mirror.certificates_past AS p
       WHERE p.organization_id = ${given('organization_id')} AND p.retirement_id = j.retirement_id) END) AS at
     FROM judged AS j WHERE known IS NOT NULL AND word <> 'gone'
@@ -153,7 +153,7 @@ function rowOf(answer: CertificateAnswer, n: number) {
     asked_at: formatInstant(askedAt),
     retirement_version: retirementVersion,
     kind: came.kind,
-    ...(came.kind === 'file' && { ...came.file, told: came.told }),
+    ...(came.kind === 'file' && { ...came.file, observed_at: came.observedAt }),
     ...(came.kind === 'fault' && { error: came.error }),
   };
 }

@@ -9,7 +9,7 @@ export function enterStatement(resource: ListResource): string {
   const values: Readonly<Record<string, string>> = {
     version: `${known('first', 'bigint')} + r.n`,
     [entry.scope]: given('organization_id'),
-    valid_from: 'r.told',
+    valid_from: 'r.observed_at',
     sync_run_id: RUN,
   };
   return `
@@ -18,7 +18,7 @@ export function enterStatement(resource: ListResource): string {
     SELECT ${columnsOf(entry)
       .map(name => values[name] ?? `r.${name}`)
       .join(', ')}
-    FROM json_to_recordset($3) AS r (n bigint, told timestamptz, document text, ${typedColumns(entry)})
+    FROM json_to_recordset($3) AS r (n bigint, observed_at timestamptz, document text, ${typedColumns(entry)})
     RETURNING version, valid_from
   )
   SELECT jsonb_build_object('versions', jsonb_agg(version ORDER BY version), 'added', count(*), 'latest', max(valid_from))

@@ -11,7 +11,7 @@ const HOLD = `
   RETURNING jsonb_build_object('held', claim)`;
 
 const DEMAND_HELD = `
-  SELECT jsonb_build_object('refused', 'fenced', 'said',
+  SELECT jsonb_build_object('refused', 'fenced', 'message',
     format('claim %s was taken over by claim %s', ${given('claim')}, claim))
   FROM mirror.fences
   WHERE NOT $2 ? 'held' AND organization_id = ${given('organization_id')} AND lane = ${given('lane')}`;
@@ -24,12 +24,12 @@ const DEMAND_ACTIVE = `
   WITH theirs AS (
     SELECT state FROM mirror.installations WHERE organization_id = ${given('organization_id')} FOR SHARE
   )
-  SELECT jsonb_build_object('refused', 'not_active', 'said',
+  SELECT jsonb_build_object('refused', 'not_active', 'message',
     'the organization has no active installation any more')
   FROM theirs HAVING NOT bool_or(state = 'active')`;
 
 const DEMAND_NEWEST = `
-  SELECT jsonb_build_object('refused', 'stale_read', 'said',
+  SELECT jsonb_build_object('refused', 'stale_read', 'message',
     'a newer read of the same resource has already written')
   FROM mirror.resource_states
   WHERE organization_id = ${given('organization_id')} AND resource = ${given('resource')}

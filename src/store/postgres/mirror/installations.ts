@@ -24,7 +24,7 @@ const HOLD = `
   SELECT jsonb_build_object('held', EXISTS (SELECT 1 FROM held) OR ${known('organization_id')} IS NULL)`;
 
 const DEMAND_HELD = `
-  SELECT jsonb_build_object('refused', 'fenced', 'said',
+  SELECT jsonb_build_object('refused', 'fenced', 'message',
     format('claim %s was taken over by claim %s', ${given('claim')}, claim))
   FROM mirror.fences
   WHERE NOT ${known('held', 'boolean')} AND organization_id = ${known('organization_id')} AND lane = 'data'`;

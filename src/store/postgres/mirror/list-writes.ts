@@ -27,7 +27,7 @@ function writeStatement(resource: ListResource): string {
   return `
   WITH given AS (
     SELECT r.*, ${given('organization_id')} AS ${scope}, sum((NOT follows)::int) OVER (ORDER BY n) AS chain
-    FROM json_to_recordset($3) AS r (n bigint, told timestamptz, replaces bigint, follows boolean, looks boolean,
+    FROM json_to_recordset($3) AS r (n bigint, observed_at timestamptz, replaces bigint, follows boolean, looks boolean,
       names json, document text, ${typedColumns(entry)})
   ),
   kept AS (
@@ -47,7 +47,7 @@ function writeStatement(resource: ListResource): string {
   ),
   dated AS (
     SELECT a.*, ${known('first', 'bigint')} + n AS version, place * ${NEXT}
-      + greatest(max(told - place * ${NEXT}) OVER (PARTITION BY chain ORDER BY n), b.at + ${NEXT}) AS at
+      + greatest(max(observed_at - place * ${NEXT}) OVER (PARTITION BY chain ORDER BY n), b.at + ${NEXT}) AS at
     FROM kept AS a JOIN before AS b USING (chain)
   ),
   chained AS (
@@ -91,9 +91,9 @@ function closeStatement(resource: ListResource): string {
   return `
   WITH closed AS (
     DELETE FROM mirror.${entry.table} AS t
-    USING jsonb_to_recordset($1 -> 'closes') AS c (n bigint, version bigint, told timestamptz)
+    USING jsonb_to_recordset($1 -> 'closes') AS c (n bigint, version bigint, observed_at timestamptz)
     WHERE t.version = c.version
-    RETURNING t.*, greatest(c.told, t.valid_from + ${NEXT}) AS at, ${known('first', 'bigint')} + c.n AS number
+    RETURNING t.*, greatest(c.observed_at, t.valid_from + ${NEXT}) AS at, ${known('first', 'bigint')} + c.n AS number
   ),
   archived AS (
     INSERT INTO mirror.${entry.table}_past (${names(entry)}, valid_to, closed_by, closed_version)
@@ -152,8 +152,8 @@ export function createListWork(resource: ListResource): (changes: Changes, run: 
   const numbersOfClosing = resource === 'retirements' ? 2 : 1;
   const email = entry.columns.findIndex(({ name }) => name === 'email');
 
-  function looks({ told, isRepeated }: Insert, knownAt: string | null): boolean {
-    return isRepeated || (knownAt !== null && told <= knownAt);
+  function looks({ observedAt, isRepeated }: Insert, knownAt: string | null): boolean {
+    return isRepeated || (knownAt !== null && observedAt <= knownAt);
   }
 
   /** Nothing of it was there, and it names nobody who may have asked to be forgotten. */
@@ -161,8 +161,8 @@ export function createListWork(resource: ListResource): (changes: Changes, run: 
     return email < 0 && insert.replaces === null && !insert.follows && !looks(insert, knownAt);
   }
 
-  function enteredRow({ key, cells, document, told }: Insert, n: number) {
-    return { n, told, document, ...cellsByName(entry, key, cells) };
+  function enteredRow({ key, cells, document, observedAt }: Insert, n: number) {
+    return { n, observed_at: observedAt, document, ...cellsByName(entry, key, cells) };
   }
 
   function writtenRow(insert: Insert, n: number, knownAt: string | null) {
@@ -194,7 +194,11 @@ export function createListWork(resource: ListResource): (changes: Changes, run: 
       ],
       given: {
         wanted: inserts.length + closes.length * numbersOfClosing,
-        closes: closes.map((each, index) => ({ ...each, n: inserts.length + index })),
+        closes: closes.map(({ version, observedAt }, index) => ({
+          n: inserts.length + index,
+          version,
+          observed_at: observedAt,
+        })),
         closing: closes.length,
         mends: mends.map(({ version, key, cells }) => ({ version, ...cellsByName(entry, key, cells) })),
         projects,

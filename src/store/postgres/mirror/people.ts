@@ -60,8 +60,8 @@ async function blank(ask: Query, address: string): Promise<void> {
   const all = await ask<Said>(
     'SELECT organization_id, resource, answer_text FROM mirror.resource_states WHERE answer_text IS NOT NULL',
   );
-  for (const { organization_id: organizationId, resource, answer_text: said } of all) {
-    if (!namesAddress(said, address)) continue;
+  for (const { organization_id: organizationId, resource, answer_text: text } of all) {
+    if (!namesAddress(text, address)) continue;
     await ask(
       'UPDATE mirror.resource_states SET answer_text = NULL WHERE organization_id = $1 AND resource = $2',
       [organizationId, resource],

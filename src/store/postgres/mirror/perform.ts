@@ -23,8 +23,8 @@ function refusalIn(error: unknown): MirrorError | null {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'CM001') return null;
   const code = MIRROR_ERROR_CODES.find(each => each === error.message);
   if (code === undefined || !('detail' in error)) return null;
-  const { said } = JSON.parse(String(error.detail));
-  return new MirrorError(code, said, { cause: error });
+  const { message } = JSON.parse(String(error.detail));
+  return new MirrorError(code, message, { cause: error });
 }
 
 /** A value that the caller gave to the steps. */

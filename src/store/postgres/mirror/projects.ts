@@ -24,7 +24,7 @@ const WRITE = `
   WITH given AS (
     SELECT r.*, coalesce(s.checked_at > asked_at AND s.checked_at <= ${given('at', 'timestamptz')}, false) AS is_older,
       p.version AS stored, p.document AS before, p.valid_from AS since
-    FROM json_to_recordset($3) AS r (n bigint, asked_at timestamptz, told timestamptz, unavailable text,
+    FROM json_to_recordset($3) AS r (n bigint, asked_at timestamptz, observed_at timestamptz, unavailable text,
       document text, ${typedColumns(PROJECTS)})
     LEFT JOIN mirror.project_states AS s ON s.project_id = r.id
     LEFT JOIN mirror.projects AS p ON p.id = r.id
@@ -36,7 +36,7 @@ const WRITE = `
     ON CONFLICT (project_id) DO UPDATE SET state = excluded.state, checked_at = excluded.checked_at, error = excluded.error
   ),
   dated AS (
-    SELECT *, greatest(told, interval '1 millisecond' + CASE WHEN stored IS NOT NULL THEN since
+    SELECT *, greatest(observed_at, interval '1 millisecond' + CASE WHEN stored IS NOT NULL THEN since
       ELSE (SELECT max(valid_to) FROM mirror.projects_past AS p WHERE p.id = g.id) END) AS at
     FROM given AS g WHERE NOT is_older AND unavailable IS NULL AND before IS DISTINCT FROM document
   ),
@@ -56,7 +56,7 @@ const WRITE = `
     WHERE p.version = g.stored AND NOT is_older AND before = g.document
       AND (${OWN.map(name => `p.${name}`).join(', ')}) IS DISTINCT FROM (${OWN.map(name => `g.${name}`).join(', ')})
   ),
-  told AS (
+  judged AS (
     SELECT n, CASE WHEN is_older THEN 'older' WHEN unavailable IS NOT NULL THEN 'unavailable'
       WHEN before IS NOT DISTINCT FROM document THEN 'unchanged' WHEN stored IS NULL THEN 'added' ELSE 'changed' END AS word
     FROM given
@@ -64,7 +64,7 @@ const WRITE = `
   SELECT jsonb_build_object('written', coalesce(jsonb_agg(word ORDER BY n), '[]'),
     'added', count(*) FILTER (WHERE word = 'added'), 'changed', count(*) FILTER (WHERE word = 'changed'),
     'unchanged', count(*) FILTER (WHERE word = 'unchanged'), 'latest', (SELECT max(at) FROM dated))
-  FROM told`;
+  FROM judged`;
 
 export function createProjects(
   { query }: Postgres,
@@ -96,6 +96,6 @@ export function createProjects(
 function rowOf(answer: ProjectAnswer, n: number) {
   const asked = { n, asked_at: formatInstant(answer.askedAt) };
   if ('error' in answer) return { ...asked, id: answer.id, unavailable: answer.error };
-  const { id, cells, told, document } = answer;
-  return { ...asked, told, document, ...cellsByName(PROJECTS, [id], cells) };
+  const { id, cells, observedAt, document } = answer;
+  return { ...asked, observed_at: observedAt, document, ...cellsByName(PROJECTS, [id], cells) };
 }

@@ -101,7 +101,7 @@ const END = `
     page_size = CASE WHEN ${given('is_sized', 'boolean')} THEN ${given('page_size', 'bigint')} ELSE page_size END,
     every_seconds = CASE WHEN ${given('is_paced', 'boolean')} THEN ${given('every_seconds', 'bigint')} ELSE every_seconds END,
     requests = coalesce(${given('calls', 'bigint')}, requests),
-    owner_told = coalesce(${given('owner_told', 'bigint')}, owner_told),
+    owner_named = coalesce(${given('owner_named', 'bigint')}, owner_named),
     duration_ms = coalesce(${given('duration_ms', 'bigint')}, duration_ms),
     stamp_at = coalesce(${LATEST}, stamp_at), ${READ}
   WHERE ${WHOSE}
@@ -162,10 +162,10 @@ function givenOf({ request, lane, id, latestAt, knownAt, counts }: OpenRun) {
 }
 
 function endingOf(run: OpenRun, ending: Ending) {
-  const told = endingColumns(run, ending);
-  const { answer_text: said } = told;
+  const columns = endingColumns(run, ending);
+  const { answer_text: text } = columns;
   return {
-    ...told,
+    ...columns,
     state: ending.state,
     drifts: run.drifts,
     ended_at: formatInstant(ending.endedAt),
@@ -173,6 +173,6 @@ function endingOf(run: OpenRun, ending: Ending) {
     bytes: ending.bytes,
     run_answered_at: typeof ending.answeredAt === 'number' ? formatInstant(ending.answeredAt) : null,
     is_left: ending.isInterrupted && run.isOpen,
-    answer_names: said === null ? [] : addressesIn(said).flatMap(hashesOf),
+    answer_names: text === null ? [] : addressesIn(text).flatMap(hashesOf),
   };
 }

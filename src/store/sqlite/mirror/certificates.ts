@@ -97,7 +97,7 @@ export function createCertificates(
     if (known !== undefined && came.kind === 'file' && files.has(came.file.file)) {
       const before =
         known.state === 'stored' ? known.valid_from : lastEnd.get(organizationId, answer.retirementId);
-      return storeOne(answer, known, came.file, () => dates.give(came.told, before ?? null), id);
+      return storeOne(answer, known, came.file, () => dates.give(came.observedAt, before ?? null), id);
     }
     if (came.kind === 'file') return 'gone';
     if (known !== undefined) postpone.run(postponed(answer, known));

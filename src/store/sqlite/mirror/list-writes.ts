@@ -91,12 +91,12 @@ function createListWrites(
 
   /** An answer with a later instant than any row has needs no look at the row's own. */
   function date(insert: Insert, previous: number | null, { run, dates }: EnteredRun): string {
-    if (!insert.isRepeated && dates.isAfterAll(insert.told)) return dates.give(insert.told, null);
+    if (!insert.isRepeated && dates.isAfterAll(insert.observedAt)) return dates.give(insert.observedAt, null);
     const before =
       previous === null
         ? versions.lastEnd(run.request.organizationId, ...insert.key)
         : versions.validFrom(previous);
-    return dates.give(insert.told, before);
+    return dates.give(insert.observedAt, before);
   }
 
   return {
@@ -126,9 +126,9 @@ function createListWrites(
     close: (closes, { id, dates }) => {
       let removed = 0;
       let number = closes.length === 0 ? 0 : runRows.versions(closes.length);
-      for (const { version, told } of closes) {
-        const before = dates.isAfterAll(told) ? null : versions.validFrom(version);
-        const closing = { at: dates.give(told, before), runId: id, number: number++ };
+      for (const { version, observedAt } of closes) {
+        const before = dates.isAfterAll(observedAt) ? null : versions.validFrom(version);
+        const closing = { at: dates.give(observedAt, before), runId: id, number: number++ };
         vanish?.(version, closing);
         if (versions.close(version, closing)) removed += 1;
       }

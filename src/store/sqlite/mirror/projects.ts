@@ -49,7 +49,7 @@ export function createProjects(
       versions.mend(stored.version, answer.cells);
       return 'unchanged';
     }
-    const at = dates.give(answer.told, stored?.valid_from ?? versions.lastEnd(answer.id));
+    const at = dates.give(answer.observedAt, stored?.valid_from ?? versions.lastEnd(answer.id));
     const number = runRows.versions(1);
     if (stored !== undefined) versions.close(stored.version, { at, runId: id, number });
     versions.insert.run(number, answer.id, ...answer.cells, at, id, answer.document);

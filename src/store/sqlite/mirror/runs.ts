@@ -57,7 +57,7 @@ export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']) {
   function leaveEnded({ run, id, dates }: EnteredRun, done: Counts, ending: Ending): number {
     const { request, isOpen } = run;
     const { endedAt, state, isInterrupted } = ending;
-    const { answer_text: said, ...told } = endingColumns(run, ending);
+    const { answer_text: text, ...columns } = endingColumns(run, ending);
     const startedAt = formatInstant(request.startedAt);
     const finishedAt = formatInstant(endedAt);
     const isWhole = state === 'complete';
@@ -65,7 +65,7 @@ export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']) {
     runRows.endRun({ ...endOf(id, ending), drift, ...countColumns(run.counts, done) });
     runRows.ended({
       ...whose(run),
-      ...told,
+      ...columns,
       rows: done.added - done.removed,
       complete_at: isWhole ? startedAt : null,
       whole_at: isWhole ? dates.notBefore(finishedAt) : null,
@@ -77,7 +77,7 @@ export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']) {
       stamp_at: dates.latest,
       read_claim: request.claim,
       read_at: startedAt,
-      answer_text: said !== null && mayKeep(said) ? said : null,
+      answer_text: text !== null && mayKeep(text) ? text : null,
     });
     return drift;
   }

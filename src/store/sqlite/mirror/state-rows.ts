@@ -53,7 +53,7 @@ export function createStateRows(db: Sqlite) {
        answered_at = coalesce(@answered_at, answered_at),
        page_size = iif(@is_sized, @page_size, page_size),
        every_seconds = iif(@is_paced, @every_seconds, every_seconds), requests = coalesce(@calls, requests),
-       owner_told = coalesce(@owner_told, owner_told),
+       owner_named = coalesce(@owner_named, owner_named),
        duration_ms = coalesce(@duration_ms, duration_ms), stamp_at = coalesce(@stamp_at, stamp_at),
        read_claim = coalesce(@read_claim, read_claim), read_at = coalesce(@read_at, read_at)
      WHERE ${WHOSE}`,
