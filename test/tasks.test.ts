@@ -99,14 +99,14 @@ async function count(sql: string): Promise<number> {
 
 /** What each task must have answered or done. */
 const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void>> = {
-  'See what can be sold now, and what must not be': async ([listed = '']) => {
+  'See what is available to sell now, and what is not': async ([listed = '']) => {
     const rows = await count('SELECT count(*) AS n FROM available_credits');
     expect(listed).toMatch(
       /^project_name +vintage +type +amount +organization_name +age +freshness +credit_id$/m,
     );
     expect(listed).toContain(`in ${rows} rows.`);
   },
-  'Hold credits and retire them for a customer': ([, finished = '']) => {
+  'Reserve credits and retire them for a customer': ([, finished = '']) => {
     expect(finished).toMatch(/finished|true/);
     const retired = demo.sandbox.registry.store.tables.retirements
       .rows()

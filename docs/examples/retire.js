@@ -20,7 +20,7 @@ const client = createClient({
 
 const { organization, credit } = await findCredit();
 const reservation = await organization.reserve({ creditId: credit.creditId, amount: '1' });
-process.stdout.write(`${credit.serialization}: held until ${reservation.reservedToDate}\n`);
+process.stdout.write(`${credit.serialization}: reserved until ${reservation.reservedToDate}\n`);
 
 // The registry's answer names the reservation; our own reference in the comment finds the retirement.
 const reference = `order ${randomUUID()}`;

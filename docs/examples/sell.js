@@ -19,7 +19,7 @@ const client = createClient({
 const installation = await client.app.readInstallationOf(sellerId);
 const seller = client.organization(installation.id, sellerId);
 
-// First the hold: from now on the customer has ten minutes in which nobody else can buy the tonne.
+// First the reservation: from now on the customer has ten minutes in which nobody else can buy the tonne.
 const reservation = await seller.reserve({ creditId, amount: '1' });
 
 try {

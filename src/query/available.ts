@@ -7,14 +7,14 @@ import { inSnapshot } from './snapshot.js';
 interface Demand {
   /** Null for all of them. */
   readonly organizationId: string | null;
-  /** Whatever was read completely within so many seconds may be sold; null where only what is current may. */
+  /** Whatever was read completely within so many seconds counts as available; null where only what is current does. */
   readonly maxAgeSeconds: number | null;
   readonly only?: Only;
   /** Whether rows say no more than what adding them up takes. */
   readonly isToAddUp?: boolean;
 }
 
-/** What of a warehouse is looked for; a project by its id or what its name holds. */
+/** What of a warehouse is looked for; a project by its id or a part of its name. */
 interface Only {
   readonly project?: string | undefined;
   readonly vintage?: string | undefined;
@@ -35,37 +35,37 @@ export interface Warehouse {
 }
 
 export type Available = Awaited<ReturnType<typeof readAvailable>>;
-/** A warehouse from which nothing is to be sold now, and why. */
+/** A warehouse of which nothing is available now, and why. */
 export type LeftOut = Available['leftOut'][number];
 
-/** Of these nothing is expected: they are told of only where something is known. */
+/** Of these nothing is expected: they are shown only where something is known. */
 const CLOSED = ['suspended', 'uninstalled', 'forbidden', 'not_offered'];
 /** What was completely read counts for as long as it was asked for, whatever happened since. */
 const KNOWN = ['current', 'late', 'behind', 'failing', 'partial'];
 
-/** What can be sold now, and what is known and is not to be sold. Each warehouse is in one of both or empty. */
+/** What is available now, and what is known and is not. Each warehouse is in one of both or empty. */
 export async function readAvailable(reader: Reader, demand: Demand) {
   return await inSnapshot(reader, async snapshot => {
     const sums = await readSums(snapshot, demand);
-    const warehouses = await readWarehouses(snapshot, demand.organizationId);
-    const sold = warehouses.filter(warehouse => mayBeSold(warehouse, demand.maxAgeSeconds));
-    const soldBy = new Set(sold.map(({ organizationId }) => organizationId));
-    const uninstalled = warehouses.filter(({ state }) => state === 'uninstalled').length;
-    const amounts = amountsIn(sums.filter(sum => !soldBy.has(sum.organization_id)));
+    const all = await readWarehouses(snapshot, demand.organizationId);
+    const warehouses = all.filter(warehouse => isAvailable(warehouse, demand.maxAgeSeconds));
+    const availableIn = new Set(warehouses.map(({ organizationId }) => organizationId));
+    const uninstalled = all.filter(({ state }) => state === 'uninstalled').length;
+    const amounts = amountsIn(sums.filter(sum => !availableIn.has(sum.organization_id)));
     const wanted: readonly Row[] = sums.filter(
-      sum => soldBy.has(sum.organization_id) && isWanted(sum, demand.only ?? {}),
+      sum => availableIn.has(sum.organization_id) && isWanted(sum, demand.only ?? {}),
     );
     return {
       /** Of how many organizations this is all that can be said; those that have removed the app are apart. */
-      known: warehouses.length - uninstalled,
+      known: all.length - uninstalled,
       uninstalled,
-      /** The warehouses from which may be sold, the empty ones too. */
-      sold,
+      /** Those of which something is available, the empty ones too. */
+      warehouses,
       rows: wanted,
-      leftOut: warehouses
+      leftOut: all
         .filter(
           ({ organizationId, state, rows }) =>
-            !soldBy.has(organizationId) && (rows > 0 || !CLOSED.includes(state)),
+            !availableIn.has(organizationId) && (rows > 0 || !CLOSED.includes(state)),
         )
         /** With tonnes of each type, to look at. */
         .map(left => ({ ...left, amounts: amounts.get(left.organizationId ?? '') ?? [] })),
@@ -82,7 +82,7 @@ function isWanted(row: Row, { project, vintage, type }: Only): boolean {
   );
 }
 
-function mayBeSold({ state, ageSeconds }: Warehouse, maxAgeSeconds: number | null): boolean {
+function isAvailable({ state, ageSeconds }: Warehouse, maxAgeSeconds: number | null): boolean {
   if (maxAgeSeconds === null) return state === 'current';
   return KNOWN.includes(state) && ageSeconds !== null && ageSeconds >= 0 && ageSeconds <= maxAgeSeconds;
 }

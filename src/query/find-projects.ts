@@ -11,7 +11,7 @@ export interface Sought {
 /** Credits, and what was done with them. */
 const SOURCES = ENTRIES.filter(entry => hasColumn(entry, 'serialization'));
 
-/** The projects that the mirror's credits, holds, requests and retirements name for this credit. */
+/** The projects that the mirror's credits, reservations, requests and retirements name for this credit. */
 export async function findProjects(reader: Reader, { serialization, creditId }: Sought): Promise<Row[]> {
   const text = serialization === undefined ? null : lowered(serialization);
   const named = SOURCES.map(entry =>

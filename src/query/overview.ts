@@ -6,14 +6,14 @@ import { inSnapshot } from './snapshot.js';
 import { readOrganizations, sumCertificates } from './reads/status.js';
 
 /** One more is read, so that it can be said that there are more. */
-export const MOST_HOLDS = 20;
+export const MOST_RESERVATIONS = 20;
 const CHANGES = 8;
 
-export type Hold = Awaited<ReturnType<typeof readHolds>>[number];
+export type Reservation = Awaited<ReturnType<typeof readReservations>>[number];
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
 
-/** What there is at one moment: what can be sold, what is held, what moved last, what does not go on, and so many organizations. */
+/** What there is at one moment: what is available, what is reserved, what moved last, what does not go on, and so many organizations. */
 export async function readOverview(reader: Reader, now: number, most: number) {
   return await inSnapshot(reader, async snapshot => ({
     activity: await readActivity(snapshot, now),
@@ -22,30 +22,30 @@ export async function readOverview(reader: Reader, now: number, most: number) {
     /** Of all organizations, by state. */
     certificates: await sumCertificates(snapshot),
     available: await readAvailable(snapshot, { organizationId: null, maxAgeSeconds: null, isToAddUp: true }),
-    holds: await readHolds(snapshot),
+    reservations: await readReservations(snapshot),
     changes: await readNewest(snapshot, ALL_CHANGES, null, CHANGES),
   }));
 }
 
-/** Credits that are held, those that are free again first first. */
-async function readHolds({ db }: Reader) {
+/** Reservations that stand, the one that ends first at the top. */
+async function readReservations({ db }: Reader) {
   return await db
-    .selectFrom('reservations_now as h')
-    .leftJoin('organizations as o', 'o.id', 'h.organization_id')
-    .where('h.state_now', '=', 'outstanding')
+    .selectFrom('reservations_now as r')
+    .leftJoin('organizations as o', 'o.id', 'r.organization_id')
+    .where('r.state_now', '=', 'outstanding')
     .select([
-      'h.id',
-      'h.organization_id',
+      'r.id',
+      'r.organization_id',
       'o.full_name as organization_name',
-      'h.project_id',
-      'h.project_name',
-      'h.amount_exact',
-      'h.reserver_name',
-      'h.reserved_to_at',
+      'r.project_id',
+      'r.project_name',
+      'r.amount_exact',
+      'r.reserver_name',
+      'r.reserved_to_at',
     ])
-    .orderBy('h.reserved_to_at')
-    .orderBy('h.organization_id')
-    .orderBy('h.id')
-    .limit(MOST_HOLDS + 1)
+    .orderBy('r.reserved_to_at')
+    .orderBy('r.organization_id')
+    .orderBy('r.id')
+    .limit(MOST_RESERVATIONS + 1)
     .execute();
 }

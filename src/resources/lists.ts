@@ -13,7 +13,7 @@ import { by, type ListEntry, words } from './entry.js';
 
 const list = <Item>(entry: ListEntry<Item>): ListEntry<Item> => entry;
 
-/** What is read as a whole list, in the order in which it is read: what can be sold first, the long lists last. */
+/** What is read as a whole list, in the order in which it is read: what is available first, the long lists last. */
 const ENTRIES = {
   warehouse: credits('warehouse_credits', 'organization_warehouse'),
   reservations: list<Reservation>({

@@ -27,7 +27,7 @@ export function createSandboxApp(
 
   app.use((_req, res, next) => {
     res.set('Date', new Date(store.clock.now()).toUTCString());
-    store.endExpiredHolds();
+    store.endExpiredReservations();
     next();
   });
   app.use(createInstallPage(registry, rules.names));

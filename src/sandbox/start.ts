@@ -32,7 +32,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     removeFolder();
     throw error;
   });
-  const sweep = setInterval(store.endExpiredHolds, 250);
+  const sweep = setInterval(store.endExpiredReservations, 250);
 
   async function open() {
     const parts = createRegistry({ store, prefix, strict, asDocumented });

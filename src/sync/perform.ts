@@ -13,7 +13,7 @@ type Work = (context: Context, atWork: CausedJob) => Promise<string>;
 const WORK: Readonly<Record<JobKind, Work>> = {
   installation: readInstallation,
   retry: readInstallation,
-  holds: readInstallation,
+  reservations: readInstallation,
   certificates: fetchCertificates,
   discover,
   tick,

@@ -4,7 +4,7 @@ import { ENTRY_OF } from '../resources/resources.js';
 import { type Permissions, permits } from '../registry/model.js';
 import { offsetInInterval } from './schedule/offset.js';
 
-const JOB_KINDS = ['installation', 'retry', 'holds', 'certificates', 'discover', 'tick'] as const;
+const JOB_KINDS = ['installation', 'retry', 'reservations', 'certificates', 'discover', 'tick'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 export function isJobKind(kind: string): kind is JobKind {

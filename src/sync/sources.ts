@@ -12,7 +12,7 @@ import {
 import { isOver } from '../registry/reservation-state.js';
 import type { ListOptions, Page, ReadOptions } from '../registry/reading.js';
 import type { Items, ListResource } from '../resources/lists.js';
-import { nextHoldEnd } from './installation/holds.js';
+import { nextReservationEnd } from './installation/reservation-end.js';
 
 /** Some rows as they come; `page` is null where they are a part of one answer. */
 export interface Part<Item> {
@@ -38,7 +38,7 @@ export const SOURCES: { readonly [Name in ListResource]: Source<Items[Name]> } =
   warehouse: streamed(parseCredit, (owner, options) => owner.readWarehouse(options)),
   reservations: {
     ...paged(parseReservation, (owner, options) => owner.listReservations(options)),
-    nextEnd: nextHoldEnd,
+    nextEnd: nextReservationEnd,
     isOpen: reservation => !isOver(reservation),
   },
   inventory: streamed(parseCredit, (owner, options) => owner.readInventory(options)),

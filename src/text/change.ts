@@ -107,7 +107,7 @@ function general(change: Change): string {
 
 const NOUNS: Readonly<Record<string, string>> = {
   retirements: 'retirement',
-  reservations: 'hold',
+  reservations: 'reservation',
   inventory_requests: 'inventory request',
   addresses: 'address',
   members: 'member',

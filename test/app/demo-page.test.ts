@@ -45,11 +45,11 @@ test('a tonne is retired by a button, and the mirror follows to its certificate'
   expect(await words('/demo')).toContain('for A visitor of the demo');
 });
 
-test('a tonne is held, and finished', async () => {
+test('a tonne is reserved, and finished', async () => {
   const { send, words } = await stage();
   const [retired, held] = [Number(await demo.value(RETIRED)), Number(await demo.value(HELD))];
   await send('/demo/finish');
-  expect(await words('/demo')).toContain('Nothing is held: reserve 1 t first.');
+  expect(await words('/demo')).toContain('Nothing is reserved: reserve 1 t first.');
   await send('/demo/reserve');
   await expect.poll(() => demo.value(HELD), PATIENCE).toBe(held + 1);
   await send('/demo/finish');

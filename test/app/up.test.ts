@@ -155,7 +155,7 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   const address = `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`;
   await expect.poll(() => first.said().trimEnd().split('\n').at(-1), PATIENCE).toBe(address);
   expect(first.said()).not.toContain('key=');
-  expect(await visit((await demo.run('console', 'url')).stdout.trim())).toContain('for sale now');
+  expect(await visit((await demo.run('console', 'url')).stdout.trim())).toContain('available to sell now');
 
   expect(statSync(join(demo.cwd, 'data/demo/settings.json')).mode & 0o777).toBe(0o600);
   expect(statSync(join(demo.cwd, 'data/demo')).mode & 0o777).toBe(0o700);

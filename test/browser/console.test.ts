@@ -30,12 +30,12 @@ async function visit(options: BrowserContextOptions = {}, path = '/'): Promise<P
 
 const sentence = (page: Page) => page.locator('h1').innerText();
 
-test('the printed address opens a page that says what can be sold, and the key is in no address after it', async () => {
+test('the printed address opens a page that says what is available, and the key is in no address after it', async () => {
   const page = await openPage(browser, demo.origin);
   await page.goto(await demo.address());
   expect(page.url()).toBe(`${demo.origin}/`);
   expect(await sentence(page)).toMatch(
-    /^[\d,.]+ t ex-post and [\d,.]+ t ex-ante for sale now in \d of \d organizations known\./,
+    /^[\d,.]+ t ex-post and [\d,.]+ t ex-ante available to sell now in \d of \d organizations known\./,
   );
 });
 
@@ -62,7 +62,7 @@ test('an operator: Now follows a reservation that is made elsewhere as the conso
   const other = await now.context().newPage();
   await other.goto(`${demo.origin}/demo`);
   await other.getByRole('button', { name: 'Reserve 1 t' }).click();
-  await expect.poll(() => now.locator('#holds').innerText(), PATIENCE).toContain('carbon-mirror demo');
+  await expect.poll(() => now.locator('#reservations').innerText(), PATIENCE).toContain('carbon-mirror demo');
   expect(await now.evaluate('window.stayed')).toBe(true);
 });
 
@@ -156,7 +156,7 @@ test('T83 a question is asked and answered, and what looks like markup stays tex
 
 test('without JavaScript all of it is there, and forms work', async () => {
   const page = await visit({ javaScriptEnabled: false });
-  expect(await sentence(page)).toContain('for sale now');
+  expect(await sentence(page)).toContain('available to sell now');
   await page.getByLabel('Search').fill('Kelp');
   await page.getByLabel('Search').press('Enter');
   expect(await sentence(page)).toContain('for “Kelp”');
@@ -234,12 +234,12 @@ const some = (pages: readonly string[]) => pages.slice(0, atLength(3, pages.leng
 
 test.each(
   [
-    ['opened', "document.querySelector('#forsale details').open = IS"],
+    ['opened', "document.querySelector('#available details').open = IS"],
     [
       'marked',
-      "IS ? getSelection().selectAllChildren(document.querySelector('#forsale')) : getSelection().empty()",
+      "IS ? getSelection().selectAllChildren(document.querySelector('#available')) : getSelection().empty()",
     ],
-    ['reached', "IS ? document.querySelector('#forsale a').focus() : document.activeElement.blur()"],
+    ['reached', "IS ? document.querySelector('#available a').focus() : document.activeElement.blur()"],
   ].slice(0, atLength(1, 3)),
 )('what somebody has %s stays as it is until it is left, and the rest goes on', async (_, act) => {
   const page = await openPage(browser, demo.origin, visitor);
@@ -247,13 +247,13 @@ test.each(
   await page.goto(demo.origin);
   const isOld = async (part: string) =>
     await page.evaluate(`document.getElementById('${part}').isOld === true`);
-  const begin = `for (const part of ['forsale', 'sentence']) document.getElementById(part).isOld = true`;
+  const begin = `for (const part of ['available', 'sentence']) document.getElementById(part).isOld = true`;
   await page.evaluate(act.replace('IS', 'true'));
   await page.evaluate(begin);
   await expect.poll(() => isOld('sentence'), PATIENCE).toBe(false);
-  expect(await isOld('forsale')).toBe(true);
+  expect(await isOld('available')).toBe(true);
   await page.evaluate(act.replace('IS', 'false'));
-  await expect.poll(() => isOld('forsale'), PATIENCE).toBe(false);
+  await expect.poll(() => isOld('available'), PATIENCE).toBe(false);
 });
 
 test('by the keyboard alone: the first stop leads past the menu, / searches, ? helps, and each thing is reached and done', async () => {
@@ -280,7 +280,7 @@ test('by the keyboard alone: the first stop leads past the menu, / searches, ? h
 
   await tabTo(page, 'Now');
   await page.keyboard.press('Enter');
-  await expect.poll(() => sentence(page)).toContain('for sale now');
+  await expect.poll(() => sentence(page)).toContain('available to sell now');
   await tabTo(page, 'The same by organization');
   await page.keyboard.press('Enter');
   expect(await page.getByText('By organization, project and vintage').isVisible()).toBe(true);

@@ -57,13 +57,13 @@ long.test(
       await shows('#done', done);
     };
     await page.goto(await up.address());
-    await shows('h1', /^[1-9][\d,.]* t ex-post.* for sale now in 2 of 2 organizations known\./);
+    await shows('h1', /^[1-9][\d,.]* t ex-post.* available to sell now in 2 of 2 organizations known\./);
 
     await press('Retire 1 t and watch', '1 t was retired for A visitor of the demo.');
     await shows('#moved', 'A visitor of the demo');
-    await press('Reserve 1 t', '1 t is held by reservation');
+    await press('Reserve 1 t', 'took 1 t.');
     await page.goto(`${up.origin}/`);
-    await shows('#holds', /What is held/);
+    await shows('#reservations', /Reserved credits/);
     await press('Finish the reservation', 'was finished');
     await press('Let a new customer install the app', 'has installed the app');
     await page.goto(`${up.origin}/`);

@@ -64,11 +64,12 @@ function personAt(page: Page) {
 type Person = ReturnType<typeof personAt>;
 
 const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
-  'See what can be sold now, and what must not be': person => person.sees(/t ex-ante for sale now in/),
-  'Hold credits and retire them for a customer': async person => {
+  'See what is available to sell now, and what is not': person =>
+    person.sees(/t ex-ante available to sell now in/),
+  'Reserve credits and retire them for a customer': async person => {
     await person.click(person.link('Demo'));
     await person.click(person.page.getByRole('button', { name: 'Reserve 1 t' }));
-    await person.sees(/1 t is held by reservation/);
+    await person.sees(/took 1 t\./);
     await person.click(person.page.getByRole('button', { name: 'Finish the reservation' }));
     await person.sees(/A visitor of the demo/);
   },

@@ -67,7 +67,7 @@ async function held(): Promise<{ rows: number; micro: number }> {
 
 const count = (parts: readonly { readonly rows: number }[]) => parts.reduce((sum, { rows }) => sum + rows, 0);
 
-test('what can be sold adds up to what the warehouses hold', async () => {
+test('what is available adds up to what stands in the warehouses', async () => {
   const { rows, left_out } = await json();
   expect(left_out).toEqual([]);
   expect({ rows: count(rows), micro: rows.reduce((sum, row) => sum + row.amount_micro, 0) }).toEqual(
@@ -84,7 +84,7 @@ test('T85 people get a total of each type with its unit; what is looked for may 
   const { micro } = await held();
   const { stdout } = await run();
   const said =
-    /Can be sold now, in \d+ of \d+ organizations known: ([\d,.]+) t ex-post and ([\d,.]+) t ex-ante in \d+ rows\.\n$/;
+    /Available now, in \d+ of \d+ organizations known: ([\d,.]+) t ex-post and ([\d,.]+) t ex-ante in \d+ rows\.\n$/;
   const totals = (said.exec(stdout) ?? []).slice(1).map(tonnes => Number(tonnes.replaceAll(',', '')) * 1e6);
   const { rows: all } = await json();
   const of = (wanted: string) =>
@@ -103,16 +103,16 @@ test('T85 people get a total of each type with its unit; what is looked for may 
   expect(some.rows.length).toBeGreaterThan(0);
   for (const row of some.rows) expect(row).toMatchObject({ project_name: project, vintage, type });
   expect((await run('--vintage', '1066')).stdout).toContain(
-    'Nothing of what can be sold now is as asked for.',
+    'Nothing that is available now fits what was asked for.',
   );
   expect(await run('--vintage', 'old')).toMatchObject({ exitCode: 2, stdout: '' });
 });
 
 function fail(): never {
-  throw new Error('nothing is for sale');
+  throw new Error('nothing is available');
 }
 
-test('what is known but not for sale stands in a part of its own, with its state and age', async () => {
+test('what is known but not available stands in a part of its own, with its state and age', async () => {
   await makeTrouble();
   const { rows, left_out } = await json();
   expect(Object.fromEntries(left_out.map(each => [each.organization_id, each.state]))).toEqual({
@@ -126,11 +126,11 @@ test('what is known but not for sale stands in a part of its own, with its state
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(
-    /: known \d+ (s|min) ago, not for sale now: failing: it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
+    /: known \d+ (s|min) ago, not available now: failing: it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
   );
   const csv = await run('--csv');
-  expect(csv.stdout).not.toContain('not for sale');
-  expect(csv.stderr).toContain('not for sale now: suspended');
+  expect(csv.stdout).not.toContain('not available');
+  expect(csv.stderr).toContain('not available now: suspended');
 });
 
 test('--max-age sells what was read completely within it, but nothing suspended or doubtful', async () => {
@@ -168,14 +168,14 @@ test('a warehouse that should be there and was never read is left out, not forgo
   expect(left_out).toMatchObject([
     { organization_id: failing, state: 'never_read', age_seconds: null, rows: 0 },
   ]);
-  expect((await run()).stdout).toContain('never read completely, not for sale now: never_read');
+  expect((await run()).stdout).toContain('never read completely, not available now: never_read');
 });
 
-test('where nothing can be sold it is said, not shown as an empty table', async () => {
+test('where nothing is available a sentence says so, not an empty table', async () => {
   await mirror.change("UPDATE installations SET state = 'suspended'");
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
-  expect(stdout).toMatch(/^Nothing can be sold now\.\n/);
+  expect(stdout).toMatch(/^Nothing is available now\.\n/);
 });
 
 test('where nothing at all is known it is said, exit 3', async () => {

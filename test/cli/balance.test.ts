@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { hold } from '../support/holds.js';
+import { reservation } from '../support/reservation.js';
 import { amount, credit, MINUTE, retirement, temporaryScene } from '../support/mirror.js';
 
 const USED_AT = '2026-05-04T12:01:30Z';
@@ -20,7 +20,12 @@ async function sceneToBalance() {
     await scene.read('inventory', []);
     const holds = used.map((tonnes, index) => {
       const done = { state: 'finished', isComplete: true, serialization: 'ICR-ISL-354-1-14-R-0-2021' };
-      return hold(`h-${index}`, { ...done, amount: amount(tonnes), createdAt: USED_AT, updatedAt: USED_AT });
+      return reservation(`h-${index}`, {
+        ...done,
+        amount: amount(tonnes),
+        createdAt: USED_AT,
+        updatedAt: USED_AT,
+      });
     });
     await scene.read('reservations', holds, { limit: 10, total: holds.length });
     const all = retired.map((tonnes, index) =>

@@ -10,14 +10,14 @@ async function stage() {
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
 
-test('what can be sold is one sentence, with how fresh it is, and what it leads to', async () => {
+test('what is available is one sentence, with how fresh it is, and what it leads to', async () => {
   const { sentence, scene, page: read } = await stage();
   await scene.read('warehouse', [
     credit('c-1', { amount: amount('6300.2') }),
     credit('c-2', { amount: amount('0.000001') }),
   ]);
   expect(await sentence()).toMatch(
-    /^6,300\.200001 t ex-post for sale now in 1 of 1 organization known\. Freshest \d s, oldest \d s\. 2 things need attention\.$/,
+    /^6,300\.200001 t ex-post available to sell now in 1 of 1 organization known\. Freshest \d s, oldest \d s\. 2 things need attention\.$/,
   );
   const page = await read('/');
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
@@ -28,7 +28,7 @@ test('a warehouse that nobody read lately is left out, by name and with the reas
   scene.clock.at -= 3_600_000;
   await scene.read('warehouse', [credit('c-1')]);
   expect(await sentence()).toMatch(
-    /^0 t for sale now in 0 of 1 organization known\. organization-1 is left out: late\. 2 things need attention\.$/,
+    /^0 t available to sell now in 0 of 1 organization known\. organization-1 is left out: late\. 2 things need attention\.$/,
   );
 });
 
@@ -36,7 +36,7 @@ test('a row without an amount is told of, not counted as nothing', async () => {
   const { sentence, scene } = await stage();
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
-  expect(await sentence()).toContain('100 t ex-post for sale now in 1 of 1 organization known');
+  expect(await sentence()).toContain('100 t ex-post available to sell now in 1 of 1 organization known');
   expect(await sentence()).toContain('1 row has no amount that can be added.');
 });
 
@@ -72,11 +72,11 @@ test('pages, a file of rows and those who wait for changes do not stand in each 
   );
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   expect((await download.text()).split('\n')).toHaveLength(502);
-  expect(await page('/')).toContain('for sale now');
+  expect(await page('/')).toContain('available to sell now');
   expect(faults).toEqual([]);
 });
 
-test('what can be sold is drawn, said in one sentence, and a table with the same numbers', async () => {
+test('what is available is drawn, said in one sentence, and a table with the same numbers', async () => {
   const { scene, page: read } = await stage();
   const project = { id: 'p-2', fullName: 'Kelp & co' };
   await scene.read('warehouse', [
@@ -86,7 +86,7 @@ test('what can be sold is drawn, said in one sentence, and a table with the same
   ]);
   const page = await read('/');
   expect(page).toContain(
-    '<figcaption>Peat bog 2021 is the most of 2 lots: 6,301 of 6,306 t ex-post.</figcaption>',
+    '<figcaption>Peat bog 2021 is the most of 2 kinds of credits: 6,301 of 6,306 t ex-post.</figcaption>',
   );
   const figure = /<figure>([^]*?)<\/figure>/.exec(page)?.[1] ?? '';
   for (const says of ['6,301', '5']) {
@@ -103,8 +103,8 @@ test('T85 ex-ante is in no number with ex-post: not in the sentence, nor in a ba
     credit(id, { amount: amount(tonnes), vintage: '2021', type });
   await scene.read('warehouse', [of('c-1', '440995', 'exPost'), of('c-2', '63304', 'exAnte')]);
   const page = await read('/');
-  expect(wordsOf(page)).toContain('440,995 t ex-post and 63,304 t ex-ante for sale now');
-  expect(page).toContain('Peat bog 2021 is the most of 2 lots: 440,995 of 440,995 t ex-post.');
+  expect(wordsOf(page)).toContain('440,995 t ex-post and 63,304 t ex-ante available to sell now');
+  expect(page).toContain('Peat bog 2021 is the most of 2 kinds of credits: 440,995 of 440,995 t ex-post.');
   expect(page).toContain('Peat bog 2021 ex-ante');
   const then = await read(`/?as-of=${new Date(scene.clock.at).toISOString()}`);
   expect(then).toContain('440,995 t ex-post and 63,304 t ex-ante stood in the warehouses');
@@ -141,25 +141,25 @@ test('an empty mirror invites, by the address to give to the registry and a ligh
   expect(wordsOf(await page('/'))).toContain('A delivery came');
 });
 
-test('holds stand there with the time that is left, the last changes as sentences, certificates by their state', async () => {
+test('reservations stand there with the time that is left, the last changes as sentences, certificates by their state', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const reservedToDate = new Date(Date.now() + 8.5 * 60_000).toISOString();
-  await scene.read('reservations', [hold('h-1', { reservedToDate })]);
+  await scene.read('reservations', [reservation('h-1', { reservedToDate })]);
   const words = wordsOf(await page('/'));
-  expect(words).toMatch(/What is held, and is in no warehouse meanwhile.*8 min/);
-  expect(words).toContain('hold h-1 added');
+  expect(words).toMatch(/Reserved credits, which are in no warehouse meanwhile.*8 min/);
+  expect(words).toContain('reservation h-1 added');
 });
 
-test('where more is held than is shown, that is said, with the way to all of it', async () => {
+test('where more is reserved than is shown, a sentence says so, with the way to all of it', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const reservedToDate = new Date(Date.now() + 8.5 * 60_000).toISOString();
   const some = (count: number) =>
-    Array.from({ length: count }, (_, index) => hold(`h-${index}`, { reservedToDate }));
+    Array.from({ length: count }, (_, index) => reservation(`h-${index}`, { reservedToDate }));
   await scene.read('reservations', some(20));
   expect(await page('/')).not.toContain('that end first');
   await scene.read('reservations', some(21), { claim: 2 });
   const shown = await page('/');
-  expect(shown).toContain('What is held, and is in no warehouse meanwhile: the 20 that end first');
+  expect(shown).toContain('Reserved credits, which are in no warehouse meanwhile: the 20 that end first');
   expect(shown).toContain('<a href="/reservations">All reservations</a>');
 });
 
@@ -179,13 +179,13 @@ test('of many organizations 20 are shown, trouble first and then the largest, ho
   };
   const largest = [30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12];
   expect(await shown('/', 'glance')).toEqual([10, ...largest]);
-  expect(await shown('/', 'forsale')).toEqual([...largest, 11]);
+  expect(await shown('/', 'available')).toEqual([...largest, 11]);
   expect(await shown('/', 'leftout')).toEqual([10]);
   const home = await page('/');
   expect(home).toContain('<a href="/?all=yes">and 10 more</a>');
   expect(home).toContain('<a href="/?all=yes">and 9 more</a>');
   expect(await shown('/?all=yes', 'glance')).toHaveLength(30);
-  expect(await shown('/?all=yes', 'forsale')).toHaveLength(29);
+  expect(await shown('/?all=yes', 'available')).toHaveLength(29);
   expect(await page('/?all=yes')).not.toMatch(/and \d+ more/);
   const then = new Date(Date.now()).toISOString();
   expect(await shown(`/?as-of=${then}`, 'stood')).toEqual([...largest, 11]);
@@ -193,7 +193,7 @@ test('of many organizations 20 are shown, trouble first and then the largest, ho
   expect(await shown(all.replaceAll('&amp;', '&'), 'stood')).toHaveLength(30);
 });
 
-function hold(id: string, overrides: { reservedToDate: string }) {
+function reservation(id: string, overrides: { reservedToDate: string }) {
   const item = {
     id,
     creditId: 'c-1',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import type { Credit, InventoryRequest } from '../../src/registry/model.js';
 import { ENGINES, type Engine, type Stage } from '../support/engines.js';
-import { hold } from '../support/holds.js';
+import { reservation } from '../support/reservation.js';
 import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
 import { createTrade } from '../support/trade.js';
 
@@ -51,8 +51,8 @@ async function show(
   const more = { amount: amount(reserved ?? '0'), reservedToDate: '2999-01-01T00:00:00.000Z' };
   const done = { ...made, state: 'finished', isComplete: true, amount: amount(used ?? '0') };
   await read('reservations', [
-    ...(reserved === undefined ? [] : [hold('h-1', { ...more, serialization: 'ICR-c-1-2021' })]),
-    ...(used === undefined ? [] : [hold('h-2', { ...done, serialization: 'ICR-c-1-2021' })]),
+    ...(reserved === undefined ? [] : [reservation('h-1', { ...more, serialization: 'ICR-c-1-2021' })]),
+    ...(used === undefined ? [] : [reservation('h-2', { ...done, serialization: 'ICR-c-1-2021' })]),
   ]);
   const listed = retired.map(({ id, tonnes, at }) =>
     retirement(id, { amount: amount(tonnes), createdAt: at, serialization: 'ICR-c-1-2021' }),
@@ -209,7 +209,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('nothing rises by being first seen: the first complete read is the opening balance, with its date', async () => {
     const scene = await stage();
-    await scene.read('reservations', [hold('h-1')], { limit: 10, total: 2 });
+    await scene.read('reservations', [reservation('h-1')], { limit: 10, total: 2 });
     await scene.read('warehouse', [of('100'), of('7', 'c-2', { type: 'exAnte' })]);
     expect(await scene.db.rows('SELECT * FROM credit_moves')).toEqual([]);
     const credits = () =>

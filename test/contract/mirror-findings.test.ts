@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type Stage } from '../support/engines.js';
-import { hold } from '../support/holds.js';
+import { reservation } from '../support/reservation.js';
 import { NOON } from '../support/inbox.js';
 import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
 
@@ -17,7 +17,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('warehouse', [credit('c-1'), credit('c-2', { serialization: OTHER })]);
     await scene.read('inventory', [credit('c-1')]);
     await scene.read('retirements', [retirement('r-1')]);
-    await scene.read('reservations', [hold('h-1')]);
+    await scene.read('reservations', [reservation('h-1')]);
     expect(await findings(scene)).toEqual([]);
   });
 
@@ -61,10 +61,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('a hold outlives its end where a read an hour later still says that it is outstanding; one of which no state is said has ended', async () => {
     const scene = await stage();
-    const ended = [hold('h-2', { state: 'expired' }), hold('h-3', { isComplete: true })];
-    const later = hold('h-4', { reservedToDate: new Date(NOON + 60 * MINUTE).toISOString() });
-    const unsaid = hold('h-5', { state: null });
-    const all = [hold('h-1'), ...ended, later, unsaid];
+    const ended = [reservation('h-2', { state: 'expired' }), reservation('h-3', { isComplete: true })];
+    const later = reservation('h-4', { reservedToDate: new Date(NOON + 60 * MINUTE).toISOString() });
+    const unsaid = reservation('h-5', { state: null });
+    const all = [reservation('h-1'), ...ended, later, unsaid];
     await scene.read('reservations', all);
     scene.clock.at = NOON + 70 * MINUTE - 1;
     await scene.read('reservations', all);

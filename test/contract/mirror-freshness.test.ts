@@ -79,7 +79,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await stateOf(scene, 'warehouse')).toBe('current');
   });
 
-  test('what can be sold is only what stands in active, permitted, current warehouses', async () => {
+  test('what is available is only what stands in active, permitted, current warehouses', async () => {
     const scene = await sceneOfToday(stage);
     const { db, mirror } = scene;
     await scene.read('warehouse', [credit('c-1'), credit('c-2'), credit('c-3', { vintage: '2020' })]);
@@ -170,9 +170,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(asked).toEqual([completeAt, completeAt]);
   });
 
-  test('a hold ends by the clock, without any read', async () => {
+  test('a reservation ends by the clock, without any read', async () => {
     const scene = await sceneOfToday(stage);
-    const hold = (id: string, end: number, over: object = {}) => ({
+    const reservation = (id: string, end: number, over: object = {}) => ({
       id,
       creditId: 'c-1',
       serialization: null,
@@ -190,11 +190,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       ...over,
     });
     await scene.read('reservations', [
-      hold('h-1', 5 * MINUTE),
-      hold('h-2', -1),
-      hold('h-3', 5 * MINUTE, { isComplete: true, state: null }),
-      hold('h-4', 5 * MINUTE, { state: 'Cancelled' }),
-      hold('h-5', 5 * MINUTE, { state: null, isComplete: null }),
+      reservation('h-1', 5 * MINUTE),
+      reservation('h-2', -1),
+      reservation('h-3', 5 * MINUTE, { isComplete: true, state: null }),
+      reservation('h-4', 5 * MINUTE, { state: 'Cancelled' }),
+      reservation('h-5', 5 * MINUTE, { state: null, isComplete: null }),
     ]);
     const rows = await scene.db.rows(
       'SELECT id, state_now, seconds_left > 200 AS long FROM reservations_now ORDER BY id',

@@ -22,7 +22,7 @@ const HAPPENINGS: readonly Happening[] = [
     dates: 'SELECT valid_from AS at FROM retirements',
   },
   {
-    name: 'a credit for sale',
+    name: 'a credit that is available',
     path: /\/warehouse\/inventory$/,
     happen: ({ program, organizationId }) => issueCredit(program.sandbox, organizationId),
     dates: 'SELECT max(valid_from) AS at FROM warehouse_credits',

@@ -127,7 +127,7 @@ test('a 404 from every list is no sign that one is not offered', async () => {
   ]);
 });
 
-test('a warehouse that comes in another form fails at first, then counts as not offered and is not for sale', async () => {
+test('a warehouse that comes in another form fails at first, then counts as not offered and is not available', async () => {
   const installed = await startInstalled();
   const { program } = installed;
   const path = '/organizations/*/warehouse/inventory';

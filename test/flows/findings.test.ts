@@ -96,7 +96,7 @@ test('what an organization that is not mirrored retired for one that is makes no
   expect(exitCode).toBe(0);
 });
 
-test('a hold that is outstanding an hour after its end is found', async () => {
+test('a reservation that is outstanding an hour after its end is found', async () => {
   const { program, organizationId, creditId } = await startInstalled();
   const { registry, app, time } = program;
   const { id, reservedToDate } = registry.reservations.reserve(organizationId, app.id, {

@@ -46,7 +46,7 @@ test('a hold that ends by the clock is seen without any event', async () => {
   await program.rest();
   expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 100 }]);
   expect(await program.rows('SELECT state FROM reservations')).toEqual([{ state: 'expired' }]);
-  expect(program.ended.at(-1)).toMatchObject({ kind: 'holds', outcome: 'read' });
+  expect(program.ended.at(-1)).toMatchObject({ kind: 'reservations', outcome: 'read' });
 });
 
 test('suspension stops reading and keeps the rows, its end resumes it', async () => {

@@ -1,6 +1,6 @@
 import type { Credit, Reservation, Retirement } from '../../src/registry/model.js';
 import type { Stage } from './engines.js';
-import { hold } from './holds.js';
+import { reservation } from './reservation.js';
 import { amount, credit, installation, MINUTE, retirement } from './mirror.js';
 import { createRandom, pick } from './random.js';
 
@@ -192,7 +192,12 @@ function shownHold({ id, creditId, micro, state, madeAt, changedAt }: Hold): Res
     updatedAt: changedAt,
   };
   const document = JSON.stringify([id, state]);
-  return hold(id, { ...of, serialization: `ICR-${creditId}-2021`, project: projectOf(creditId), document });
+  return reservation(id, {
+    ...of,
+    serialization: `ICR-${creditId}-2021`,
+    project: projectOf(creditId),
+    document,
+  });
 }
 
 function projectOf(creditId: string) {

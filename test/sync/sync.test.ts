@@ -29,7 +29,7 @@ test('after an older inbox.db was brought back, claims start above the highest t
   await sync.idle();
   await sync.stop();
   const { inbox } = program;
-  await inbox.enqueue([{ kind: 'holds', dedupeKey: 'x', trigger: 'worker', installationId: 'i1' }]);
+  await inbox.enqueue([{ kind: 'reservations', dedupeKey: 'x', trigger: 'worker', installationId: 'i1' }]);
   const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: 10 }], leaseMs: 1000 });
   const [job] = jobs;
   expect(job?.claim).toBeGreaterThan(4711);

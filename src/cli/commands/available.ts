@@ -18,21 +18,21 @@ const COLUMNS = [...NAMES, ...OF_A_ROW, 'rows_not_summed', 'freshness', 'age_sec
 const FOR_PEOPLE = ['project_name', ...OF_A_ROW, 'organization_name', 'age', 'freshness', 'credit_id'];
 
 export const AVAILABLE = command({
-  says: 'What can be sold now, in tonnes, and what is known but not for sale, with its state and age',
+  says: 'Show the credits that are available to sell now, in tonnes, and what is left out, with its state and age',
   options: {
     organization: ORGANIZATION,
     maxAge: duration(
       '--max-age',
-      'sell what was read completely within it, such as 30m, whatever happened since',
+      'count as available what was read completely within this time, such as 30m, whatever happened since',
     ),
-    project: text('text', 'of one project only: its id, or what its name holds'),
+    project: text('text', 'of one project only: its id, or a part of its name'),
     vintage: year('of one vintage only'),
     type: text('type', 'of one type only, such as exPost or exAnte'),
     strict: flag('exit 3 where anything is left out'),
   },
   prints: {
     json: 'print both parts as JSON: rows and left_out',
-    csv: 'print what can be sold as CSV',
+    csv: 'print what is available as CSV',
     file: true,
   },
   examples: [
@@ -62,7 +62,7 @@ export const AVAILABLE = command({
   },
 });
 
-/** "Nothing can be sold" would be more than is known. */
+/** "Nothing is available" would be more than is known. */
 function demandKnown({ known, uninstalled }: Available): void {
   if (known + uninstalled > 0) return;
   throw new CommandFault(
@@ -80,23 +80,23 @@ async function writeForPeople(context: Context, { rows, known, leftOut }: Availa
     await context.rows(columns, shown, { keep: ['project_name', 'amount'], tonnes: ['amount'] });
     const warehouses = new Set(rows.map(row => row['organization_id'])).size;
     const of = `${withThousands(warehouses)} of ${ofKnown(known)}`;
-    await context.print('', `Can be sold now, in ${of}: ${describeTotal(total)}.`);
+    await context.print('', `Available now, in ${of}: ${describeTotal(total)}.`);
   } else
     await context.print(
-      isAsked ? 'Nothing of what can be sold now is as asked for.' : 'Nothing can be sold now.',
+      isAsked ? 'Nothing that is available now fits what was asked for.' : 'Nothing is available now.',
     );
   if (leftOut.length === 0) return;
   const left = named(leftOut).map(each => `  ${each}`);
-  await context.print('', 'Not for sale now (see last_known_credits):', '', ...left);
+  await context.print('', 'Not available now (see last_known_credits):', '', ...left);
 }
 
 /** All that something is known of; of those that nobody has read some, and how many more there are. */
 function named(leftOut: readonly LeftOut[]): string[] {
   const unread = leftOut.filter(({ state, rows }) => state === 'never_read' && rows === 0);
-  const untold = new Set(unread.slice(MOST_SHOWN));
+  const unnamed = new Set(unread.slice(MOST_SHOWN));
   const more = andMore(unread.length);
   return [
-    ...leftOut.filter(each => !untold.has(each)).map(describe),
+    ...leftOut.filter(each => !unnamed.has(each)).map(describe),
     ...(more === null ? [] : [`${more} that were never read completely`]),
   ];
 }
@@ -109,5 +109,5 @@ function describe(left: LeftOut): string {
   const tonnes = amounts.map(
     ({ type, amount }) => `, ${withThousands(Number(amount.toFixed(6)))} t ${typeName(type)}`,
   );
-  return `${name}: ${known}, not for sale now: ${state}${why} (${rows} rows${tonnes.join('')})`;
+  return `${name}: ${known}, not available now: ${state}${why} (${rows} rows${tonnes.join('')})`;
 }

@@ -1,5 +1,5 @@
 import type { Available, LeftOut } from '../../query/available.js';
-import { type Hold, MOST_HOLDS, type Overview, readOverview } from '../../query/overview.js';
+import { MOST_RESERVATIONS, type Overview, readOverview, type Reservation } from '../../query/overview.js';
 import type { OrganizationStatus } from '../../query/reads/status.js';
 import { ofKnown } from '../../text/known.js';
 import { stretch } from '../../text/stretch.js';
@@ -12,7 +12,7 @@ import { html, type Html } from '../components/html.js';
 import { refused } from '../components/refused.js';
 import { firstOf, mostOf, table } from '../components/table.js';
 import { ago, badge, counted } from '../components/words.js';
-import { forSale, leftOut } from './for-sale.js';
+import { availableNow, leftOut } from './available.js';
 import { invitation } from './invitation.js';
 import { findTroubles, type Trouble } from './troubles.js';
 import { showThen } from './then.js';
@@ -28,16 +28,16 @@ export const NOW: Page = {
 
 function show(answer: Overview, ask: Ask): Shown {
   const { now, canAct, webhookUrl } = ask;
-  const { activity, available, holds: held, changes } = answer;
+  const { activity, available, reservations, changes } = answer;
   const { newestDeliveryAt } = activity;
   const isEmpty = countOf(available) === 0;
   const troubles = findTroubles(activity, now);
   const body = html`<h1 id="sentence" data-live>${sentence(answer, troubles)}</h1>
 <section id="invitation" data-live>${isEmpty && invitation(webhookUrl, newestDeliveryAt, now)}</section>
 <section id="attention" data-live>${troubles.length > 0 && troubleList(troubles, canAct)}</section>
-<section id="forsale" data-live>${forSale(available, ask)}</section>
+<section id="available" data-live>${availableNow(available, ask)}</section>
 <section id="leftout" data-live>${leftOut(available.leftOut, ask)}</section>
-<section id="holds" data-live>${holds(held, now)}</section>
+<section id="reservations" data-live>${reserved(reservations, now)}</section>
 <section id="moved" data-live>${sentences('What moved last', changes, now)}${changes.length > 0 && html`<p class="under"><a href="/changes">All of the last day</a></p>`}</section>
 <section id="glance" data-live>${!isEmpty && glance(answer, ask)}${certificates(answer)}</section>
 ${!isEmpty && html`${button(canAct, '/read-now', 'Read everything now')}`}
@@ -57,10 +57,10 @@ function sentence({ available }: Overview, troubles: readonly Trouble[]): Html {
       : html`<a href="#attention">${counted(troubles.length, 'thing needs', 'things need')} attention.</a>`;
   if (countOf(available) === 0)
     return html`Nothing is mirrored yet: no organization is known to have installed the app. ${attention}`;
-  const ages = available.sold.flatMap(({ ageSeconds }) => ageSeconds ?? []);
+  const ages = available.warehouses.flatMap(({ ageSeconds }) => ageSeconds ?? []);
   const organizations = ofKnown(available.known);
-  const where = available.rows.length === 0 ? '/warehouse' : '#forsale';
-  return html`<a href="${where}">${sumByType(available.rows)}</a> for sale now in <a href="#glance">${withThousands(ages.length)} of ${organizations}</a>.
+  const where = available.rows.length === 0 ? '/warehouse' : '#available';
+  return html`<a href="${where}">${sumByType(available.rows)}</a> available to sell now in <a href="#glance">${withThousands(ages.length)} of ${organizations}</a>.
 ${ages.length > 0 && html`Freshest <a href="#glance">${stretch(Math.min(...ages))}</a>, oldest <a href="#glance">${stretch(Math.max(...ages))}</a>.`}
 ${notSummed(available)}
 ${available.leftOut.length > 0 && html`<a href="#leftout">${leftOutWords(available.leftOut)}</a>`}
@@ -71,7 +71,7 @@ function notSummed({ rows }: Available): Html | false {
   const left = rows.reduce((sum, row) => sum + Number(row['rows_not_summed']), 0);
   return (
     left > 0 &&
-    html`<a href="#forsale">${counted(left, 'row has', 'rows have')} no amount that can be added.</a>`
+    html`<a href="#available">${counted(left, 'row has', 'rows have')} no amount that can be added.</a>`
   );
 }
 
@@ -89,20 +89,20 @@ function troubleList(troubles: readonly Trouble[], canAct: boolean): Html {
   )}</ul>`;
 }
 
-function holds(held: readonly Hold[], now: number): Html | false {
-  if (held.length === 0) return false;
-  const what = 'What is held, and is in no warehouse meanwhile';
-  const hasMore = held.length > MOST_HOLDS;
+function reserved(reservations: readonly Reservation[], now: number): Html | false {
+  if (reservations.length === 0) return false;
+  const what = 'Reserved credits, which are in no warehouse meanwhile';
+  const hasMore = reservations.length > MOST_RESERVATIONS;
   return html`${table(
-    hasMore ? `${what}: the ${MOST_HOLDS} that end first` : what,
+    hasMore ? `${what}: the ${MOST_RESERVATIONS} that end first` : what,
     [
-      { name: 'Ends', cell: hold => ago(hold.reserved_to_at, now) },
-      { name: 'Tonnes', cell: hold => hold.amount_exact, numeric: true },
-      { name: 'Project', cell: hold => hold.project_name ?? hold.project_id },
-      { name: 'Organization', cell: hold => hold.organization_name ?? hold.organization_id },
-      { name: 'By', cell: hold => hold.reserver_name },
+      { name: 'Ends', cell: row => ago(row.reserved_to_at, now) },
+      { name: 'Tonnes', cell: row => row.amount_exact, numeric: true },
+      { name: 'Project', cell: row => row.project_name ?? row.project_id },
+      { name: 'Organization', cell: row => row.organization_name ?? row.organization_id },
+      { name: 'By', cell: row => row.reserver_name },
     ],
-    held.slice(0, MOST_HOLDS),
+    reservations.slice(0, MOST_RESERVATIONS),
   )}${hasMore && html`<p class="under"><a href="/reservations">All reservations</a></p>`}`;
 }
 

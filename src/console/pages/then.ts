@@ -28,7 +28,7 @@ async function readThen({ reader }: Ask, at: string): Promise<Then> {
   };
 }
 
-/** What stood in the warehouses at an instant. Whether it was for sale then, nobody can say: that is a matter of the moment. */
+/** What stood in the warehouses at an instant. Nobody can say whether it was available then: that is a matter of the moment. */
 export function showThen(ask: Ask, at: string): Shown {
   return {
     title: 'Then',

@@ -245,7 +245,7 @@ export const MIRRORED: readonly List[] = [
   mirrored(
     'reservations',
     'reservation',
-    'Credits of warehouses that apps hold, for ten minutes at most',
+    'Credits of warehouses that apps have reserved, for ten minutes at most',
     RESERVATIONS,
     {
       columns: OF_RESERVATIONS.map(name => (name === 'seconds_left' ? 'minutes_left' : name)),

@@ -45,7 +45,7 @@ export function createReservations(
   /** As if its time had come. */
   const expire = verb('expire reservation', (id: string) => {
     reservations.put({ ...demandOutstanding(reservations.find(id)), reservedToDate: now() });
-    accounts.endExpiredHolds(now());
+    accounts.endExpiredReservations(now());
     return showWhole(reservations.find(id));
   });
 

@@ -108,10 +108,11 @@ export function createTransactions(parts: TransactionParts) {
 
   function mark({ status, reservationId, requestId }: TransactionRow): void {
     const at = now();
-    const hold = reservations.get(reservationId ?? '');
+    const reservation = reservations.get(reservationId ?? '');
     const request = requests.get(requestId ?? '');
     const state = status === 'failed' ? 'cancelled' : 'finished';
-    if (hold !== undefined) reservations.put({ ...hold, state, updatedAt: at, reservedToDate: at });
+    if (reservation !== undefined)
+      reservations.put({ ...reservation, state, updatedAt: at, reservedToDate: at });
     if (request === undefined) return;
     const txId = status === 'processed' ? newHash(64) : null;
     requests.put({ ...request, state: status === 'failed' ? 'Rejected' : 'Accepted', txId, updatedAt: at });

@@ -5,7 +5,7 @@ import { placeOf, type Tables } from './tables.js';
 export type Accounts = ReturnType<typeof createAccounts>;
 
 /**
- * Every credit stands in exactly one place: a warehouse, an inventory, a hold, a retirement or a queued transaction.
+ * Every credit stands in exactly one place: a warehouse, an inventory, a reservation, a retirement or a queued transaction.
  * What was issued equals the sum of all of them after each verb.
  */
 export function createAccounts({ holdings, reservations }: Tables) {
@@ -38,12 +38,12 @@ export function createAccounts({ holdings, reservations }: Tables) {
       demand(organizationId, place, creditId, micro);
       give(organizationId, place, creditId, -micro);
     },
-    hasExpiredHolds: (now: string) => expired(now).length > 0,
-    /** Ends the holds whose time has come and gives their credits back to the warehouse. */
-    endExpiredHolds(now: string): void {
-      for (const hold of expired(now)) {
-        give(hold.organizationId, 'warehouse', hold.creditId, hold.amountMicro);
-        reservations.put({ ...hold, state: 'expired', updatedAt: hold.reservedToDate });
+    hasExpiredReservations: (now: string) => expired(now).length > 0,
+    /** Ends the reservations whose time has come and gives their credits back to the warehouse. */
+    endExpiredReservations(now: string): void {
+      for (const reservation of expired(now)) {
+        give(reservation.organizationId, 'warehouse', reservation.creditId, reservation.amountMicro);
+        reservations.put({ ...reservation, state: 'expired', updatedAt: reservation.reservedToDate });
       }
     },
   };

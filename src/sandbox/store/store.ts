@@ -20,10 +20,10 @@ export interface Store {
   readonly newHash: (digits: number) => string;
   /**
    * What changes something: all of it or, where it throws, nothing. Its words are written into the journal before it
-   * returns, unless it is part of another. Holds whose time has come have ended before it begins.
+   * returns, unless it is part of another. Reservations whose time has come have ended before it begins.
    */
   readonly verb: Verb;
-  readonly endExpiredHolds: () => void;
+  readonly endExpiredReservations: () => void;
   /** Does again what the journal holds, once all verbs are there; a verb that is named keeps only its last lines. */
   readonly replay: (kept: Readonly<Record<string, number>>) => void;
   readonly isOpen: () => boolean;
@@ -62,10 +62,10 @@ export function openStore({ folder, wall: realWall }: StoreOptions): Store {
   const wall = () => work?.at ?? realWall();
   const setClock = verb('clock', (value: object) => {
     tables.settings.put({ name: 'clock', value });
-    accounts.endExpiredHolds(now());
+    accounts.endExpiredReservations(now());
   });
   const clock = createClock({ read: () => tables.settings.get('clock')?.value, write: setClock }, wall);
-  const endHolds = verb('end holds', () => undefined);
+  const endReservations = verb('end reservations', () => undefined);
 
   function now(): string {
     return toInstant(clock.now());
@@ -78,7 +78,7 @@ export function openStore({ folder, wall: realWall }: StoreOptions): Store {
   function carryOut<Result>(begun: Work, action: () => Result): Result {
     work = begun;
     try {
-      accounts.endExpiredHolds(now());
+      accounts.endExpiredReservations(now());
       return action();
     } catch (error) {
       for (const undo of begun.undo.toReversed()) undo();
@@ -134,7 +134,7 @@ export function openStore({ folder, wall: realWall }: StoreOptions): Store {
     newId: () => draw(randomUUID),
     newHash: digits => draw(() => `0x${randomBytes(digits / 2).toString('hex')}`),
     verb,
-    endExpiredHolds: () => accounts.hasExpiredHolds(now()) && endHolds(),
+    endExpiredReservations: () => accounts.hasExpiredReservations(now()) && endReservations(),
     replay,
     isOpen: () => isOpen,
     close() {

@@ -9,7 +9,7 @@ import { planTransactions } from './transactions.js';
 
 /**
  * A registry's contents: the same seed and size give the same rows, ids included.
- * Every credit was issued in the amount that its holdings, holds and retirements add up to.
+ * Every credit was issued in the amount that its holdings, reservations and retirements add up to.
  */
 export function createWorld(spec: WorldSpec) {
   const size = readSize(spec);
@@ -46,10 +46,10 @@ function* creditRows(
   retirements: RetirementPlan,
   reservations: readonly ReservationRow[],
 ): Iterable<CreditRow> {
-  const holds = reservations.filter(({ state }) => state === 'outstanding');
+  const open = reservations.filter(({ state }) => state === 'outstanding');
   for (let index = 0; index < credits.count; index++) {
-    const held = holds.filter(({ creditId }) => creditId === credits.idOf(index));
-    const parts = [...credits.holdings(index), ...held].map(({ amountMicro }) => amountMicro);
+    const reserved = open.filter(({ creditId }) => creditId === credits.idOf(index));
+    const parts = [...credits.holdings(index), ...reserved].map(({ amountMicro }) => amountMicro);
     const issued = parts.reduce((sum, part) => sum + part, retirements.microOf(index));
     yield credits.at(index, issued);
   }

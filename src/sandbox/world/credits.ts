@@ -57,7 +57,7 @@ export function planCredits(
     };
   }
 
-  /** What stands in warehouses and inventories, without holds. */
+  /** What stands in warehouses and inventories, without reservations. */
   function holdings(index: number): HoldingRow[] {
     return placesOf(index, organizations.length).map(({ organization, place }, position) => ({
       organizationId: organizations[organization]?.id ?? '',

@@ -2,32 +2,32 @@ import { IN_PART, type NewJob } from '../../inbox/job.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { CausedJob } from '../cause.js';
 import type { Context } from '../context.js';
-import type { Learnt } from './learnt.js';
+import type { Observed } from './observed.js';
 import type { Opened } from './access.js';
 import { decide, describe } from '../outcome.js';
 import { RESOURCES, type Resource, writeWish } from '../plan.js';
 
-/** What one look leads to: a look at the holds when they end, certificates to fetch, failed resources to read again. */
+/** What one look leads to: a read of the reservations when they end, certificates to fetch, failed resources to read again. */
 export async function followUp(
   context: Context,
   atWork: CausedJob,
   opened: Opened,
-  learnt: Learnt,
+  observed: Observed,
 ): Promise<string> {
   const { inbox, client, certificates, now } = context;
   const { organizationId, installation } = opened;
-  if (learnt.holdEnd !== null) {
-    const startInMs = learnt.holdEnd - (client.http.clockSkewMs() ?? 0) - now();
+  if (observed.reservationEnd !== null) {
+    const startInMs = observed.reservationEnd - (client.http.clockSkewMs() ?? 0) - now();
     await inbox.enqueue([holdsJob(installation.id, organizationId, startInMs)]);
   }
   if (atWork.wish.full) {
-    learnt.retired = true;
+    observed.retired = true;
     await certificates.makeAllDue(organizationId);
   }
-  if (learnt.retired || wantsCertificates(atWork.job.trigger) || (await isNew(context, organizationId))) {
+  if (observed.retired || wantsCertificates(atWork.job.trigger) || (await isNew(context, organizationId))) {
     await inbox.enqueue([certificatesJob(installation.id, organizationId)]);
   }
-  return learnt.failures.size === 0 ? 'read' : readAgain(context, atWork, opened, learnt.failures);
+  return observed.failures.size === 0 ? 'read' : readAgain(context, atWork, opened, observed.failures);
 }
 
 /** The schedule and people look after what is due by now; a delivery only after what it may have brought. */
@@ -94,8 +94,8 @@ function causeOf(error: unknown): string {
 
 function holdsJob(installationId: string, organizationId: string, startInMs: number): NewJob {
   return {
-    kind: 'holds',
-    dedupeKey: `holds:${installationId}`,
+    kind: 'reservations',
+    dedupeKey: `reservations:${installationId}`,
     trigger: 'worker',
     installationId,
     organizationId,

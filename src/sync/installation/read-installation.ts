@@ -1,6 +1,6 @@
 import { UNCHANGED } from '../../inbox/job.js';
 import type { Context } from '../context.js';
-import { createLearnt, type Learnt, notedIn } from './learnt.js';
+import { createObserved, type Observed, notedIn } from './observed.js';
 import { followUp } from './follow-up.js';
 import type { LastRead } from '../../mirror/port.js';
 import type { Opened } from './access.js';
@@ -21,31 +21,31 @@ import type { CausedJob } from '../cause.js';
  */
 export async function readInstallation(context: Context, atWork: CausedJob): Promise<string> {
   const gate = createGate(context, atWork, installationOf(atWork));
-  const learnt = createLearnt();
+  const observed = createObserved();
   try {
     const opened = await gate.enter();
-    if (opened === null) return wordOf(gate.state(), atWork, gate, learnt);
-    const { step, wanted, mayAsk, urgentReads } = await prepare(context, atWork, gate, opened, learnt);
+    if (opened === null) return wordOf(gate.state(), atWork, gate, observed);
+    const { step, wanted, mayAsk, urgentReads } = await prepare(context, atWork, gate, opened, observed);
     const toRead = [...wanted];
     for (const resource of toRead) {
       await urgentReads.turn();
-      await readOne({ ...step, turn: () => urgentReads.turn(resource) }, resource, gate, learnt);
-      if (resource === wanted.at(-1) && learnt.news && atWork.job.trigger === 'schedule')
+      await readOne({ ...step, turn: () => urgentReads.turn(resource) }, resource, gate, observed);
+      if (resource === wanted.at(-1) && observed.news && atWork.job.trigger === 'schedule')
         toRead.push(...(await mayAsk()).filter(other => !wanted.includes(other)));
     }
-    await noteAbsent(context, step, learnt);
-    return wordOf(await followUp(context, atWork, opened, learnt), atWork, gate, learnt);
+    await noteAbsent(context, step, observed);
+    return wordOf(await followUp(context, atWork, opened, observed), atWork, gate, observed);
   } catch (error) {
     if (error instanceof StopError && error.code === 'access_gone') return gate.state();
     throw error;
   }
 }
 
-function wordOf(word: string, { job }: CausedJob, gate: Gate, { news, failures }: Learnt): string {
+function wordOf(word: string, { job }: CausedJob, gate: Gate, { news, failures }: Observed): string {
   return job.repeatsOnly && !news && !gate.hasChanged() && failures.size === 0 ? UNCHANGED : word;
 }
 
-async function prepare(context: Context, atWork: CausedJob, gate: Gate, opened: Opened, learnt: Learnt) {
+async function prepare(context: Context, atWork: CausedJob, gate: Gate, opened: Opened, observed: Observed) {
   const { inbox, mirror, now } = context;
   const { organizationId, installation } = opened;
   const asked = {
@@ -66,7 +66,7 @@ async function prepare(context: Context, atWork: CausedJob, gate: Gate, opened: 
     };
   };
   const { read: wanted, forbidden } = plan({ ...asked, ...(await whatIsKnown()) });
-  const step = stepOf(context, atWork, opened, learnt);
+  const step = stepOf(context, atWork, opened, observed);
   if (forbidden.length > 0) await mirror.mark('forbidden', step.task, forbidden, now());
   const urgent = { ...asked, wish: EVERYTHING, trigger: 'delivery' };
   const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;
@@ -107,7 +107,7 @@ async function findAnnounced(
 async function noteAbsent(
   { mirror, now }: Context,
   { task }: Step,
-  { absent, answered, failures }: Learnt,
+  { absent, answered, failures }: Observed,
 ): Promise<void> {
   const last = absent.size === 0 ? null : await mirror.lastReads(task.organizationId);
   for (const [resource, error] of absent) {
@@ -124,14 +124,14 @@ function readResource(step: Step, resource: Resource): Promise<void> {
   return resource === 'projects' ? readProjects(step) : readList(step, resource);
 }
 
-async function readOne(step: Step, resource: Resource, gate: Gate, learnt: Learnt): Promise<void> {
+async function readOne(step: Step, resource: Resource, gate: Gate, observed: Observed): Promise<void> {
   for (let tries = 0; tries < 2; tries += 1) {
     try {
       await readResource(step, resource);
-      learnt.answered ||= resource !== 'projects';
+      observed.answered ||= resource !== 'projects';
       return;
     } catch (error) {
-      if (!(await isRefusal(step, resource, error, learnt))) return;
+      if (!(await isRefusal(step, resource, error, observed))) return;
     }
     const { installation } = await gate.again();
     if (!isPermitted(installation.permissions, resource)) {
@@ -146,7 +146,7 @@ async function isRefusal(
   step: Step,
   resource: Resource,
   error: unknown,
-  { absent, failures }: Learnt,
+  { absent, failures }: Observed,
 ): Promise<boolean> {
   step.signal.throwIfAborted();
   if (endsRun(error)) throw error;
@@ -167,7 +167,7 @@ function stepOf(
   { inbox, mirror, client, now, onRead }: Context,
   { job, signal, turn, cause, wish }: CausedJob,
   { organizationId, installation }: Opened,
-  learnt: Learnt,
+  observed: Observed,
 ): Step {
   return {
     inbox,
@@ -183,6 +183,6 @@ function stepOf(
     full: wish.full,
     signal,
     turn,
-    noted: notedIn(learnt, onRead),
+    noted: notedIn(observed, onRead),
   };
 }

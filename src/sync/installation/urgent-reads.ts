@@ -14,7 +14,7 @@ export interface UrgentReadsOptions {
 }
 
 const PACE_MS = 1000;
-/** What can be sold now does not wait for the end of a long list. */
+/** What is available now does not wait for the end of a long list. */
 const URGENT = ['warehouse', 'reservations'] as const satisfies readonly Resource[];
 
 /** A delivery that comes while a long run is at work is looked at between two pages, once a second at most. */

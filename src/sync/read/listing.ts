@@ -22,7 +22,7 @@ interface Listed {
 
 export type Listing<Item extends object> = ReturnType<typeof createListing<Item>>;
 
-/** What is learnt of a whole list while its parts come. */
+/** What is found of a whole list while its parts come. */
 export function createListing<Item extends object>(
   { organizationId, noted, now, client }: Step,
   { kind, nextEnd, isOpen }: Source<Item>,
@@ -36,8 +36,8 @@ export function createListing<Item extends object>(
   return {
     /** A part as it comes. */
     take: (part: Part<Item>): void => {
-      const holdEnd = nextEnd?.(part.items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
-      if (holdEnd !== null) noted.holdEnds(holdEnd);
+      const reservationEnd = nextEnd?.(part.items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
+      if (reservationEnd !== null) noted.reservationEnds(reservationEnd);
       open ||= isOpen !== undefined && part.items.some(isOpen);
       last = part.page;
     },

@@ -30,6 +30,6 @@ export interface Noted {
   readonly before: Map<string, LastRead | null>;
   /** Each time that a list was read. */
   readonly ended: (end: ReadEnd) => void;
-  /** When a hold that is outstanding ends, by the registry's clock. */
-  readonly holdEnds: (at: number) => void;
+  /** When a reservation that is outstanding ends, by the registry's clock. */
+  readonly reservationEnds: (at: number) => void;
 }

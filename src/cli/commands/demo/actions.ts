@@ -17,7 +17,7 @@ export interface Stage {
   readonly look: Actions['look'];
 }
 
-interface Held {
+interface Reserved {
   readonly installationId: string;
   readonly organizationId: string;
   readonly reservationId: string;
@@ -28,23 +28,23 @@ const TEN_MINUTES_MS = 600_000;
 const NAME_LENGTH = 8;
 const FOR = { beneficiaryName: 'A visitor of the demo', reason: 'To see the mirror follow' };
 
-/** What the page Demo offers. Of a hold no webhook tells: then the mirror is asked to look. */
+/** What the page Demo offers. The registry sends no webhook for a reservation: then the mirror is asked to read. */
 export function createDemoActions({ connect, control, appId, look }: Stage): readonly DemoAction[] {
-  const held: Held[] = [];
+  const open: Reserved[] = [];
 
-  async function clientOf({ installationId, organizationId }: Omit<Held, 'reservationId'>) {
+  async function clientOf({ installationId, organizationId }: Omit<Reserved, 'reservationId'>) {
     return (await connect()).organization(installationId, organizationId);
   }
 
-  async function reserve(reader: Reader): Promise<Held> {
+  async function reserve(reader: Reader): Promise<Reserved> {
     const { creditId, ...where } = await findCredit(reader);
     const { id } = await (await clientOf(where)).reserve({ creditId, amount: ONE_TONNE });
     return { ...where, reservationId: id };
   }
 
-  async function finish(hold: Held): Promise<void> {
-    const client = await clientOf(hold);
-    await client.finishReservation(hold.reservationId, 'retire', { retirementData: FOR });
+  async function finish(reservation: Reserved): Promise<void> {
+    const client = await clientOf(reservation);
+    await client.finishReservation(reservation.reservationId, 'retire', { retirementData: FOR });
   }
 
   async function install(fullName: string): Promise<void> {
@@ -69,23 +69,23 @@ export function createDemoActions({ connect, control, appId, look }: Stage): rea
     {
       name: 'reserve',
       says: 'Reserve 1 t',
-      shows: 'A hold of ten minutes comes; meanwhile the tonne is in no warehouse.',
+      shows: 'A reservation of ten minutes appears; meanwhile the tonne is in no warehouse.',
       run: async reader => {
-        const hold = await reserve(reader);
-        held.push(hold);
-        await look([hold]);
-        return `1 t is held by reservation ${hold.reservationId}.`;
+        const reservation = await reserve(reader);
+        open.push(reservation);
+        await look([reservation]);
+        return `Reservation ${reservation.reservationId} took 1 t.`;
       },
     },
     {
       name: 'finish',
       says: 'Finish the reservation',
-      shows: 'The tonne that is held is retired.',
+      shows: 'The reserved tonne is retired.',
       run: async () => {
-        const hold = held.pop();
-        if (hold === undefined) return 'Nothing is held: reserve 1 t first.';
-        await finish(hold);
-        return `Reservation ${hold.reservationId} was finished.`;
+        const reservation = open.pop();
+        if (reservation === undefined) return 'Nothing is reserved: reserve 1 t first.';
+        await finish(reservation);
+        return `Reservation ${reservation.reservationId} was finished.`;
       },
     },
     {
@@ -93,9 +93,9 @@ export function createDemoActions({ connect, control, appId, look }: Stage): rea
       says: 'Retire 1 t and lose its webhook',
       shows: 'Nobody tells the mirror: the next read of the schedule finds it and counts it as drift.',
       run: async reader => {
-        const hold = await reserve(reader);
+        const reservation = await reserve(reader);
         await control('PATCH', '/webhooks', { drop: 1 });
-        await finish(hold);
+        await finish(reservation);
         return '1 t was retired, and its webhook is lost.';
       },
     },
@@ -112,7 +112,7 @@ export function createDemoActions({ connect, control, appId, look }: Stage): rea
     {
       name: 'clock',
       says: 'Move its clock by ten minutes',
-      shows: 'Holds end, and tokens grow old.',
+      shows: 'Reservations end, and tokens grow old.',
       run: async () => {
         await control('POST', '/clock', { moveMs: TEN_MINUTES_MS });
         return 'The clock of the registry is ten minutes further.';
@@ -127,5 +127,5 @@ async function findCredit(reader: Reader) {
     const creditId = await readFirstCredit(reader, 'warehouse_credits', organizationId);
     if (creditId !== null) return { installationId, organizationId, creditId };
   }
-  throw new Error('no warehouse that the mirror knows of holds a credit');
+  throw new Error('no warehouse that the mirror knows of has a credit');
 }

@@ -62,7 +62,7 @@ export const THINGS = {
   projects: { says: 'Projects that issue credits', columns: 'id num fullName isPublic shortDescription' },
   credits: { says: 'Issue credits and move them' },
   reservations: {
-    says: 'Credits that apps hold',
+    says: 'Credits that apps have reserved',
     columns: 'id state amount creditId reservedToDate organizationId reserver.name',
   },
   tokens: {
@@ -243,7 +243,7 @@ Next: carbon-mirror sandbox installations install --app {nameId} --organization 
     word: needed('installation', 'its id, or the name of its organization', 'installation'),
     example: '"Harbour Ferries"',
     next: {
-      uninstall: 'Uninstalled: what its app holds of the organization stays with the app.',
+      uninstall: 'Uninstalled: what its app has reserved stays with the app.',
       suspend: 'Suspended: its tokens answer 403 until "carbon-mirror sandbox installations unsuspend ID".',
       unsuspend: 'It works again.',
     },

@@ -47,13 +47,13 @@ async function findCredit(
 }
 
 /** The reservation as it is now, so that a person is asked about what will really happen. */
-export async function reachHeld(
+export async function reachReservation(
   context: Context,
   { id, organization }: { readonly id: string; readonly organization?: string | undefined },
 ) {
   readId('the reservation', id);
   const reached = await reach(context, organization ?? (await findOwner(context, id)));
-  return { ...reached, held: await reached.owner.readReservation(id) };
+  return { ...reached, reservation: await reached.owner.readReservation(id) };
 }
 
 /** The organization that a reservation belongs to, by its id in the mirror. */

@@ -4,7 +4,7 @@ import type { Credit, InventoryRequest, Reservation } from '../../../registry/mo
 import { reservationState } from '../../../registry/reservation-state.js';
 import type { Row } from '../../output/output.js';
 
-/** By the registry's clock where it is known: that one ends the hold. */
+/** By the registry's clock where it is known: that clock ends the reservation. */
 export function reservationRow(client: RegistryClient, item: Reservation, organizationId: string): Row {
   const now = client.http.localNow() + (client.http.clockSkewMs() ?? 0);
   const state = reservationState(item, now);

@@ -3,7 +3,7 @@ import { LISTS } from '../../../resources/lists.js';
 import { HOW_NAMED } from '../../find/how-named.js';
 import { needed, text, THE_ORGANIZATION, YES } from '../../taken.js';
 import { creditRow, requestRow, reservationRow } from './rows.js';
-import { type Reached, reach, reachCredit, reachHeld } from './find.js';
+import { type Reached, reach, reachCredit, reachReservation } from './find.js';
 import { describeMovement, MOVEMENT, readMovement } from './movement.js';
 import { write } from './write.js';
 
@@ -97,7 +97,7 @@ const request = write({
 });
 
 const reserve = write({
-  says: 'Hold credits of a warehouse; what is not finished in ten minutes goes back by itself',
+  says: 'Reserve credits of a warehouse; what is not finished in ten minutes goes back by itself',
   options: { organization: needed(text('name', `whose warehouse it is: ${HOW_NAMED}`)), ...CREDIT },
   json: 'print the reservation as JSON',
   examples: ['carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5'],
@@ -111,7 +111,7 @@ const reserve = write({
 });
 
 const finish = write({
-  says: 'Transfer or retire the credits that a reservation holds',
+  says: 'Transfer or retire the credits of a reservation',
   words: RESERVATION,
   options: {
     organization: OWNER,
@@ -124,8 +124,11 @@ const finish = write({
     'carbon-mirror reservations finish ID --action transfer --receiver-id ID',
     'carbon-mirror reservations finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
   ],
-  find: async (context, said) => ({ movement: readMovement(said), ...(await reachHeld(context, said)) }),
-  asks: ({ held }, said) => describeMovement(describeHold(held), said),
+  find: async (context, said) => ({
+    movement: readMovement(said),
+    ...(await reachReservation(context, said)),
+  }),
+  asks: ({ reservation }, said) => describeMovement(describeReservation(reservation), said),
   call: ({ owner, movement }, { id, action, transferComment }) =>
     owner.finishReservation(id, action, { ...movement, transferComment }),
   shows: reservationShown,
@@ -133,13 +136,13 @@ const finish = write({
 });
 
 const cancel = write({
-  says: 'Give the credits back that a reservation holds',
+  says: 'Give back the credits of a reservation',
   words: RESERVATION,
   options: { organization: OWNER, yes: YES },
   json: 'print the reservation as JSON',
   examples: ['carbon-mirror reservations cancel ID', 'carbon-mirror reservations cancel ID --yes --json'],
-  find: reachHeld,
-  asks: ({ held }) => `Give back ${describeHold(held)}.`,
+  find: reachReservation,
+  asks: ({ reservation }) => `Give back ${describeReservation(reservation)}.`,
   call: ({ owner }, { id }) => owner.cancelReservation(id),
   shows: reservationShown,
   tells: whereGone,
@@ -152,7 +155,7 @@ export const WRITES = {
   'inventory-requests': { create: request },
 };
 
-function describeHold({ amount, creditId, project }: Reservation): string {
+function describeReservation({ amount, creditId, project }: Reservation): string {
   return `${amount.exact ?? '?'} t of ${creditId}${project?.fullName ? ` (${project.fullName})` : ''}`;
 }
 

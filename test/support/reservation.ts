@@ -3,7 +3,7 @@ import { NOON } from './inbox.js';
 import { amount, MINUTE } from './mirror.js';
 
 /** One that stands for ten minutes from noon. */
-export function hold(id: string, overrides: Partial<Reservation> = {}): Reservation {
+export function reservation(id: string, overrides: Partial<Reservation> = {}): Reservation {
   return {
     id,
     creditId: 'c-1',

@@ -11,7 +11,7 @@ import { ago, badge, counted } from '../components/words.js';
 
 type Row = Available['rows'][number];
 
-interface Lot {
+interface Kind {
   readonly projectId: string | null;
   readonly project: string;
   readonly vintage: string | null;
@@ -30,28 +30,28 @@ interface Share {
 const MOST_BARS = 12;
 const MICRO = 1e6;
 
-/** What can be sold, by project, vintage and type as lengths and as numbers; and the same by organization. */
-export function forSale(available: Available, ask: Ask): Html | false {
+/** What is available, by project, vintage and type as lengths and as numbers; and the same by organization. */
+export function availableNow(available: Available, ask: Ask): Html | false {
   if (available.rows.length === 0) return false;
-  const lots = lotsOf(available);
-  return html`<h2>For sale now</h2>${bars(sentence(lots), lengths(lots), byLot(lots, ask))}
-<details><summary>The same by organization</summary>${byOrganization(lots, ask)}</details>`;
+  const kinds = kindsOf(available);
+  return html`<h2>Available to sell now</h2>${bars(sentence(kinds), lengths(kinds), byKind(kinds, ask))}
+<details><summary>The same by organization</summary>${byOrganization(kinds, ask)}</details>`;
 }
 
 /** The largest first. */
-function lotsOf({ rows, sold }: Available): Lot[] {
-  const warehouses = new Map<unknown, Warehouse>(sold.map(each => [each.organizationId, each]));
-  const lots = new Map<string, Row[]>();
+function kindsOf({ rows, warehouses: all }: Available): Kind[] {
+  const warehouses = new Map<unknown, Warehouse>(all.map(each => [each.organizationId, each]));
+  const kinds = new Map<string, Row[]>();
   for (const row of rows) {
     const key = JSON.stringify([row['project_id'], row['project_name'], row['vintage'], row['type']]);
-    const lot = lots.get(key);
-    if (lot === undefined) lots.set(key, [row]);
-    else lot.push(row);
+    const kind = kinds.get(key);
+    if (kind === undefined) kinds.set(key, [row]);
+    else kind.push(row);
   }
-  return [...lots.values()].map(lot => lotOf(lot, warehouses)).toSorted(largestFirst);
+  return [...kinds.values()].map(kind => kindOf(kind, warehouses)).toSorted(largestFirst);
 }
 
-function lotOf(rows: readonly Row[], warehouses: ReadonlyMap<unknown, Warehouse>): Lot {
+function kindOf(rows: readonly Row[], warehouses: ReadonlyMap<unknown, Warehouse>): Kind {
   const [first = {}] = rows;
   const shares = new Map<unknown, bigint>();
   for (const row of rows) {
@@ -68,40 +68,40 @@ function lotOf(rows: readonly Row[], warehouses: ReadonlyMap<unknown, Warehouse>
   };
 }
 
-function largestFirst(one: Pick<Lot, 'micro'>, other: Pick<Lot, 'micro'>): number {
+function largestFirst(one: Pick<Kind, 'micro'>, other: Pick<Kind, 'micro'>): number {
   return Number(other.micro - one.micro);
 }
 
-function nameOf({ project, vintage, type }: Lot): string {
+function nameOf({ project, vintage, type }: Kind): string {
   return [project, vintage, type === 'exPost' ? null : typeName(type)]
     .filter(part => part !== null)
     .join(' ');
 }
 
-function sentence(lots: readonly Lot[]): string {
-  const [most] = lots;
+function sentence(kinds: readonly Kind[]): string {
+  const [most] = kinds;
   if (most === undefined) return 'Nothing.';
-  const all = lots.filter(({ type }) => type === most.type).reduce((sum, { micro }) => sum + micro, 0n);
-  const drawn = lots.length > MOST_BARS ? ` The ${MOST_BARS} largest are drawn.` : '';
-  return `${nameOf(most)} is the most of ${counted(lots.length, 'lot')}: ${tonnesOf(most.micro)} of ${tonnesOf(all)} t ${typeName(most.type)}.${drawn}`;
+  const all = kinds.filter(({ type }) => type === most.type).reduce((sum, { micro }) => sum + micro, 0n);
+  const drawn = kinds.length > MOST_BARS ? ` The ${MOST_BARS} largest are drawn.` : '';
+  return `${nameOf(most)} is the most of ${counted(kinds.length, 'kind of credits', 'kinds of credits')}: ${tonnesOf(most.micro)} of ${tonnesOf(all)} t ${typeName(most.type)}.${drawn}`;
 }
 
-function lengths(lots: readonly Lot[]): Bar[] {
-  return lots.slice(0, MOST_BARS).map(lot => ({
-    name: nameOf(lot),
-    says: `${tonnesOf(lot.micro)} t`,
-    value: Number(lot.micro) / MICRO,
+function lengths(kinds: readonly Kind[]): Bar[] {
+  return kinds.slice(0, MOST_BARS).map(kind => ({
+    name: nameOf(kind),
+    says: `${tonnesOf(kind.micro)} t`,
+    value: Number(kind.micro) / MICRO,
   }));
 }
 
-function byLot(lots: readonly Lot[], { now, query }: Ask): Html {
+function byKind(kinds: readonly Kind[], { now, query }: Ask): Html {
   return firstOf(
     'By project, vintage and type',
     [
       {
         name: 'Project',
-        cell: lot =>
-          lot.projectId === null ? lot.project : html`<a href="${hrefOf(lot)}">${lot.project}</a>`,
+        cell: kind =>
+          kind.projectId === null ? kind.project : html`<a href="${hrefOf(kind)}">${kind.project}</a>`,
       },
       { name: 'Vintage', cell: ({ vintage }) => vintage },
       { name: 'Type', cell: ({ type }) => type },
@@ -109,12 +109,12 @@ function byLot(lots: readonly Lot[], { now, query }: Ask): Html {
       { name: 'Organizations', cell: ({ shares }) => shares.length, numeric: true },
       { name: 'Oldest read', cell: ({ shares }) => ago(oldestOf(shares), now) },
     ],
-    lots,
+    kinds,
     query,
   );
 }
 
-function hrefOf({ projectId, vintage, type }: Lot): string {
+function hrefOf({ projectId, vintage, type }: Kind): string {
   const query = new URLSearchParams();
   if (projectId !== null) query.set('project_id', projectId);
   if (vintage !== null) query.set('vintage', vintage);
@@ -127,19 +127,19 @@ function oldestOf(shares: readonly Share[]): string | null {
   return oldest;
 }
 
-function byOrganization(lots: readonly Lot[], { now, query }: Ask): Html {
+function byOrganization(kinds: readonly Kind[], { now, query }: Ask): Html {
   return firstOf(
     'By organization, project and vintage',
     [
       { name: 'Organization', cell: ({ owner }) => owner?.organizationName ?? owner?.organizationId },
-      { name: 'Project', cell: ({ lot }) => lot.project },
-      { name: 'Vintage', cell: ({ lot }) => lot.vintage },
-      { name: 'Type', cell: ({ lot }) => lot.type },
+      { name: 'Project', cell: ({ kind }) => kind.project },
+      { name: 'Vintage', cell: ({ kind }) => kind.vintage },
+      { name: 'Type', cell: ({ kind }) => kind.type },
       { name: 'Tonnes', cell: ({ micro }) => tonnesOf(micro), numeric: true },
       { name: 'Read', cell: ({ owner }) => ago(owner?.completeAt ?? null, now) },
     ],
-    lots
-      .flatMap(lot => lot.shares.map(({ warehouse: owner, micro }) => ({ lot, owner, micro })))
+    kinds
+      .flatMap(kind => kind.shares.map(({ warehouse: owner, micro }) => ({ kind, owner, micro })))
       .toSorted(largestFirst),
     query,
   );
@@ -153,7 +153,7 @@ function byTrouble(one: LeftOut, other: LeftOut): number {
 export function leftOut(all: readonly LeftOut[], { now, query }: Ask): Html | false {
   if (all.length === 0) return false;
   return firstOf(
-    'What is known and is not for sale now',
+    'What is known and is not available now',
     [
       {
         name: 'Organization',

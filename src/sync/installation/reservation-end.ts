@@ -1,14 +1,14 @@
 import type { Reservation } from '../../registry/model.js';
 import { isOver } from '../../registry/reservation-state.js';
 
-/** The registry ends a hold by its own clock and sends no event: look a moment after. */
+/** The registry ends a reservation by its own clock and sends no event: look a moment after. */
 const AFTER_END_MS = 1000;
 /** One that should be over and still is outstanding is looked at again, but not for ever. */
 const AGAIN_MS = 5000;
 const GIVE_UP_MS = 5 * 60_000;
 
-/** When to look at the holds again, by the registry's clock; null where none is outstanding. */
-export function nextHoldEnd(reservations: Iterable<Reservation>, registryNow: number): number | null {
+/** When to read the reservations again, by the registry's clock; null where none is outstanding. */
+export function nextReservationEnd(reservations: Iterable<Reservation>, registryNow: number): number | null {
   let next: number | null = null;
   for (const reservation of reservations) {
     const at = lookAt(reservation, registryNow);
