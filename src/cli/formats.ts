@@ -38,7 +38,7 @@ export function addFormats(
     .addOption(
       new CsvForm(
         'verbatim',
-        'the same as it was sent: without the apostrophe before what a spreadsheet would run',
+        'the same without the apostrophe that keeps a spreadsheet from running a text as a formula',
       ).conflicts(['json', 'csv']),
     )
     .addOption(
@@ -49,7 +49,7 @@ export function addFormats(
 export function addFile(command: Command): Command {
   return command.option(
     '--out <file>',
-    'write it into a new file (.csv and .json say the form), and FILE.json about it: when, and how far it can be trusted',
+    'write it into a new file (its ending, .csv or .json, chooses the form), and write into FILE.json when it was made and how far it can be trusted',
   );
 }
 

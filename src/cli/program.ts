@@ -61,7 +61,7 @@ function createProgram(version: string, io: Io): Command {
   return new Command('carbon-mirror')
     .description('A fresh, complete, dated and provable SQL mirror of a carbon-credit registry')
     .version(version)
-    .option('--env-file <file>', 'settings that the environment does not hold; for every command')
+    .option('--env-file <file>', 'a file with settings that the environment does not have; for every command')
     .option(WIDE, 'show tables whole, however narrow the terminal is; for every command')
     .exitOverride()
     .configureHelp({ minWidthToWrap: 20 })

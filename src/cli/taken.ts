@@ -92,7 +92,7 @@ export function duration(name: string, says: Says): Text<number> {
 
 /** Zero for all. */
 export function limit(most: number): Taken<number> {
-  return otherwise(valued('n', 'show at most so many, 0 for all', readLimit), String(most));
+  return otherwise(valued('n', 'show at most this many, 0 for all', readLimit), String(most));
 }
 
 /** One only, or all of them where none is named. */

@@ -5,7 +5,7 @@ export function ofKnown(organizations: number): string {
   return `${withThousands(organizations)} ${organizations === 1 ? 'organization' : 'organizations'} known`;
 }
 
-/** A read that had not told all by an instant. */
+/** A read that had not shown all by an instant. */
 export function underWay({ from }: { readonly from: string }): string {
-  return `a read was under way from ${from}: what it had not told by then is not shown`;
+  return `a read was under way from ${from}: what it had not shown by then is left out`;
 }

@@ -35,7 +35,7 @@ function shownBy(run: ReadBehind | null): string {
 export function reasons(told: Told): string[] {
   const { at, row, shown_by: run, contradicted, last_seen_at: seenAt, until, ended_by: endedBy } = told;
   return [
-    ...(row === null ? [`It was not known to be listed by ${at}.`] : [shownBy(run)]),
+    ...(row === null ? [`By ${at} the mirror did not know it to be listed.`] : [shownBy(run)]),
     ...(contradicted.length === 0 ? [] : [byHand(contradicted)]),
     ...(seenAt === null ? [] : [`Last seen unchanged by the complete read that began ${seenAt}.`]),
     firstSeen(told),
@@ -51,7 +51,7 @@ function byHand(contradicted: readonly string[]): string {
 /** Since when a row is known. What was before, whatever the registry dates it, is not for the mirror to prove. */
 export function firstSeen({ first_seen_at: at, dated_at: datedAt }: Seen): string {
   const dated = datedAt === null ? '' : `; the registry dates it ${datedAt}`;
-  return `First seen ${at}${dated}. What it was before it was first seen, the mirror cannot vouch for.`;
+  return `First seen ${at}${dated}. The mirror does not know what it was before that.`;
 }
 
 function doneBy(what: string, run: ReadBehind): string {

@@ -75,7 +75,7 @@ test('an auditor: a retirement with its certificate, as of an instant, by an add
   const said = await sentence(page);
   await page.goto(`${demo.origin}${cited}`);
   expect(await sentence(page)).toBe(said);
-  expect(await page.locator('form.asof').innerText()).toContain('As the mirror had been told by');
+  expect(await page.locator('form.asof').innerText()).toContain('As the mirror had observed by');
   await page.goto(`${demo.origin}/retirements?as-of=30d`);
   expect(await page.locator('.gaps').innerText()).toContain('not known before');
 });

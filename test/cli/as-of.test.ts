@@ -40,12 +40,12 @@ async function sceneToAsk() {
   return { ...scene, ask };
 }
 
-test('inside a read as-of shows what had been told by then, and says so', async () => {
+test('inside a read as-of shows what had been observed by then, and says so', async () => {
   const { ask } = await sceneToAsk();
   const early = await ask('2026-05-04T13:05:00Z');
   expect(early).toMatchObject({ exitCode: 0 });
   expect(early.stderr).toContain(
-    'retirements: a read was under way from 2026-05-04T13:00:00.000Z: what it had not told by then is not shown.',
+    'retirements: a read was under way from 2026-05-04T13:00:00.000Z: what it had not shown by then is left out.',
   );
   expect(early.stdout).toMatch(
     /^retirements as of 2026-05-04T13:05:00.000Z, last read 2026-05-04T12:00:00.000Z:\n/,
@@ -78,7 +78,7 @@ test('a list as of an instant leaves out whom the mirror did not know then, with
   );
   expect({ exitCode, stderr }).toEqual({
     exitCode: 0,
-    stderr: `organization-2, retirements: never read completely\nAs told by ${new Date(clock.at).toISOString()}.\n`,
+    stderr: `organization-2, retirements: never read completely\nAs observed by ${new Date(clock.at).toISOString()}.\n`,
   });
   expect(stdout).toContain('second');
   expect(stdout).not.toContain('half-known');
@@ -165,7 +165,7 @@ test('as of a day, a month or a year is as of its last instant: what ended with 
   const next = /\bnext\b/;
   for (const span of ['2026-05-31', '2026-05', 'yesterday']) {
     const list = await ask('retirements', 'list', '--as-of', span);
-    expect(list.stderr, span).toBe('As told by 2026-05-31T23:59:59.999Z.\n');
+    expect(list.stderr, span).toBe('As observed by 2026-05-31T23:59:59.999Z.\n');
     const asOf = await ask('as-of', span, ...of);
     expect(asOf.stderr, span).toMatch(/^retirements as of 2026-05-31T23:59:59.999Z, last read/);
     for (const { stdout } of [list, asOf]) {
@@ -196,6 +196,6 @@ test('what stands beside a file says the same instant as the rows in it, however
     now: () => (clock.at += MINUTE),
   });
   expect(exitCode).toBe(0);
-  const [, at] = /^As told by (\S+)\.$/m.exec(stderr) ?? [];
+  const [, at] = /^As observed by (\S+)\.$/m.exec(stderr) ?? [];
   expect(JSON.parse(readFileSync(`${file}.json`, 'utf8'))).toMatchObject({ as_of: at });
 });

@@ -46,7 +46,7 @@ test('a change is a line that a person can read, under its day, and the sums sta
   );
 });
 
-test('--since and --until take the instants at which it was learnt, both of them with it', async () => {
+test('--since and --until take the instants at which it was observed, both of them with it', async () => {
   const { ask } = await sceneWithChanges();
   const numbers = async (...words: string[]) =>
     JSON.parse((await ask(...words, '--json')).stdout).map(({ observed_at: at }: { observed_at: string }) =>
@@ -69,17 +69,17 @@ test('a date is a day: since begins at its first instant, until ends at its last
   const { ask, clock, read } = await sceneWithChanges();
   const told = async (...words: string[]) => {
     const { exitCode, stdout, stderr } = await ask(...words);
-    return { exitCode, learnt: stdout.match(/^\d\d:\d\d|^\d{4}-\d\d-\d\d/gm), stderr };
+    return { exitCode, observed: stdout.match(/^\d\d:\d\d|^\d{4}-\d\d-\d\d/gm), stderr };
   };
   const all = ['2026-05-04', '12:00', '12:00', '12:01', '12:02'];
   clock.at = Date.parse('2026-05-04T12:30:00Z');
   for (const span of ['2026-05-04', '2026-05', '2026']) {
-    expect(await told('--since', span), span).toMatchObject({ exitCode: 0, learnt: all });
+    expect(await told('--since', span), span).toMatchObject({ exitCode: 0, observed: all });
     expect(await told('--until', span), span).toMatchObject({
-      learnt: all,
-      stderr: 'Learnt up to 2026-05-04T12:30:00.000Z.\n',
+      observed: all,
+      stderr: 'Observed up to 2026-05-04T12:30:00.000Z.\n',
     });
-    expect(await told('--since', span, '--until', span), span).toMatchObject({ learnt: all });
+    expect(await told('--since', span, '--until', span), span).toMatchObject({ observed: all });
   }
   clock.at = Date.parse('2026-05-04T23:59:59.999Z');
   await read('warehouse', [sold('181')]);
@@ -88,13 +88,13 @@ test('a date is a day: since begins at its first instant, until ends at its last
   clock.at += MINUTE;
   expect(await told('--since', 'yesterday', '--until', 'yesterday')).toEqual({
     exitCode: 0,
-    learnt: [...all, '23:59'],
-    stderr: 'Learnt from 2026-05-04T00:00:00.000Z to 2026-05-04T23:59:59.999Z.\n',
+    observed: [...all, '23:59'],
+    stderr: 'Observed from 2026-05-04T00:00:00.000Z to 2026-05-04T23:59:59.999Z.\n',
   });
   expect(await told('--since', '2026-05-05')).toEqual({
     exitCode: 0,
-    learnt: ['2026-05-05', '00:00'],
-    stderr: 'Learnt from 2026-05-05T00:00:00.000Z on.\n',
+    observed: ['2026-05-05', '00:00'],
+    stderr: 'Observed from 2026-05-05T00:00:00.000Z on.\n',
   });
   for (const ahead of ['2026-05-06', '2026-06', '2027']) {
     const refused = { exitCode: 2, stderr: expect.stringContaining(`${ahead} lies in the future`) };

@@ -31,7 +31,7 @@ async function sceneOfThree() {
   return scene;
 }
 
-test('a row is told with the read that showed it, the last that saw it so, and the one that ended it', async () => {
+test('a row is shown with the read that showed it first, the last that saw it so, and the one that ended it', async () => {
   const { json, ask } = await sceneOfThree();
   const [told] = await json('retirements', 'r-1', '--as-of', '2026-05-04T12:15:00Z');
   expect(told).toMatchObject({
@@ -56,7 +56,7 @@ test('a row is told with the read that showed it, the last that saw it so, and t
   expect(stdout).toContain(RENAMED.document);
 });
 
-test('before the first complete read it says what can still be said, and ends as a check does', async () => {
+test('before the first complete read it says what is known, and ends as a check does', async () => {
   const { ask } = await sceneOfThree();
   const early = await ask('retirements', 'r-1', '--as-of', '2026-05-01');
   expect(early.exitCode).toBe(3);
@@ -68,13 +68,13 @@ test('before the first complete read it says what can still be said, and ends as
   expect(await ask('nothing', 'r-1')).toMatchObject({ exitCode: 2 });
 });
 
-test('as of before the mirror began a row is told with when it was first seen, how the registry dates it and what cannot be vouched for', async () => {
+test('as of before the mirror began a row is shown with when it was first seen, how the registry dates it and what is not known', async () => {
   const { ask, json, folder } = await sceneOfThree();
   const said =
     'First seen 2026-05-04T12:00:00.000Z; the registry dates it 2026-03-01T10:00:00.000Z. ' +
-    'What it was before it was first seen, the mirror cannot vouch for.';
+    'The mirror does not know what it was before that.';
   const early = await ask('retirements', 'r-1', '--as-of', '2026-04');
-  expect(early.stdout).toContain('It was not known to be listed by 2026-04-30T23:59:59.999Z.');
+  expect(early.stdout).toContain('By 2026-04-30T23:59:59.999Z the mirror did not know it to be listed.');
   expect(early.stdout).toContain(said);
   expect(early.stdout).not.toContain('not on record');
   expect(await json('retirements', 'r-1', '--as-of', '2026-04')).toMatchObject([
@@ -82,7 +82,7 @@ test('as of before the mirror began a row is told with when it was first seen, h
   ]);
   expect((await ask('retirements', 'r-1')).stdout).toContain(said);
   expect((await ask('installations', 'installation-1')).stdout).toContain(
-    'First seen 2026-05-04T12:00:00.000Z. What it was before',
+    'First seen 2026-05-04T12:00:00.000Z. The mirror does not know what it was before that.',
   );
   for (const form of ['--json', '--csv', '--wide']) {
     const history = await runCommand(['history', 'retirements', 'r-1', form], { env: { DATA_DIR: folder } });
@@ -104,7 +104,7 @@ test('a read that broke is named as what may have missed changes', async () => {
   expect(told.not_known.join(' ')).toMatch(/began 2026-05-04T12:30:00.000Z was \w+ \(no answer\)/);
 });
 
-test('the certificate is told by its hash, and whether its file is still that one', async () => {
+test('the certificate is shown by its hash, and whether its file is still that one', async () => {
   const scene = await sceneOfThree();
   const files = scene.pdfs(1000);
   await files.prepare();

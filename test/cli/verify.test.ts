@@ -308,7 +308,7 @@ const OWN = new Set([
 /** Not from the document either; what becomes of them is told by other laws. */
 const ELSEWHERE = new Set(['installations.state', 'organizations.id']);
 
-test('each column that was changed by hand in any table is told, and what it is called', async () => {
+test('each column that was changed by hand in any table is named', async () => {
   const folder = makeFolder('carbon-mirror-columns-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(whole, folder, { recursive: true });

@@ -18,7 +18,7 @@ async function stage() {
   return { ...stood, before: ago(70), between: ago(55), after: ago(45) };
 }
 
-test('every page of data is as the mirror had been told by an instant', async () => {
+test('every page of data is as the mirror had observed by an instant', async () => {
   const { page, between, after } = await stage();
   const at = async (path: string, instant: string) =>
     wordsOf(await page(`${path}${path.includes('?') ? '&' : '?'}as-of=${instant}`));
@@ -43,7 +43,7 @@ test('every page of data is as the mirror had been told by an instant', async ()
     '/members',
     '/organizations/organization-1',
   ]) {
-    expect(await at(path, between), path).toContain(`As the mirror had been told by ${between}.`);
+    expect(await at(path, between), path).toContain(`As the mirror had observed by ${between}.`);
   }
 });
 

@@ -36,13 +36,13 @@ test('a date is a day here too: since begins at its first instant, until ends at
   clock.at = scene.clock.at + MINUTE;
   const shown = async (query: string) => wordsOf(await page(`/changes?resource=warehouse&${query}`));
   expect(await shown('since=2026-05-04&until=yesterday')).toMatch(
-    / 2 changes .*Learnt from 2026-05-04T00:00:00.000Z to 2026-05-04T23:59:59.999Z:/,
+    / 2 changes .*Observed from 2026-05-04T00:00:00.000Z to 2026-05-04T23:59:59.999Z:/,
   );
   expect(await shown('since=2026-05-05')).toMatch(
-    / 1 change .*Learnt from 2026-05-05T00:00:00.000Z to 2026-05-05T00:01:00.000Z:/,
+    / 1 change .*Observed from 2026-05-05T00:00:00.000Z to 2026-05-05T00:01:00.000Z:/,
   );
   expect(await shown('since=2026-05&until=2026')).toMatch(
-    / 3 changes .*Learnt from 2026-05-01T00:00:00.000Z/,
+    / 3 changes .*Observed from 2026-05-01T00:00:00.000Z/,
   );
   expect(await shown('since=2026-06')).toContain('2026-06 lies in the future');
   const file = await open('/changes.csv?since=2027');
@@ -97,7 +97,7 @@ test('where nothing changed it says so, and what is no instant is refused with a
   expect(wordsOf(await page('/changes?since=1ms'))).toContain('Nothing changed');
   expect(wordsOf(await page('/changes?since=soon'))).toContain('Expected a date like');
   expect((await open('/changes.csv?since=soon')).status).toBe(400);
-  expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('Nothing lies between');
+  expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('The span ends at');
   expect(wordsOf(await page('/changes?resource=retirement'))).toContain('There is no resource “retirement”.');
   expect((await open('/changes.json?resource=retirement')).status).toBe(400);
   expect(faults).toEqual([]);

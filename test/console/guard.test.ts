@@ -103,7 +103,7 @@ test('T80 it listens on loopback, and at no other address of this machine', asyn
 });
 
 describe('T81 the key', () => {
-  test('without one nothing is told but that', async () => {
+  test('without one a page says nothing but that', async () => {
     const { ask, cookie } = await visit();
     const others = [
       [],

@@ -97,16 +97,16 @@ test('it says why it stands here, what is not known, and by which address it is 
   expect(await words(cited)).toContain('12.5 t of Peat bog 2021 retired, for Harbour Ferries');
 });
 
-test('as of before the mirror began its page says what can be said: when it was first seen, how it is dated, what cannot be vouched for', async () => {
+test('as of before the mirror began its page says what can be said: when it was first seen, how it is dated, what is not known', async () => {
   const { open, words, scene } = await stage();
   const at = new Date(scene.clock.at - 20 * MINUTE).toISOString();
   const answer = await open(`/retirements/r-1?as-of=${at}`);
   expect(answer.status).toBe(200);
   const said = wordsOf(await answer.text());
   expect(said).toContain('Retirement r-1 was not known to the mirror then.');
-  expect(said).toContain(`It was not known to be listed by ${at}.`);
+  expect(said).toContain(`By ${at} the mirror did not know it to be listed.`);
   expect(said).toMatch(
-    /First seen \S+Z; the registry dates it 2026-03-01T10:00:00.000Z\. What it was before/,
+    /First seen \S+Z; the registry dates it 2026-03-01T10:00:00.000Z\. The mirror does not know what it was before that\./,
   );
   expect(said).toMatch(/retirements: not known before \S+Z, the end of the first complete read/);
   expect(said).toContain('Back to now');
@@ -117,7 +117,7 @@ test('as of before the mirror began its page says what can be said: when it was 
 
 test('as of an instant before it was stored there is no certificate', async () => {
   const { words } = await stage();
-  expect(await words('/retirements/r-1?as-of=25m')).toContain('None was stored by then.');
+  expect(await words('/retirements/r-1?as-of=25m')).toContain('No certificate was stored by then.');
   expect(await words('/retirements/r-1?as-of=10m')).toContain('It matches its hash.');
 });
 

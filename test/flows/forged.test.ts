@@ -40,7 +40,7 @@ async function startForged(): Promise<Forged> {
   };
 }
 
-test('T89 a column that was changed by hand is told, and is as it was after a sync in full', async () => {
+test('T89 a column that was changed by hand is reported, and is as it was after a sync in full', async () => {
   const { program, change, run, faults } = await startForged();
   const before = await program.rows(VALUES);
   await change("beneficiary = 'Somebody Else', created_at = '2020-01-01T00:00:00.000Z'");
@@ -69,7 +69,7 @@ test('T89 a column that was changed by hand is told, and is as it was after a sy
   expect(await faults('--against-registry')).toEqual([]);
 });
 
-test('T89 a column and its document that were changed alike are told by the registry alone, and are replaced', async () => {
+test('T89 a column and its document that were changed alike are found by a fresh read alone, and are replaced', async () => {
   const { program, change, run, faults } = await startForged();
   const before = await program.rows(VALUES);
   await change("reason = 'for bad', document = replace(document, 'for good', 'for bad')");
@@ -87,7 +87,7 @@ test('T89 a column and its document that were changed alike are told by the regi
   expect(await faults('--against-registry')).toEqual([]);
 });
 
-test('T89 a date of the mirror that its read cannot have given is told, and no sync makes up another', async () => {
+test('T89 a date of the mirror that its read cannot have given is reported, and no sync makes up another', async () => {
   const { program, change, run, faults } = await startForged();
   program.time.move(30 * DAY_MS);
   for (const days of [-2, 2]) {

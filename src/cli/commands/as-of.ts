@@ -19,10 +19,10 @@ import { choice, date, needed, text } from '../taken.js';
 const RESOURCES = ['warehouse', 'inventory', 'retirements'] as const;
 
 export const AS_OF = command({
-  says: 'Show warehouse, inventory and retirements of an organization as the mirror had been told by then',
+  says: 'Show warehouse, inventory and retirements of an organization as the mirror had observed them by then',
   words: { asOf: needed(date('the end of')) },
   options: {
-    organization: text('name', 'the organization; may be left out where the mirror holds only one'),
+    organization: text('name', 'the organization; may be left out where the mirror knows only one'),
     resource: choice('name', 'one of them only', RESOURCES),
   },
   prints: { json: 'print it as JSON', csv: 'print it as CSV; needs --resource', file: true },
@@ -92,7 +92,7 @@ function onlyOne(ids: readonly string[]): string {
   if (id !== undefined && ids.length === 1) return id;
   throw new CommandFault(
     EXIT.usage,
-    `Expected --organization ID: the mirror holds ${ids.length} organizations.`,
+    `Expected --organization ID: the mirror knows ${ids.length} organizations.`,
     'See "carbon-mirror organizations list" for their ids.',
   );
 }

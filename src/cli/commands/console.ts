@@ -31,8 +31,8 @@ const printUrl = command({
 export const CONSOLE = command({
   says: 'Pages over the mirror for a browser on this machine; runs until it is stopped',
   options: {
-    address: unless('say no address: "console url" does'),
-    readOnly: flag('offer nothing that would ask for work'),
+    address: unless('print no address; "console url" prints one'),
+    readOnly: flag('show no buttons that start work'),
   },
   examples: ['carbon-mirror console', 'carbon-mirror console url', 'open "$(carbon-mirror console url)"'],
   commands: { url: printUrl },

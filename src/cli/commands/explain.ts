@@ -7,7 +7,7 @@ import { sheet } from '../output/sheet.js';
 import { date, otherwise, ROW_WORDS } from '../taken.js';
 
 export const EXPLAIN = command({
-  says: 'Say why a row is so: what showed it, who had asked, when it was last seen, and what is not known',
+  says: 'Explain why a row is as it is: which read showed it, what had asked for that read, when it was last seen, and what is not known',
   words: ROW_WORDS,
   options: { asOf: otherwise(date('as it stood then: the end of'), 'now') },
   prints: { json: 'print it as JSON' },
@@ -42,7 +42,7 @@ function demandListed(all: readonly Explanation[]): void {
 
 function linesOf(explained: Explanation): string[] {
   const { table, id, at, row, document } = explained;
-  const lines = [`${table} ${id}, as told by ${at}`, '', ...(row === null ? [] : sheet(row))];
+  const lines = [`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : sheet(row))];
   lines.push(...reasons(explained), ...certificateWords(explained.certificate));
   if (explained.not_known.length > 0) {
     lines.push('', 'Not known:', ...explained.not_known.map(gap => `  ${gap}`));

@@ -5,7 +5,7 @@ import { CommandFault, EXIT } from '../exit.js';
 import { needed, OLDER_COPIES, text } from '../taken.js';
 
 export const FORGET = command({
-  says: 'Remove a person from members and their history, and from the webhooks that name the address',
+  says: 'Remove a person from the members, from their history, and from the webhooks that name the e-mail address',
   options: { person: needed(text('email', "the person's e-mail address")), vacuum: OLDER_COPIES },
   prints: { json: 'print what was removed as JSON' },
   examples: [

@@ -10,7 +10,7 @@ export const INSTALL_URL = command({
   words: { nameId: needed(text('name-id', "the app's name id, as the registry's dashboard has it")) },
   options: {
     web: text('url', "the registry's web pages (default: REGISTRY_BASE_URL where that is a sandbox)"),
-    redirectUri: text('url', "one of the app's callback URLs (default: the first that it has there)"),
+    redirectUri: text('url', "one of the app's callback URLs (default: the first one registered)"),
   },
   prints: { json: 'print it as JSON' },
   examples: [

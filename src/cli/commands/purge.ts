@@ -9,8 +9,8 @@ export const PURGE = command({
   says: 'Remove all that was mirrored for one organization: rows, history and certificate files',
   options: {
     organization: THE_ORGANIZATION,
-    confirm: needed(text('name', 'its exact name, to say that it is meant')),
-    force: flag('even while the app is installed there; the next read brings it back'),
+    confirm: needed(text('name', 'its exact name, to confirm')),
+    force: flag('purge even while the app is installed there; the next read brings everything back'),
     vacuum: OLDER_COPIES,
   },
   prints: { json: 'print what was removed as JSON' },

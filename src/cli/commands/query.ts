@@ -15,7 +15,7 @@ export const QUERY = command({
   },
   options: {
     file: text('file', 'read the statement from a file instead'),
-    timeLimit: otherwise(valued('seconds', 'stop the query after so long', readSeconds), '30'),
+    timeLimit: otherwise(valued('seconds', 'stop the query after this many seconds', readSeconds), '30'),
   },
   prints: ROWS,
   examples: [

@@ -141,6 +141,6 @@ const VERSIONS = `
 ## Versions
 
 Each \`_history\` is a view of all versions of a table, past and present; each \`_past\` is a table of those that are no longer true. As of an
-instant: \`valid_from\` is at or before it, and \`valid_to\` is null or after it. Both are when the mirror was told; the registry may have changed
+instant: \`valid_from\` is at or before it, and \`valid_to\` is null or after it. Both are when the mirror observed it; the registry may have changed
 earlier. \`closed_by\` is the sync run that closed a version, \`closed_version\` the number that its closing took.
 `;

@@ -84,7 +84,7 @@ export async function printList(context: Context, list: List, { said, at, most }
     at === null
       ? streamRows(reader, asked, most)
       : take(ofEach(reader, asked, await knownOwners(context, reader, asked, organizationId), most), most);
-  if (at !== null) context.say(`As told by ${at}.`);
+  if (at !== null) context.say(`As observed by ${at}.`);
   const none =
     at === null && Object.keys(texts).length === 0 ? list.empty : `No ${list.one} is as asked for.`;
   const states = at === null ? await readStates(reader, list.resource, organizationId) : null;

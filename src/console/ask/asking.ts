@@ -97,6 +97,6 @@ async function take(rows: AsyncIterable<Row>, most: number): Promise<Row[]> {
 function said({ code, message }: AskError): string {
   if (code === 'refused') return `SQL: ${message}`;
   if (code === 'time_limit')
-    return `The question was ${message}. Ask for less, or by the command query with a longer limit.`;
+    return `The question was ${message}. Ask for less, or use "carbon-mirror query" with a longer limit.`;
   return `The question was stopped: ${message}.`;
 }

@@ -11,7 +11,7 @@ export function sentences(caption: string, changes: readonly Change[], now: numb
   return table(
     caption,
     [
-      { name: 'Learnt', cell: change => ago(change.observed_at, now) },
+      { name: 'Observed', cell: change => ago(change.observed_at, now) },
       { name: 'Organization', cell: change => whose(change) },
       { name: 'What', cell: change => said(change) },
       { name: 'Found by', cell: change => cause(change) },

@@ -12,7 +12,7 @@ export function versions(rows: readonly Row[], now: number): Html {
     ({
       row,
       before,
-    }) => html`<li>Told ${cell('valid_from', row['valid_from'], now)}${row['valid_to'] !== null && html`, no longer true ${cell('valid_to', row['valid_to'], now)}`}:
+    }) => html`<li>Observed ${cell('valid_from', row['valid_from'], now)}${row['valid_to'] !== null && html`, no longer true ${cell('valid_to', row['valid_to'], now)}`}:
 ${before === undefined ? 'first seen' : differences(before, row, now)} (read ${shown(row['sync_run_id'] ?? 'unknown')})</li>`,
   )}</ol>`;
 }

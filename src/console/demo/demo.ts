@@ -43,7 +43,7 @@ async function showDemo(
     done.length > 0 &&
     html`<h2>What you did</h2><ul>${done.map(each => html`<li>${ago(each.at, now)}: ${each.says}</li>`)}</ul>`
   }</section>
-<section id="moved" data-live>${sentences('What the mirror learnt last', changes, now)}</section>`;
+<section id="moved" data-live>${sentences('What the mirror observed last', changes, now)}</section>`;
   return { title: 'Demo', body };
 }
 

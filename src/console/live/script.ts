@@ -23,7 +23,7 @@ export const SCRIPT = `'use strict';
     }
   };
 
-  // What had been told by an instant is told by no later one.
+  // What is shown of an instant does not change later.
   const isOfThen = new URLSearchParams(location.search).has('as-of');
 
   const look = async () => {

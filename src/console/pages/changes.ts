@@ -50,7 +50,7 @@ function askedIn(query: URLSearchParams, now: number): Asked | Fault {
   if ('fault' in since) return since;
   if ('fault' in until) return until;
   if (since.from > until.to)
-    return { fault: `Nothing lies between ${since.from} and ${until.to}, which is earlier.` };
+    return { fault: `The span ends at ${until.to}, before it begins at ${since.from}.` };
   const resource = query.get('resource') || null;
   if (resource !== null && !CHANGED.includes(resource))
     return { fault: `There is no resource “${resource}”.` };
@@ -76,7 +76,7 @@ async function showChanges({ reader, query, now }: Ask, asked: Asked): Promise<H
   const last = found.length > ROWS ? changes[ROWS - 1] : undefined;
   return html`<h1 id="sentence" data-live>${sentence(found.length, before !== null)}</h1>
 ${form(query)}
-<p>Learnt from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
+<p>Observed from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
 <section id="sums" data-live>${found.length > 0 && sumsList(sums.lines(), found.length <= MOST)}</section>
 <section id="rows" data-live>${sentences('Newest first', changes.slice(0, ROWS), now)}
 <p class="under">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}

@@ -77,7 +77,7 @@ function show({ row, isGone, history, explained }: Retirement, { now, at }: Ask)
 <section id="facts" data-live>${facts(row, { now, at }, WITHOUT)}</section>
 <section id="certificate" data-live><h2>Certificate</h2>${certificate(explained)}</section>
 <section id="why" data-live><h2>Why it stands here</h2>${why(explained)}</section>
-<section id="versions" data-live><h2>What the registry said of it, newest first</h2>${versions(history, now)}</section>
+<section id="versions" data-live><h2>What the registry showed of it, newest first</h2>${versions(history, now)}</section>
 ${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}
 <p class="cite">To cite it: <a href="${citation(row, explained)}">${citation(row, explained)}</a></p>`;
   return { title, body };
@@ -92,7 +92,7 @@ function sentence(row: Row): Html {
 
 /** The file as it is now, held against the hash that was taken as it came. */
 function certificate({ certificate: stored }: Explanation): Html {
-  if (stored === null || stored.file === null) return html`<p>None was stored by then.</p>`;
+  if (stored === null || stored.file === null) return html`<p>No certificate was stored by then.</p>`;
   const href = `/certificates/${encodeURIComponent(stored.file)}`;
   const matches = stored.state === 'as it was stored';
   return html`<p><span class="state ${matches ? 'stored' : 'failed'}">${matches ? 'It matches its hash.' : `It does not match: the file is ${stored.state}.`}</span> <a href="${href}">Open the certificate</a></p>

@@ -51,7 +51,7 @@ export interface Known {
   readonly name: string | null;
   /** Why it was not known then, in words; null where it was. */
   readonly unknown: string | null;
-  /** The read that was under way then and changed something, and its end: what it had not told by then is not shown. */
+  /** The read that was under way then and changed something, and its end: what it had not shown by then is left out. */
   readonly reading: { readonly from: string; readonly to: string | null } | null;
 }
 
@@ -226,14 +226,14 @@ export async function countAt(
   return await count(asked);
 }
 
-/** The rows that were true at the instant, as far as the mirror had been told by then. */
+/** The rows that were true at the instant, as far as the mirror had observed them by then. */
 export function readAsOf(reader: Reader, { organizationId, resource, at }: AsOf): AsyncIterable<Row> {
   const { table, columns, order } = DATED[resource];
   let asked = byName(reader)
     .selectFrom(`${table}_history`)
     .select(eb => [
       ...columns.filter(name => name !== 'valid_to'),
-      // By then nobody had been told when it ends.
+      // By then nobody knew when it ends.
       eb.lit(null).as('valid_to'),
       'amount_micro',
     ])

@@ -31,9 +31,9 @@ export interface ChangesAsked {
   /** Null for all of them. */
   readonly organizationId: string | null;
   readonly resource: string | null;
-  /** What was learnt at or after it; null from the first on. */
+  /** What was observed at or after it; null from the first on. */
   readonly since: string | null;
-  /** What was learnt by then; null to the last. */
+  /** What was observed by then; null to the last. */
   readonly until: string | null;
 }
 
@@ -143,7 +143,7 @@ function changesOf({ db }: Reader, { organizationId, resource, since, until }: C
   );
 }
 
-/** A number after which nothing was learnt by the instant: what was, a read had found that began or ended by then, or that still runs. */
+/** A number after which nothing was observed by the instant: what was, a read had found that began or ended by then, or that still runs. */
 async function readNumberBy(reader: Reader, instant: string | null): Promise<number> {
   if (instant === null) return await readLastNumber(reader);
   const { last } = await reader.db
@@ -161,7 +161,7 @@ async function readNumberBy(reader: Reader, instant: string | null): Promise<num
 }
 
 /**
- * A number up to which nothing was learnt at or after the instant. What a run that had ended by then wrote was committed
+ * A number up to which nothing was observed at or after the instant. What a run that had ended by then wrote was committed
  * by then, and with it every lower number. Runs that were entered after one with a later end, as where the clock was set
  * back, say nothing.
  */

@@ -24,7 +24,7 @@ export interface Explanation {
   readonly contradicted: readonly string[];
   /** Start of the last complete read by then that still saw it so; null where none is known of, or it was changed by hand. */
   readonly last_seen_at: string | null;
-  /** When the mirror was first told of it. */
+  /** When the mirror first observed it. */
   readonly first_seen_at: string;
   /** When the registry says that it was made; null where it says nothing. */
   readonly dated_at: string | null;
@@ -144,7 +144,7 @@ async function certificateOf(
   return { ...stored, state };
 }
 
-/** What no read can have told by then, in words. */
+/** What no read can have shown by then, in words. */
 async function readNotKnown(
   { reader, at }: Ground,
   { table }: Entry,

@@ -33,7 +33,7 @@ export function byText(column: string): Filter {
 }
 
 export function byPart(option: string, column = option): Filter {
-  return { column, fits: 'part', option, says: `only where the ${option} holds this text` };
+  return { column, fits: 'part', option, says: `only where the ${option} contains this text` };
 }
 
 export function byYear(column: string): Filter {

@@ -199,7 +199,7 @@ export const REFUSALS = own('inbox.refusals', {
 export const CERTIFICATES = mirrored(
   'certificates',
   'certificate',
-  'The official PDF of each retirement: list, check, take away',
+  'The official PDF of each retirement: list, check and export',
   ENTRY_OF.certificates,
   { order: [['version', 'desc']], filters: { state: byState(CERTIFICATE_STATES) } },
 );

@@ -223,7 +223,7 @@ async function readCertificates(
 }
 
 /**
- * What sums of certificates leave to be told apart: a retirement that nobody has claimed has no beneficiary, and its
+ * What sums of certificates leave to be distinguished: a retirement that nobody has claimed has no beneficiary, and its
  * certificate is there as soon as it has one.
  */
 async function readUnclaimed({ db }: Reader): Promise<(Certificates & Owned)[]> {

@@ -5,7 +5,7 @@ import { readBody } from '../http/validate.js';
 export interface Behaviour {
   /** Loses the next so many. */
   readonly drop: number;
-  /** Sends so many more copies of each. */
+  /** Sends send this many more copies of each. */
   readonly duplicate: number;
   readonly delayMs: number;
   /** Keeps each until it is released by hand. */

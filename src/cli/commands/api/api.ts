@@ -27,7 +27,7 @@ export const API = command({
     tokenFile: {
       ...text(
         'file',
-        'send the token that stands in this file, - for what is piped in: to revoke one that leaked',
+        'send the token in this file, or from standard input with -; this is how to revoke a token that leaked',
       ),
       conflicts: ['as'],
     },

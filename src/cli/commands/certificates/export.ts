@@ -62,7 +62,7 @@ export async function exportCertificates(
   }
   await writeText(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''));
   if (context.format === 'json') await context.value({ folder, at, certificates, damaged });
-  const then = at === null ? '' : ` as told by ${at}`;
+  const then = at === null ? '' : ` as observed by ${at}`;
   context.say(`Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and ${SUMS} to ${folder}.`);
   if (damaged.length === 0) return;
   throw new CommandFault(

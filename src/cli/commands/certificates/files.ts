@@ -6,7 +6,7 @@ import { demandNotInterrupted } from '../../exit.js';
 
 export const FAULT_COLUMNS = ['organization_id', 'retirement_id', 'file', 'fault', 'expected', 'found'];
 
-/** Hash every stored file again and hold it against its row. */
+/** Hash every stored file again and compare it with its row. */
 export async function verifyFiles(
   reader: Reader,
   pdfs: PdfStore,

@@ -25,18 +25,18 @@ const NONE = 'Nothing was seen to change.';
 const CHARACTERS_AT_ONCE = 32_768;
 
 export const CHANGES = command({
-  says: 'Show what was added, changed or removed, a line a change, and what found it',
+  says: 'Show what was added, changed or removed, one line for each change, and the read that found it',
   options: {
-    since: date('what was learnt from then on: the beginning of'),
-    until: { ...date(''), says: 'what was learnt by then: the end of what is said in the same way' },
+    since: date('what was observed from then on: the beginning of'),
+    until: { ...date(''), says: 'what was observed by then: the end of a date in one of the same forms' },
     organization: ORGANIZATION,
     resource: choice('name', 'one of them only', CHANGED),
-    follow: flag('print a JSON line a change as it is committed, until it is stopped', {
+    follow: flag('print each change as a line of JSON when it is committed; runs until it is stopped', {
       conflicts: ['since', 'until', 'csv', 'verbatim', 'excel'],
     }),
-    after: text('number', 'with --follow: begin after this number; without it, with what comes next'),
+    after: text('number', 'with --follow: begin after the change of this number (default: after the newest)'),
     restated: {
-      ...year('only what the registry changed or took back of that year after it was over'),
+      ...year('only what the registry changed or took back of that year after the year was over'),
       conflicts: ['follow'],
     },
   },
@@ -74,8 +74,8 @@ export const CHANGES = command({
 function sayPeriod({ say }: Context, { since, until }: ChangesAsked): void {
   if (since !== null && until !== null && since > until)
     throw new CommandFault(EXIT.usage, `--until: expected ${since} or later, got ${until}.`);
-  if (since !== null) say(`Learnt from ${since} ${until === null ? 'on' : `to ${until}`}.`);
-  else if (until !== null) say(`Learnt up to ${until}.`);
+  if (since !== null) say(`Observed from ${since} ${until === null ? 'on' : `to ${until}`}.`);
+  else if (until !== null) say(`Observed up to ${until}.`);
 }
 
 async function write({ io }: Context, texts: AsyncIterable<string>): Promise<void> {
@@ -99,7 +99,7 @@ async function* jsonOf(rows: AsyncIterable<ChangeRow>, { say }: Context): AsyncG
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-/** Under the day on which they were learnt, in UTC; the sums at the end. */
+/** Under the day on which they were observed, in UTC; the sums at the end. */
 async function* linesOf(
   rows: AsyncIterable<ChangeRow>,
   openings: ReadonlyMap<string, string>,

@@ -55,7 +55,7 @@ const show = command({
 });
 
 const replay = command({
-  says: 'Do again what a delivery asked for: look at its installation',
+  says: 'Read the installation that a delivery named once more',
   words: { id: ID },
   prints: { json: 'print the job as JSON' },
   run: async (context, { id }) => {

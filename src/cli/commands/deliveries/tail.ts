@@ -13,7 +13,7 @@ const MOST_OPEN = 500;
 const OVER = ['done', 'parked', 'buried'];
 /** Each delivery as it arrives, and again when what it led to is over. */
 export const TAIL = command({
-  says: 'Print deliveries as they arrive, and what became of them as it ends, until it is stopped',
+  says: 'Print each delivery when it arrives, and what became of it when that is known; runs until it is stopped',
   prints: { json: 'print one JSON object a line: each delivery as it arrives, and again at its end' },
   run: async ({ io, format, reader: opened, print, say }) => {
     const interrupted = io.interruption();

@@ -9,7 +9,7 @@ import { demoFolder, demoSettingsFile, readDemoSettings } from '../../connect/fi
 const KEY_FILE = 'key.pem';
 
 const env = command({
-  says: 'Print the settings with which another program is the app of the demo; its key goes into a file',
+  says: 'Print settings with which a program of yours acts as the app of the demo; the key goes into a file',
   examples: [
     'carbon-mirror demo env > demo.env',
     'node --env-file=demo.env docs/examples/retire.js certificate.pdf',

@@ -3,7 +3,7 @@ import { commandsOf } from './run.js';
 import { START } from './start.js';
 
 export const SANDBOX: CommandGroup = {
-  says: 'A whole registry on this machine: start it, and be its people and its troubles',
+  says: 'A whole registry on this machine: start it, act for its people, and make trouble',
   examples: [
     'carbon-mirror sandbox start --seed 1',
     'carbon-mirror sandbox organizations list',

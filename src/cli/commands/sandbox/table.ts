@@ -105,7 +105,7 @@ function elseSetting(name: string, option: Field): Field {
   return { ...option, fallback: ({ env }) => env[name] || undefined };
 }
 
-const LIMIT = { limit: field('n', 'show the newest so many', 'number') };
+const LIMIT = { limit: field('n', 'show this many of the newest', 'number') };
 const APP = { word: needed('app', 'its id or name', 'app'), example: 'my-app' };
 const DELIVERY = { word: needed('delivery', 'its number', 'number'), example: '7' };
 const ORGANIZATION = needed('name', 'id or name of the organization', 'organization');
@@ -399,10 +399,10 @@ Next: carbon-mirror sandbox installations install --app {nameId} --organization 
     says: { change: 'Change how they travel; what is not named stays' },
     route: 'PATCH /webhooks',
     options: {
-      drop: field('n', 'lose the next so many', 'number'),
-      duplicate: field('n', 'so many more copies of each', 'number'),
+      drop: field('n', 'lose this many of the next deliveries', 'number'),
+      duplicate: field('n', 'send this many more copies of each', 'number'),
       delay: field('time', 'send each later, as in 500ms or 2s', 'time', 'delayMs'),
-      reorder: field('n', 'keep so many, then send them in reverse', 'number'),
+      reorder: field('n', 'keep this many, then send them in reverse', 'number'),
       hold: field('yes|no', 'keep each until it is released', 'yes or no'),
       attempts: field('n', 'tries, until one is answered 2xx', 'number'),
       backoff: field('time', 'before the second try; then doubled', 'time', 'backoffMs'),
@@ -447,12 +447,12 @@ Next: carbon-mirror sandbox installations install --app {nameId} --organization 
     options: {
       method: field('name', 'of one method only'),
       path: field('pattern', '* is one segment, ** any rest (default: every path)'),
-      count: field('n', 'for so many calls (default: every call)', 'number'),
+      count: field('n', 'for this many calls (default: every call)', 'number'),
       status: field('n', 'of status, html, redirect, wrongShape, pageLimit', 'number', 'options.status'),
       retryAfter: field('text', 'of status: seconds or a date', 'text', 'options.retryAfter'),
       body: field(
         'json',
-        'of status, wrongShape and pageLimit; of says: by id, what is said of it',
+        'of status, wrongShape and pageLimit; of says: by id, the members to put in place of the true ones',
         'json',
         'options.body',
       ),

@@ -19,7 +19,9 @@ export const SYNC = command({
   options: {
     organization: ORGANIZATION,
     resource: choice('name', 'one resource only', [...RESOURCES, CERTIFICATES]),
-    full: flag('also what was read a moment ago, every row column by column, and every certificate again'),
+    full: flag(
+      'read also what was read a moment ago, compare every column of every row, and fetch every certificate again',
+    ),
   },
   prints: { json: 'print what was read as JSON' },
   examples: [

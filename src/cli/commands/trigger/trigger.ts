@@ -20,7 +20,7 @@ export const TRIGGER = command({
   words: { event: needed(choice('event', 'what it says has happened', EVENTS)) },
   options: {
     organization: needed(text('name', `the organization that it is about: ${HOW_NAMED}`)),
-    installation: text('id', "the installation, where the mirror's own is not meant or not there yet"),
+    installation: text('id', 'the installation, where it is not the one that the mirror knows'),
     url: text('url', 'the whole address to post to (default: /webhooks at HOST and PORT)'),
     times: otherwise(valued('n', 'post it so many times, one after the other', readTimes), '1'),
     secretIndex: otherwise(text('n', 'sign with this one of WEBHOOK_SECRETS; 0 is the newest'), '0'),

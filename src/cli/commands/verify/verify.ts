@@ -22,7 +22,7 @@ const NOT_ASKED =
 export const VERIFY = command({
   says: 'Check both databases and every certificate; with --against-registry every row too',
   options: {
-    againstRegistry: flag('read everything afresh and hold it against the mirror, row by row'),
+    againstRegistry: flag('read everything again and compare it with the mirror, row by row'),
     certificates: flag(
       'with --against-registry: fetch every stored certificate again, and compare its bytes',
     ),

@@ -67,6 +67,6 @@ async function lookAgain({ io, settings, say }: Context, installationId: string)
     await askToLook(location, installationId, io.now);
     say('The mirror follows as soon as a worker runs.');
   } catch (error) {
-    say(`The mirror could not be told: ${error instanceof Error ? error.message : String(error)}.`);
+    say(`The mirror was not asked to read: ${error instanceof Error ? error.message : String(error)}.`);
   }
 }
