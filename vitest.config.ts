@@ -32,7 +32,7 @@ export const ON_BOTH = ['certificates', 'history', 'lifecycle'];
 
 /** These meet it no less; what they ask of it are laws of test/contract, so that the long way is enough. */
 export const ON_BOTH_AT_LENGTH = [
-  'behind',
+  'freshness',
   'causes',
   'clock',
   'coverage',

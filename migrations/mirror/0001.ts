@@ -1,6 +1,6 @@
 import { type Dialect, joined, type Part, performSteps, raw } from '../schema.js';
 import { BALANCE } from './0001/balance.js';
-import { ANNOUNCEMENTS, BOOKS, KEEP_PIECES, PIECES } from './0001/books.js';
+import { FRESHNESS_FACTS, BOOKS, KEEP_PIECES, PIECES } from './0001/books.js';
 import { CHANGES } from './0001/changes.js';
 import { AS_TEXT, COUNTERS, TELL_OF_CHANGES } from './0001/counters.js';
 import { OF_NOW } from './0001/freshness.js';
@@ -14,7 +14,7 @@ export function mirror0001(engine: Dialect['engine']): Part {
     ...BOOKS,
     ...MIRRORED,
     raw(() => COUNTERS[engine]),
-    ...(isPostgres ? [PIECES, KEEP_PIECES] : [ANNOUNCEMENTS]),
+    ...(isPostgres ? [PIECES, KEEP_PIECES] : [FRESHNESS_FACTS]),
     ...OF_NOW,
     ...SUMS,
     CHANGES,

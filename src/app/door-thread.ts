@@ -31,7 +31,7 @@ async function open(
     accept: (now, packed) => at(acceptPosts)(now, unpack(packed, now), now),
     countRefusals: at(door.countRefusals),
     findObstacle: at(door.findObstacle),
-    signOfLife: at(door.signOfLife),
+    heartbeat: at(door.heartbeat),
     close: door.close,
   };
 }

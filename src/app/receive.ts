@@ -16,7 +16,7 @@ import type { DoorThreadData } from './door-thread.js';
 import { LOST, WAITS, createHealth, type Running, type Tools } from './running.js';
 import { listenFrom } from './next-port.js';
 import { serveOperations } from './serve-operations.js';
-import { createNeighbourCheck, keepSigning, markOf, RECEIVER_HEADER, thisProcess } from './signs.js';
+import { createNeighbourCheck, keepBeating, markOf, RECEIVER_HEADER, thisProcess } from './heartbeats.js';
 
 /** Beside this file once it is built. */
 const ENTRY = builtBeside(import.meta.url, './door-thread.js');
@@ -46,9 +46,9 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     shutdown.add(() => thread.close());
     const me = thisProcess('receive', now());
     shutdown.add(
-      keepSigning({
-        sign: () => thread.signOfLife(me),
-        failed: error => log.warn({ err: error }, 'no sign of life could be given this time'),
+      keepBeating({
+        beat: () => thread.heartbeat(me),
+        failed: error => log.warn({ err: error }, 'no heartbeat could be written this time'),
       }),
     );
     const operations = await serveOperations({
@@ -65,10 +65,10 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
         worker: createNeighbourCheck({
           startedAt: me.startedAt,
           now,
-          workerEverSeen: async () => (await thread.signOfLife(me)).workerEverSeen,
+          workerEverSeen: async () => (await thread.heartbeat(me)).workerEverSeen,
         }),
       },
-      gauges: async () => metrics.pulse(await thread.signOfLife(me)),
+      gauges: async () => metrics.pulse(await thread.heartbeat(me)),
     });
     shutdown.add(async () => operations?.close());
 

@@ -18,7 +18,7 @@ import { startCounting } from './counting.js';
 import { LOST, WAITS, createHealth, type Running, type Tools } from './running.js';
 import { createContext } from './context.js';
 import { serveOperations } from './serve-operations.js';
-import { thisProcess } from './signs.js';
+import { thisProcess } from './heartbeats.js';
 
 /** Without a schedule only what waits in the inbox is done. */
 export type WorkOptions = Omit<WorkSettings, 'syncSchedule'> & { readonly syncSchedule: string | null };

@@ -35,7 +35,7 @@ export interface DoorPort {
   /** Add to the counts of what was turned away. */
   readonly countRefusals: (refusals: readonly Refusal[]) => Promise<void>;
   /** Say that a process lives, and answer who else does. */
-  readonly signOfLife: (self: LivingProcess) => Promise<Pulse>;
+  readonly heartbeat: (self: LivingProcess) => Promise<Pulse>;
   /** Why nothing can be written at present; null where it can. */
   readonly findObstacle: () => Promise<StoreFailure | null>;
   readonly close: () => Promise<void>;

@@ -11,17 +11,17 @@ export interface LivingProcess {
   readonly startedAt: number;
 }
 
-export const SIGN_EVERY_MS = 15_000;
-/** A process without a sign for so long is gone. Only the last of each role stays, to say since when. */
+export const HEARTBEAT_EVERY_MS = 15_000;
+/** A process without a heartbeat for so long is gone. Only the last of each role stays, to say since when. */
 export const GONE_AFTER_MS = 3_600_000;
 
 /** What can be told of the inbox at a glance. Instants are epoch milliseconds. */
 export interface Pulse {
   /** When this was told. */
   readonly at: number;
-  /** Claims tell of those that worked it before signs of life were kept. */
+  /** Claims tell of those that worked it before heartbeats were kept. */
   readonly workerEverSeen: boolean;
-  /** The latest sign of life of each role; without those that gave none. */
+  /** The latest heartbeat of each role; without those that gave none. */
   readonly seenAt: Readonly<Partial<Record<ProcessRole, number>>>;
   /** Since when the oldest job waits that may start; null where none does. */
   readonly oldestDueAt: number | null;

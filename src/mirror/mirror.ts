@@ -36,9 +36,9 @@ type Kept =
   | 'listInstallations'
   | 'expect'
   | 'lastReads'
-  | 'announcements'
-  | 'watchedResources'
-  | 'announce'
+  | 'freshnessFacts'
+  | 'knownResources'
+  | 'keepFreshnessFacts'
   | 'mark';
 
 /** Answers which of the ids, at most 50, the registry does not know any more, and when it said so. */

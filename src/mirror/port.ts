@@ -249,20 +249,20 @@ export interface InstallationRead {
 export type Written = 'added' | 'changed' | 'unchanged';
 
 /** A resource that was read completely at least once and may be read now. */
-export interface WatchedResource {
+export interface KnownResource {
   readonly organizationId: string;
   readonly resource: string;
   /** Start of its last complete read. */
   readonly completeAt: string;
   /** The delivery that was found to wait for it; null where none was. */
-  readonly announcedAt: string | null;
+  readonly oldestUnreadAt: string | null;
 }
 
-export interface Announcement {
+export interface FreshnessFact {
   readonly organizationId: string;
   readonly resource: string;
   /** When the oldest delivery came that the resource's last complete read has not answered. */
-  readonly announcedAt: string;
+  readonly oldestUnreadAt: string;
 }
 
 /** What came of asking for one project. */
@@ -399,20 +399,20 @@ export interface MirrorPort {
   /** When the mirror was first filled; null before. */
   readonly filledSince: () => Promise<string | null>;
 
-  readonly announcements: () => Promise<{
-    /** The latest sign of life of any worker; null before the first. */
-    readonly watchedAt: string | null;
+  readonly freshnessFacts: () => Promise<{
+    /** The latest heartbeat of any worker; null before the first. */
+    readonly workerSeenAt: string | null;
     /** The start of the oldest of all last complete reads; null before the first. */
     readonly oldestRead: string | null;
     /** The resources that were found to wait. */
-    readonly announced: readonly WatchedResource[];
+    readonly announced: readonly KnownResource[];
   }>;
   /** The resources of the organizations of active installations; none of any other. */
-  readonly watchedResources: (
+  readonly knownResources: (
     installationIds: readonly string[],
-  ) => Promise<ReadonlyMap<string, WatchedResource[]>>;
-  /** Makes the announcements exactly these, and says that somebody watched at that instant. */
-  readonly announce: (announcements: readonly Announcement[], watchedAt: string) => Promise<void>;
+  ) => Promise<ReadonlyMap<string, KnownResource[]>>;
+  /** Makes the facts exactly these, and says that somebody watched at that instant. */
+  readonly keepFreshnessFacts: (facts: readonly FreshnessFact[], workerSeenAt: string) => Promise<void>;
 
   /** Makes the counts of findings exactly these. */
   readonly keepFindings: (counts: readonly FindingCount[], at: string) => Promise<void>;

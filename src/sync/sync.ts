@@ -10,7 +10,7 @@ import { createWorker, type Worker, type WorkerOptions } from './worker/worker.j
 export interface SyncOptions extends Omit<WorkerOptions, 'inbox' | 'perform' | 'now' | 'random'> {
   /** A cron expression, read in UTC. Null where only what waits already is to be done. */
   readonly schedule: string | null;
-  /** Who gives signs of life. Only a worker with a schedule does: one without is no watcher, it passes by. */
+  /** Who writes heartbeats. Only a worker with a schedule does: one without is no watcher, it passes by. */
   readonly self: LivingProcess;
 }
 

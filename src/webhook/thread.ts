@@ -19,7 +19,7 @@ export interface DoorWorks {
   readonly accept: (now: number, posts: PackedPosts) => Promise<readonly PostEnd[]>;
   readonly countRefusals: Timed<DoorPort['countRefusals']>;
   readonly findObstacle: Timed<DoorPort['findObstacle']>;
-  readonly signOfLife: Timed<DoorPort['signOfLife']>;
+  readonly heartbeat: Timed<DoorPort['heartbeat']>;
   readonly close: DoorPort['close'];
 }
 
@@ -56,7 +56,7 @@ export async function startDoorThread({ now, ...options }: DoorThreadOptions) {
       if (obstacle !== null) throw new Error(obstacle.message);
     },
     /** Says that the receiver lives, and answers who else does. */
-    signOfLife: (...given: Parameters<DoorPort['signOfLife']>) => ask('signOfLife', [now(), ...given]),
+    heartbeat: (...given: Parameters<DoorPort['heartbeat']>) => ask('heartbeat', [now(), ...given]),
     close,
   };
 }

@@ -12,7 +12,7 @@ import { during, freshDatabase, readArguments, withPostgres } from './parts/engi
 import { createFigures } from './parts/figures.js';
 import { install, keyPair, patch, send, startRegistry } from './parts/registry.js';
 
-/** Where every run is entered, whatever it finds, and each sign of life; sqlite_sequence is the counter of its ids. */
+/** Where every run is entered, whatever it finds, and each heartbeat; sqlite_sequence is the counter of its ids. */
 const RECORD =
   /^(?:origin|sqlite_schema|sync_runs|resource_states|fences|sqlite_sequence|sqlite_autoindex_resource_states_1)/;
 const ROUNDS = 3;

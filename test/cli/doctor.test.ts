@@ -260,14 +260,14 @@ describe('doctor', () => {
     ]);
   });
 
-  test('a worker without a sign of life for a minute fails, exit 3, and one that lives does not', async () => {
+  test('a worker without a heartbeat for a minute fails, exit 3, and one that lives does not', async () => {
     expect((await findings()).of('worker')).toMatchObject([{ state: 'ok' }]);
     const { exitCode, of } = await findings(demo.env, () => Date.now() + 5 * 60_000);
     expect(exitCode).toBe(3);
     expect(of('worker')).toMatchObject([
       {
         state: 'fail',
-        found: expect.stringContaining('the last sign of life came'),
+        found: expect.stringContaining('the last heartbeat came'),
         todo: expect.any(String),
       },
     ]);
@@ -322,9 +322,9 @@ describe('doctor', () => {
       minutesAgo(10),
       id,
     );
-    await demo.change("INSERT INTO announcements VALUES (?, 'addresses', ?)", id, minutesAgo(5));
+    await demo.change("INSERT INTO freshness_facts VALUES (?, 'addresses', ?)", id, minutesAgo(5));
     const { exitCode, of } = await findings();
-    await demo.change("DELETE FROM announcements WHERE organization_id = ? AND resource = 'addresses'", id);
+    await demo.change("DELETE FROM freshness_facts WHERE organization_id = ? AND resource = 'addresses'", id);
     expect(exitCode).toBe(3);
     expect(of('freshness')).toMatchObject([
       {

@@ -63,7 +63,7 @@ test('status begins with which mirror it is, whether a worker lives, what is due
   expect((await status(installed)).first).toContain('A worker lives.');
 });
 
-test('a sign of life from the future is none: the clock was put right', async () => {
+test('a heartbeat from the future is none: the clock was put right', async () => {
   const installed = await startInstalled();
   await sign(installed, -60 * MINUTE);
   expect((await status(installed)).first).toContain('No worker has ever watched.');

@@ -26,8 +26,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await port.find(list, [], [])).toEqual([]);
     expect(await port.find(list, [['r-2']], [7_000])).toEqual([]);
     expect(await port.forgottenPeople()).toEqual([]);
-    expect(await port.watchedResources([])).toEqual(new Map());
-    expect((await port.watchedResources(['nobody'])).get('nobody') ?? []).toEqual([]);
+    expect(await port.knownResources([])).toEqual(new Map());
+    expect((await port.knownResources(['nobody'])).get('nobody') ?? []).toEqual([]);
     const empty = { page: 3, digest: 'none', versions: [] };
     await port.commit(openRun('retirements'), { ...NO_CHANGES, pages: [empty] }, null);
     expect(await port.pages(list, 0, 64)).toEqual([empty]);

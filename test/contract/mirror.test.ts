@@ -195,11 +195,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       await read('retirements', retirements(700), { organizationId, claim: 4, limit: 100, total: 700 });
       await read('warehouse', [credit('c-1')], { organizationId, claim: 4 });
     }
-    const announced = { resource: 'warehouse', announcedAt: new Date(clock.at).toISOString() };
+    const announced = { resource: 'warehouse', oldestUnreadAt: new Date(clock.at).toISOString() };
     const owners = ['organization-1', 'organization-2'];
-    await mirror.announce(
+    await mirror.keepFreshnessFacts(
       owners.map(organizationId => ({ ...announced, organizationId })),
-      announced.announcedAt,
+      announced.oldestUnreadAt,
     );
     const rowsOf = async (organizationId: string) => {
       const found: string[] = [];

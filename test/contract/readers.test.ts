@@ -38,7 +38,7 @@ import { withEnds, withJobs } from '../../src/query/inbox/ends.js';
 import { readFollowUp } from '../../src/query/inbox/follow-up.js';
 import * as causes from '../../src/query/inbox/causes.js';
 import * as refusals from '../../src/query/inbox/refusals.js';
-import { countAlive, readLife, readProcesses } from '../../src/query/inbox/signs.js';
+import { countAlive, readLife, readProcesses } from '../../src/query/inbox/heartbeats.js';
 import * as singles from '../../src/query/singles.js';
 import * as status from '../../src/query/reads/status.js';
 import * as progress from '../../src/query/reads/sync-progress.js';
@@ -454,7 +454,7 @@ async function libraryOf({ library }: Engine, isFilled: boolean): Promise<Asking
     await fillOddly(stage);
     await fillInboxOddly(tables);
     await writeFreshnessFacts(NOW);
-    await tables.change('UPDATE origin SET watched_at = (SELECT max(seen_at) FROM inbox.processes)');
+    await tables.change('UPDATE origin SET worker_seen_at = (SELECT max(seen_at) FROM inbox.processes)');
   }
   return { reader, places: await placesOf(stage.db) };
 }

@@ -7,7 +7,7 @@ const ANSWERS = 'what the registry answers is judged before any engine is asked,
 
 /** Flows that are played on one engine alone, and why that is enough. */
 const ON_ONE: Readonly<Record<string, string>> = {
-  announced: 'the table of announcements is for files, whose mirror cannot see the inbox',
+  'freshness-facts': 'the table of freshness facts is for files, whose mirror cannot see the inbox',
   answers: ANSWERS,
   dates: 'an instant is taken where an answer arrives; histories demand the same of both engines',
   declined: ANSWERS,

@@ -44,7 +44,7 @@ export async function oddMirrorTwice(): Promise<SameMirror> {
     now: () => NOW,
   });
   await files.change(
-    "UPDATE origin SET watched_at = (SELECT max(seen_at) FROM inbox.processes WHERE role = 'work')",
+    "UPDATE origin SET worker_seen_at = (SELECT max(seen_at) FROM inbox.processes WHERE role = 'work')",
   );
   return {
     inFiles: { env: { DATA_DIR: folder }, place: folder },

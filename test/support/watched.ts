@@ -1,5 +1,5 @@
 import type { Context } from '../../src/sync/context.js';
-import { thisProcess } from '../../src/app/signs.js';
+import { thisProcess } from '../../src/app/heartbeats.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { type Installed, startInstalled } from './installed.js';
 import { contextOf, type ProgramOptions } from './program.js';
@@ -10,7 +10,7 @@ interface Seen {
   readonly resource: string;
   readonly state: string;
   readonly complete_at: string;
-  readonly announced_at: string | null;
+  readonly oldest_unread_at: string | null;
   readonly error: string | null;
 }
 
@@ -54,7 +54,7 @@ export async function startWatched(
     untilNext = LOOK_SECONDS;
     if (!isWatching) return;
     lastLook = program.time.now();
-    await parts.inbox.signOfLife(self);
+    await parts.inbox.heartbeat(self);
     await writeFreshnessFacts(parts);
   }
 
@@ -73,7 +73,7 @@ export async function startWatched(
 
   async function freshness(): Promise<Seen[]> {
     return await program.rows<Seen>(
-      'SELECT resource, state, complete_at, announced_at, error FROM freshness ORDER BY resource',
+      'SELECT resource, state, complete_at, oldest_unread_at, error FROM freshness ORDER BY resource',
     );
   }
 

@@ -18,10 +18,10 @@ test('it looks again and again, goes on after a look that failed, and stops wher
   let looks = 0;
   const mirror = {
     ...context.mirror,
-    announce: async (...given: Parameters<typeof context.mirror.announce>) => {
+    keepFreshnessFacts: async (...given: Parameters<typeof context.mirror.keepFreshnessFacts>) => {
       looks += 1;
       if (looks === 1) throw new Error('the disk is full');
-      await context.mirror.announce(...given);
+      await context.mirror.keepFreshnessFacts(...given);
     },
   };
   const facts = createFreshnessFacts({ ...context, mirror, self: SELF, log, everyMs: 1 });
@@ -31,7 +31,9 @@ test('it looks again and again, goes on after a look that failed, and stops wher
   const before = looks;
   await new Promise(resolve => setTimeout(resolve, 20));
   expect(looks).toBe(before);
-  expect(warned).toEqual(['no sign of life could be given this time']);
+  expect(warned).toEqual(['no heartbeat could be written this time']);
   expect(await program.rows("SELECT pid FROM processes WHERE role = 'work'")).toEqual([{ pid: 1 }]);
-  expect(await program.rows('SELECT watched_at FROM origin')).toEqual([{ watched_at: expect.any(String) }]);
+  expect(await program.rows('SELECT worker_seen_at FROM origin')).toEqual([
+    { worker_seen_at: expect.any(String) },
+  ]);
 });

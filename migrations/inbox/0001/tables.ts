@@ -149,7 +149,7 @@ export const TABLES = [
   raw(({ inbox }) => `INSERT INTO ${inbox}claims VALUES (1, 0);\n`),
   table(
     'inbox.processes',
-    'Signs of life. A row each for a process that has worked on this inbox. Those of an hour ago are removed, but for the last of each role.',
+    'Heartbeats. A row each for a process that has worked on this inbox. Those of an hour ago are removed, but for the last of each role.',
     {
       id: ['id', 'rises in the order of starting'],
       role: [
@@ -160,7 +160,7 @@ export const TABLES = [
       host: ['text', 'name of the machine it runs on', 'NOT NULL'],
       pid: ['int', 'its process id there', 'NOT NULL'],
       started_at: ['instant', 'when it was ready', 'NOT NULL'],
-      seen_at: ['instant', 'its latest sign of life; one comes every 15 seconds', 'NOT NULL'],
+      seen_at: ['instant', 'its latest heartbeat; one comes every 15 seconds', 'NOT NULL'],
     },
     { storage: 'fillfactor = 50' },
   ),

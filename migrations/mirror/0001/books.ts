@@ -15,7 +15,7 @@ export const BOOKS = [
         'NOT NULL DEFAULT 900',
       ],
       created_at: ['instant', 'when the mirror was first filled', 'NOT NULL'],
-      watched_at: ['instant', 'the latest sign of life of any worker; one comes every 15 seconds'],
+      worker_seen_at: ['instant', 'the latest heartbeat of any worker; one comes every 15 seconds'],
       listed_at: [
         'instant',
         "when the registry's list of installations was last read to its end and gave the permissions of each; null before",
@@ -252,13 +252,13 @@ export const BOOKS = [
 ] as const;
 
 /** SQLite cannot see another file: the worker copies what waits there. PostgreSQL's `freshness` asks the inbox itself. */
-export const ANNOUNCEMENTS = table(
-  'mirror.announcements',
+export const FRESHNESS_FACTS = table(
+  'mirror.freshness_facts',
   'What was announced and not read yet: for each resource the oldest delivery that came at or after the start of its last complete read. A worker copies it from the inbox once it is 15 seconds old, and removes it at its next look after a read has answered it. Certificates have no row: they wait for what retirements wait for.',
   {
     organization_id: ['text', 'whose resource', 'NOT NULL'],
     resource: ['text', 'what is to be read', 'NOT NULL'],
-    announced_at: ['instant', 'when the delivery came', 'NOT NULL'],
+    oldest_unread_at: ['instant', 'when the delivery came', 'NOT NULL'],
   },
   { isSmall: true, rules: ['PRIMARY KEY (organization_id, resource)'] },
 );

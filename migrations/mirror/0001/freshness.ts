@@ -32,19 +32,19 @@ LEFT JOIN ${mirror}organizations AS o ON o.id = k.organization_id
 WHERE k.rank = 1`,
 );
 
-/** The oldest delivery that no read has answered, and the latest sign of life of a worker. SQLite has a copy of both. */
+/** The oldest delivery that no read has answered, and the latest heartbeat of a worker. SQLite has a copy of both. */
 const SEEN: Readonly<Record<Dialect['engine'], string>> = {
   sqlite: `waiting AS (
-  SELECT a.organization_id, a.resource, a.announced_at
-  FROM announcements AS a
+  SELECT a.organization_id, a.resource, a.oldest_unread_at
+  FROM freshness_facts AS a
   JOIN resource_states AS r
-    ON r.organization_id = a.organization_id AND r.resource = a.resource AND a.announced_at >= r.complete_at
+    ON r.organization_id = a.organization_id AND r.resource = a.resource AND a.oldest_unread_at >= r.complete_at
 ),
 watched AS (
-  SELECT (SELECT watched_at FROM origin) AS watched_at
+  SELECT (SELECT worker_seen_at FROM origin) AS worker_seen_at
 )`,
   postgres: `waiting AS (
-  SELECT r.organization_id, r.resource, min(d.at)::timestamptz(3) AS announced_at
+  SELECT r.organization_id, r.resource, min(d.at)::timestamptz(3) AS oldest_unread_at
   FROM mirror.resource_states AS r
   JOIN mirror.installations AS i ON i.organization_id = r.organization_id AND i.state = 'active'
   CROSS JOIN LATERAL (
@@ -61,13 +61,13 @@ watched AS (
   GROUP BY r.organization_id, r.resource
 ),
 watched AS (
-  SELECT max(seen_at)::timestamptz(3) AS watched_at FROM inbox.processes WHERE role = 'work'
+  SELECT max(seen_at)::timestamptz(3) AS worker_seen_at FROM inbox.processes WHERE role = 'work'
 )`,
 };
 
 const FRESHNESS = view(
   'mirror.freshness',
-  'How far each resource of each organization can be trusted at this moment. One that was announced or found and that nobody has looked at yet has one row, of the resource *, which is never_read. "behind" means that something was announced and nobody has looked: a delivery is older than 60 seconds and not read, or a worker watched after the last complete read (its next sign of life was due up to 20 seconds after the one before) and none has been seen for 60 seconds.',
+  'How far each resource of each organization can be trusted at this moment. One that was announced or found and that nobody has looked at yet has one row, of the resource *, which is never_read. "behind" means that something was announced and nobody has looked: a delivery is older than 60 seconds and not read, or a worker watched after the last complete read (its next heartbeat was due up to 20 seconds after the one before) and none has been seen for 60 seconds.',
   {
     organization_id: [
       'text',
@@ -85,11 +85,11 @@ const FRESHNESS = view(
     drift: ['int', 'changes so far that no delivery had announced', SURE],
     attempted_at: ['instant', 'start of the latest read, however it ended'],
     error: ['text', 'what is wrong; null where nothing is'],
-    announced_at: [
+    oldest_unread_at: [
       'instant',
       'the oldest delivery that no read has answered, at most 30 seconds after it came; null where none waits',
     ],
-    watched_at: ['instant', 'the latest sign of life of any worker; null before the first'],
+    worker_seen_at: ['instant', 'the latest heartbeat of any worker; null before the first'],
   },
   ({ engine, mirror, any, greatest, seconds, nowSeconds, bytewise, none, whole, asText }) => {
     const since = (instant: string) => `r.now - ${seconds(instant)}`;
@@ -112,12 +112,12 @@ seconds AS (
   SELECT ${nowSeconds} AS now
 ),
 told AS (
-  SELECT r.*, s.now, coalesce(access.state, 'uninstalled') AS access, o.schedule_seconds, t.watched_at, w.announced_at, CASE
+  SELECT r.*, s.now, coalesce(access.state, 'uninstalled') AS access, o.schedule_seconds, t.worker_seen_at, w.oldest_unread_at, CASE
     WHEN access.state IS DISTINCT FROM 'active' OR r.forbidden_at IS NOT NULL OR r.not_offered_at IS NOT NULL THEN NULL
-    WHEN s.now - ${seconds('w.announced_at')} > 60
-      THEN 'a delivery of ' || ${asText('w.announced_at')} || ' is not read yet'
-    WHEN abs(s.now - ${seconds('t.watched_at')}) > 60 AND ${seconds('t.watched_at')} + 20 > ${seconds('r.complete_at')}
-      THEN 'no worker has been seen since ' || ${asText('t.watched_at')}
+    WHEN s.now - ${seconds('w.oldest_unread_at')} > 60
+      THEN 'a delivery of ' || ${asText('w.oldest_unread_at')} || ' is not read yet'
+    WHEN abs(s.now - ${seconds('t.worker_seen_at')}) > 60 AND ${seconds('t.worker_seen_at')} + 20 > ${seconds('r.complete_at')}
+      THEN 'no worker has been seen since ' || ${asText('t.worker_seen_at')}
   END AS why
   FROM ${mirror}resource_states AS r
   CROSS JOIN seconds AS s
@@ -155,10 +155,10 @@ SELECT r.organization_id, r.resource,
     )
     ELSE r.rows
   END,
-  r.drift, r.attempted_at, coalesce(r.error, r.why), r.announced_at, r.watched_at
+  r.drift, r.attempted_at, coalesce(r.error, r.why), r.oldest_unread_at, r.worker_seen_at
 FROM told AS r
 UNION ALL
-SELECT c.organization_id, '*', c.state, ${none('instant')}, NULL, 0, 0, ${none('instant')}, NULL, ${none('instant')}, t.watched_at
+SELECT c.organization_id, '*', c.state, ${none('instant')}, NULL, 0, 0, ${none('instant')}, NULL, ${none('instant')}, t.worker_seen_at
 FROM ${mirror}coverage AS c CROSS JOIN watched AS t
 WHERE c.state = 'never_read'`;
   },

@@ -117,9 +117,9 @@ export function createMetrics(events: readonly string[]) {
     'finding',
   );
 
-  const signs = gauge(
+  const heartbeats = gauge(
     'last_sign_of_life_timestamp_seconds',
-    'When a process of the role last gave a sign of life',
+    'When a process of the role last wrote a heartbeat',
     'role',
   );
   const oldestDue = gauge(
@@ -178,7 +178,7 @@ export function createMetrics(events: readonly string[]) {
     drift: (name: string, count: number) => drift.inc({ resource: resource(name) }, count),
     /** Who lives and how long the oldest due job waits. Instants are epoch milliseconds. */
     pulse: ({ at: now, seenAt, oldestDueAt }: Pulse): void => {
-      for (const [role, at] of Object.entries(seenAt)) signs.set({ role }, at / 1000);
+      for (const [role, at] of Object.entries(seenAt)) heartbeats.set({ role }, at / 1000);
       oldestDue.set(oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1000);
     },
     reads: (ages: readonly ReadAge[]): void => {

@@ -11,7 +11,7 @@ function show(): Shown {
 <h2>Lists</h2><ul class="under">${ALL_LISTS.map(({ name, title }) => html`<li><a href="/${name}">${title}</a></li>`)}</ul>
 <h2>Words</h2><dl>
 <dt>current</dt><dd>Read completely within twice the schedule, and nothing was announced since that nobody has looked at.</dd>
-<dt>behind</dt><dd>Something was announced a minute ago or more and is not read, or the worker that watched gives no sign of life.</dd>
+<dt>behind</dt><dd>Something was announced a minute ago or more and is not read, or the worker that watched writes no heartbeat.</dd>
 <dt>late</dt><dd>The last complete read is older than twice the schedule.</dd>
 <dt>partial, doubtful, failing</dt><dd>The last read did not come to its end, told two things of one row, or was refused. What was known before stands.</dd>
 <dt>drift</dt><dd>What a scheduled read found and no webhook had announced.</dd>

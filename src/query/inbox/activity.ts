@@ -5,7 +5,7 @@ import { readBacklog } from './backlog.js';
 import { readCauses } from './causes.js';
 import { readJobSums, readNewestDelivery } from './deliveries-and-jobs.js';
 import { sumRefusals } from './refusals.js';
-import { readLife } from './signs.js';
+import { readLife } from './heartbeats.js';
 
 export type Activity = Awaited<ReturnType<typeof readActivity>>;
 

@@ -77,9 +77,9 @@ async function findUnread(reader: Reader, now: number): Promise<Waiting | null> 
 async function findAnnounced(reader: Reader): Promise<Waiting[]> {
   const announced = await reader.db
     .selectFrom('freshness')
-    .where('announced_at', 'is not', null)
-    .select(['organization_id', 'announced_at as since', 'error'])
-    .orderBy('announced_at')
+    .where('oldest_unread_at', 'is not', null)
+    .select(['organization_id', 'oldest_unread_at as since', 'error'])
+    .orderBy('oldest_unread_at')
     .orderBy('organization_id')
     .orderBy('resource')
     .limit(1)

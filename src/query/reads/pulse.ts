@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { readLife } from '../inbox/signs.js';
+import { readLife } from '../inbox/heartbeats.js';
 
-/** Says something else once a row, a read, a delivery or a job has changed, or nobody works any more; not with each sign of life. */
+/** Says something else once a row, a read, a delivery or a job has changed, or nobody works any more; not with each heartbeat. */
 export async function readPulse(reader: Reader, now: number): Promise<string> {
   const { db } = reader;
   const runs = db.selectFrom('sync_runs');

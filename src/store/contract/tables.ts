@@ -90,7 +90,7 @@ export type Tables = {
 };
 
 /** What only one engine has, readers do not ask. */
-const OF_ONE_ENGINE = ['mirror.announcements'];
+const OF_ONE_ENGINE = ['mirror.freshness_facts'];
 
 /** The columns of each of them. */
 export const TABLES: Readonly<Record<string, Columns>> = Object.fromEntries(

@@ -7,10 +7,10 @@ const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /** What stands in the file for what is asked of the inbox here: nobody who has the file has that. */
 const ASKED: Readonly<Record<string, string>> = {
-  announcements: `SELECT organization_id, resource, announced_at FROM mirror.freshness
-    WHERE announced_at IS NOT NULL AND resource <> 'certificates'`,
+  freshness_facts: `SELECT organization_id, resource, oldest_unread_at FROM mirror.freshness
+    WHERE oldest_unread_at IS NOT NULL AND resource <> 'certificates'`,
   origin: `SELECT only_row, base_url, app_id, schedule_seconds, created_at,
-    (SELECT max(seen_at) FROM inbox.processes WHERE role = 'work') AS watched_at, listed_at FROM mirror.origin`,
+    (SELECT max(seen_at) FROM inbox.processes WHERE role = 'work') AS worker_seen_at, listed_at FROM mirror.origin`,
 };
 
 /** Writes the mirror as it is at one moment to a new SQLite file; false where that is there already. */

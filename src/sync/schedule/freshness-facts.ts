@@ -1,8 +1,8 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Announced, Stretch } from '../../inbox/delivery.js';
 import type { InboxPort } from '../../inbox/port.js';
-import { type LivingProcess, SIGN_EVERY_MS } from '../../inbox/process.js';
-import type { Announcement, WatchedResource } from '../../mirror/port.js';
+import { type LivingProcess, HEARTBEAT_EVERY_MS } from '../../inbox/process.js';
+import type { FreshnessFact, KnownResource } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Context } from '../context.js';
 import { describe } from '../outcome.js';
@@ -23,9 +23,9 @@ export async function writeFreshnessFacts({ inbox, mirror, mirrorMembers, now }:
   const at = now();
   await mirror.expect(await inbox.toLookAt(), formatInstant(at), true);
   const until = formatInstant(at - TOLD_AFTER_MS);
-  const { watchedAt, oldestRead, announced } = await mirror.announcements();
-  const seen = seenUntil(watchedAt, at);
-  const isRead = ({ resource }: WatchedResource) => mirrorMembers || resource !== 'members';
+  const { workerSeenAt, oldestRead, announced } = await mirror.freshnessFacts();
+  const seen = seenUntil(workerSeenAt, at);
+  const isRead = ({ resource }: KnownResource) => mirrorMembers || resource !== 'members';
   const known = announced.filter(isRead);
   const found = known.flatMap(stillWaiting);
   const open = createOpen(resources =>
@@ -38,11 +38,11 @@ export async function writeFreshnessFacts({ inbox, mirror, mirrorMembers, now }:
   const [from = until] = [seen ?? oldestRead ?? until, ...starts].toSorted();
   for await (const slice of slicesOf(inbox, { from, until, above: 0 })) {
     const ids = slice.map(({ installationId }) => installationId).filter(open.isNew);
-    if (ids.length > 0) open.learn(await mirror.watchedResources([...new Set(ids)]));
+    if (ids.length > 0) open.learn(await mirror.knownResources([...new Set(ids)]));
     for (const { installationId, receivedAt } of slice) found.push(...open.take(installationId, receivedAt));
     await pause();
   }
-  await mirror.announce(found, formatInstant(at));
+  await mirror.keepFreshnessFacts(found, formatInstant(at));
 }
 
 /** Between two of them others may go on. */
@@ -62,11 +62,11 @@ interface Open {
 }
 
 /** What waits for nothing yet. Deliveries come oldest first: what was found to wait is not looked for any more. */
-function createOpen(openOf: (resources: readonly WatchedResource[]) => readonly Open[]) {
+function createOpen(openOf: (resources: readonly KnownResource[]) => readonly Open[]) {
   const lists = new Map<string, { open: readonly Open[] }>();
   const owners = new Map<string, { open: readonly Open[] }>();
 
-  function learnOne(installationId: string, resources: readonly WatchedResource[]): void {
+  function learnOne(installationId: string, resources: readonly KnownResource[]): void {
     const open = openOf(resources);
     const organizationId = open[0]?.organizationId ?? '';
     const list = owners.get(organizationId) ?? { open };
@@ -76,11 +76,11 @@ function createOpen(openOf: (resources: readonly WatchedResource[]) => readonly 
 
   return {
     isNew: (installationId: string) => !lists.has(installationId),
-    learn(found: ReadonlyMap<string, readonly WatchedResource[]>): void {
+    learn(found: ReadonlyMap<string, readonly KnownResource[]>): void {
       for (const [installationId, resources] of found) learnOne(installationId, resources);
     },
     /** One that arrived is the oldest for all that were read before it. */
-    take(installationId: string, receivedAt: string): Announcement[] {
+    take(installationId: string, receivedAt: string): FreshnessFact[] {
       const list = lists.get(installationId);
       if (list === undefined || list.open.length === 0) return [];
       const announced = list.open.filter(({ from }) => from <= receivedAt);
@@ -88,7 +88,7 @@ function createOpen(openOf: (resources: readonly WatchedResource[]) => readonly 
       return announced.map(({ organizationId, resource }) => ({
         organizationId,
         resource,
-        announcedAt: receivedAt,
+        oldestUnreadAt: receivedAt,
       }));
     },
   };
@@ -98,26 +98,26 @@ function stillWaiting({
   organizationId,
   resource,
   completeAt,
-  announcedAt,
-}: WatchedResource): Announcement[] {
-  if (announcedAt === null || announcedAt < completeAt) return [];
-  return [{ organizationId, resource, announcedAt }];
+  oldestUnreadAt,
+}: KnownResource): FreshnessFact[] {
+  if (oldestUnreadAt === null || oldestUnreadAt < completeAt) return [];
+  return [{ organizationId, resource, oldestUnreadAt }];
 }
 
 /** None where it is known what it waits for. */
 function openSince(
-  { organizationId, resource, completeAt, announcedAt }: WatchedResource,
+  { organizationId, resource, completeAt, oldestUnreadAt }: KnownResource,
   seen: string | null,
 ): Open[] {
-  if (announcedAt !== null && announcedAt >= completeAt) return [];
-  const from = announcedAt === null && seen !== null && seen > completeAt ? seen : completeAt;
+  if (oldestUnreadAt !== null && oldestUnreadAt >= completeAt) return [];
+  const from = oldestUnreadAt === null && seen !== null && seen > completeAt ? seen : completeAt;
   return [{ organizationId, resource, from }];
 }
 
 /** Null where nobody has looked yet, or by a clock that was ahead. */
-function seenUntil(watchedAt: string | null, now: number): string | null {
-  if (watchedAt === null || Date.parse(watchedAt) > now) return null;
-  return formatInstant(Date.parse(watchedAt) - TOLD_AFTER_MS);
+function seenUntil(workerSeenAt: string | null, now: number): string | null {
+  if (workerSeenAt === null || Date.parse(workerSeenAt) > now) return null;
+  return formatInstant(Date.parse(workerSeenAt) - TOLD_AFTER_MS);
 }
 
 export interface FreshnessFactsOptions extends Parts {
@@ -128,13 +128,13 @@ export interface FreshnessFactsOptions extends Parts {
 
 /** A look at once, and then every 15 seconds until it is stopped. */
 export function createFreshnessFacts(options: FreshnessFactsOptions): Again {
-  const { inbox, self, log, everyMs = SIGN_EVERY_MS } = options;
+  const { inbox, self, log, everyMs = HEARTBEAT_EVERY_MS } = options;
   return again(async () => {
     try {
-      await inbox.signOfLife(self);
+      await inbox.heartbeat(self);
       await writeFreshnessFacts(options);
     } catch (error) {
-      log.warn({ error: describe(error) }, 'no sign of life could be given this time');
+      log.warn({ error: describe(error) }, 'no heartbeat could be written this time');
     }
     return everyMs;
   });

@@ -9,8 +9,8 @@ const ago = (seconds: number): string => new Date(Date.now() - seconds * SECOND)
 
 interface Seen {
   readonly state: string;
-  readonly announced_at: string | null;
-  readonly watched_at: string | null;
+  readonly oldest_unread_at: string | null;
+  readonly worker_seen_at: string | null;
   readonly error: string | null;
 }
 
@@ -65,26 +65,26 @@ async function openUnwatched() {
 
 const seen = ({ db }: Pick<Stage, 'db'>, resource = 'warehouse', organizationId = 'organization-1') =>
   db.row<Seen>(
-    'SELECT state, announced_at, watched_at, error FROM freshness WHERE resource = ? AND organization_id = ?',
+    'SELECT state, oldest_unread_at, worker_seen_at, error FROM freshness WHERE resource = ? AND organization_id = ?',
     resource,
     organizationId,
   );
 
-const CURRENT = { state: 'current', announced_at: null, watched_at: expect.any(String), error: null };
+const CURRENT = { state: 'current', oldest_unread_at: null, worker_seen_at: expect.any(String), error: null };
 
 test('what was delivered is told of from its first second on, and is behind after sixty', async () => {
   const scene = await open();
   expect(await seen(scene)).toEqual(CURRENT);
   const [young, old] = [ago(1), ago(90)];
   await scene.deliver('installation-1', young);
-  expect(await seen(scene)).toEqual({ ...CURRENT, announced_at: young });
+  expect(await seen(scene)).toEqual({ ...CURRENT, oldest_unread_at: young });
   await scene.deliver('installation-1', old);
   const error = `a delivery of ${old} is not read yet`;
-  expect(await seen(scene)).toEqual({ ...CURRENT, state: 'behind', announced_at: old, error });
+  expect(await seen(scene)).toEqual({ ...CURRENT, state: 'behind', oldest_unread_at: old, error });
   expect(await seen(scene, 'warehouse', 'organization-2')).toEqual(CURRENT);
   scene.clock.at = Date.now() - 80 * SECOND;
   await scene.read('warehouse', [credit('c-1')]);
-  expect(await seen(scene)).toEqual({ ...CURRENT, announced_at: young });
+  expect(await seen(scene)).toEqual({ ...CURRENT, oldest_unread_at: young });
   expect(await seen(scene, 'retirements')).toMatchObject({ state: 'behind' });
 });
 
@@ -92,7 +92,7 @@ test('a repeat that came after a read had begun waits for the next one', async (
   const scene = await open();
   const repeated = ago(70);
   await scene.deliver('installation-1', ago(400), 'accepted', repeated);
-  expect(await seen(scene)).toMatchObject({ state: 'behind', announced_at: repeated });
+  expect(await seen(scene)).toMatchObject({ state: 'behind', oldest_unread_at: repeated });
 });
 
 test('nothing is announced by what was read, set aside, or is for an installation that is not known or not active', async () => {
@@ -121,19 +121,19 @@ test('certificates wait for what retirements wait for', async () => {
     ago(10),
   );
   await scene.deliver('installation-1', at);
-  expect(await seen(scene, 'certificates')).toMatchObject({ state: 'behind', announced_at: at });
+  expect(await seen(scene, 'certificates')).toMatchObject({ state: 'behind', oldest_unread_at: at });
 });
 
 test('once a worker has watched, none that is seen is behind; a receiver does not watch', async () => {
   const scene = await openUnwatched();
   await scene.sign('receive', ago(200));
   await scene.deliver('installation-1', ago(250));
-  expect(await seen(scene)).toEqual({ ...CURRENT, watched_at: null });
+  expect(await seen(scene)).toEqual({ ...CURRENT, worker_seen_at: null });
   await scene.db.change('DELETE FROM inbox.deliveries');
   const gone = ago(100);
   await scene.sign('work', gone);
   const error = `no worker has been seen since ${gone}`;
-  expect(await seen(scene)).toEqual({ state: 'behind', announced_at: null, watched_at: gone, error });
+  expect(await seen(scene)).toEqual({ state: 'behind', oldest_unread_at: null, worker_seen_at: gone, error });
   await scene.sign('work', ago(0));
   expect(await seen(scene)).toEqual(CURRENT);
 });
@@ -152,7 +152,7 @@ test('a snapshot says the same: what waits and who watched go with it', async ()
   const scene = await open();
   await scene.mirror.checkOrigin('http://127.0.0.1:1', 'app-1');
   await scene.deliver('installation-1', ago(90));
-  const shown = `SELECT organization_id, resource, state, complete_at, rows, announced_at, watched_at, error
+  const shown = `SELECT organization_id, resource, state, complete_at, rows, oldest_unread_at, worker_seen_at, error
     FROM freshness ORDER BY 1, 2`;
   const before = await scene.db.rows(shown);
   expect(before.filter(row => row['state'] === 'behind')).toHaveLength(2);

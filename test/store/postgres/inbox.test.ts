@@ -50,7 +50,7 @@ test('each operation of a door and a worker is one round trip, whatever it takes
         { reason: 'no_signature', status: 401, headerPrefix: '', posts: 2, newestMsAgo: 0 },
         { reason: 'too_large', status: 413, headerPrefix: '', posts: 1, newestMsAgo: 0 },
       ]),
-    signOfLife: () => inbox.signOfLife({ role: 'work', host: 'here', pid: 7, startedAt: NOON }),
+    heartbeat: () => inbox.heartbeat({ role: 'work', host: 'here', pid: 7, startedAt: NOON }),
     prune: () => inbox.prune(90),
   };
   for (const [name, operation] of Object.entries(operations)) {
@@ -191,7 +191,7 @@ test('a door needs the rights of one that receives, and has none on the mirror',
   await door.countRefusals([
     { reason: 'no_signature', status: 401, headerPrefix: '', posts: 1, newestMsAgo: 0 },
   ]);
-  const pulse = await door.signOfLife({ role: 'receive', host: 'here', pid: 1, startedAt: NOON });
+  const pulse = await door.heartbeat({ role: 'receive', host: 'here', pid: 1, startedAt: NOON });
   expect(Object.keys(pulse.seenAt)).toEqual(['receive']);
   await expect(granted.query('SELECT 1 FROM mirror.origin')).rejects.toThrow('permission denied');
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 /** Not there: the record of migrations, which is the engine's own, and what the view `freshness` sees in the inbox. */
-const ELSEWHERE = ['schema_migrations', 'announcements'];
+const ELSEWHERE = ['schema_migrations', 'freshness_facts'];
 const relations = describeSchema('sqlite').filter(({ name }) => !ELSEWHERE.includes(name));
 
 /** Has a row for each of its counts, 0 too. */
@@ -50,7 +50,7 @@ const columnsOf = (postgres: Postgres, { database, name }: Relation): Promise<Co
     [`${database}.${name}`],
   );
 
-test('both engines have the same tables and views, but for the pieces of certificates and the announcements', async () => {
+test('both engines have the same tables and views, but for the pieces of certificates and the freshness facts', async () => {
   const postgres = openTemporary(migrated);
   const there = await postgres.query<{ name: string; kind: string }>(
     `SELECT table_schema || '.' || table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind

@@ -2,7 +2,7 @@ import { namesDatabase } from '../../../app/config/database.js';
 import type { WorkSettings } from '../../../app/config/settings.js';
 import { type Finding, fail, ok } from '../../../store/contract/finding.js';
 import { readHealth } from '../../../query/inbox/health.js';
-import { countAlive, readProcesses } from '../../../query/inbox/signs.js';
+import { countAlive, readProcesses } from '../../../query/inbox/heartbeats.js';
 import { hideSecrets } from '../../exit.js';
 import type { Context } from '../../context.js';
 import { CommandFault } from '../../exit.js';

@@ -65,10 +65,10 @@ export const MIRROR_CHECKS = {
   worker: ({ health, now }) => {
     const { state, seenAt } = health.worker;
     const todo = 'Start "carbon-mirror work" (or "up").';
-    if (seenAt === null) return fail('worker', 'none has ever given a sign of life', todo);
+    if (seenAt === null) return fail('worker', 'none has ever written a heartbeat', todo);
     const ago = `${since(seenAt, now)} ago`;
-    if (state === 'alive') return ok('worker', `its last sign of life came ${ago}`);
-    return fail('worker', `the last sign of life came ${ago}`, todo);
+    if (state === 'alive') return ok('worker', `its last heartbeat came ${ago}`);
+    return fail('worker', `the last heartbeat came ${ago}`, todo);
   },
 
   /** One finding for each thing that waits for too long, and where to look. */

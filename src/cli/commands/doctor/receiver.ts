@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { markOf, RECEIVER_HEADER } from '../../../app/signs.js';
+import { markOf, RECEIVER_HEADER } from '../../../app/heartbeats.js';
 import type { Environment } from '../../../app/config/row.js';
 import { type Finding, fail, ok } from '../../../store/contract/finding.js';
-import type { readProcesses } from '../../../query/inbox/signs.js';
+import type { readProcesses } from '../../../query/inbox/heartbeats.js';
 
 export type Receivers = Awaited<ReturnType<typeof readProcesses>>;
 

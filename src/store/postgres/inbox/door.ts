@@ -5,7 +5,7 @@ import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open.js';
 import { createPerform } from './perform.js';
 import { createCountRefusals } from './refusals.js';
-import { createSignOfLife } from './signs.js';
+import { createHeartbeat } from './heartbeats.js';
 import { createStore } from './store.js';
 
 /** Writes nothing, and is refused where nothing can be written. */
@@ -23,7 +23,7 @@ export function createDoorPort({ query, close }: Postgres, clock: InboxClock): D
   return {
     store: createStore(query, perform),
     countRefusals: createCountRefusals(perform),
-    signOfLife: createSignOfLife(perform),
+    heartbeat: createHeartbeat(perform),
     findObstacle: async () => {
       try {
         await query(WRITE, [], ANSWER_MS);

@@ -8,7 +8,7 @@ import { createDoorPort } from './door.js';
 import { createKeeping } from './keeping.js';
 import { createPerform } from './perform.js';
 import { createSettlements } from './settle.js';
-import { createPulse } from './signs.js';
+import { createPulse } from './heartbeats.js';
 import { createWake } from './watch.js';
 
 /** The inbox in a PostgreSQL that has been migrated. */

@@ -105,10 +105,10 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
     ...createCertificates(postgres, perform, runs),
     // Who sees the mirror sees the inbox too, by the view `freshness`: nothing is looked through, and nothing copied.
     expect: async (named, at, areAll) => void (await query(EXPECT, [JSON.stringify(named), at, areAll])),
-    announcements: async () => ({ watchedAt: null, oldestRead: null, announced: [] }),
-    watchedResources: async () => new Map(),
-    announce: async (_announcements, watchedAt) => {
-      await query('UPDATE mirror.origin SET watched_at = $1', [watchedAt]);
+    freshnessFacts: async () => ({ workerSeenAt: null, oldestRead: null, announced: [] }),
+    knownResources: async () => new Map(),
+    keepFreshnessFacts: async (_facts, workerSeenAt) => {
+      await query('UPDATE mirror.origin SET worker_seen_at = $1', [workerSeenAt]);
     },
     keepFindings: async (counts, at) => void (await query(KEEP_FINDINGS, [JSON.stringify(counts), at])),
     ...createRemoval(postgres, perform),

@@ -4,7 +4,7 @@ import type { DoorPort } from '../../../inbox/port.js';
 import { openDatabase, type Sqlite, write } from '../open.js';
 import { createStore } from './deliveries.js';
 import { createCountRefusals } from './refusals.js';
-import { createPulse, createSignOfLife } from './signs.js';
+import { createPulse, createHeartbeat } from './heartbeats.js';
 
 /** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
 const BUSY_MS = 250;
@@ -22,14 +22,14 @@ export function openDoorPort(dataDir: string, now: () => number): DoorPort {
 export function createDoorPort(db: Sqlite, now: () => number): DoorPort {
   const store = createStore(db);
   const countRefusals = createCountRefusals(db);
-  const sign = createSignOfLife(db);
+  const beat = createHeartbeat(db);
   const readPulse = createPulse(db);
   return {
     store: async deliveries => store(deliveries, now()),
     countRefusals: async refusals => write(db, () => countRefusals(refusals, now())),
-    signOfLife: async self => {
+    heartbeat: async self => {
       const at = now();
-      write(db, () => sign(self, at));
+      write(db, () => beat(self, at));
       return readPulse(at);
     },
     findObstacle: async () => {

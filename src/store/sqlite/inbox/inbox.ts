@@ -6,7 +6,7 @@ import { createDoorPort } from './door.js';
 import { createEnqueue } from './enqueue.js';
 import { createKeeping } from './keeping.js';
 import { createSettlements } from './settle.js';
-import { createPulse } from './signs.js';
+import { createPulse } from './heartbeats.js';
 import { createWaiting } from './waiting.js';
 import { createWake } from './wake.js';
 

@@ -2,7 +2,7 @@ import { LONGEST_LOG_BYTES } from '../log-state.js';
 import { type Sqlite, write } from '../open.js';
 import type { MirrorPort } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
-import { createAnnouncements } from './announcements.js';
+import { createFactRows } from './freshness-facts.js';
 import { createRunRows } from './run-rows.js';
 import { createCertificates } from './certificates.js';
 import { type CertificateFiles, createCertificateFiles, createUnnamedFiles } from './files.js';
@@ -67,7 +67,7 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     ...createProjects(runRows, runs),
     ...createCertificates(runRows, runs, files),
     removeUnnamedFiles: unnamed.remove,
-    ...createAnnouncements(db),
+    ...createFactRows(db),
     keepFindings: (counts, at) =>
       write(db, () => {
         db.prepare('DELETE FROM finding_counts').run();

@@ -6,7 +6,7 @@ import type { RunRows } from './run-rows.js';
 import type { UnnamedFiles } from './files.js';
 
 const SLICE = 500;
-const ANNOUNCEMENTS = ['announcements', 'organization_id'] as const;
+const FRESHNESS_FACTS = ['freshness_facts', 'organization_id'] as const;
 
 /**
  * Everything that was mirrored for one organization goes, history included. Fences stay, so that an old claim cannot
@@ -87,7 +87,7 @@ function removeRest(db: Sqlite, files: UnnamedFiles, organizationId: string, las
     )
     .pluck()
     .all(organizationId, last);
-  for (const [table, column] of [...CERTIFICATE_TABLES, ...LIST_TABLES, ANNOUNCEMENTS, ...SMALL_TABLES]) {
+  for (const [table, column] of [...CERTIFICATE_TABLES, ...LIST_TABLES, FRESHNESS_FACTS, ...SMALL_TABLES]) {
     db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(organizationId);
   }
   return { files: files.removeLocked(named), installations };
@@ -101,7 +101,7 @@ function removeMembers(db: Sqlite): number {
     if (changes > 0) return changes;
   }
   db.prepare("DELETE FROM resource_states WHERE resource = 'members'").run();
-  db.prepare("DELETE FROM announcements WHERE resource = 'members'").run();
+  db.prepare("DELETE FROM freshness_facts WHERE resource = 'members'").run();
   return 0;
 }
 

@@ -48,8 +48,8 @@ const LOOKS: ReadonlySet<Name> = new Set<Name>([
   'dueProjects',
   'dueCertificates',
   'filledSince',
-  'announcements',
-  'watchedResources',
+  'freshnessFacts',
+  'knownResources',
 ]);
 
 /**

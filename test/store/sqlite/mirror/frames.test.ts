@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createContext } from '../../../../src/app/context.js';
-import { thisProcess } from '../../../../src/app/signs.js';
+import { thisProcess } from '../../../../src/app/heartbeats.js';
 import { createSqliteEngine } from '../../../../src/store/sqlite/engine.js';
 import type { MirrorPort } from '../../../../src/mirror/port.js';
 import { createSync } from '../../../../src/sync/sync.js';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startReceive } from '../../src/app/receive.js';
 import { startWork } from '../../src/app/work.js';
-import { keepSigning } from '../../src/app/signs.js';
+import { keepBeating } from '../../src/app/heartbeats.js';
 import { readSettings } from '../../src/app/config/config.js';
 import { createLog } from '../../src/app/log.js';
 import { createMask } from '../../src/registry/http/mask.js';
@@ -62,18 +62,18 @@ test('a worker that dies leaves the receiver ready: it must go on taking', async
   expect(await isReady()).toMatchObject({ checks: { worker: 'ok' } });
 });
 
-test('receive and work give signs of life from the start; sync that reads in its own process is no watcher', async () => {
+test('receive and work give heartbeats from the start; sync that reads in its own process is no watcher', async () => {
   const { work, rows } = await scene();
   const roles = () => rows('SELECT role FROM processes ORDER BY role');
   await expect.poll(roles).toEqual([{ role: 'receive' }]);
   const passing = await work(null);
   await passing.stop();
   expect(await roles()).toEqual([{ role: 'receive' }]);
-  expect(await rows('SELECT watched_at FROM origin')).toEqual([{ watched_at: null }]);
+  expect(await rows('SELECT worker_seen_at FROM origin')).toEqual([{ worker_seen_at: null }]);
   const worker = await work('*/15 * * * *');
   await worker.stop();
   expect(await roles()).toEqual([{ role: 'receive' }, { role: 'work' }]);
-  expect(await rows('SELECT watched_at FROM origin')).toEqual([{ watched_at: expect.any(String) }]);
+  expect(await rows('SELECT worker_seen_at FROM origin')).toEqual([{ worker_seen_at: expect.any(String) }]);
 });
 
 test('signs go on when one could not be given, and end when they are stopped', async () => {
@@ -83,7 +83,7 @@ test('signs go on when one could not be given, and end when they are stopped', a
     given += 1;
     if (given === 1) throw new Error('the database is locked');
   };
-  const stop = keepSigning({ sign, failed: error => failures.push(error), everyMs: 1 });
+  const stop = keepBeating({ beat: sign, failed: error => failures.push(error), everyMs: 1 });
   await expect.poll(() => given).toBeGreaterThan(3);
   stop();
   const before = given;

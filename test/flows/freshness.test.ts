@@ -23,7 +23,7 @@ describe('what was announced and not read', () => {
     await scene.announce();
     await scene.pass(58);
     expect(await scene.resources('behind')).toEqual([]);
-    expect((await scene.freshness())[0]?.announced_at).toMatch(/Z$/);
+    expect((await scene.freshness())[0]?.oldest_unread_at).toMatch(/Z$/);
     await scene.pass(4);
     expect(await scene.resources('behind')).toEqual(await all(scene));
     expect((await scene.freshness())[0]?.error).toMatch(/^a delivery of .*Z is not read yet$/);
@@ -62,7 +62,7 @@ describe('what was announced and not read', () => {
     const warehouse = (await scene.freshness()).find(({ resource }) => resource === 'warehouse');
     const oldest = 'SELECT min(received_at) FROM deliveries WHERE received_at >= ?';
     const arrived = await program.value(oldest, began);
-    expect(warehouse).toMatchObject({ state: 'behind', announced_at: arrived });
+    expect(warehouse).toMatchObject({ state: 'behind', oldest_unread_at: arrived });
   });
 
   test('a flood for one installation that is read leaves it current, and one that is not is behind', async () => {
@@ -179,7 +179,7 @@ describe('whether anybody watches', () => {
     expect((await scene.freshness())[0]?.error).toMatch(/^no worker has been seen since .*Z$/);
   });
 
-  test('one that died in the middle of its reads, later than its last sign of life, shows too', async () => {
+  test('one that died in the middle of its reads, later than its last heartbeat, shows too', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     await scene.pass(12);

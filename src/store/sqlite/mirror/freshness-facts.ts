@@ -1,39 +1,39 @@
 import { type Sqlite, write } from '../open.js';
-import type { Announcement, NamedInstallation, WatchedResource } from '../../../mirror/port.js';
+import type { FreshnessFact, NamedInstallation, KnownResource } from '../../../mirror/port.js';
 import type { MirrorOperations } from './operations.js';
 
 const READ = `
-  SELECT r.organization_id AS organizationId, r.resource, r.complete_at AS completeAt, a.announced_at AS announcedAt
+  SELECT r.organization_id AS organizationId, r.resource, r.complete_at AS completeAt, a.oldest_unread_at AS oldestUnreadAt
   FROM resource_states AS r
-  LEFT JOIN announcements AS a ON a.organization_id = r.organization_id AND a.resource = r.resource
+  LEFT JOIN freshness_facts AS a ON a.organization_id = r.organization_id AND a.resource = r.resource
   WHERE r.complete_at IS NOT NULL AND r.forbidden_at IS NULL AND r.not_offered_at IS NULL
     AND r.resource <> 'certificates'`;
 
 /** What a worker tells of the inbox to those who see the mirror alone. */
-export function createAnnouncements(
+export function createFactRows(
   db: Sqlite,
-): Pick<MirrorOperations, 'announcements' | 'watchedResources' | 'announce' | 'expect'> {
-  const watched = db.prepare<[], string | null>('SELECT watched_at FROM origin').pluck();
+): Pick<MirrorOperations, 'freshnessFacts' | 'knownResources' | 'keepFreshnessFacts' | 'expect'> {
+  const watched = db.prepare<[], string | null>('SELECT worker_seen_at FROM origin').pluck();
   const oldest = db.prepare<[], string | null>('SELECT min(complete_at) FROM resource_states').pluck();
-  const announced = db.prepare<[], WatchedResource>(
-    `${READ} AND a.announced_at IS NOT NULL
+  const announced = db.prepare<[], KnownResource>(
+    `${READ} AND a.oldest_unread_at IS NOT NULL
      AND r.organization_id IN (SELECT organization_id FROM installations WHERE state = 'active')`,
   );
-  const resourcesOf = db.prepare<[string], WatchedResource>(
+  const resourcesOf = db.prepare<[string], KnownResource>(
     `${READ} AND r.organization_id =
        (SELECT organization_id FROM installations WHERE id = ? AND state = 'active')`,
   );
-  const all = db.prepare<[], Announcement>(
-    'SELECT organization_id AS organizationId, resource, announced_at AS announcedAt FROM announcements',
+  const all = db.prepare<[], FreshnessFact>(
+    'SELECT organization_id AS organizationId, resource, oldest_unread_at AS oldestUnreadAt FROM freshness_facts',
   );
-  const put = db.prepare<[Announcement]>(
-    `INSERT INTO announcements VALUES (@organizationId, @resource, @announcedAt)
-     ON CONFLICT DO UPDATE SET announced_at = excluded.announced_at`,
+  const put = db.prepare<[FreshnessFact]>(
+    `INSERT INTO freshness_facts VALUES (@organizationId, @resource, @oldestUnreadAt)
+     ON CONFLICT DO UPDATE SET oldest_unread_at = excluded.oldest_unread_at`,
   );
   const remove = db.prepare<[string, string]>(
-    'DELETE FROM announcements WHERE organization_id = ? AND resource = ?',
+    'DELETE FROM freshness_facts WHERE organization_id = ? AND resource = ?',
   );
-  const watch = db.prepare<[string]>('UPDATE origin SET watched_at = ?');
+  const watch = db.prepare<[string]>('UPDATE origin SET worker_seen_at = ?');
   const expected = db
     .prepare<[string], string>('SELECT id FROM awaited_installations WHERE known_at < ?')
     .pluck();
@@ -51,25 +51,25 @@ export function createAnnouncements(
         for (const id of areAll ? expected.all(at) : []) if (!ids.has(id)) forget.run(id);
         for (const { id, organizationId } of named) expect.run({ id, organizationId, at });
       }),
-    announcements: () => ({
-      watchedAt: watched.get() ?? null,
+    freshnessFacts: () => ({
+      workerSeenAt: watched.get() ?? null,
       oldestRead: oldest.get() ?? null,
       announced: announced.all(),
     }),
-    watchedResources: ids => new Map(ids.map(id => [id, resourcesOf.all(id)])),
-    announce: (announcements, watchedAt) =>
+    knownResources: ids => new Map(ids.map(id => [id, resourcesOf.all(id)])),
+    keepFreshnessFacts: (facts, workerSeenAt) =>
       write(db, () => {
         const before = new Map(all.all().map(row => [keyOf(row), row]));
-        for (const row of announcements) {
-          if (before.get(keyOf(row))?.announcedAt !== row.announcedAt) put.run(row);
+        for (const row of facts) {
+          if (before.get(keyOf(row))?.oldestUnreadAt !== row.oldestUnreadAt) put.run(row);
           before.delete(keyOf(row));
         }
         for (const { organizationId, resource } of before.values()) remove.run(organizationId, resource);
-        watch.run(watchedAt);
+        watch.run(workerSeenAt);
       }),
   };
 }
 
-function keyOf({ organizationId, resource }: Announcement): string {
+function keyOf({ organizationId, resource }: FreshnessFact): string {
   return `${organizationId} ${resource}`;
 }

@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 
-/** Whether any process of a role lives: alive within a minute of its last sign, gone after it. */
+/** Whether any process of a role lives: alive within a minute of its last heartbeat, gone after it. */
 export interface Life {
   readonly state: 'alive' | 'gone' | 'never_seen';
   readonly seenAt: string | null;
@@ -11,7 +11,7 @@ const ALIVE_MS = 60_000;
 
 type Role = Tables['inbox.processes']['role'];
 
-/** A sign from the future is one of a clock that has been put right since: it says nothing. */
+/** A heartbeat from the future is one of a clock that has been put right since: it says nothing. */
 export async function readLife({ db }: Reader, role: Role, now: number): Promise<Life> {
   const { seenAt } = await db
     .selectFrom('inbox.processes')

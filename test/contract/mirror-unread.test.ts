@@ -18,7 +18,7 @@ async function sceneOf(library: Engine['library'], readBefore: number) {
   return {
     read,
     state: () => stage.db.value<string>("SELECT state FROM freshness WHERE resource = 'warehouse'"),
-    /** A worker gave its last sign of life so long ago, and looked at what was announced. */
+    /** A worker gave its last heartbeat so long ago, and looked at what was announced. */
     watch: async (before: number) => {
       await tables.change('DELETE FROM inbox.processes');
       await tables.change(
@@ -59,7 +59,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     [20, 'current'],
     [80, 'behind'],
   ])(
-    'what was watched by a worker that gave its last sign of life %s seconds ago is %s',
+    'what was watched by a worker that gave its last heartbeat %s seconds ago is %s',
     async (seconds, expected) => {
       const { state, watch } = await sceneOf(library, 5 * MINUTE);
       await watch(seconds * SECOND);

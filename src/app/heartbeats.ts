@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type LivingProcess, type ProcessRole, SIGN_EVERY_MS } from '../inbox/process.js';
+import { type LivingProcess, type ProcessRole, HEARTBEAT_EVERY_MS } from '../inbox/process.js';
 
 export function thisProcess(role: ProcessRole, startedAt: number): LivingProcess {
   return { role, host: hostname(), pid: process.pid, startedAt };
@@ -13,15 +13,15 @@ export function markOf({ host, pid, startedAt }: Omit<LivingProcess, 'role'>): s
   return createHash('sha256').update(`${host} ${pid} ${startedAt}`).digest('hex');
 }
 
-export interface Signing {
-  readonly sign: () => Promise<unknown>;
+export interface Heartbeats {
+  readonly beat: () => Promise<unknown>;
   readonly failed: (error: unknown) => void;
   readonly everyMs?: number;
 }
 
-/** A sign of life at once, and then every 15 seconds. Answers how to stop. */
-export function keepSigning({ sign, failed, everyMs = SIGN_EVERY_MS }: Signing): () => void {
-  const give = () => void sign().catch(failed);
+/** A heartbeat at once, and then every 15 seconds. Answers how to stop. */
+export function keepBeating({ beat, failed, everyMs = HEARTBEAT_EVERY_MS }: Heartbeats): () => void {
+  const give = () => void beat().catch(failed);
   give();
   const timer = setInterval(give, everyMs);
   return () => clearInterval(timer);

@@ -3,7 +3,7 @@ import {
   type LivingProcess,
   type ProcessRole,
   type Pulse,
-  SIGN_EVERY_MS,
+  HEARTBEAT_EVERY_MS,
 } from '../../../inbox/process.js';
 import { AT, epochMs, ms, type Perform } from './perform.js';
 
@@ -15,12 +15,12 @@ interface Answer {
   readonly oldest_due_at: number | null;
 }
 
-/** One row a process: entered with its first sign, then touched; entered anew where an older inbox was put back. */
-export function createSignOfLife({ perform }: Perform): (self: LivingProcess) => Promise<Pulse> {
+/** One row a process: entered with its first heartbeat, then touched; entered anew where an older inbox was put back. */
+export function createHeartbeat({ perform }: Perform): (self: LivingProcess) => Promise<Pulse> {
   let id = 0;
   return async ({ startedAt, ...self }) => {
-    const sign = { ...self, id, started_at: new Date(startedAt).toISOString() };
-    const answer = await perform<Answer>([SIGN, REMOVE, PULSE], { sign });
+    const beat = { ...self, id, started_at: new Date(startedAt).toISOString() };
+    const answer = await perform<Answer>([BEAT, REMOVE, PULSE], { beat });
     id = answer.process ?? 0;
     return pulseOf(answer);
   };
@@ -39,19 +39,19 @@ function pulseOf(answer: Answer): Pulse {
   };
 }
 
-const SIGN = `
-  WITH sign AS (
-    SELECT * FROM jsonb_to_record($1 -> 'sign')
-      AS sign (id bigint, role text, host text, pid bigint, started_at timestamptz(3))
+const BEAT = `
+  WITH beat AS (
+    SELECT * FROM jsonb_to_record($1 -> 'beat')
+      AS beat (id bigint, role text, host text, pid bigint, started_at timestamptz(3))
   ),
   touched AS (
-    UPDATE inbox.processes AS p SET seen_at = ${AT} FROM sign
-    WHERE (p.id, p.role, p.host, p.pid, p.started_at) = (sign.id, sign.role, sign.host, sign.pid, sign.started_at)
+    UPDATE inbox.processes AS p SET seen_at = ${AT} FROM beat
+    WHERE (p.id, p.role, p.host, p.pid, p.started_at) = (beat.id, beat.role, beat.host, beat.pid, beat.started_at)
     RETURNING p.id
   ),
   entered AS (
     INSERT INTO inbox.processes (role, host, pid, started_at, seen_at)
-    SELECT role, host, pid, started_at, ${AT} FROM sign WHERE NOT EXISTS (SELECT FROM touched)
+    SELECT role, host, pid, started_at, ${AT} FROM beat WHERE NOT EXISTS (SELECT FROM touched)
     RETURNING id
   )
   SELECT jsonb_build_object('process', id) FROM (SELECT * FROM touched UNION ALL SELECT * FROM entered) AS found`;
@@ -69,5 +69,5 @@ const PULSE = `
     'worked', (SELECT last > 0 FROM inbox.claims),
     'seen_at', (SELECT coalesce(jsonb_object_agg(role, at), '{}') FROM (
       SELECT role, ${epochMs('max(seen_at)')} AS at FROM inbox.processes
-      WHERE seen_at <= ${AT} + ${ms(String(SIGN_EVERY_MS))} GROUP BY role) AS seen),
+      WHERE seen_at <= ${AT} + ${ms(String(HEARTBEAT_EVERY_MS))} GROUP BY role) AS seen),
     'oldest_due_at', (SELECT ${epochMs('min(run_at)')} FROM inbox.jobs WHERE state = 'ready' AND run_at <= ${AT}))`;

@@ -10,7 +10,7 @@ const WORKER: LivingProcess = { role: 'work', host: 'here', pid: 7, startedAt: N
 /** As one process gives them. */
 function signer(kept: Store): (self: LivingProcess, now: number) => Promise<Pulse> {
   const { at } = boxIn(kept);
-  return (self, now) => at(now).signOfLife(self);
+  return (self, now) => at(now).heartbeat(self);
 }
 
 describe.each(ENGINES)('$name', ({ store }) => {

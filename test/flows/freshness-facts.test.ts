@@ -4,7 +4,7 @@ import { flood, startWatched } from '../support/watched.js';
 
 test('what was announced to those who see the mirror alone is gone when it has been read', async () => {
   const scene = await startWatched();
-  const announced = () => scene.program.rows('SELECT * FROM announcements');
+  const announced = () => scene.program.rows('SELECT * FROM freshness_facts');
   await scene.watch(true);
   await scene.work(false);
   await scene.announce();
@@ -45,7 +45,7 @@ describe('the flood tells a broken worker from a whole one', () => {
       },
       mirror: {
         ...mirror,
-        announcements: async () => ({ ...(await mirror.announcements()), announced: [] }),
+        freshnessFacts: async () => ({ ...(await mirror.freshnessFacts()), announced: [] }),
       },
     };
   };
@@ -61,7 +61,7 @@ describe('the flood tells a broken worker from a whole one', () => {
     const { program } = scene;
     const whole =
       (await program.value<string>("SELECT sql FROM sqlite_schema WHERE name = 'freshness'")) ?? '';
-    const broken = whole.replace('unixepoch(w.announced_at) > 60', 'unixepoch(w.announced_at) > 0');
+    const broken = whole.replace('unixepoch(w.oldest_unread_at) > 60', 'unixepoch(w.oldest_unread_at) > 0');
     expect(broken).not.toBe(whole);
     await program.change(`DROP VIEW freshness; ${broken}`);
     await scene.watch(true);

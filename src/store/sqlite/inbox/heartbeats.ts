@@ -3,25 +3,25 @@ import {
   type LivingProcess,
   type ProcessRole,
   type Pulse,
-  SIGN_EVERY_MS,
+  HEARTBEAT_EVERY_MS,
 } from '../../../inbox/process.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 
-type Sign = { id: number; role: ProcessRole; host: string; pid: number; startedAt: string; now: string };
+type Beat = { id: number; role: ProcessRole; host: string; pid: number; startedAt: string; now: string };
 
 /**
- * One row a process: entered with its first sign, then touched; entered anew where an older inbox was put back.
+ * One row a process: entered with its first heartbeat, then touched; entered anew where an older inbox was put back.
  * To be run inside `write`.
  */
-export function createSignOfLife(db: Sqlite): (self: LivingProcess, now: number) => void {
-  const touch = statement<Sign>(
+export function createHeartbeat(db: Sqlite): (self: LivingProcess, now: number) => void {
+  const touch = statement<Beat>(
     db,
     `UPDATE processes SET seen_at = @now
     WHERE id = @id AND role = @role AND host = @host AND pid = @pid AND started_at = @startedAt`,
   );
-  const enter = statement<Sign, { id: number }>(
+  const enter = statement<Beat, { id: number }>(
     db,
     `INSERT INTO processes (role, host, pid, started_at, seen_at)
     VALUES (@role, @host, @pid, @startedAt, @now) RETURNING id`,
@@ -33,8 +33,8 @@ export function createSignOfLife(db: Sqlite): (self: LivingProcess, now: number)
   );
   let id = 0;
   return ({ startedAt, ...self }, now) => {
-    const sign = { ...self, id, startedAt: formatInstant(startedAt), now: formatInstant(now) };
-    if (touch.run(sign) === 0) id = enter.get(sign)?.id ?? 0;
+    const beat = { ...self, id, startedAt: formatInstant(startedAt), now: formatInstant(now) };
+    if (touch.run(beat) === 0) id = enter.get(beat)?.id ?? 0;
     remove.run({ before: formatInstant(now - GONE_AFTER_MS) });
   };
 }
@@ -49,7 +49,7 @@ export function createPulse(db: Sqlite): (now: number) => Pulse {
     .pluck();
   return now => {
     const seenAt = Object.fromEntries(
-      seen.all(formatInstant(now + SIGN_EVERY_MS)).map(({ role, at }) => [role, Date.parse(at)]),
+      seen.all(formatInstant(now + HEARTBEAT_EVERY_MS)).map(({ role, at }) => [role, Date.parse(at)]),
     );
     const dueAt = due.get(formatInstant(now)) ?? null;
     return {
