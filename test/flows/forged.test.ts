@@ -4,7 +4,7 @@ import { type Installed, startInstalled } from '../support/installed.js';
 
 const VALUES =
   'SELECT id, organization_id, reason, beneficiary, amount, amount_micro, amount_exact, created_at, valid_from, document FROM retirements ORDER BY id';
-const CURE = 'What the registry shows is restored by "carbon-mirror sync --full"';
+const CURE = '"carbon-mirror sync --full" restores what the registry shows';
 
 const DAY_MS = 86_400_000;
 
@@ -103,5 +103,5 @@ test('T89 a date of the mirror that its read cannot have given is reported, and 
       ),
     ).toBe(at);
   }
-  expect((await run('verify')).stderr).toContain('dates, what stood before and broken files by a backup');
+  expect((await run('verify')).stderr).toContain('only a backup restores dates, past versions and broken files');
 });

@@ -67,8 +67,7 @@ export const BALANCE = command({
 });
 
 const OF_NOW = 'Projects and serializations are compared at this moment only.';
-const NOTHING_KNOWN =
-  'Nothing can be added up: no list of which a row stands had been read completely by then.';
+const NOTHING_KNOWN = 'Nothing can be added up: by then no list that has rows had been read completely.';
 
 function periodOf(
   ofYear: string | undefined,

@@ -27,7 +27,7 @@ export const INSTALL_URL = command({
     if (format === 'json') return await value({ url: url.href });
     await print(url.href);
     say(
-      `Who has installed it is led to a callback URL of the app: https://<your host>${LANDING_PATH} says thank you.`,
+      `After the installation the registry sends the person to a callback URL of the app, such as https://<your host>${LANDING_PATH}.`,
     );
     return undefined;
   },
@@ -39,7 +39,7 @@ function readWeb(said: string | undefined, baseUrl: string | undefined): string 
   throw new CommandFault(
     EXIT.usage,
     "Where the registry's web pages are is not known: they are elsewhere than REGISTRY_BASE_URL.",
-    'Say it with --web, as in --web https://app.registry.example.',
+    'Name it with --web, as in --web https://app.registry.example.',
   );
 }
 

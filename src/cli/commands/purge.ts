@@ -37,7 +37,7 @@ export const PURGE = command({
     context.say(
       `Removed all that was mirrored for ${name}, and ${files} certificate files.`,
       `Emptied ${texts} signed texts of webhooks; their times, digests and jobs stay until RETENTION_DAYS.`,
-      'Backups and snapshots are not touched, nor what other organizations name it in.',
+      'Backups and snapshots are not touched. Rows of other organizations that name it stay.',
       ...left,
     );
     if (state !== 'uninstalled')

@@ -42,7 +42,7 @@ function grantsText(purpose: Purpose, role: string | undefined): string {
   if (role !== undefined) return `${grantsTo(purpose, role).join('\n')}\n`;
   throw new CommandFault(
     EXIT.usage,
-    `Say which role is to be granted it: carbon-mirror schema --grants ${purpose} ROLE`,
+    `Name the role that gets the grant: carbon-mirror schema --grants ${purpose} ROLE`,
   );
 }
 

@@ -12,11 +12,11 @@ export async function connect({ env }: Pick<Io, 'env'>, io: Io) {
     random: Math.random,
     onClockCorrection: offsetMs =>
       io.stderr.write(
-        `The registry's clock is ${Math.round(offsetMs / 1000)} s from ours; going by the registry's.\n`,
+        `The registry's clock is ${Math.round(offsetMs / 1000)} s from this machine's; the registry's is used.\n`,
       ),
     onClockRefusal: skewMs =>
       io.stderr.write(
-        `The registry's clock is ${Math.round(skewMs / 1000)} s from ours, which is not believed: is this machine's right?\n`,
+        `The registry's clock is ${Math.round(skewMs / 1000)} s from this machine's, too much to be believed: is this machine's clock right?\n`,
       ),
   });
 }

@@ -71,5 +71,5 @@ function adviceFor({ reason, headerPrefix }: RefusalSum): string {
     return `Is REGISTRY_HEADER_PREFIX right? The sender's is "${headerPrefix}".`;
   }
   if (reason === 'not_stored') return "The receiver's log says why: the disk, a lock, or too many at once.";
-  return 'The registry signs every delivery: whoever sent these is somebody else.';
+  return 'The registry signs every delivery: somebody else sent these.';
 }

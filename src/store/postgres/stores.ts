@@ -101,7 +101,8 @@ const FREE_SPACE =
 const OPERATORS =
   "The server's log of writes, its replicas and its backups keep older copies until their operator removes them.";
 
-const OWNER = 'The owner of the tables may vacuum, and since PostgreSQL 17 whoever has MAINTAIN on them.';
+const OWNER =
+  'Only the owner of the tables may vacuum; since PostgreSQL 17 also a role with MAINTAIN on them.';
 
 /**
  * Rows are gone with the commit. Vacuumed, their space is free, and their bytes stand in it until it is written again:

@@ -25,7 +25,7 @@ test('who may not vacuum is told so, and who may', async () => {
   const { vacuumed, stderr } = await forget(worker);
   expect(vacuumed).toBe(false);
   expect(stderr).toMatch(/^NOT vacuumed: .*"\w+".* \(and \d+ more\)\./m);
-  expect(stderr).toContain('The owner of the tables may vacuum');
+  expect(stderr).toContain('Only the owner of the tables may vacuum');
   const asOwner = await forget(database);
   expect(asOwner.vacuumed).toBe(true);
   expect(asOwner.stderr).not.toContain('NOT vacuumed');

@@ -76,7 +76,7 @@ class OtherMirror extends CommandFault {
   constructor(seen: number, last: number) {
     super(
       EXIT.checkFailed,
-      `The newest change of this mirror has number ${last}, less than ${seen}: it is another one, or was made anew.`,
+      `The newest change of this mirror has number ${last}, less than ${seen}: this is another mirror, or it was made anew.`,
       'Begin again with an empty copy and --after 0.',
     );
   }

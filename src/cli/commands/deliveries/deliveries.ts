@@ -63,7 +63,7 @@ const replay = command({
     if (typeof installationId !== 'string') {
       throw new CommandFault(
         EXIT.checkFailed,
-        `Delivery ${id} names no usable installation: there is nothing to look at.`,
+        `Delivery ${id} names no usable installation: there is nothing to read.`,
         `It was set aside: ${String(reason)}.`,
       );
     }

@@ -44,6 +44,6 @@ function unusable(file: string, why: string): CommandFault {
   return new CommandFault(
     EXIT.usage,
     `${file} is not as a demo writes it: ${why}.`,
-    'Put it right, or remove the folder of the demo: the next "carbon-mirror up" makes a new one.',
+    'Correct it, or remove the folder of the demo: the next "carbon-mirror up" makes a new one.',
   );
 }

@@ -99,7 +99,7 @@ function demandWhole(
   if (organization !== undefined && closed !== undefined) {
     throw new CommandFault(
       EXIT.notAuthorized,
-      `The app is ${closed.state} on ${shortName(closed.organization)}: the registry lets nothing be read.`,
+      `The app is ${closed.state} on ${shortName(closed.organization)}: the registry refuses every read.`,
       'An administrator of the organization can change that at the registry.',
     );
   }

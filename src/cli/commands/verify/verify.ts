@@ -54,7 +54,7 @@ export const VERIFY = command({
       throw new CommandFault(
         EXIT.checkFailed,
         `Faults: ${faults.length}.`,
-        'What the registry shows is restored by "carbon-mirror sync --full"; dates, what stood before and broken files by a backup.',
+        '"carbon-mirror sync --full" restores what the registry shows; only a backup restores dates, past versions and broken files.',
       );
     }
     if (rows === 0) {
