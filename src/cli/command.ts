@@ -13,7 +13,7 @@ export interface Command {
   readonly examples: Examples;
   /** What may be said after its name. */
   readonly commands: Readonly<Record<string, Command>>;
-  readonly run: (context: Context, said: Said) => Promise<unknown>;
+  readonly run: (context: Context, given: Given) => Promise<unknown>;
 }
 
 export interface CommandGroup {
@@ -35,7 +35,7 @@ export const ROWS = { json: 'print the rows as JSON', csv: 'print the rows as CS
 /** The day that goes on is given, for examples that ask of it. */
 type Examples = readonly string[] | ((today: string) => readonly string[]);
 
-type Said = Readonly<Record<string, unknown>>;
+type Given = Readonly<Record<string, unknown>>;
 
 interface Written<W extends AllTaken, O extends AllTaken> {
   readonly says: string;
@@ -44,7 +44,7 @@ interface Written<W extends AllTaken, O extends AllTaken> {
   readonly prints?: Prints;
   readonly examples?: Examples;
   readonly commands?: Readonly<Record<string, Command>>;
-  readonly run: (context: Context, said: Meant<W> & Meant<O>) => Promise<unknown>;
+  readonly run: (context: Context, given: Meant<W> & Meant<O>) => Promise<unknown>;
 }
 
 // biome-ignore lint/complexity/noBannedTypes: a command that takes nothing
@@ -57,14 +57,14 @@ export function command<W extends AllTaken = {}, O extends AllTaken = {}>(writte
     prints,
     examples: lines,
     commands,
-    run: (context, said) =>
-      written.run(context, meant<Meant<W> & Meant<O>>({ ...words, ...options }, said, context.io)),
+    run: (context, given) =>
+      written.run(context, meant<Meant<W> & Meant<O>>({ ...words, ...options }, given, context.io)),
   };
 }
 
 /** What was typed, each as its own kind reads it. */
-function meant<M>(all: AllTaken, said: Said, io: Io): M {
-  const read: unknown[][] = Object.entries(all).map(([name, taken]) => [name, taken.read(said[name], io)]);
+function meant<M>(all: AllTaken, given: Given, io: Io): M {
+  const read: unknown[][] = Object.entries(all).map(([name, taken]) => [name, taken.read(given[name], io)]);
   return Object.fromEntries(read);
 }
 

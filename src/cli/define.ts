@@ -46,9 +46,9 @@ function defineCommands(parent: Defined, commands: CommandGroup['commands'], io:
 
 /** As of one instant is as of the same for what is printed and for what is said of it. */
 async function run(io: Io, defined: Defined, command: Command, placed: Record<string, unknown>) {
-  const said: FileOptions & { asOf?: string } = { ...defined.opts(), ...placed };
+  const given: FileOptions & { asOf?: string } = { ...defined.opts(), ...placed };
   const asked = { command: pathOf(defined), ...placed };
-  await intoFile({ io, findMirror }, asked, said, (out, form) =>
+  await intoFile({ io, findMirror }, asked, given, (out, form) =>
     withContext({ io: out, format: formatOf(form), asked }, context => command.run(context, { ...form })),
   );
 }

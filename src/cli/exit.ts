@@ -115,8 +115,8 @@ function explainRegistry(error: Error): Explanation | null {
   if (exitCode === undefined) return null;
   const candidates = 'candidates' in error && Array.isArray(error.candidates) ? error.candidates : [];
   const call = 'call' in error && typeof error.call === 'string' ? error.call : '';
-  const said = code === 'bad_request' ? error.message : `The registry: ${error.message}`;
-  return { exitCode, lines: [said, ...adviceFor(code, call, candidates)] };
+  const given = code === 'bad_request' ? error.message : `The registry: ${error.message}`;
+  return { exitCode, lines: [given, ...adviceFor(code, call, candidates)] };
 }
 
 /** For a sentence about a fault: without secrets, and without what may be one that stands in the wrong setting. */

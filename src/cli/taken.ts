@@ -16,7 +16,7 @@ export interface Taken<T> {
   readonly choices?: readonly string[];
   /** Options beside which it means nothing. */
   readonly conflicts?: readonly string[];
-  readonly read: (said: unknown, io: Io) => T;
+  readonly read: (given: unknown, io: Io) => T;
 }
 
 export type AllTaken = Readonly<Record<string, Taken<unknown>>>;
@@ -34,21 +34,21 @@ export function optionName(key: string): string {
 
 /** An option that is there or not. */
 export function flag(says: Says, more: Pick<Taken<boolean>, 'conflicts'> = {}): Taken<boolean> {
-  return { shows: null, says, read: said => said === true, ...more };
+  return { shows: null, says, read: given => given === true, ...more };
 }
 
 /** Done unless `--no-NAME` is said. */
 export function unless(says: Says): Taken<boolean> {
-  return { shows: null, says, isOn: true, read: said => said !== false };
+  return { shows: null, says, isOn: true, read: given => given !== false };
 }
 
 export function text(shows: string, says: Says): Text<string> {
-  return valued(shows, says, said => said);
+  return valued(shows, says, given => given);
 }
 
 /** A text that means something else. */
 export function valued<T>(shows: string, says: Says, read: Read<T>): Text<T> {
-  return { shows, says, read: (said, io) => (typeof said === 'string' ? read(said, io) : undefined) };
+  return { shows, says, read: (given, io) => (typeof given === 'string' ? read(given, io) : undefined) };
 }
 
 export function choice<const Word extends string>(
@@ -56,13 +56,13 @@ export function choice<const Word extends string>(
   says: Says,
   choices: readonly Word[],
 ): Text<Word> {
-  return { ...valued(shows, says, said => choices.find(each => each === said)), choices };
+  return { ...valued(shows, says, given => choices.find(each => each === given)), choices };
 }
 
 export function needed<T>(taken: Text<T>): Taken<T> {
-  const read: Taken<T>['read'] = (said, io) => {
-    const value = taken.read(said, io);
-    if (value === undefined) throw new Error(`expected ${taken.shows}, got ${String(said)}`);
+  const read: Taken<T>['read'] = (given, io) => {
+    const value = taken.read(given, io);
+    if (value === undefined) throw new Error(`expected ${taken.shows}, got ${String(given)}`);
     return value;
   };
   return { ...taken, isNeeded: true, read };
@@ -77,7 +77,7 @@ export function date(says: string): Text<Span> {
   return valued(
     'date',
     io => `${says} ${aDate(io)}`,
-    (said, io) => readSpan(said, io.now()),
+    (given, io) => readSpan(given, io.now()),
   );
 }
 
@@ -87,7 +87,7 @@ export function year(says: Says): Text<string> {
 
 /** Milliseconds. */
 export function duration(name: string, says: Says): Text<number> {
-  return valued('time', says, said => readDuration(name, said));
+  return valued('time', says, given => readDuration(name, given));
 }
 
 /** Zero for all. */

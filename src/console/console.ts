@@ -82,7 +82,7 @@ export function createConsole(options: ConsoleOptions): Express {
     if (response.destroyed) return;
     const refused = refusalOf(error);
     if (refused !== null && !response.headersSent)
-      return await answers.page(request, response, only('Fault', refused.said), { status: refused.status });
+      return await answers.page(request, response, only('Fault', refused.text), { status: refused.status });
     failed(error);
     if (response.headersSent) {
       response.destroy();
@@ -94,12 +94,12 @@ export function createConsole(options: ConsoleOptions): Express {
 }
 
 /** What was sent cannot be taken: who sent it is told so, and nobody else. */
-function refusalOf(error: unknown): { readonly status: number; readonly said: string } | null {
+function refusalOf(error: unknown): { readonly status: number; readonly text: string } | null {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
   if (!(status >= 400 && status < 500)) return null;
-  const said =
+  const text =
     status === 413 ? 'What was sent is longer than a page may send.' : 'What was sent cannot be read.';
-  return { status, said };
+  return { status, text };
 }
 
 /** Programs take the rows at the first answer. */
@@ -107,8 +107,8 @@ const IS_FILE = /\.(csv|json)$/;
 
 /** Of what takes a while its last instant. */
 function instantIn(query: URLSearchParams, now: number): { readonly at: string | null } | Fault {
-  const said = query.get(AS_OF) || null;
-  if (said === null) return { at: null };
-  const read = parseSpan(said, now);
+  const given = query.get(AS_OF) || null;
+  if (given === null) return { at: null };
+  const read = parseSpan(given, now);
   return 'fault' in read ? read : { at: read.to };
 }

@@ -46,8 +46,8 @@ export function createTokenClient({ http, token }: TokenClientOptions): TokenCli
 /** What the answer of a deposit looks like is not known: any JSON, or nothing, says that it was made. */
 function readDeposit(answer: Answer): readonly Credit[] {
   const text = bodyText(answer);
-  const said = text === '' ? {} : parseJson(text, 'friendbot');
-  return isObject(said) && Array.isArray(said['credits']) ? cutAll(answer, 'credits', parseCredit).items : [];
+  const sent = text === '' ? {} : parseJson(text, 'friendbot');
+  return isObject(sent) && Array.isArray(sent['credits']) ? cutAll(answer, 'credits', parseCredit).items : [];
 }
 
 /**

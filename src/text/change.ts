@@ -120,12 +120,12 @@ function moves({ changed_columns: columns, before, after }: Change): string {
   const shown = all.includes('amount_exact') ? all.filter(name => name !== 'amount_micro') : all;
   const first = shown
     .slice(0, MOST_COLUMNS)
-    .map(name => `${name} ${said(before?.[name])} → ${said(after?.[name])}`);
+    .map(name => `${name} ${inWords(before?.[name])} → ${inWords(after?.[name])}`);
   const more = shown.length - first.length;
   return `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function said(value: unknown): string {
+function inWords(value: unknown): string {
   return value === null || value === undefined
     ? 'nothing'
     : shortName(typeof value === 'string' ? value : JSON.stringify(value));

@@ -40,21 +40,21 @@ export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOp
   if (typeof signedData !== 'string') return refuse('expected signedData to be a string');
   const secretIndex = verifySignature(signedData, signature, secrets);
   if (secretIndex === -1) return { verdict: 'refused', status: 401, detail: 'the signature is not valid' };
-  const said = readSigned(signedData, outer, appId);
-  const verdict = said.reason === null ? 'accepted' : 'set_aside';
+  const signed = readSigned(signedData, outer, appId);
+  const verdict = signed.reason === null ? 'accepted' : 'set_aside';
   const digest = hash('sha256', signedData);
-  return { verdict, delivery: { ...said, verdict, signedData, digest, secretIndex } };
+  return { verdict, delivery: { ...signed, verdict, signedData, digest, secretIndex } };
 }
 
 function refuse(detail: string): Opened {
   return { verdict: 'refused', status: 400, detail };
 }
 
-type Said = Pick<Delivery, 'event' | 'installationId' | 'organizationId' | 'outerMismatch'> & {
+type Signed = Pick<Delivery, 'event' | 'installationId' | 'organizationId' | 'outerMismatch'> & {
   readonly reason: SetAsideReason | null;
 };
 
-function readSigned(signedData: string, outer: JsonObject, appId: string): Said {
+function readSigned(signedData: string, outer: JsonObject, appId: string): Signed {
   const content = readContent(signedData);
   if ('fault' in content) {
     return {

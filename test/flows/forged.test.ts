@@ -103,5 +103,7 @@ test('T89 a date of the mirror that its read cannot have given is reported, and 
       ),
     ).toBe(at);
   }
-  expect((await run('verify')).stderr).toContain('only a backup restores dates, past versions and broken files');
+  expect((await run('verify')).stderr).toContain(
+    'only a backup restores dates, past versions and broken files',
+  );
 });

@@ -33,8 +33,8 @@ export const INSTALL_URL = command({
   },
 });
 
-function readWeb(said: string | undefined, baseUrl: string | undefined): string {
-  if (said !== undefined) return readAddress('--web', said).replace(/\/+$/, '');
+function readWeb(given: string | undefined, baseUrl: string | undefined): string {
+  if (given !== undefined) return readAddress('--web', given).replace(/\/+$/, '');
   if (baseUrl !== undefined && LOOPBACK.test(baseUrl)) return baseUrl.replace(/\/+$/, '');
   throw new CommandFault(
     EXIT.usage,
@@ -43,13 +43,13 @@ function readWeb(said: string | undefined, baseUrl: string | undefined): string 
   );
 }
 
-function readAddress(name: string, said: string): string {
-  const url = URL.canParse(said) ? new URL(said) : null;
-  const isUsable = url !== null && (url.protocol === 'https:' || LOOPBACK.test(said));
-  if (isUsable && url.username === '' && url.password === '') return said;
-  throw unusable(name, 'an https address, or one of this machine', said);
+function readAddress(name: string, given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : null;
+  const isUsable = url !== null && (url.protocol === 'https:' || LOOPBACK.test(given));
+  if (isUsable && url.username === '' && url.password === '') return given;
+  throw unusable(name, 'an https address, or one of this machine', given);
 }
 
-function unusable(name: string, expected: string, said: string): CommandFault {
-  return new CommandFault(EXIT.usage, `${name}: expected ${expected}, got "${said}".`);
+function unusable(name: string, expected: string, given: string): CommandFault {
+  return new CommandFault(EXIT.usage, `${name}: expected ${expected}, got "${given}".`);
 }

@@ -24,8 +24,8 @@ export const QUERY = command({
     'carbon-mirror query - < question.sql',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',
   ],
-  run: async ({ io, asked, location, rows }, { sql: said, file, timeLimit }) => {
-    const sql = await readStatement(io, said, file);
+  run: async ({ io, asked, location, rows }, { sql: given, file, timeLimit }) => {
+    const sql = await readStatement(io, given, file);
     asked['sql'] = sql;
     const signal = io.interruption();
     try {
@@ -38,12 +38,12 @@ export const QUERY = command({
   },
 });
 
-async function readStatement(io: Io, said: string | undefined, file: string | undefined): Promise<string> {
-  if ((said === undefined) === (file === undefined)) {
+async function readStatement(io: Io, given: string | undefined, file: string | undefined): Promise<string> {
+  if ((given === undefined) === (file === undefined)) {
     throw new CommandFault(EXIT.usage, 'Expected one statement, - for standard input, or --file FILE.');
   }
   if (file !== undefined) return readFileSync(file, 'utf8');
-  if (said !== '-') return said ?? '';
+  if (given !== '-') return given ?? '';
   let sql = '';
   for await (const chunk of io.stdin.setEncoding('utf8')) {
     sql += String(chunk);
@@ -83,11 +83,11 @@ const ADVICE = {
 /** A week; a timer of Node holds no more than 24 days. */
 const LONGEST_SECONDS = 7 * 24 * 3600;
 
-function readSeconds(said: string): number {
-  const seconds = Number(said);
+function readSeconds(given: string): number {
+  const seconds = Number(given);
   if (seconds > 0 && seconds <= LONGEST_SECONDS) return seconds;
   throw new CommandFault(
     EXIT.usage,
-    `--time-limit: expected a number of seconds above 0 and up to ${LONGEST_SECONDS}, got "${said}".`,
+    `--time-limit: expected a number of seconds above 0 and up to ${LONGEST_SECONDS}, got "${given}".`,
   );
 }

@@ -23,9 +23,9 @@ export function listCommand(list: List): Command {
     says: `List ${list.many}${isNewestFirst(list) ? ', newest first' : ' of the mirror'}`,
     options: { ...filterOptions(list), ...(isDated(list) && { asOf: AS_OF }), limit: limit(MOST) },
     prints: ROWS,
-    run: async (context, { asOf, limit: most, ...said }) => {
+    run: async (context, { asOf, limit: most, ...given }) => {
       const at = typeof asOf === 'object' ? asOf.to : null;
-      await printList(context, list, { said, at, most: most || null });
+      await printList(context, list, { given, at, most: most || null });
     },
   });
 }
@@ -69,14 +69,14 @@ function optionOf(filter: Filter): Option {
 
 interface Wanted {
   /** By the names of options. */
-  readonly said: Readonly<Record<string, unknown>>;
+  readonly given: Readonly<Record<string, unknown>>;
   readonly at: string | null;
   readonly most: number | null;
 }
 
-export async function printList(context: Context, list: List, { said, at, most }: Wanted): Promise<number> {
+export async function printList(context: Context, list: List, { given, at, most }: Wanted): Promise<number> {
   const reader = await context.reader();
-  const texts = await textsOf(reader, list, said);
+  const texts = await textsOf(reader, list, given);
   const asked = ask(list, { of: name => texts[name] ?? null, at });
   if ('fault' in asked) throw new CommandFault(EXIT.usage, asked.fault);
   const organizationId = texts['organization_id'] ?? null;
@@ -97,11 +97,11 @@ export async function printList(context: Context, list: List, { said, at, most }
   return shown;
 }
 
-/** What was said of each filter, by its name in an address. */
-async function textsOf(reader: Reader, list: List, said: Wanted['said']): Promise<Record<string, string>> {
+/** What was given for each filter, by its name in an address. */
+async function textsOf(reader: Reader, list: List, given: Wanted['given']): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const [name, filter] of Object.entries(list.filters)) {
-    const text = filter.option === null ? undefined : said[filter.option];
+    const text = filter.option === null ? undefined : given[filter.option];
     if (text === true) texts[name] = 'yes';
     if (typeof text === 'string') texts[name] = await idOf(reader, list, filter, text);
   }

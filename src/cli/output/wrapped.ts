@@ -4,21 +4,21 @@ import { bold } from './colour.js';
 import { GAP } from './layout.js';
 
 /** A name and what is said of it. */
-export type Said = readonly [name: string, text: string];
+export type NamedText = readonly [name: string, text: string];
 
 const LEAST_TEXT = 24;
 
 /** Names on the left, texts beside them: on a terminal in lines of its width, else each in one. */
 export async function writeWrapped(
   io: Io,
-  said: readonly Said[],
+  all: readonly NamedText[],
   paint: (name: string) => string = bold,
 ): Promise<void> {
-  const widest = Math.max(0, ...said.map(([name]) => name.length));
+  const widest = Math.max(0, ...all.map(([name]) => name.length));
   const room = io.terminal.stdout ? io.columns - widest - GAP : Number.POSITIVE_INFINITY;
   const isBeside = room >= LEAST_TEXT;
   const indent = isBeside ? widest + GAP : GAP;
-  for (const [name, text] of said) {
+  for (const [name, text] of all) {
     const lines = wrap(cleanText(text), isBeside ? room : io.columns - indent);
     const shown = colours(io) && name !== '' ? paint(name) : name;
     const first = isBeside ? `${shown}${' '.repeat(indent - name.length)}${lines.shift() ?? ''}` : shown;

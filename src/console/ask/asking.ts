@@ -59,7 +59,7 @@ export function createDesk({ ask }: Pick<Asking, 'ask'>) {
           hasMore: taken.length > MOST_ROWS || bytesIn(taken) > MOST_BYTES,
         };
       } catch (error) {
-        if (error instanceof AskError) return { fault: said(error) };
+        if (error instanceof AskError) return { fault: describe(error) };
         throw error;
       }
     },
@@ -94,7 +94,7 @@ async function take(rows: AsyncIterable<Row>, most: number): Promise<Row[]> {
   return taken;
 }
 
-function said({ code, message }: AskError): string {
+function describe({ code, message }: AskError): string {
   if (code === 'refused') return `SQL: ${message}`;
   if (code === 'time_limit')
     return `The question was ${message}. Ask for less, or use "carbon-mirror query" with a longer limit.`;

@@ -13,7 +13,7 @@ export function sentences(caption: string, changes: readonly Change[], now: numb
     [
       { name: 'Observed', cell: change => ago(change.observed_at, now) },
       { name: 'Organization', cell: change => whose(change) },
-      { name: 'What', cell: change => said(change) },
+      { name: 'What', cell: change => linked(change) },
       { name: 'Found by', cell: change => cause(change) },
     ],
     changes,
@@ -24,7 +24,7 @@ function whose({ organization_id: id, organization_name: name }: Change): Part {
   return id !== null && html`<a href="/organizations/${encodeURIComponent(id)}">${name ?? id}</a>`;
 }
 
-function said(change: Change): Part {
+function linked(change: Change): Part {
   const page = PAGES[change.resource];
   if (page === undefined) return wordsOf(change);
   return html`<a href="/${page}/${encodeURIComponent(change.id)}">${wordsOf(change)}</a>`;

@@ -4,10 +4,10 @@ import { ago, badge, counted } from './words.js';
 
 /** How old the rows of a list are, and of how many organizations. */
 export function freshnessOf(sums: readonly FreshnessSum[], now: number): Html {
-  return html`<p id="freshness" data-live>${sums.length === 0 ? 'No list of an organization has been read.' : sums.map(sum => said(sum, now))}</p>`;
+  return html`<p id="freshness" data-live>${sums.length === 0 ? 'No list of an organization has been read.' : sums.map(sum => describe(sum, now))}</p>`;
 }
 
-function said({ state, organizations, oldestAt, newestAt }: FreshnessSum, now: number): Html {
+function describe({ state, organizations, oldestAt, newestAt }: FreshnessSum, now: number): Html {
   const read =
     newestAt !== null &&
     html`, last read completely ${ago(newestAt, now)}${oldestAt !== newestAt && html` to ${ago(oldestAt, now)}`}`;

@@ -5,11 +5,11 @@ import { html, type Html } from './html.js';
 
 /** What a page as of an instant cannot know, in words. */
 export function gapsOf(resource: string, gaps: readonly Known[]): Html | false {
-  const said = gaps.flatMap(({ organizationId, name, unknown, reading }) => {
+  const lines = gaps.flatMap(({ organizationId, name, unknown, reading }) => {
     const why = [unknown ?? [], reading === null ? [] : underWay(reading)].flat();
     return why.map(each => `${name ?? organizationId}, ${resource.replaceAll('_', ' ')}: ${each}.`);
   });
-  if (said.length === 0) return false;
-  const shown = [...said.slice(0, MOST_SHOWN), andMore(said.length) ?? []].flat();
+  if (lines.length === 0) return false;
+  const shown = [...lines.slice(0, MOST_SHOWN), andMore(lines.length) ?? []].flat();
   return html`<h2>What cannot be known</h2><ul class="gaps">${shown.map(each => html`<li>${each}</li>`)}</ul>`;
 }

@@ -15,8 +15,8 @@ export function refusalOf({ status, call, bodyText, retryAfterMs, mask }: Refusa
   const message = registryMessage(status, bodyText);
   const code = codeOf(status, message !== null);
   const registrySaid = message === null ? null : shown(mask(message));
-  const said = registrySaid === null ? '' : `: ${registrySaid}`;
-  return new RegistryError(code, `${call} answered ${status}${said}`, {
+  const detail = registrySaid === null ? '' : `: ${registrySaid}`;
+  return new RegistryError(code, `${call} answered ${status}${detail}`, {
     call,
     status,
     retryAfterMs,

@@ -13,8 +13,8 @@ const LEVELS: Readonly<Record<string, PermissionLevel>> = {
 
 /** An object of names and levels, or a list of `name:level` or of objects. Null where nothing usable is said. */
 export function readPermissions({ members }: Source): Permissions | null {
-  const said = members['permissions'];
-  const grants = Array.isArray(said) ? said.flatMap(readGrant) : isObject(said) ? readNamed(said) : [];
+  const sent = members['permissions'];
+  const grants = Array.isArray(sent) ? sent.flatMap(readGrant) : isObject(sent) ? readNamed(sent) : [];
   const highest = new Map<string, string>();
   for (const [name, word] of grants) {
     const level = LEVELS[word.toUpperCase()] ?? word;
@@ -30,22 +30,22 @@ export function parsePermissions(text: string): Permissions | null {
 
 type Grant = readonly [name: string, level: string];
 
-function readNamed(said: Readonly<Record<string, unknown>>): Grant[] {
-  return Object.entries(said).flatMap(([name, level]) =>
+function readNamed(sent: Readonly<Record<string, unknown>>): Grant[] {
+  return Object.entries(sent).flatMap(([name, level]) =>
     (Array.isArray(level) ? level : [level]).flatMap((word): Grant[] =>
       typeof word === 'string' ? [[name, word]] : [],
     ),
   );
 }
 
-function readGrant(said: unknown): Grant[] {
-  if (typeof said === 'string') {
-    const [, name, level] = /^([^:]+):([^:]+)$/.exec(said) ?? [];
+function readGrant(sent: unknown): Grant[] {
+  if (typeof sent === 'string') {
+    const [, name, level] = /^([^:]+):([^:]+)$/.exec(sent) ?? [];
     return name === undefined || level === undefined ? [] : [[name, level]];
   }
-  if (!isObject(said)) return [];
-  const name = textOf(said['name'] ?? said['permission']);
-  const level = textOf(said['level'] ?? said['access']);
+  if (!isObject(sent)) return [];
+  const name = textOf(sent['name'] ?? sent['permission']);
+  const level = textOf(sent['level'] ?? sent['access']);
   return name === null ? [] : level === null ? readGrant(name) : [[name, level]];
 }
 

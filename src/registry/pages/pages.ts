@@ -156,8 +156,8 @@ async function readPage<T>(
   const digest = hash('sha256', list);
   const one = (text: string, value: unknown, index: number) =>
     parse(sourceOf(text, value, `${key}[${index}]`));
-  const said = willPass?.(page, digest) ?? false;
-  const items = (said instanceof Promise ? await said : said)
+  const passed = willPass?.(page, digest) ?? false;
+  const items = (passed instanceof Promise ? await passed : passed)
     ? later(
         elements.map(({ text }) => text),
         (text, index) => one(text, parseModest(text, key), index),

@@ -64,29 +64,29 @@ export const API = command({
   },
 });
 
-function readMethod(said: string) {
-  const method = METHODS.find(known => known === said.toUpperCase());
+function readMethod(text: string) {
+  const method = METHODS.find(known => known === text.toUpperCase());
   if (method !== undefined) return method;
-  throw new CommandFault(EXIT.usage, `Expected a method of ${METHODS.join(', ')}, got "${said}".`);
+  throw new CommandFault(EXIT.usage, `Expected a method of ${METHODS.join(', ')}, got "${text}".`);
 }
 
-function readJson(said: string): string {
-  if (isJson(said)) return said;
+function readJson(text: string): string {
+  if (isJson(text)) return text;
   throw new CommandFault(EXIT.usage, '--data: expected JSON.');
 }
 
 async function deliver({ io, format }: Context, { status, body: stream }: StreamedAnswer): Promise<void> {
   const body = await buffer(stream);
-  const said = body.toString('utf8');
+  const text = body.toString('utf8');
   /** The digits stay as they came; what is no JSON becomes a text. */
   if (format === 'json')
-    return await emit(io, `{"status":${status},"body":${isJson(said) ? said : JSON.stringify(said)}}\n`);
+    return await emit(io, `{"status":${status},"body":${isJson(text) ? text : JSON.stringify(text)}}\n`);
   if (io.terminal.stdout && !isText(body)) {
     throw new CommandFault(EXIT.usage, 'The answer is no text.', 'Write it into a file with --output FILE.');
   }
-  if (io.terminal.stdout && isJson(said)) return await emit(io, `${escapeJson(indent(said))}\n`);
+  if (io.terminal.stdout && isJson(text)) return await emit(io, `${escapeJson(indent(text))}\n`);
   io.stdout.write(body);
-  return isJson(said) ? await emit(io, '\n') : undefined;
+  return isJson(text) ? await emit(io, '\n') : undefined;
 }
 
 /** A file of that name is whole, or as it was before. */
@@ -117,9 +117,9 @@ function indent(json: string): string {
   });
 }
 
-function isJson(said: string): boolean {
+function isJson(text: string): boolean {
   try {
-    JSON.parse(said);
+    JSON.parse(text);
     return true;
   } catch {
     return false;

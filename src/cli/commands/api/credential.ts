@@ -8,7 +8,7 @@ import { findInstallation } from '../../find/at-registry.js';
 
 type Token = RawCall['token'];
 
-interface Said {
+interface Given {
   readonly as: string | undefined;
   readonly tokenFile: string | undefined;
 }
@@ -16,7 +16,7 @@ interface Said {
 /** What a call is made with: a credential of the app's, or a token that somebody else has held too. */
 export async function readCredential(
   io: Io,
-  { as, tokenFile }: Said,
+  { as, tokenFile }: Given,
 ): Promise<(client: Client) => Token | Promise<Token>> {
   if (tokenFile !== undefined) {
     const token = await readToken(io, tokenFile);

@@ -24,10 +24,10 @@ const REFUSED = flag('count what was turned away instead, by minute and reason',
 const list: Command = {
   ...LIST,
   options: { ...LIST.options, refused: REFUSED },
-  run: async (context, said) => {
-    if (said['refused'] !== true) return await LIST.run(context, said);
-    const most = readLimit(String(said['limit'])) || null;
-    const shown = await printList(context, REFUSALS, { said: {}, at: null, most });
+  run: async (context, given) => {
+    if (given['refused'] !== true) return await LIST.run(context, given);
+    const most = readLimit(String(given['limit'])) || null;
+    const shown = await printList(context, REFUSALS, { given: {}, at: null, most });
     if (shown > 0) context.say('Minutes are in UTC. "carbon-mirror doctor" says what may be wrong.');
     return undefined;
   },

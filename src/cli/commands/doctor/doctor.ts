@@ -3,7 +3,7 @@ import { command } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import type { Io } from '../../io.js';
 import { paintState } from '../../output/colour.js';
-import { type Said, writeWrapped } from '../../output/wrapped.js';
+import { type NamedText, writeWrapped } from '../../output/wrapped.js';
 
 export const DOCTOR = command({
   says: 'Check settings, clock, disk, databases, registry, permissions and processes; exit 3 where one fails',
@@ -25,7 +25,7 @@ export const DOCTOR = command({
 async function writeText(io: Io, findings: readonly Finding[]): Promise<void> {
   const widest = Math.max(...findings.map(({ check }) => check.length));
   const beside = (state: string, check: string) => `${state.padEnd(5)}  ${check.padEnd(widest)}`;
-  const lines = findings.flatMap(({ state, check, found, todo }): Said[] => [
+  const lines = findings.flatMap(({ state, check, found, todo }): NamedText[] => [
     [beside(state, check), found],
     ...(todo === null || state === 'ok' ? [] : [['', todo] as const]),
   ]);

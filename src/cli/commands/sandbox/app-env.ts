@@ -18,8 +18,8 @@ export async function printAppEnv(
   given: Given,
   register: (given: Given) => Promise<unknown>,
 ): Promise<void> {
-  const { webhookSecret: said } = given;
-  const secret = typeof said === 'string' ? said : randomBytes(32).toString('hex');
+  const { webhookSecret: typed } = given;
+  const secret = typeof typed === 'string' ? typed : randomBytes(32).toString('hex');
   const usual = { webhookUrl: `${RECEIVER}/webhooks`, callbackUrls: [`${RECEIVER}${LANDING_PATH}`] };
   const status = await control('GET', '/status');
   const app = await register({ ...usual, ...given, webhookSecret: secret });

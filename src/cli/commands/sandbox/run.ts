@@ -47,11 +47,11 @@ function commandOf(row: Row, verb: string, says: string): Command {
     options: { ...options, ...(makesApp && { env: ENV }), url: AT },
     prints: { json: 'print the answer as JSON' },
     examples: [exampleOf(row, verb)],
-    run: async (context, said: Given & { readonly url: string | undefined }) => {
-      const reached = reachSandbox(context, said.url);
-      const given = await place(row, said, reached.control);
+    run: async (context, typed: Given & { readonly url: string | undefined }) => {
+      const reached = reachSandbox(context, typed.url);
+      const given = await place(row, typed, reached.control);
       const send = (all: Given) => ask(reached.control, row, verb, all);
-      if (said['env'] === true) await printAppEnv(context, reached, given, send);
+      if (typed['env'] === true) await printAppEnv(context, reached, given, send);
       else await show(context, row, verb, await send(given));
     },
   });
@@ -63,13 +63,13 @@ function exampleOf({ of, word, example = word && 'ID' }: Row, verb: string): str
 }
 
 /** What was said at its place, with an id for what was named. */
-async function place({ word, options }: Row, said: Given, control: ControlClient): Promise<Given> {
+async function place({ word, options }: Row, typed: Given, control: ControlClient): Promise<Given> {
   const given: Record<string, unknown> = {};
   const fields = { ...(word && { word: { into: 'id', ...word } }), ...options };
   for (const [name, { kind, shows, into = name }] of Object.entries(fields)) {
     const flags = name === 'word' ? `<${shows}>` : `${optionName(name)} <${shows}>`;
     const read = (each: unknown) => READERS[kind](flags, String(each), control);
-    const value = said[name];
+    const value = typed[name];
     if (Array.isArray(value) && value.length > 0) given[into] = value.map(read);
     else if (typeof value === 'string') given[into] = await read(value);
   }
@@ -80,9 +80,9 @@ async function ask(control: ControlClient, row: Row, verb: string, given: Given)
   const [method = '', route = ''] = routeOf(row, verb).split(' ');
   const left: Record<string, unknown> = { ...given };
   const path = route.replace(/:(\w+)/g, (_whole, name: string) => {
-    const { [name]: said } = left;
+    const { [name]: typed } = left;
     delete left[name];
-    return readId(name, String(said));
+    return readId(name, String(typed));
   });
   if (method !== 'GET' && method !== 'DELETE')
     return await control(method, path, build({ ...left, ...row.sends?.[verb] }));
@@ -144,19 +144,19 @@ function toCell(value: unknown): Cell {
     .join(', ');
 }
 
-type Reader = (name: string, said: string, control: ControlClient) => unknown;
+type Reader = (name: string, typed: string, control: ControlClient) => unknown;
 
-const asText: Reader = (_name, said) => said;
+const asText: Reader = (_name, typed) => typed;
 
 function asId(what: keyof typeof NAMES): Reader {
-  return (_name, said, control) => readName(control, what, said);
+  return (_name, typed, control) => readName(control, what, typed);
 }
 
 const READERS: Readonly<Record<Kind, Reader>> = {
   text: asText,
   number: readNumber,
   time: readDuration,
-  'time back': (name, said) => -readDuration(name, said),
+  'time back': (name, typed) => -readDuration(name, typed),
   'yes or no': readYesOrNo,
   file: readText,
   json: readJson,
@@ -166,14 +166,14 @@ const READERS: Readonly<Record<Kind, Reader>> = {
   installation: asId('installation'),
 };
 
-function readNumber(name: string, said: string): number {
-  if (/^-?\d+(\.\d+)?$/.test(said)) return Number(said);
-  throw unusable(name, 'a number', said);
+function readNumber(name: string, typed: string): number {
+  if (/^-?\d+(\.\d+)?$/.test(typed)) return Number(typed);
+  throw unusable(name, 'a number', typed);
 }
 
-function readYesOrNo(name: string, said: string): boolean {
-  if (/^(yes|no|true|false)$/.test(said)) return said === 'yes' || said === 'true';
-  throw unusable(name, 'yes or no', said);
+function readYesOrNo(name: string, typed: string): boolean {
+  if (/^(yes|no|true|false)$/.test(typed)) return typed === 'yes' || typed === 'true';
+  throw unusable(name, 'yes or no', typed);
 }
 
 function readText(name: string, file: string): string {
@@ -185,14 +185,14 @@ function readText(name: string, file: string): string {
   }
 }
 
-function readJson(name: string, said: string): unknown {
+function readJson(name: string, typed: string): unknown {
   try {
-    return JSON.parse(said);
+    return JSON.parse(typed);
   } catch {
-    throw unusable(name, 'JSON', said);
+    throw unusable(name, 'JSON', typed);
   }
 }
 
-function unusable(name: string, expected: string, said: string): CommandFault {
-  return new CommandFault(EXIT.usage, `${name}: expected ${expected}, got "${said}".`);
+function unusable(name: string, expected: string, typed: string): CommandFault {
+  return new CommandFault(EXIT.usage, `${name}: expected ${expected}, got "${typed}".`);
 }

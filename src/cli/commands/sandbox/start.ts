@@ -45,19 +45,19 @@ export const START = command({
     'carbon-mirror sandbox start --port 0 --folder /tmp/registry --strict --header-prefix icr',
     'carbon-mirror sandbox start --folder big --retirements 1000000 --credits 200000',
   ],
-  run: async (context, { organizations, credits, retirements, name, profile, ...said }) => {
+  run: async (context, { organizations, credits, retirements, name, profile, ...given }) => {
     const { io } = context;
     const sizes = Object.entries({ organizations, credits, retirements });
     const world = Object.fromEntries(sizes.filter(([, size]) => size !== undefined));
     const isSized = Object.keys(world).length > 0;
-    const seed = said.seed ?? (isSized ? SEED : undefined);
-    const folder = resolve(said.folder ?? join(dataFolder(io.env), 'sandbox'));
-    const headerPrefix = readPrefix(said.headerPrefix, io);
+    const seed = given.seed ?? (isSized ? SEED : undefined);
+    const folder = resolve(given.folder ?? join(dataFolder(io.env), 'sandbox'));
+    const headerPrefix = readPrefix(given.headerPrefix, io);
     const options = {
-      port: readPort(said.port, io),
+      port: readPort(given.port, io),
       folder,
       headerPrefix,
-      strict: said.strict,
+      strict: given.strict,
       ...(name && { names: name }),
       ...(profile && { profile }),
       ...(seed !== undefined && { seed }),
@@ -81,31 +81,31 @@ export const START = command({
 function count(option: string, says: string): Taken<number | undefined> {
   return {
     ...text('n', says),
-    read: said => (typeof said === 'string' ? readCount(option, said) : undefined),
+    read: given => (typeof given === 'string' ? readCount(option, given) : undefined),
   };
 }
 
 function hosts(says: string): Taken<string[] | undefined> {
-  return { ...text('host...', says), read: said => (Array.isArray(said) ? said.map(String) : undefined) };
+  return { ...text('host...', says), read: given => (Array.isArray(given) ? given.map(String) : undefined) };
 }
 
-function readPort(said: string | undefined, { env }: Io): number {
-  const from = said === undefined ? 'SANDBOX_PORT' : '--port';
-  const port = readCount(from, said ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
+function readPort(given: string | undefined, { env }: Io): number {
+  const from = given === undefined ? 'SANDBOX_PORT' : '--port';
+  const port = readCount(from, given ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
   if (port <= 65_535) return port;
   throw new CommandFault(EXIT.usage, `Expected a port from 0 to 65535, got "${port}".`);
 }
 
-function readPrefix(said: string | undefined, { env }: Io): string {
-  const prefix = said ?? (env['REGISTRY_HEADER_PREFIX'] || 'registry');
+function readPrefix(given: string | undefined, { env }: Io): string {
+  const prefix = given ?? (env['REGISTRY_HEADER_PREFIX'] || 'registry');
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;
-  const from = said === undefined ? 'REGISTRY_HEADER_PREFIX' : '--header-prefix';
+  const from = given === undefined ? 'REGISTRY_HEADER_PREFIX' : '--header-prefix';
   throw new CommandFault(EXIT.usage, `${from}: expected a plain word, got "${prefix}".`);
 }
 
-function readCount(what: string, said: string): number {
-  if (/^\d{1,9}$/.test(said)) return Number(said);
-  throw new CommandFault(EXIT.usage, `${what}: expected a whole number from 0, got "${said}".`);
+function readCount(what: string, given: string): number {
+  if (/^\d{1,9}$/.test(given)) return Number(given);
+  throw new CommandFault(EXIT.usage, `${what}: expected a whole number from 0, got "${given}".`);
 }
 
 type Asked = SandboxOptions & { readonly folder: string };

@@ -93,11 +93,11 @@ export const THINGS = {
 } satisfies Readonly<Record<string, Thing>>;
 
 function field(shows: string, says: string, kind: Kind = 'text', into?: string): Field {
-  return { shows, says, kind, read: said => said, ...(into !== undefined && { into }) };
+  return { shows, says, kind, read: typed => typed, ...(into !== undefined && { into }) };
 }
 
-function needed(...said: Parameters<typeof field>): Field {
-  return { ...field(...said), isNeeded: true };
+function needed(...typed: Parameters<typeof field>): Field {
+  return { ...field(...typed), isNeeded: true };
 }
 
 /** The setting speaks where the option does not. */

@@ -29,15 +29,15 @@ export const SYNC = command({
     'carbon-mirror sync --organization ID --resource retirements',
     'carbon-mirror sync --full --json',
   ],
-  run: async (context, said) => {
+  run: async (context, typed) => {
     const { follow } = await import('./follow.js');
     const { askForSync } = await import('./ask.js');
     const { io, format, reader, rows, value, print, say } = context;
     const interrupted = io.interruption();
     const startedAt = io.now();
-    const asked = await askForSync(context, said);
+    const asked = await askForSync(context, typed);
     const { jobs, by } = await follow(context, asked, interrupted);
-    const resources = said.resource === undefined ? [...RESOURCES, CERTIFICATES] : [said.resource];
+    const resources = typed.resource === undefined ? [...RESOURCES, CERTIFICATES] : [typed.resource];
     const synced = await readSynced(await reader(), asked, resources);
     const failures = jobs.filter(({ state }) => state !== 'done');
     const seconds = (io.now() - startedAt) / 1000;
@@ -47,7 +47,7 @@ export const SYNC = command({
       if (shown.length > 0) await rows(SYNCED_COLUMNS, shown, SHAPE);
       await print(describeSynced(synced));
     }
-    demandWhole(failures, synced, said.organization);
+    demandWhole(failures, synced, typed.organization);
     if (synced.length === 0) say('The app is installed on no organization: there was nothing to read.');
     say(`Read in ${((io.now() - startedAt) / 1000).toFixed(1)} s by ${by}.`);
   },

@@ -33,25 +33,25 @@ export const TRIGGER = command({
     'carbon-mirror trigger installed --organization ID --bad-signature',
     'carbon-mirror trigger installed --organization ID --installation ID --url http://127.0.0.1:3000/webhooks',
   ],
-  run: async (context, said) => {
+  run: async (context, given) => {
     const { io, format, value, print, say } = context;
-    const { event, organization, installation, badSignature: isForged } = said;
+    const { event, organization, installation, badSignature: isForged } = given;
     const settings = await readSettings(context.settings().env, 'receive');
-    const secret = isForged ? randomUUID() : pickSecret(settings.webhookSecrets, said.secretIndex);
+    const secret = isForged ? randomUUID() : pickSecret(settings.webhookSecrets, given.secretIndex);
     const subject = await findSubject(context, event, organization, installation);
     const { body, signedData } = createDelivery(event, subject, settings.appId, io.now());
-    const url = readUrl(said.url, settings.host, settings.port);
+    const url = readUrl(given.url, settings.host, settings.port);
     const headers = {
       'content-type': 'application/json',
       [`x-${settings.headerPrefix}-signature-256`]: signDelivery(signedData, secret),
     };
     const answers: number[] = [];
-    for (let count = 0; count < said.times; count += 1) answers.push(await post(url, headers, body));
+    for (let count = 0; count < given.times; count += 1) answers.push(await post(url, headers, body));
     const { installationId: id } = subject;
     const counts = countAnswers(answers);
     if (format === 'json') await value({ event, installation: id, url, answers: counts });
     else await print(`${describe(counts)}  ${event} of installation ${id} to ${url}`);
-    say(demandAnswered(said.url === undefined ? OURS : ELSEWHERE, answers, isForged));
+    say(demandAnswered(given.url === undefined ? OURS : ELSEWHERE, answers, isForged));
   },
 });
 
@@ -158,11 +158,11 @@ async function findSubject(
   return { installationId, organizationId, document: row?.document, creditId };
 }
 
-async function orAsItIs(said: string, found: Promise<string>): Promise<string> {
+async function orAsItIs(given: string, found: Promise<string>): Promise<string> {
   try {
     return await found;
   } catch (error) {
-    if (error instanceof CommandFault && error.exitCode === EXIT.notThere && isId(said)) return said;
+    if (error instanceof CommandFault && error.exitCode === EXIT.notThere && isId(given)) return given;
     throw error;
   }
 }
@@ -175,14 +175,14 @@ function noInstallation(organizationId: string): CommandFault {
   );
 }
 
-function readTimes(said: string): number {
-  const times = readNumber('posts', said);
+function readTimes(given: string): number {
+  const times = readNumber('posts', given);
   if (times >= 1 && times <= MOST_TIMES) return times;
-  throw new CommandFault(EXIT.usage, `--times: expected from 1 to ${MOST_TIMES}, got "${said}".`);
+  throw new CommandFault(EXIT.usage, `--times: expected from 1 to ${MOST_TIMES}, got "${given}".`);
 }
 
-function pickSecret(secrets: readonly string[], said: string): string {
-  const secret = secrets[readNumber('a secret', said)];
+function pickSecret(secrets: readonly string[], given: string): string {
+  const secret = secrets[readNumber('a secret', given)];
   if (secret !== undefined) return secret;
   throw new CommandFault(
     EXIT.usage,
@@ -191,9 +191,9 @@ function pickSecret(secrets: readonly string[], said: string): string {
 }
 
 /** Where the receiver listens is known by its settings; one that listens everywhere is reached on this machine. */
-function readUrl(said: string | undefined, host: string, port: number): string {
+function readUrl(given: string | undefined, host: string, port: number): string {
   const here = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
-  const url = said ?? `http://${here}:${port}/webhooks`;
+  const url = given ?? `http://${here}:${port}/webhooks`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw new CommandFault(
     EXIT.usage,

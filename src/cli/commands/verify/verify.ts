@@ -131,12 +131,12 @@ async function compare(context: Context, certificates: boolean, interrupted: Abo
 
 /** An organization that is closed is named once, and so is one of which nothing is known yet. */
 function sayLeft(context: Context, all: Awaited<ReturnType<typeof readNotCompared>>): void {
-  const said = all.map(({ organization_id: id, installation_id: by, name, resource, state }) => {
+  const given = all.map(({ organization_id: id, installation_id: by, name, resource, state }) => {
     const isWhole = ['suspended', 'uninstalled'].includes(state) || resource === '*';
     const of = isWhole ? '' : `, ${resource}`;
     return `${shortName(name ?? id ?? by)}${of}: ${state.replaceAll('_', ' ')}`;
   });
-  const left = [...new Set(said)];
+  const left = [...new Set(given)];
   const some = [...left.slice(0, MOST_SHOWN), andMore(left.length) ?? []].flat();
   if (left.length > 0) context.say(`Not compared: ${some.join('; ')}.`);
 }

@@ -28,9 +28,9 @@ interface Named {
 }
 
 /** A credit by its id, or by a beginning that is unique in the organization's list as the mirror knows it; else as it was named. */
-export async function reachCredit(context: Context, list: Entry, said: Named) {
-  const named = readPrintable('--credit-id', said.creditId);
-  const reached = await reach(context, said.organization);
+export async function reachCredit(context: Context, list: Entry, given: Named) {
+  const named = readPrintable('--credit-id', given.creditId);
+  const reached = await reach(context, given.organization);
   return { ...reached, creditId: await findCredit(context, list, named, reached.organization) };
 }
 

@@ -13,11 +13,11 @@ export const MOVEMENT = {
   comment: text('text', 'anything else to say of the retirement'),
 };
 
-type Said = Meant<typeof MOVEMENT>;
+type Typed = Meant<typeof MOVEMENT>;
 
 /** What is missing is told before anything is asked or sent, and what would be left out in silence: it is most likely a mistaken action. */
-export function readMovement(said: Said) {
-  const { action, receiverId, receiverAddress, reason, beneficiary, comment } = said;
+export function readMovement(typed: Typed) {
+  const { action, receiverId, receiverAddress, reason, beneficiary, comment } = typed;
   const giving = { '--receiver-id': receiverId, '--receiver-address': receiverAddress };
   const retiring = { '--reason': reason, '--beneficiary': beneficiary, '--comment': comment };
   const missing = [
@@ -41,12 +41,12 @@ function given(options: Readonly<Record<string, string | undefined>>): string[] 
 }
 
 /** As in `Retire 10 t of X for Ada`. */
-export function describeMovement(what: string, said: Said): string {
-  const to = said.receiverId ?? said.receiverAddress ?? '';
-  const whom = said.beneficiary ?? '';
+export function describeMovement(what: string, typed: Typed): string {
+  const to = typed.receiverId ?? typed.receiverAddress ?? '';
+  const whom = typed.beneficiary ?? '';
   return {
     transfer: `Transfer ${what} to ${to}.`,
     retire: `Retire ${what} for ${whom}.`,
     transfer_retire: `Transfer ${what} to ${to} and retire it for ${whom}.`,
-  }[said.action];
+  }[typed.action];
 }

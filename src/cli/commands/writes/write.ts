@@ -15,9 +15,9 @@ interface Write<W extends AllTaken, O extends AllTaken, Found, Made> {
   readonly json: string;
   readonly examples: readonly string[];
   /** Whom and what it is about. What is missing is told here, before anything is asked or sent. An installation that stands there is looked at afterwards. */
-  readonly find: (context: Context, said: Meant<W> & Meant<O>) => Promise<Found>;
-  readonly asks?: (found: Found, said: Meant<W> & Meant<O>) => string;
-  readonly call: (found: Found, said: Meant<W> & Meant<O>) => Promise<Made>;
+  readonly find: (context: Context, given: Meant<W> & Meant<O>) => Promise<Found>;
+  readonly asks?: (found: Found, given: Meant<W> & Meant<O>) => string;
+  readonly call: (found: Found, given: Meant<W> & Meant<O>) => Promise<Made>;
   /** Null where the registry shows it no more. */
   readonly shows: (made: Made, found: Found) => Row | readonly Row[] | null;
   readonly tells?: (made: Made, found: Found) => readonly string[];
@@ -34,11 +34,11 @@ export function write<O extends AllTaken, Found extends object, Made, W extends 
     options,
     prints: { json },
     examples,
-    run: async (context, said) => {
-      const found = await find(context, said);
+    run: async (context, given) => {
+      const found = await find(context, given);
       if (asks !== undefined)
-        await confirm(context.io, asks(found, said), { yes: Reflect.get(said, 'yes') === true });
-      const made = await call(found, said);
+        await confirm(context.io, asks(found, given), { yes: Reflect.get(given, 'yes') === true });
+      const made = await call(found, given);
       await show(context, shows(made, found));
       context.say(...tells(made, found));
       if ('installationId' in found) await lookAgain(context, String(found.installationId));

@@ -76,12 +76,12 @@ const request = write({
     'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
     'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes" --yes',
   ],
-  find: async (context, said) => ({
-    movement: readMovement(said),
-    ...(await reachCredit(context, LISTS.inventory, said)),
+  find: async (context, given) => ({
+    movement: readMovement(given),
+    ...(await reachCredit(context, LISTS.inventory, given)),
   }),
-  asks: ({ organization, creditId }, said) =>
-    `Ask the administrators of ${organization}: ${describeMovement(`${said.amount} t of ${creditId}`, said)}`,
+  asks: ({ organization, creditId }, given) =>
+    `Ask the administrators of ${organization}: ${describeMovement(`${given.amount} t of ${creditId}`, given)}`,
   call: ({ owner, creditId, movement }, { action, amount }) => {
     const { receiverId: toOrganizationId, receiverAddress: toAddress, retirementData } = movement;
     return owner.requestInventoryAction(action, {
@@ -101,7 +101,7 @@ const reserve = write({
   options: { organization: needed(text('name', `whose warehouse it is: ${HOW_NAMED}`)), ...CREDIT },
   json: 'print the reservation as JSON',
   examples: ['carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5'],
-  find: (context, said) => reachCredit(context, LISTS.warehouse, said),
+  find: (context, given) => reachCredit(context, LISTS.warehouse, given),
   call: ({ owner, creditId }, { amount }) => owner.reserve({ creditId, amount }),
   shows: reservationShown,
   tells: ({ id }, { organization }) => [
@@ -124,11 +124,11 @@ const finish = write({
     'carbon-mirror reservations finish ID --action transfer --receiver-id ID',
     'carbon-mirror reservations finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
   ],
-  find: async (context, said) => ({
-    movement: readMovement(said),
-    ...(await reachReservation(context, said)),
+  find: async (context, given) => ({
+    movement: readMovement(given),
+    ...(await reachReservation(context, given)),
   }),
-  asks: ({ reservation }, said) => describeMovement(describeReservation(reservation), said),
+  asks: ({ reservation }, given) => describeMovement(describeReservation(reservation), given),
   call: ({ owner, movement }, { id, action, transferComment }) =>
     owner.finishReservation(id, action, { ...movement, transferComment }),
   shows: reservationShown,
