@@ -230,7 +230,7 @@ export function view<const N extends string, const C extends Columns>(
 /** What is mirrored: a table of what is true now, `_past` of what was, and the view `_history` of both. */
 export interface Mirrored {
   readonly table: string;
-  /** Its word in `sync_runs`. */
+  /** Its word in `syncs`. */
   readonly resource: string;
   readonly meaning: string;
   /** The column that says whose a row is; null where it is nobody's. */
@@ -261,7 +261,7 @@ export const DATED = {
     'when the answer that showed this version had arrived; the registry may have changed earlier',
     'NOT NULL',
   ],
-  sync_run_id: ['int', 'the sync run that wrote it; old runs are removed in time', 'NOT NULL'],
+  sync_id: ['int', 'the sync that wrote it; old syncs are removed in time', 'NOT NULL'],
   document: ['text', "the registry's whole object as sent", 'NOT NULL'],
 } as const satisfies Columns;
 
@@ -271,7 +271,7 @@ export const ENDED = {
     'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant',
     'NOT NULL',
   ],
-  closed_by: ['int', 'the sync run that closed it', 'NOT NULL'],
+  closed_by: ['int', 'the sync that closed it', 'NOT NULL'],
   closed_version: [
     'int',
     'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone',
@@ -281,7 +281,7 @@ export const ENDED = {
 
 export const ENDED_IN_HISTORY = {
   valid_to: ['instant', 'null where it is still true; else it was true before, not at, this instant'],
-  closed_by: ['int', 'the sync run that closed it; null where it is still true'],
+  closed_by: ['int', 'the sync that closed it; null where it is still true'],
   closed_version: ['int', 'number of the counter that its closing took; null where it is still true'],
 } as const satisfies Columns;
 
@@ -322,7 +322,7 @@ export function joined(parts: readonly Part[]): Part {
   };
 }
 
-const LAST = ['valid_from', 'valid_to', 'sync_run_id', 'closed_by', 'document', 'closed_version'];
+const LAST = ['valid_from', 'valid_to', 'sync_id', 'closed_by', 'document', 'closed_version'];
 
 /** A beginning stands beside its end. */
 function inOrder(columns: Columns): Columns {

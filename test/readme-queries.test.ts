@@ -186,7 +186,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
   },
   'from drift': async sql => {
     const { folder, ...copy }: MirrorCopy = copyMirror(demo.folder);
-    await copy.change('UPDATE sync_runs SET drift = 3 WHERE id = (SELECT max(id) FROM sync_runs)');
+    await copy.change('UPDATE syncs SET drift = 3 WHERE id = (SELECT max(id) FROM syncs)');
     expect(await answer(sql, folder)).toMatchObject([{ drift: 3 }]);
   },
 };

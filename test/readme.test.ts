@@ -42,9 +42,9 @@ describe('README', () => {
     for (const each of shown) {
       const [line = '', ...lines] = each.trimEnd().split('\n');
       const { stdout, stderr } = await until(wordsOf(line), demo);
-      const answered = `${stdout}\n${stderr}`.split('\n').map(ofAnyRun);
+      const answered = `${stdout}\n${stderr}`.split('\n').map(ofAnySync);
       for (const row of lines.filter(text => text !== '…')) {
-        const isThere = answered.some(text => text.startsWith(ofAnyRun(row)));
+        const isThere = answered.some(text => text.startsWith(ofAnySync(row)));
         expect(isThere, `"${row}" of "${line}" in\n${stdout}`).toBe(true);
       }
     }
@@ -63,7 +63,7 @@ async function until(argv: readonly string[], { env }: DemoMirror) {
 }
 
 /** Without what is of this run alone: instants, ages, ids, ports, and how wide a column is for them. */
-function ofAnyRun(text: string): string {
+function ofAnySync(text: string): string {
   return text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'INSTANT')
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')

@@ -4,7 +4,7 @@ import { describeDisk } from '../store/contract/disk.js';
 import type { Engine } from '../store/engine.js';
 import { openEngine } from '../store/open.js';
 import type { CertificateStore } from '../mirror/mirror.js';
-import { DRIFTING } from '../mirror/sync-run.js';
+import { DRIFTING } from '../mirror/sync.js';
 import { createMetrics, type Metrics } from './operations/metrics.js';
 import { readFindings } from '../query/history/findings.js';
 import { readAges, readCertificateCounts } from '../query/reads/status.js';
@@ -146,7 +146,7 @@ function startSweep(certificates: CertificateStore, log: Tools['log']): () => Pr
 function countReads(metrics: Metrics): (end: ReadEnd) => void {
   for (const resource of DRIFTING) metrics.drift(resource, 0);
   return ({ resource, state, ms, added, changed, removed, drift }) => {
-    metrics.syncRun(resource, state, ms / 1000);
+    metrics.synced(resource, state, ms / 1000);
     metrics.rows(resource, 'added', added);
     metrics.rows(resource, 'changed', changed);
     metrics.rows(resource, 'removed', removed);

@@ -18,7 +18,7 @@ import { JOBS } from './commands/jobs.js';
 import { MIGRATE } from './commands/migrate.js';
 import { PURGE } from './commands/purge.js';
 import { QUERY } from './commands/query.js';
-import { RUNS } from './commands/runs.js';
+import { SYNCS } from './commands/syncs.js';
 import { SANDBOX } from './commands/sandbox/sandbox.js';
 import { SCHEMA } from './commands/schema.js';
 import { SNAPSHOT } from './commands/snapshot.js';
@@ -61,7 +61,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, AnyCommand>
     'install-url': INSTALL_URL,
     api: API,
   },
-  Run: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, runs: RUNS, migrate: MIGRATE },
+  Run: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, syncs: SYNCS, migrate: MIGRATE },
   Repair: { doctor: DOCTOR, purge: PURGE, forget: FORGET },
   Sandbox: { demo: DEMO, sandbox: SANDBOX },
 };

@@ -1,13 +1,13 @@
 import { say } from './io.js';
 import { shortName } from '../text/clean.js';
-import type { EndedRun, Progress } from '../query/reads/sync-progress.js';
+import type { EndedSync, Progress } from '../query/reads/sync-progress.js';
 import type { Io } from './io.js';
 
-/** One line that is drawn again and again on a terminal; elsewhere a line for each run that changed something or failed. */
+/** One line that is drawn again and again on a terminal; elsewhere a line for each sync that changed something or failed. */
 export interface ProgressBar {
   show(progress: Progress): void;
   /** Everything that ended so far; what was told is not told again. */
-  tell(runs: readonly EndedRun[]): void;
+  tell(syncs: readonly EndedSync[]): void;
   close(): void;
 }
 
@@ -28,11 +28,11 @@ export function createProgressBar(io: Io): ProgressBar {
       io.stderr.write(`${CLEAR}${text.slice(0, Math.max(20, io.columns - 1))}`);
       drawn = true;
     },
-    tell: runs => {
+    tell: syncs => {
       if (draws) return;
-      for (const run of runs.filter(each => !told.has(each.id) && isWorthTelling(each))) {
-        told.add(run.id);
-        say(io, describeRun(run));
+      for (const sync of syncs.filter(each => !told.has(each.id) && isWorthTelling(each))) {
+        told.add(sync.id);
+        say(io, describeSync(sync));
       }
     },
     close: () => {
@@ -62,17 +62,17 @@ function left(seconds: number, part: number): string {
   return remaining < 120 ? `${remaining} s` : `${Math.ceil(remaining / 60)} min`;
 }
 
-function isWorthTelling({ state, added, changed, removed }: EndedRun): boolean {
+function isWorthTelling({ state, added, changed, removed }: EndedSync): boolean {
   return state !== 'complete' || added + changed + removed > 0;
 }
 
-function describeRun(run: EndedRun): string {
+function describeSync(sync: EndedSync): string {
   const counts = [
-    `${run.added} added`,
-    `${run.changed} changed`,
-    `${run.removed} removed`,
-    `${run.unchanged} unchanged`,
+    `${sync.added} added`,
+    `${sync.changed} changed`,
+    `${sync.removed} removed`,
+    `${sync.unchanged} unchanged`,
   ];
-  const fault = run.error === null ? '' : `: ${run.error}`;
-  return `${shortName(run.organization)}, ${run.resource}: ${run.state}: ${counts.join(', ')}${fault}`;
+  const fault = sync.error === null ? '' : `: ${sync.error}`;
+  return `${shortName(sync.organization)}, ${sync.resource}: ${sync.state}: ${counts.join(', ')}${fault}`;
 }

@@ -1,7 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { formatInstant } from '../resources/columns.js';
 import { ListRead } from './list/list-read.js';
-import type { InstallationLook, Mirror, MirrorOptions } from './mirror.js';
+import type { InstallationSync, Mirror, MirrorOptions } from './mirror.js';
 import { Pace } from './list/pace.js';
 import type { MirrorPort, Written } from './port.js';
 import { purge } from './purge.js';
@@ -9,7 +9,7 @@ import { createProjectsWalk } from './projects.js';
 import { fieldsOf, type InstallationRow } from '../resources/installations.js';
 import { LISTS } from '../resources/lists.js';
 import { ENTRY_OF, isResource } from '../resources/resources.js';
-import { SyncRun } from './sync-run.js';
+import { Sync } from './sync.js';
 
 const DAY_MS = 86_400_000;
 
@@ -26,9 +26,9 @@ export function createMirror(
   function writeInstallation(
     id: string,
     row: InstallationRow | null,
-    look: InstallationLook,
+    sync: InstallationSync,
   ): Promise<Written> {
-    return port.writeInstallation(id, row, { ...look, endedAt: now(), resources });
+    return port.writeInstallation(id, row, { ...sync, endedAt: now(), resources });
   }
 
   return {
@@ -37,34 +37,34 @@ export function createMirror(
     raiseFence: task => port.raiseFence(task, now()),
     beginRead: async ({ announced, ...request }) => {
       const { resource, organizationId } = request;
-      const run = await SyncRun.begin({ port, lane: 'data', now }, request, announced);
+      const sync = await Sync.begin({ port, lane: 'data', now }, request, announced);
       const entry = LISTS[resource];
-      return new ListRead({ port, request, list: { organizationId, resource }, run, entry, pace, now });
+      return new ListRead({ port, request, list: { organizationId, resource }, sync, entry, pace, now });
     },
     beginProjects: async request => {
-      const run = await SyncRun.begin({ port, lane: 'data', now }, { ...request, resource: 'projects' });
-      return createProjectsWalk(port, run, request.organizationId, now);
+      const sync = await Sync.begin({ port, lane: 'data', now }, { ...request, resource: 'projects' });
+      return createProjectsWalk(port, sync, request.organizationId, now);
     },
-    writeInstallation: ({ installation, ...look }) =>
-      writeInstallation(installation.id, fieldsOf(installation), look),
-    writeInstallationState: ({ installationId, ...look }) => writeInstallation(installationId, null, look),
+    writeInstallation: ({ installation, ...sync }) =>
+      writeInstallation(installation.id, fieldsOf(installation), sync),
+    writeInstallationState: ({ installationId, ...sync }) => writeInstallation(installationId, null, sync),
     forget: email => port.forget(email, now()),
     removeMembers: async () => {
       while ((await port.removeMembers()) > 0) await pause();
     },
     purge: asked => purge(port, asked),
-    pruneRuns: createPruneRuns(port),
+    pruneSyncs: createPruneSyncs(port),
   };
 }
 
-function createPruneRuns(port: MirrorPort): (before: number) => Promise<number> {
+function createPruneSyncs(port: MirrorPort): (before: number) => Promise<number> {
   /** Everything that ended earlier was looked at already. */
   let lookedAtUntil = '';
   return async before => {
     let removed = 0;
     let next: { readonly after: string; readonly id: number } | null = { after: lookedAtUntil, id: 0 };
     while (next !== null) {
-      const slice = await port.pruneRuns(formatInstant(before), next);
+      const slice = await port.pruneSyncs(formatInstant(before), next);
       removed += slice.removed;
       next = slice.next;
       await pause();

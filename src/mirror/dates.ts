@@ -5,12 +5,12 @@ export function following(observedAt: string, before: string | null): string {
   return before === null || before < observedAt ? observedAt : formatInstant(Date.parse(before) + 1);
 }
 
-/** The instants that one run gives to rows: those of the answers, strictly rising for each row whatever the clock does. */
+/** The instants that one sync gives to rows: those of the answers, strictly rising for each row whatever the clock does. */
 export class Dates {
   readonly #known: string;
   #latest: string;
 
-  /** `known`: the latest instant that any row had before the run. `latest`: the latest that any has by now. */
+  /** `known`: the latest instant that any row had before the sync. `latest`: the latest that any has by now. */
   constructor(known: string | null, latest: string | null) {
     this.#known = known ?? '';
     this.#latest = latest ?? this.#known;
@@ -20,7 +20,7 @@ export class Dates {
     return this.#latest === '' ? null : this.#latest;
   }
 
-  /** Whether no row had this instant or a later one before the run, so that none need be asked for its own. */
+  /** Whether no row had this instant or a later one before the sync, so that none need be asked for its own. */
   isAfterAll(observedAt: string): boolean {
     return observedAt > this.#known;
   }

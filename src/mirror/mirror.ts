@@ -12,19 +12,19 @@ import type {
   ProjectAnswer,
   ProjectWritten,
   Purged,
-  RunRequest,
+  SyncRequest,
   Task,
   Traffic,
   Written,
 } from './port.js';
 
-export interface ReadRequest<Name extends ListResource> extends RunRequest {
+export interface ReadRequest<Name extends ListResource> extends SyncRequest {
   readonly resource: Name;
   /** Absent where nobody is to be asked: then nothing is drift. */
   readonly announced?: Announced;
 }
 
-export type InstallationLook = Omit<InstallationRead, 'endedAt' | 'resources'>;
+export type InstallationSync = Omit<InstallationRead, 'endedAt' | 'resources'>;
 
 type Kept =
   | 'moveOrigin'
@@ -55,20 +55,20 @@ export interface Purge {
 export interface Mirror extends Pick<MirrorPort, Kept> {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   checkOrigin(baseUrl: string, appId: string): Promise<void>;
-  /** At the start of every claim: refuses older ones from now on, and ends the runs that they left open. */
+  /** At the start of every claim: refuses older ones from now on, and ends the syncs that they left open. */
   raiseFence(task: Task): Promise<void>;
   beginRead<Name extends ListResource>(request: ReadRequest<Name>): Promise<Read<Items[Name]>>;
-  beginProjects(request: Omit<RunRequest, 'resource'>): Promise<ProjectsWalk>;
-  writeInstallation(look: InstallationLook & { readonly installation: Installation }): Promise<Written>;
+  beginProjects(request: Omit<SyncRequest, 'resource'>): Promise<ProjectsWalk>;
+  writeInstallation(sync: InstallationSync & { readonly installation: Installation }): Promise<Written>;
   /** For an installation that the registry does not show any more; unchanged where it was never seen. */
-  writeInstallationState(look: InstallationLook & { readonly installationId: string }): Promise<Written>;
+  writeInstallationState(sync: InstallationSync & { readonly installationId: string }): Promise<Written>;
   forget(email: string): Promise<number>;
   /** Removes all members, past ones too, and what is said of them. */
   removeMembers(): Promise<void>;
   /** Removes all that was mirrored for an organization, with its certificate files. */
   purge(purge: Purge): Promise<Purged>;
-  /** Runs that wrote rows stay, and the last complete one of each resource and UTC day. */
-  pruneRuns(before: number): Promise<number>;
+  /** Syncs that wrote rows stay, and the last complete one of each resource and UTC day. */
+  pruneSyncs(before: number): Promise<number>;
 }
 
 export interface MirrorOptions {
@@ -157,5 +157,5 @@ export interface CertificateStore {
    * lately may be about to get its row, and what is older than the mirror was fetched for another one: both stay.
    */
   sweep(signal: AbortSignal): Promise<number>;
-  begin(request: Omit<RunRequest, 'resource'>): Promise<CertificateWalk>;
+  begin(request: Omit<SyncRequest, 'resource'>): Promise<CertificateWalk>;
 }

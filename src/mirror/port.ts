@@ -1,4 +1,4 @@
-import type { CertificateState, InstallationState, RunState } from '../store/contract/states.js';
+import type { CertificateState, InstallationState, SyncState } from '../store/contract/states.js';
 import type { Value } from '../resources/columns.js';
 import type { InstallationRow } from '../resources/installations.js';
 import type { ListResource, Resource } from '../resources/lists.js';
@@ -11,7 +11,7 @@ export interface Task {
   readonly claim: number;
 }
 
-/** The job of the inbox that makes a run, and the newest delivery that this job answers. */
+/** The job of the inbox that makes a sync, and the newest delivery that this job answers. */
 export interface Cause {
   readonly jobId: number;
   readonly deliveryId: number | null;
@@ -22,8 +22,8 @@ export interface Whose {
   readonly resource: Resource;
 }
 
-/** What is asked of one run: which resource, for whom, by which claim. */
-export interface RunRequest extends Whose {
+/** What is asked of one sync: which resource, for whom, by which claim. */
+export interface SyncRequest extends Whose {
   readonly claim: number;
   /** When the read began, in milliseconds; taken before the first call to the registry. */
   readonly startedAt: number;
@@ -34,7 +34,7 @@ export interface RunRequest extends Whose {
   readonly cause?: Cause;
 }
 
-/** Whether a delivery came since the last complete read, which began at that instant; what a scheduled run changes is drift otherwise. */
+/** Whether a delivery came since the last complete read, which began at that instant; what a scheduled sync changes is drift otherwise. */
 export type Announced = (since: number) => Promise<boolean>;
 
 export interface Counts {
@@ -74,14 +74,14 @@ export interface Traffic {
 }
 
 export interface Ending extends Traffic {
-  readonly state: Exclude<RunState, 'running'>;
+  readonly state: Exclude<SyncState, 'running'>;
   readonly fault: Fault | null;
   /** Whether the read stopped before it had seen everything. */
   readonly isInterrupted: boolean;
   readonly endedAt: number;
 }
 
-/** What stood there as a run began. */
+/** What stood there as a sync began. */
 export interface Opening {
   readonly rows: number;
   /** A read before this one wrote and never came to its end. */
@@ -96,13 +96,13 @@ export interface Opening {
   readonly last: LastRead | null;
 }
 
-/** A run as it goes from one commit to the next. Its row is entered with the first. */
-export interface OpenRun {
-  readonly request: RunRequest;
+/** A sync as it goes from one commit to the next. Its row is entered with the first. */
+export interface OpenSync {
+  readonly request: SyncRequest;
   readonly lane: string;
   readonly id: number | null;
   readonly isOpen: boolean;
-  /** The latest instant of any row before the run, and the latest since. */
+  /** The latest instant of any row before the sync, and the latest since. */
   readonly knownAt: string | null;
   readonly latestAt: string | null;
   readonly counts: Counts;
@@ -154,7 +154,7 @@ export interface Insert {
   readonly replaces: number | null;
   /** It takes the place of the insert before it: one read saw the row twice. */
   readonly follows: boolean;
-  /** This read saw the row before, so that it may have an instant of this run already. */
+  /** This read saw the row before, so that it may have an instant of this sync already. */
   readonly isRepeated: boolean;
 }
 
@@ -174,7 +174,7 @@ export interface Changes {
   readonly pages: readonly StoredPage[];
   /** Pages from this one on are forgotten. */
   readonly dropPagesFrom: number | null;
-  /** Projects that rows of this run name for the first time. */
+  /** Projects that rows of this sync name for the first time. */
   readonly projects: readonly string[];
   /** Rows that a second read must miss too; null forgets an earlier doubt, undefined leaves it. */
   readonly doubt: Uint8Array | null | undefined;
@@ -191,7 +191,7 @@ export const NO_CHANGES: Changes = {
 };
 
 export interface Committed extends Counts {
-  readonly runId: number;
+  readonly syncId: number;
   readonly latestAt: string | null;
   readonly drift: number;
 }
@@ -334,7 +334,7 @@ export interface MirrorPort {
   /** When the registry's list of installations last said of each known one what was known, and how long that holds. */
   readonly lastListed: () => Promise<{ readonly at: number | null; readonly goodForMs: number }>;
   readonly noteListed: (at: number) => Promise<void>;
-  /** At the start of every claim: refuses older ones from now on, and ends the runs that they left open. */
+  /** At the start of every claim: refuses older ones from now on, and ends the syncs that they left open. */
   readonly raiseFence: (task: Task, at: number) => Promise<void>;
   readonly highestClaim: () => Promise<number>;
 
@@ -365,17 +365,17 @@ export interface MirrorPort {
   readonly cells: (list: List, versions: readonly number[]) => Promise<Cells[]>;
   /** Up to `limit` rows after a key, in the order of their keys. */
   readonly after: (list: List, key: Key | null, limit: number) => Promise<NumberedKey[]>;
-  /** Refused once a newer claim, a newer read or a suspension was seen. The resource counts as partial until the run ends. */
-  readonly commit: (run: OpenRun, changes: Changes, ending: Ending | null) => Promise<ListCommitted>;
-  /** The row of a run that may not write any more. */
-  readonly closeRun: (run: OpenRun, ending: Ending) => Promise<void>;
+  /** Refused once a newer claim, a newer read or a suspension was seen. The resource counts as partial until the sync ends. */
+  readonly commit: (sync: OpenSync, changes: Changes, ending: Ending | null) => Promise<ListCommitted>;
+  /** The row of a sync that may not write any more. */
+  readonly closeSync: (sync: OpenSync, ending: Ending) => Promise<void>;
   /** SHA-256 of the addresses of people who are to stay forgotten. */
   readonly forgottenPeople: () => Promise<readonly string[]>;
 
   /** Projects that were never asked for, or not since that instant, or in the future of a clock that has been put right. */
   readonly dueProjects: (organizationId: string, checkedBefore: number, at: number) => Promise<string[]>;
   readonly writeProjects: (
-    run: OpenRun,
+    sync: OpenSync,
     answers: readonly ProjectAnswer[],
     at: number,
   ) => Promise<Committed & { readonly written: readonly ProjectWritten[] }>;
@@ -390,7 +390,7 @@ export interface MirrorPort {
   ) => Promise<number>;
   readonly dueCertificates: (organizationId: string, at: number, limit: number) => Promise<DueCertificate[]>;
   readonly writeCertificates: (
-    run: OpenRun,
+    sync: OpenSync,
     answers: readonly CertificateAnswer[],
   ) => Promise<Committed & { readonly written: readonly CertificateWritten[] }>;
 
@@ -434,8 +434,8 @@ export interface MirrorPort {
   ) => Promise<number>;
   /** Removes what is left and what came meanwhile. Throws `fenced` where a newer claim than this one writes. */
   readonly endPurge: (organizationId: string, last: number, claim: number) => Promise<Purged>;
-  /** Looks at some runs that ended before an instant. */
-  readonly pruneRuns: (
+  /** Looks at some syncs that ended before an instant. */
+  readonly pruneSyncs: (
     before: string,
     from: { readonly after: string; readonly id: number },
   ) => Promise<Pruned>;

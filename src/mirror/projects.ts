@@ -3,7 +3,7 @@ import type { ProjectsWalk } from './mirror.js';
 import { formatInstant } from '../resources/columns.js';
 import { PROJECTS } from '../resources/projects.js';
 import type { MirrorPort, ProjectAnswer } from './port.js';
-import type { SyncRun } from './sync-run.js';
+import type { Sync } from './sync.js';
 
 /** What the registry answered for one project. */
 export function projectAnswer(
@@ -21,20 +21,20 @@ export function projectAnswer(
 
 export function createProjectsWalk(
   port: MirrorPort,
-  run: SyncRun,
+  sync: Sync,
   organizationId: string,
   now: () => number,
 ): ProjectsWalk {
   return {
-    before: run.before.last,
+    before: sync.before.last,
     due: checkedBefore => port.dueProjects(organizationId, checkedBefore, now()),
     write: async answers => {
       if (answers.length === 0) return [];
-      const done = await port.writeProjects(run.open(), answers, now());
-      run.note(done);
+      const done = await port.writeProjects(sync.open(), answers, now());
+      sync.note(done);
       return done.written;
     },
-    finish: traffic => run.end({ state: 'complete', fault: null, isInterrupted: false, ...traffic }),
-    abandon: (fault, traffic) => run.abandon(fault, traffic),
+    finish: traffic => sync.end({ state: 'complete', fault: null, isInterrupted: false, ...traffic }),
+    abandon: (fault, traffic) => sync.abandon(fault, traffic),
   };
 }

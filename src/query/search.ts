@@ -3,7 +3,7 @@ import { hasColumn, type Row } from '../store/contract/tables.js';
 import { byName, fits } from './by-name.js';
 import { ofAnyOrganization } from './lists/find.js';
 import type { List } from './lists/list.js';
-import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, RUNS } from './lists/lists.js';
+import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from './lists/lists.js';
 
 /** Of a text that no index finds, so many of the newest rows of a table are read. */
 export const SEARCHED_ROWS = 50_000;
@@ -26,7 +26,7 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   organizations: ['full_name'],
   projects: ['full_name'],
   jobs: ['last_error'],
-  runs: ['error'],
+  syncs: ['error'],
 };
 /** What tells a row from others, and what it is. */
 const WORDS = ['full_name', 'beneficiary', 'amount_exact', 'project_name', 'vintage', 'organization_id'];
@@ -44,7 +44,7 @@ export async function search(reader: Reader, text: string): Promise<Hits[]> {
 /** The lists in which a row has this number. */
 export async function findNumbered(reader: Reader, number: number): Promise<List[]> {
   const found: List[] = [];
-  for (const list of [DELIVERIES, JOBS, RUNS]) {
+  for (const list of [DELIVERIES, JOBS, SYNCS]) {
     const rows = byName(reader).selectFrom(list.from).select('id').where('id', '=', number);
     if ((await rows.executeTakeFirst()) !== undefined) found.push(list);
   }

@@ -82,5 +82,5 @@ export function ownerOf({ scope, columns }: Entry): string | null {
 export function columnsOf(entry: Entry): string[] {
   const own = entry.columns.map(({ name }) => name);
   const document = entry.hasDocument ? ['document'] : [];
-  return ['version', ...keyOf(entry), ...own, 'valid_from', 'sync_run_id', ...document];
+  return ['version', ...keyOf(entry), ...own, 'valid_from', 'sync_id', ...document];
 }

@@ -155,7 +155,7 @@ export type ListResource = keyof typeof ENTRIES;
 /** What stands in each list. */
 export type Items = { readonly [Name in ListResource]: ItemOf<(typeof ENTRIES)[Name]> };
 
-/** What is read for an organization, in the words that people see in `sync_runs` and `freshness`. */
+/** What is read for an organization, in the words that people see in `syncs` and `freshness`. */
 export type Resource = ListResource | 'projects' | 'certificates';
 
 export const LISTS: { readonly [Name in ListResource]: ListEntry<Items[Name]> } = ENTRIES;

@@ -14,7 +14,7 @@ export const LIST_TABLES = Object.values(LISTS)
   .flatMap(withPast);
 
 const BOOKS = [
-  'sync_runs',
+  'syncs',
   'resource_states',
   'read_pages',
   'project_references',

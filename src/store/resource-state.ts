@@ -1,4 +1,4 @@
-import type { Cause, Ending, LastRead, Opening, OpenRun } from '../mirror/port.js';
+import type { Cause, Ending, LastRead, Opening, OpenSync } from '../mirror/port.js';
 import { formatInstant, text } from '../resources/columns.js';
 import type { Tables } from './contract/tables.js';
 
@@ -15,7 +15,7 @@ export interface LastReadRow
 
 export interface OpeningRow
   extends LastReadRow,
-    Pick<State, 'rows' | 'open_run' | 'doubted_at' | 'doubted' | 'stamp_at' | 'owner_named'> {}
+    Pick<State, 'rows' | 'open_sync' | 'doubted_at' | 'doubted' | 'stamp_at' | 'owner_named'> {}
 
 /** Columns of `resource_states` as every engine asks for them. */
 export const LAST_READ = `CASE
@@ -24,7 +24,7 @@ export const LAST_READ = `CASE
   END AS declined, refusals, attempted_at, complete_at, duration_ms, page_size, every_seconds,
   answer_text IS NOT NULL AS is_strange`;
 
-export const OPENING = `rows, open_run, doubted_at, doubted, stamp_at, owner_named, ${LAST_READ}`;
+export const OPENING = `rows, open_sync, doubted_at, doubted, stamp_at, owner_named, ${LAST_READ}`;
 
 export function lastReadOf(row: LastReadRow): LastRead {
   return {
@@ -42,7 +42,7 @@ export function lastReadOf(row: LastReadRow): LastRead {
 export function openingOf(row: OpeningRow | undefined): Opening {
   return {
     rows: row?.rows ?? 0,
-    isBroken: (row?.open_run ?? null) !== null,
+    isBroken: (row?.open_sync ?? null) !== null,
     doubtedAt: row?.doubted_at ?? null,
     doubted: row?.doubted ?? null,
     stampAt: row?.stamp_at ?? null,
@@ -52,7 +52,7 @@ export function openingOf(row: OpeningRow | undefined): Opening {
 }
 
 /** What the end of a read says of its resource; null where that stays as it was. */
-export function endingColumns({ request }: OpenRun, ending: Ending) {
+export function endingColumns({ request }: OpenSync, ending: Ending) {
   const { endedAt, state, fault, requests, pageSize, everySeconds, ownerNamed, answer = null } = ending;
   const isWhole = state === 'complete';
   return {
@@ -75,7 +75,7 @@ export function endingColumns({ request }: OpenRun, ending: Ending) {
 
 export type EndingColumns = ReturnType<typeof endingColumns>;
 
-/** What a run says of who asked for it. */
+/** What a sync says of who asked for it. */
 export function causeColumns(cause: Cause | undefined) {
   return { job_id: cause?.jobId ?? null, delivery_id: cause?.deliveryId ?? null };
 }

@@ -13,7 +13,7 @@ interface Told<Columns, Names> {
   readonly before: Columns | null;
   readonly after: Columns | null;
   readonly changed_columns: Names | null;
-  readonly sync_run_id: number;
+  readonly sync_id: number;
   readonly trigger: string | null;
   readonly job_id: number | null;
   readonly delivery_id: number | null;
@@ -55,9 +55,9 @@ export function wordsOf(change: Change): string {
 }
 
 /** Who or what is behind it, as far as that is known. */
-function causeOf({ delivery_id: delivery, trigger, sync_run_id: run }: Change): string {
+function causeOf({ delivery_id: delivery, trigger, sync_id: sync }: Change): string {
   if (delivery !== null) return ` (delivery ${delivery})`;
-  return trigger === null ? ` (run ${run})` : ` (${trigger})`;
+  return trigger === null ? ` (sync ${sync})` : ` (${trigger})`;
 }
 
 const WORDS: Readonly<Record<string, (change: Change) => string>> = {

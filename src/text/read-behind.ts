@@ -27,15 +27,15 @@ interface Told extends Seen {
   readonly ended_by: ReadBehind | null;
 }
 
-function shownBy(run: ReadBehind | null): string {
-  return run === null ? 'The read that showed it is not on record any more.' : doneBy('Shown', run);
+function shownBy(sync: ReadBehind | null): string {
+  return sync === null ? 'The read that showed it is not on record any more.' : doneBy('Shown', sync);
 }
 
 /** Why it stands as it does, or what can be said where it was not known. */
 export function reasons(told: Told): string[] {
-  const { at, row, shown_by: run, contradicted, last_seen_at: seenAt, until, ended_by: endedBy } = told;
+  const { at, row, shown_by: sync, contradicted, last_seen_at: seenAt, until, ended_by: endedBy } = told;
   return [
-    ...(row === null ? [`By ${at} the mirror did not know it to be listed.`] : [shownBy(run)]),
+    ...(row === null ? [`By ${at} the mirror did not know it to be listed.`] : [shownBy(sync)]),
     ...(contradicted.length === 0 ? [] : [byHand(contradicted)]),
     ...(seenAt === null ? [] : [`Last seen unchanged by the complete read that began ${seenAt}.`]),
     firstSeen(told),
@@ -54,11 +54,11 @@ export function firstSeen({ first_seen_at: at, dated_at: datedAt }: Seen): strin
   return `First seen ${at}${dated}. The mirror does not know what it was before that.`;
 }
 
-function doneBy(what: string, run: ReadBehind): string {
-  const answered = run.answered_at === null ? '' : `, answered ${run.answered_at}`;
+function doneBy(what: string, sync: ReadBehind): string {
+  const answered = sync.answered_at === null ? '' : `, answered ${sync.answered_at}`;
   const ended =
-    run.finished_at === null ? ', and has not ended' : `, ended ${run.finished_at} (${run.state})`;
-  return `${what} by sync run ${run.id}: asked ${run.started_at}${answered}${ended}. ${askedBy(run)}`;
+    sync.finished_at === null ? ', and has not ended' : `, ended ${sync.finished_at} (${sync.state})`;
+  return `${what} by sync ${sync.id}: asked ${sync.started_at}${answered}${ended}. ${askedBy(sync)}`;
 }
 
 function askedBy({ trigger, job_id: job, delivery_id: id, delivery }: ReadBehind): string {

@@ -222,7 +222,7 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
     const { stdout, stderr } = await runCommand(argv, { env });
     places.push([argv.join(' '), stdout + stderr]);
   }
-  const stored = await processes.rows('SELECT error FROM sync_runs WHERE error IS NOT NULL');
+  const stored = await processes.rows('SELECT error FROM syncs WHERE error IS NOT NULL');
   expect(JSON.stringify(stored)).toContain('you sent');
   expect(JSON.stringify(stored)).toContain('[masked]');
   const answers = await processes.rows("SELECT 1 FROM resource_states WHERE answer_text LIKE '%said%'");

@@ -185,7 +185,7 @@ test('metrics of the worker count calls, reads, rows and certificates', async ()
   await demo.stop();
   expect(text).toContain('carbon_mirror_certificates{state="stored"} 145');
   expect(text).toMatch(/carbon_mirror_rows_total\{resource="retirements",change="added"\} 150/);
-  expect(text).toMatch(/sync_run_duration_seconds_count\{resource="warehouse",state="complete"\} \d+/);
+  expect(text).toMatch(/sync_duration_seconds_count\{resource="warehouse",state="complete"\} \d+/);
   expect(text).toMatch(
     /registry_requests_total\{route="\/organizations\/:organizationId\/retirements",status="200"\} \d+/,
   );

@@ -82,7 +82,7 @@ const VISITED = [
   ['/jobs?state=buried', '/jobs'],
   ['/jobs?trigger=person', '/jobs'],
   ['/jobs/4711', '/jobs/:id'],
-  ['/runs', '/runs'],
+  ['/syncs', '/syncs'],
   [`/search?q=${RETIREMENT}`, '/search', SLOW_MS],
   ['/search?q=Northern+Rail', '/search', SLOW_MS],
   ['/search?q=nothing+has+this', '/search', SLOW_MS],

@@ -14,7 +14,7 @@ import { install, keyPair, patch, send, startRegistry } from './parts/registry.j
 
 /** Where every run is entered, whatever it finds, and each heartbeat; sqlite_sequence is the counter of its ids. */
 const RECORD =
-  /^(?:origin|sqlite_schema|sync_runs|resource_states|fences|sqlite_sequence|sqlite_autoindex_resource_states_1)/;
+  /^(?:origin|sqlite_schema|syncs|resource_states|fences|sqlite_sequence|sqlite_autoindex_resource_states_1)/;
 const ROUNDS = 3;
 const PERMISSIONS = {
   organization_info: 'VIEW',

@@ -103,7 +103,7 @@ long.test('a webhook that is lost becomes drift that is seen, once the schedule 
   await expect.poll(() => demo.tables.value(busy), PATIENCE).toBe(0);
   await page.getByRole('button', { name: 'lose its webhook' }).click();
   await expect.poll(() => page.locator('#done').innerText(), PATIENCE).toContain('its webhook is lost');
-  await page.goto(`${demo.origin}/runs?drift=yes`);
+  await page.goto(`${demo.origin}/syncs?drift=yes`);
   await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, repeats_only)
     VALUES ('tick', 'data', 'tick:now', 'schedule', '{"intervalMs":0}', 'ready', 0, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 0)`);
   await expect.poll(() => page.locator('#rows tbody tr').count(), PATIENCE).toBeGreaterThan(0);
@@ -296,7 +296,7 @@ const PAGES = [
   '/retirements?vintage=2020',
   '/deliveries',
   '/jobs',
-  '/runs',
+  '/syncs',
   '/ask',
   '/demo',
   '/search?q=ex',

@@ -76,7 +76,7 @@ async function stage() {
     HOSTILE,
     HOSTILE,
   );
-  await tables.change('UPDATE sync_runs SET error = ?, job_id = 5', HOSTILE);
+  await tables.change('UPDATE syncs SET error = ?, job_id = 5', HOSTILE);
   return stood;
 }
 

@@ -110,7 +110,7 @@ const OF_THE_MOMENT = [
   'available',
   'jobs list',
   'deliveries list',
-  'runs list',
+  'syncs list',
   'changes',
   'balance',
   'friendbot',

@@ -204,7 +204,7 @@ describe('export', () => {
     await demo.change(`
       INSERT INTO certificates_past SELECT 1000000000, organization_id, retirement_id, state, '${file}', '${sha256}',
         ${body.length}, '${old}', checked_at, due_at, attempts, error, retirement_version, '${old}', valid_from,
-        sync_run_id, sync_run_id, 1000000001 FROM certificates WHERE retirement_id = '${String(row?.['retirement_id'])}';
+        sync_id, sync_id, 1000000001 FROM certificates WHERE retirement_id = '${String(row?.['retirement_id'])}';
       UPDATE resource_states SET first_complete_at = '${old}';
       UPDATE retirements SET valid_from = '${old}';`);
     const before = join(demo.folder, 'then');

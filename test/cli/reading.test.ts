@@ -357,20 +357,20 @@ describe('deliveries and jobs', () => {
   });
 });
 
-describe('runs', () => {
+describe('syncs', () => {
   test('list tells when, why and how long each read took, and what it changed', async () => {
-    const runs = await json('runs', 'list', '--limit', '0');
-    const [counted] = await demo.rows('SELECT count(*) AS n, sum(rows_added) AS added FROM sync_runs');
-    expect(runs).toHaveLength(Number(counted?.['n']));
-    const added = runs.reduce((sum: number, each: { rows_added: number }) => sum + each.rows_added, 0);
+    const syncs = await json('syncs', 'list', '--limit', '0');
+    const [counted] = await demo.rows('SELECT count(*) AS n, sum(rows_added) AS added FROM syncs');
+    expect(syncs).toHaveLength(Number(counted?.['n']));
+    const added = syncs.reduce((sum: number, each: { rows_added: number }) => sum + each.rows_added, 0);
     expect(added).toBe(counted?.['added']);
-    expect(runs[0].id).toBeGreaterThan(runs.at(-1).id);
-    const [first] = await json('runs', 'list', '--resource', 'warehouse', '--limit', '1');
+    expect(syncs[0].id).toBeGreaterThan(syncs.at(-1).id);
+    const [first] = await json('syncs', 'list', '--resource', 'warehouse', '--limit', '1');
     expect(first).toMatchObject({ resource: 'warehouse', state: 'complete', seconds: expect.any(Number) });
-    expect(await json('runs', 'list', '--drift')).toEqual(
-      runs.filter((each: { drift: number }) => each.drift > 0).slice(0, 50),
+    expect(await json('syncs', 'list', '--drift')).toEqual(
+      syncs.filter((each: { drift: number }) => each.drift > 0).slice(0, 50),
     );
-    expect(await run('runs', 'list', '--resource', 'weather')).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await run('syncs', 'list', '--resource', 'weather')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 });
 

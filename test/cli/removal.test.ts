@@ -136,7 +136,7 @@ describe('purge', () => {
       'retirements_history',
       'warehouse_credits_history',
       'certificates_history',
-      'sync_runs',
+      'syncs',
     ]) {
       expect(await demo.rows(`SELECT 1 FROM ${table} WHERE organization_id = '${id()}'`)).toEqual([]);
     }

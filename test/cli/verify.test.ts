@@ -154,7 +154,7 @@ test('counters and versions that contradict the rows are found', async () => {
   expect(found.map(({ check }) => check)).toContain('the counter of retirements fits its rows');
   await demo.change(`INSERT INTO addresses_past
     SELECT version + 1000000, organization_id, id, address, name, is_default, valid_from, '2000-01-01T00:00:00.000Z',
-      sync_run_id, sync_run_id, document, version + 1000001 FROM addresses LIMIT 1`);
+      sync_id, sync_id, document, version + 1000001 FROM addresses LIMIT 1`);
   expect((await faults()).map(({ check }) => check)).toContain(
     'each version of addresses ends after it began',
   );
@@ -170,7 +170,7 @@ const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
     'no two versions of addresses are true at once',
     `INSERT INTO addresses_past
     SELECT version + 2000000, organization_id, id, address, name, is_default, '2000-01-01T00:00:00.000Z',
-      '2999-01-01T00:00:00.000Z', sync_run_id, sync_run_id, document, version + 2000001 FROM addresses LIMIT 1`,
+      '2999-01-01T00:00:00.000Z', sync_id, sync_id, document, version + 2000001 FROM addresses LIMIT 1`,
   ],
   ['each version of members has a number within the counter', 'UPDATE version_counter SET last = 1'],
   [
@@ -192,19 +192,19 @@ const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
   ],
   [
     'each version of retirements was written by a read of it',
-    `UPDATE retirements SET sync_run_id = (SELECT id FROM sync_runs WHERE resource = 'members' LIMIT 1)
+    `UPDATE retirements SET sync_id = (SELECT id FROM syncs WHERE resource = 'members' LIMIT 1)
       WHERE version = ${retirement(2)}`,
   ],
   [
-    'the runs behind retirements are there',
-    `UPDATE retirements SET sync_run_id = 77777777 WHERE version = ${retirement(3)}`,
+    'the syncs behind retirements are there',
+    `UPDATE retirements SET sync_id = 77777777 WHERE version = ${retirement(3)}`,
   ],
   [
-    'the runs behind warehouse_credits are there',
-    'DELETE FROM sync_runs WHERE id = (SELECT max(sync_run_id) FROM warehouse_credits)',
+    'the syncs behind warehouse_credits are there',
+    'DELETE FROM syncs WHERE id = (SELECT max(sync_id) FROM warehouse_credits)',
   ],
-  ['the runs behind projects are there', 'UPDATE projects SET sync_run_id = 77777777'],
-  ['the runs behind installations are there', 'UPDATE installations SET sync_run_id = 77777777'],
+  ['the syncs behind projects are there', 'UPDATE projects SET sync_id = 77777777'],
+  ['the syncs behind installations are there', 'UPDATE installations SET sync_id = 77777777'],
   [
     'a read wrote as many versions of retirements as it counted',
     `DELETE FROM retirements WHERE version = ${retirement(4)}`,
@@ -217,16 +217,16 @@ const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
     'a read closed as many versions of warehouse_credits as it counted',
     `INSERT INTO warehouse_credits_past SELECT version, organization_id, credit_id, inventory_id, project_id, project_name,
         serialization, vintage, type, token_id, token_address, unit, amount, amount_micro, amount_exact, fault, valid_from,
-        strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), sync_run_id, sync_run_id, document, version + 1
+        strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), sync_id, sync_id, document, version + 1
       FROM warehouse_credits WHERE version = (SELECT min(version) FROM warehouse_credits);
     DELETE FROM warehouse_credits WHERE version = (SELECT min(version) FROM warehouse_credits)`,
   ],
   [
     'no read is dated in the future, or ends before it began',
-    "UPDATE sync_runs SET finished_at = '2020-01-01T00:00:00.000Z' WHERE id = (SELECT max(id) FROM sync_runs)",
+    "UPDATE syncs SET finished_at = '2020-01-01T00:00:00.000Z' WHERE id = (SELECT max(id) FROM syncs)",
   ],
   [
-    'what was read completely was read by a run that says so',
+    'what was read completely was read by a sync that says so',
     "UPDATE resource_states SET complete_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE resource = 'retirements'",
   ],
   [
@@ -298,7 +298,7 @@ const OWN = new Set([
   'version',
   'valid_from',
   'valid_to',
-  'sync_run_id',
+  'sync_id',
   'closed_by',
   'closed_version',
   'document',
@@ -378,7 +378,7 @@ test.each([
     "document = replace(document, 'Harbour', 'Ferry')",
   ],
   ['each version of retirements ends after it began', "valid_to = '2026-05-04T11:00:00.000Z'"],
-  ['the runs behind retirements are there', 'closed_by = 9999'],
+  ['the syncs behind retirements are there', 'closed_by = 9999'],
 ])('%s, or the past is told to be changed', async (law, breakage) => {
   const folder = temporaryFolder();
   const inbox = temporaryInbox(folder);

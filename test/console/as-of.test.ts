@@ -50,7 +50,7 @@ test('every page of data is as the mirror had observed by an instant', async () 
 test('whatever comes later, the same address has the same rows, and the names of then', async () => {
   const { page, between, scene, tables } = await stage();
   const named = (name: string, from: string) =>
-    `INSERT INTO organizations (id, full_name, document, version, valid_from, sync_run_id)
+    `INSERT INTO organizations (id, full_name, document, version, valid_from, sync_id)
      VALUES ('organization-1', '${name}', '{}', 5000, '${from}', 1)`;
   await tables.change(named('Harbour Then', new Date(Date.parse(between) - MINUTE).toISOString()));
   const paths = [

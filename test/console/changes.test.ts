@@ -21,7 +21,7 @@ test('what changed between two instants is a sentence each, added up, with what 
   expect(early).not.toContain('87.5');
   expect(wordsOf(await page('/changes?resource=retirements'))).toContain('1 change');
   const shown = await page('/changes');
-  expect(shown).toMatch(/<a href="\/runs\?id=\d+">read \d+<\/a> \(delivery\)/);
+  expect(shown).toMatch(/<a href="\/syncs\?id=\d+">sync \d+<\/a> \(delivery\)/);
   expect(shown).toContain('<a href="/retirements/r-1">retired 12.5 t');
 });
 

@@ -14,20 +14,20 @@ test('the life of a webhook is a strip: posted, stored, its job, what was read a
     VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 5)`);
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
   await tables.change(
-    `UPDATE sync_runs SET job_id = 5, started_at = '${AT}020Z', finished_at = '${AT}200Z' WHERE resource = 'retirements'`,
+    `UPDATE syncs SET job_id = 5, started_at = '${AT}020Z', finished_at = '${AT}200Z' WHERE resource = 'retirements'`,
   );
   const shown = await page('/deliveries/7');
   const strip = wordsOf(/<ol class="strip">([^]*?)<\/ol>/.exec(shown)?.[1] ?? '');
   expect(strip).toMatch(
     /^posted 12:00:00\.000stored, 202job 5 after 12 ms done.*retirements in 180 ms, 2 rows changed/,
   );
-  expect(shown).toMatch(/<a href="\/runs\?id=\d+">retirements<\/a>/);
+  expect(shown).toMatch(/<a href="\/syncs\?id=\d+">retirements<\/a>/);
   expect(shown).toContain('<a href="/jobs/5">job 5</a>');
 });
 
 test('the list of deliveries says whose each is and what became of it, of the job that it was merged into', async () => {
   const { tables, page } = await consoleStage();
-  await tables.change(`INSERT INTO organizations (id, full_name, document, version, valid_from, sync_run_id)
+  await tables.change(`INSERT INTO organizations (id, full_name, document, version, valid_from, sync_id)
     VALUES ('organization-1', 'Harbour Ferries', '{}', 1000, '${AT}000Z', 1)`);
   const job = (
     id: number,

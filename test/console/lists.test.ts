@@ -6,7 +6,7 @@ import { amount, credit, retirement, retirements } from '../support/mirror.js';
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
 
 const WORDS =
-  /^(address|certificate|credit|delivery|installation|job|member|organization|project|read|request|reservation|retirement|transaction|addresses|deliveries|\w+[^sy]s)$/;
+  /^(address|certificate|credit|delivery|installation|job|member|organization|project|request|reservation|retirement|sync|transaction|addresses|deliveries|\w+[^sy]s)$/;
 
 /** The ids of a page of retirements, in the order of its rows. */
 function idsOf(page: string): string[] {
@@ -95,7 +95,7 @@ describe('a list', () => {
     const some = await page('/retirements?beneficiary=Ada+%26+Bo');
     expect(wordsOf(some)).toContain('2 retirements with beneficiary Ada &amp; Bo');
     expect(idsOf(some)).toEqual(['r-2', 'r-1']);
-    expect(wordsOf(await page('/runs?id=99'))).toContain('0 reads with id 99');
+    expect(wordsOf(await page('/syncs?id=99'))).toContain('0 syncs with id 99');
     const csv = await page('/retirements.csv?beneficiary=Ada+%26+Bo');
     expect(csv.split('\n').map(line => /r-\d/.exec(line)?.[0])).toEqual([undefined, 'r-2', 'r-1', undefined]);
   });
@@ -120,7 +120,7 @@ describe('a list', () => {
     await scene.read('warehouse', [of('p-1'), of('p-2')]);
     await scene.read('warehouse', [of('p-2'), of('p-3')], { organizationId: 'organization-2' });
     await tables.change(
-      `INSERT INTO projects (id, full_name, document, version, valid_from, sync_run_id)
+      `INSERT INTO projects (id, full_name, document, version, valid_from, sync_id)
        VALUES ('p-1', 'One', '{}', 101, '2026-05-04T12:00:00.000Z', 1), ('p-2', 'Two', '{}', 102, '2026-05-04T12:00:00.000Z', 1),
          ('p-3', 'Three', '{}', 103, '2026-05-04T12:00:00.000Z', 1)`,
     );
@@ -205,12 +205,12 @@ test('a read is found by its number', async () => {
   const { scene, page } = await consoleStage();
   await scene.read('retirements', [retirement('r-1')]);
   await scene.read('warehouse', []);
-  expect(JSON.parse(await page('/runs.json?id=2'))).toMatchObject([{ id: 2 }]);
+  expect(JSON.parse(await page('/syncs.json?id=2'))).toMatchObject([{ id: 2 }]);
 });
 
 test.each([
-  ['/runs?id=x', 'Expected a number, got "x".'],
-  ['/runs.json?id=x', 'Expected a number, got "x".'],
+  ['/syncs?id=x', 'Expected a number, got "x".'],
+  ['/syncs.json?id=x', 'Expected a number, got "x".'],
   ['/jobs?state=dead', 'Expected one of ready, claimed, parked, buried, done, got "dead".'],
   ['/retirements.csv?year=last', 'Expected a year like 2025, got "last".'],
   ['/reservations?state=expired&as-of=2026-05-04T12:00:00.000Z', 'state_now is of this moment'],

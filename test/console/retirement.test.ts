@@ -86,9 +86,7 @@ test('T83 what no row names is not there, whatever it is called', async () => {
 test('it says why it stands here, what is not known, and by which address it is cited', async () => {
   const { page, words, clock } = await stage();
   const said = await words('/retirements/r-1');
-  expect(said).toMatch(
-    /Shown by sync run \d+: asked .*, ended .* \(complete\)\. What asked for it: delivery/,
-  );
+  expect(said).toMatch(/Shown by sync \d+: asked .*, ended .* \(complete\)\. What asked for it: delivery/);
   expect(said).toContain('What cannot be known');
   const shown = await page('/retirements/r-1');
   const [, cited = ''] = /To cite it: <a href="([^"]+)"/.exec(shown) ?? [];

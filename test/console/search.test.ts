@@ -42,7 +42,7 @@ test('the error of a job and of a read are found, and a number leads to what has
   expect(numbered).toContain('href="/deliveries/12"');
   expect(numbered).not.toContain('href="/jobs/12"');
   expect(await find('09')).toContain('href="/jobs/9"');
-  expect(await find('999')).not.toMatch(/href="\/(deliveries|jobs|runs)\S*999/);
+  expect(await find('999')).not.toMatch(/href="\/(deliveries|jobs|syncs)\S*999/);
 });
 
 test('what is not there is said, and how far was looked', async () => {

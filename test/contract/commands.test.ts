@@ -56,7 +56,7 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['warehouse', 'Zebra 0'],
     ['reservations', 'h-0'],
   ],
-  'runs list': [[], OF, ['--resource', 'warehouse'], ['--drift']],
+  'syncs list': [[], OF, ['--resource', 'warehouse'], ['--drift']],
   changes: [EVER, [...EVER, ...OF, '--resource', 'retirements'], ['--after', '3']],
   explain: [
     ['retirements', 'R0'],

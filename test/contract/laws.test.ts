@@ -36,17 +36,14 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
     'UPDATE retirements SET version = (SELECT min(version) FROM warehouse_credits) WHERE version = (SELECT max(version) FROM retirements)',
   ],
   [
-    'the runs behind retirements are there',
-    'DELETE FROM sync_runs WHERE id = (SELECT max(sync_run_id) FROM retirements)',
+    'the syncs behind retirements are there',
+    'DELETE FROM syncs WHERE id = (SELECT max(sync_id) FROM retirements)',
   ],
   [
     'a read wrote as many versions of retirements as it counted',
-    "UPDATE sync_runs SET rows_added = rows_added + 1 WHERE resource = 'retirements'",
+    "UPDATE syncs SET rows_added = rows_added + 1 WHERE resource = 'retirements'",
   ],
-  [
-    'no read is dated in the future, or ends before it began',
-    `UPDATE sync_runs SET finished_at = ${EARLIER}`,
-  ],
+  ['no read is dated in the future, or ends before it began', `UPDATE syncs SET finished_at = ${EARLIER}`],
   [
     'the counter of retirements fits its rows',
     "UPDATE resource_states SET rows = 99 WHERE resource = 'retirements'",

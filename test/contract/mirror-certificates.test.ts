@@ -111,7 +111,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     });
     expect(await walk.finish(TRAFFIC)).toBe('complete');
     expect(
-      await scene.db.rows("SELECT state, rows_added FROM sync_runs WHERE resource = 'certificates'"),
+      await scene.db.rows("SELECT state, rows_added FROM syncs WHERE resource = 'certificates'"),
     ).toEqual([{ state: 'complete', rows_added: 1 }]);
   });
 

@@ -15,7 +15,7 @@ interface Change {
   readonly observed_at: string;
   readonly before: string | null;
   readonly after: string | null;
-  readonly sync_run_id: number;
+  readonly sync_id: number;
 }
 
 const RESOURCE = {
@@ -59,13 +59,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     for (let step = 0; step < STEPS; step += 1) await change();
     const runs = await scene.db.rows<{ newest: number; last_number: number | null }>(
       `SELECT max(c.number) AS newest, max(r.last_number) AS last_number FROM changes AS c
-       JOIN sync_runs AS r ON r.id = c.sync_run_id GROUP BY r.id`,
+       JOIN syncs AS r ON r.id = c.sync_id GROUP BY r.id`,
     );
     expect(runs.length).toBeGreaterThan(10);
     expect(runs.filter(({ newest, last_number: last }) => last === null || newest > last)).toEqual([]);
     expect(
       await scene.db.rows(
-        'SELECT id FROM sync_runs WHERE (last_number IS NULL) <> (rows_added + rows_changed + rows_removed = 0)',
+        'SELECT id FROM syncs WHERE (last_number IS NULL) <> (rows_added + rows_changed + rows_removed = 0)',
       ),
     ).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NO_CHANGES } from '../../src/mirror/port.js';
-import { ENGINES, openRun } from '../support/engines.js';
+import { ENGINES, openSync } from '../support/engines.js';
 import { amount, credit, installation, retirement } from '../support/mirror.js';
 
 /** Where two engines are apart without a word, unless somebody looks. */
@@ -29,7 +29,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await port.knownResources([])).toEqual(new Map());
     expect((await port.knownResources(['nobody'])).get('nobody') ?? []).toEqual([]);
     const empty = { page: 3, digest: 'none', versions: [] };
-    await port.commit(openRun('retirements'), { ...NO_CHANGES, pages: [empty] }, null);
+    await port.commit(openSync('retirements'), { ...NO_CHANGES, pages: [empty] }, null);
     expect(await port.pages(list, 0, 64)).toEqual([empty]);
   });
 

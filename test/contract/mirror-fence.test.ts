@@ -25,14 +25,14 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
     await read.writeBatch(credits, scene.clock.at);
     await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
-    expect(await scene.db.column("SELECT error_code FROM sync_runs WHERE resource = 'warehouse'")).toEqual([
+    expect(await scene.db.column("SELECT error_code FROM syncs WHERE resource = 'warehouse'")).toEqual([
       'interrupted',
     ]);
     await expect(read.finish(finish)).rejects.toMatchObject({ code: 'fenced' });
     await read.abandon({ code: 'fenced', message: 'taken over' }, TRAFFIC);
-    expect(
-      await scene.db.rows("SELECT state, error_code FROM sync_runs WHERE resource = 'warehouse'"),
-    ).toEqual([{ state: 'failed', error_code: 'fenced' }]);
+    expect(await scene.db.rows("SELECT state, error_code FROM syncs WHERE resource = 'warehouse'")).toEqual([
+      { state: 'failed', error_code: 'fenced' },
+    ]);
     await expect(read.writeBatch([], scene.clock.at)).rejects.toMatchObject({ code: 'ended' });
   });
 

@@ -120,7 +120,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       announced: async () => isAnnounced,
       limit: 10,
     });
-    const drift = () => scene.db.rows('SELECT resource, drift FROM drift ORDER BY sync_run_id');
+    const drift = () => scene.db.rows('SELECT resource, drift FROM drift ORDER BY sync_id');
     await scene.read('retirements', [retirement('r-1')], by('schedule', false));
     expect(await drift()).toEqual([]);
     scene.clock.at += 1;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Insert, NO_CHANGES } from '../../src/mirror/port.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
-import { ENGINES, openRun } from '../support/engines.js';
+import { ENGINES, openSync } from '../support/engines.js';
 import { NOON } from '../support/inbox.js';
 import { retirement } from '../support/mirror.js';
 
@@ -24,7 +24,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   async function staged() {
     const { db, port, mirror } = await stage();
     const write = async (resource: ListResource, inserts: readonly Insert[], knownAt: string | null = null) =>
-      (await port.commit(openRun(resource, knownAt), { ...NO_CHANGES, inserts }, null)).versions;
+      (await port.commit(openSync(resource, knownAt), { ...NO_CHANGES, inserts }, null)).versions;
     return { db, port, mirror, write };
   }
 
@@ -48,7 +48,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const [version = 0] = await write('retirements', [insertOf('r-1')]);
     const closes = [{ version, observedAt }];
     const { latestAt } = await port.commit(
-      openRun('retirements', observedAt),
+      openSync('retirements', observedAt),
       { ...NO_CHANGES, closes },
       null,
     );

@@ -104,7 +104,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       await broken.writePage(page, changed.slice(page * 100, page * 100 + 100), clock.at);
     await broken.abandon({ code: 'timeout', message: 'no answer' }, { requests: 10, bytes: 1 });
     expect(await db.value("SELECT state FROM freshness WHERE resource = 'retirements'")).toBe('partial');
-    expect(await db.value('SELECT state FROM sync_runs ORDER BY id DESC LIMIT 1')).toBe('partial');
+    expect(await db.value('SELECT state FROM syncs ORDER BY id DESC LIMIT 1')).toBe('partial');
     clock.at += MINUTE;
     const outcome = await read('retirements', old, { limit: 100, total: 3_000 });
     expect(outcome).toMatchObject({ state: 'complete', added: 0, removed: 0 });

@@ -223,7 +223,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await expect(stale).rejects.toMatchObject({ code: 'fenced' });
   });
 
-  describe('old runs', () => {
+  describe('old syncs', () => {
     const HOUR = 60 * MINUTE;
 
     test('go, but those that wrote rows, that run, or were the last complete ones of a day stay', async () => {
@@ -233,16 +233,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         clock.at += 4 * HOUR;
         await read('warehouse', [credit(time < 9 ? 'c-1' : 'c-2')]);
       }
-      await db.change(`INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, state)
+      await db.change(`INSERT INTO syncs (organization_id, resource, trigger, claim, started_at, state)
       VALUES ('organization-1', 'warehouse', 'schedule', 1, '2026-05-01T00:00:00.000Z', 'running')`);
       const kept = async () => {
         const starts = await db.column<string>(
-          "SELECT started_at FROM sync_runs WHERE resource = 'warehouse' ORDER BY id",
+          "SELECT started_at FROM syncs WHERE resource = 'warehouse' ORDER BY id",
         );
         return starts.map(start => start.slice(0, 13));
       };
       expect(await kept()).toHaveLength(14);
-      expect(await mirror.pruneRuns(clock.at)).toBe(8);
+      expect(await mirror.pruneSyncs(clock.at)).toBe(8);
       const whatStays = [
         '2026-05-04T12', // the first rows
         '2026-05-04T20', // the last of its day
@@ -252,8 +252,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         '2026-05-01T00', // still running
       ];
       expect(await kept()).toEqual(whatStays);
-      expect(await mirror.pruneRuns(clock.at)).toBe(0);
-      expect(await mirror.pruneRuns(clock.at + 1)).toBe(0);
+      expect(await mirror.pruneSyncs(clock.at)).toBe(0);
+      expect(await mirror.pruneSyncs(clock.at + 1)).toBe(0);
       expect(await kept()).toEqual(whatStays);
     });
 
@@ -262,7 +262,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       const add = (count: number) =>
         db.change(
           `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
-          INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, finished_at, state)
+          INSERT INTO syncs (organization_id, resource, trigger, claim, started_at, finished_at, state)
           SELECT 'organization-1', 'members', 'schedule', 1, ?, ?, 'complete' FROM n`,
           count,
           new Date(clock.at).toISOString(),
@@ -270,9 +270,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         );
       await add(1201);
       clock.at += 24 * HOUR;
-      expect(await mirror.pruneRuns(clock.at)).toBe(1200);
+      expect(await mirror.pruneSyncs(clock.at)).toBe(1200);
       await add(3);
-      expect(await mirror.pruneRuns(clock.at + 25 * HOUR)).toBe(2);
+      expect(await mirror.pruneSyncs(clock.at + 25 * HOUR)).toBe(2);
     });
   });
 });

@@ -20,7 +20,7 @@ describe.each(ENGINES)('$name', ({ stage, store }) => {
       trigger: 'delivery',
     });
     await read.abandon(FAULT, TRAFFIC);
-    expect(await db.value("SELECT error FROM sync_runs WHERE resource = 'warehouse'")).toBe(KEPT);
+    expect(await db.value("SELECT error FROM syncs WHERE resource = 'warehouse'")).toBe(KEPT);
     expect(await db.value("SELECT error FROM freshness WHERE resource = 'warehouse'")).toBe(KEPT);
   });
 

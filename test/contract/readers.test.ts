@@ -21,7 +21,7 @@ import { ask as askOf } from '../../src/query/lists/ask.js';
 import type { Filter } from '../../src/query/lists/filter.js';
 import * as find from '../../src/query/lists/find.js';
 import type { Asked, List } from '../../src/query/lists/list.js';
-import { ALL_LISTS, DELIVERIES, JOBS, RUNS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS, DELIVERIES, JOBS, SYNCS } from '../../src/query/lists/lists.js';
 import { isThere, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/read.js';
 import * as mentions from '../../src/query/mentions.js';
 import { readRound } from '../../src/query/reads/round.js';
@@ -62,7 +62,7 @@ const MOMENTS = [
 ].concat([1, 3].map(minutes => new Date(NOON + minutes * MINUTE).toISOString()));
 const [, , LATEST = ''] = MOMENTS;
 const SINCE = ['0000-01-01T00:00:00.000Z', new Date(NOON + MINUTE).toISOString()];
-const MARK = { job: 3, run: 5, at: new Date(NOON + 2 * MINUTE).toISOString() };
+const MARK = { job: 3, sync: 5, at: new Date(NOON + 2 * MINUTE).toISOString() };
 const ASKED = [null, ONE, 'nobody'].flatMap(organizationId =>
   [[], [4, 5, 9, 14]].map(jobs => ({ mark: MARK, jobs, organizationId })),
 );
@@ -232,13 +232,13 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
       asked => () => everyPage(reader, asked),
     ),
   streamRows: reader => ALL_LISTS.flatMap(asksOf).map(asked => () => streamRows(reader, asked, 7)),
-  readAll: about([JOBS, RUNS, DELIVERIES], (reader, list) =>
+  readAll: about([JOBS, SYNCS, DELIVERIES], (reader, list) =>
     readAll(reader, list, [{ column: 'id', above: 2 }], null),
   ),
   readNumbered: about(pairs([JOBS, DELIVERIES], [1, 2, 3, 4, 5, 99]), (reader, [list, id]) =>
     readNumbered(reader, list, id),
   ),
-  isThere: about(pairs([JOBS, RUNS], [ONE, 'nobody']), (reader, [list, id]) =>
+  isThere: about(pairs([JOBS, SYNCS], [ONE, 'nobody']), (reader, [list, id]) =>
     isThere(reader, list, 'organization_id', id),
   ),
   search: about(['R0', 'a', 'ÄPFEL', 'o', '%', 'answer', '\\', ONE], search),
@@ -288,7 +288,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readFollowed: about(ASKED, (reader, asked) => progress.readFollowed(reader, asked, NOW)),
   isAnybodyAtWork: about([NOON, NOW], progress.isAnybodyAtWork),
   readProgress: about(ASKED, (reader, asked) => progress.readProgress(reader, asked, NOW)),
-  readEndedRuns: about(ASKED, progress.readEndedRuns),
+  readEndedSyncs: about(ASKED, progress.readEndedSyncs),
   readSynced: about(ASKED, (reader, asked) => readSynced(reader, asked, RESOURCES)),
 };
 

@@ -262,7 +262,7 @@ test('T44 a suspension that arrives while a long list is read stops its writes',
   installations.suspend(installationId);
   await program.rest();
   expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
-  expect(await program.rows("SELECT state FROM sync_runs WHERE state = 'running'")).toEqual([]);
+  expect(await program.rows("SELECT state FROM syncs WHERE state = 'running'")).toEqual([]);
   expect(await program.rows('SELECT count(*) AS rows FROM retirements')).toEqual([{ rows: 120 }]);
   installations.unsuspend(installationId);
   await program.rest();

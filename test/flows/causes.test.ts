@@ -14,17 +14,15 @@ async function runsAfter(program: Program, id: unknown): Promise<Run[]> {
   const columns = 'resource, trigger, job_id, delivery_id';
   const asRun = (row: unknown): Run =>
     Object.assign({ resource: '', trigger: '', job_id: null, delivery_id: null }, row);
-  return (await program.rows(`SELECT ${columns} FROM sync_runs WHERE id > ? ORDER BY id`, Number(id))).map(
-    asRun,
-  );
+  return (await program.rows(`SELECT ${columns} FROM syncs WHERE id > ? ORDER BY id`, Number(id))).map(asRun);
 }
 
-const newestRun = async (program: Program) =>
-  Object((await program.rows('SELECT coalesce(max(id), 0) AS id FROM sync_runs'))[0])['id'];
+const newestSync = async (program: Program) =>
+  Object((await program.rows('SELECT coalesce(max(id), 0) AS id FROM syncs'))[0])['id'];
 
 test('each run names the job that made it, and the newest delivery that this job answers', async () => {
   const { program, retire } = await startInstalled();
-  const before = await newestRun(program);
+  const before = await newestSync(program);
   retire(1);
   retire(2);
   await program.rest();
@@ -41,7 +39,7 @@ test('a run that no delivery had asked for names its job alone, the row of an in
   const { program, organizationId, installationId } = await startInstalled();
   const first = (await runsAfter(program, 0)).filter(({ resource }) => resource === 'installation');
   expect(first).toEqual([{ ...first[0], job_id: expect.any(Number) }]);
-  const before = await newestRun(program);
+  const before = await newestSync(program);
   issueCredit(program.sandbox, organizationId);
   await program.reconcile();
   const runs = await runsAfter(program, before);
@@ -69,18 +67,18 @@ test('a run tells when the registry had answered, which is between its beginning
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
-  const outside = `SELECT id, resource FROM sync_runs WHERE requests > 0 AND (answered_at IS NULL
+  const outside = `SELECT id, resource FROM syncs WHERE requests > 0 AND (answered_at IS NULL
     OR answered_at < started_at OR answered_at > finished_at)`;
   expect(await program.rows(outside)).toEqual([]);
   expect(
-    await program.rows("SELECT 1 FROM sync_runs WHERE resource = 'installation' AND answered_at IS NULL"),
+    await program.rows("SELECT 1 FROM syncs WHERE resource = 'installation' AND answered_at IS NULL"),
   ).toEqual([]);
   program.registry.faults.add({ path: '/organizations/*/members', kind: 'hangup' });
-  const before = await newestRun(program);
+  const before = await newestSync(program);
   retire(1);
   await program.rest();
   const [failed] = await program.rows(
-    "SELECT requests > 0 AS asked, answered_at FROM sync_runs WHERE resource = 'members' AND id > ?",
+    "SELECT requests > 0 AS asked, answered_at FROM syncs WHERE resource = 'members' AND id > ?",
     Number(before),
   );
   expect(failed).toEqual({ asked: 1, answered_at: null });

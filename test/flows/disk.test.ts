@@ -21,11 +21,11 @@ test('T21 a walk over certificates stops where the disk is nearly full, and goes
   const soFar = await stored();
   expect(soFar).toBeLessThan(RETIREMENTS);
   expect(
-    (await rows("SELECT error_code FROM sync_runs WHERE resource = 'certificates' ORDER BY id DESC"))[0],
+    (await rows("SELECT error_code FROM syncs WHERE resource = 'certificates' ORDER BY id DESC"))[0],
   ).toEqual({
     error_code: 'disk_nearly_full',
   });
-  const runs = async () => (await rows('SELECT id FROM sync_runs')).length;
+  const runs = async () => (await rows('SELECT id FROM syncs')).length;
   const runsSoFar = await runs();
   retire(1);
   await registry.deliveries.settled();

@@ -210,7 +210,7 @@ test('a project whose answer is of no use keeps no other from being written, and
   }
   await program.reconcile();
   expect(
-    await program.rows(`SELECT p.full_name, r.state FROM projects AS p JOIN sync_runs AS r ON r.id = p.sync_run_id
+    await program.rows(`SELECT p.full_name, r.state FROM projects AS p JOIN syncs AS r ON r.id = p.sync_id
       WHERE p.full_name IN ('One', 'Other') ORDER BY p.full_name`),
   ).toEqual([
     { full_name: 'One', state: 'complete' },

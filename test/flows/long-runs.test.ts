@@ -55,8 +55,8 @@ test('what is older than the retention and proves nothing is removed at a tick, 
   retire(1);
   await program.rest();
   await program.reconcile();
-  const idle = `SELECT id FROM sync_runs AS run WHERE rows_added + rows_changed + rows_removed = 0
-    AND id < (SELECT max(id) FROM sync_runs AS later WHERE later.resource = run.resource AND date(later.started_at) = ?)`;
+  const idle = `SELECT id FROM syncs AS run WHERE rows_added + rows_changed + rows_removed = 0
+    AND id < (SELECT max(id) FROM syncs AS later WHERE later.resource = run.resource AND date(later.started_at) = ?)`;
   const day = new Date(program.time.now()).toISOString().slice(0, 10);
   expect((await program.rows(idle, day)).length).toBeGreaterThan(0);
   await program.reconcile(91 * 24 * 3_600_000);

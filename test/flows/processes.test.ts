@@ -63,7 +63,7 @@ test('T61 a worker process that is killed again and again in the middle of its w
   expect(await last.stop()).toBe(0);
   expect(await differences(program)).toEqual([]);
   expect(await program.engine.findBroken(Date.now())).toEqual([]);
-  expect(await program.rows("SELECT * FROM sync_runs WHERE state = 'running'")).toEqual([]);
+  expect(await program.rows("SELECT * FROM syncs WHERE state = 'running'")).toEqual([]);
 });
 
 test('T63 two and four worker processes on one pair of databases run no job twice at once', async () => {
@@ -85,7 +85,7 @@ test('T63 two and four worker processes on one pair of databases run no job twic
     await program.rows(`SELECT a.id FROM jobs a JOIN jobs b ON a.id < b.id AND a.lane = b.lane AND a.organization_id = b.organization_id
        WHERE a.started_at < b.finished_at AND b.started_at < a.finished_at`);
   expect(overlaps).toEqual([]);
-  expect(await program.rows("SELECT * FROM sync_runs WHERE state <> 'complete'")).toEqual([]);
+  expect(await program.rows("SELECT * FROM syncs WHERE state <> 'complete'")).toEqual([]);
 });
 
 test('T68 the mirror is the same, instant by instant, in Berlin, on Newfoundland and on Samoa', async () => {
@@ -142,7 +142,7 @@ const COMPARED = [
 ] as const;
 
 async function rowsWithoutReadTimes({ rows, columns }: Tables, table: string): Promise<unknown[]> {
-  const ours = new Set(['version', 'valid_from', 'sync_run_id']);
+  const ours = new Set(['version', 'valid_from', 'sync_id']);
   const names = (await columns(table)).filter(name => !ours.has(name));
   return await rows(`SELECT ${names.join(', ')} FROM ${table} ORDER BY document`);
 }
@@ -179,7 +179,7 @@ test('T71 a flood of deliveries leads to a read at once, then to one a second, a
   const newest = 'SELECT max(coalesce(last_received_at, received_at)) FROM deliveries';
   const arrived = await program.value<string>(newest);
   const [read] = await program.rows(
-    "SELECT max(started_at) AS started FROM sync_runs WHERE resource = 'warehouse'",
+    "SELECT max(started_at) AS started FROM syncs WHERE resource = 'warehouse'",
   );
   expect(Object(read)['started'] > (arrived ?? '')).toBe(true);
   expect(await differences(program)).toEqual([]);

@@ -20,7 +20,7 @@ test('31 December is provable in April: what stood there, the read that saw it a
     await read('retirements', isNewYear ? [after, retirement('r-2')] : [before]);
   }
   clock.at = Date.parse('2026-04-20T00:00:00.000Z');
-  expect(await mirror.pruneRuns(clock.at - 90 * DAY)).toBeGreaterThan(100);
+  expect(await mirror.pruneSyncs(clock.at - 90 * DAY)).toBeGreaterThan(100);
 
   const run = async (...argv: string[]) => {
     const { exitCode, stdout } = await runCommand([...argv, '--json'], {
@@ -35,7 +35,7 @@ test('31 December is provable in April: what stood there, the read that saw it a
   expect(JSON.stringify(asOf.retirements)).toContain('2025-12-31T22:00:00.000Z');
   const versions = await run('history', 'retirements', 'r-1');
   expect(versions).toHaveLength(2);
-  const wrote = new Set(versions.map((version: { sync_run_id: number }) => version.sync_run_id));
-  const runs = await run('query', `select id from sync_runs where id in (${[...wrote].join(', ')})`);
+  const wrote = new Set(versions.map((version: { sync_id: number }) => version.sync_id));
+  const runs = await run('query', `select id from syncs where id in (${[...wrote].join(', ')})`);
   expect(runs).toHaveLength(2);
 });

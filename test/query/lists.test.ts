@@ -29,7 +29,7 @@ function open() {
   const retire = (version: number, organizationId: string, id: string) =>
     mirror
       .prepare(
-        `INSERT INTO retirements (version, organization_id, id, created_at, valid_from, sync_run_id, document)
+        `INSERT INTO retirements (version, organization_id, id, created_at, valid_from, sync_id, document)
         VALUES (?, ?, ?, ?, ?, 1, '{}')`,
       )
       .run(version, organizationId, id, NOW, NOW);
@@ -72,7 +72,7 @@ test('a list of one organization holds nothing of another, and of projects what 
   const { reader, mirror, retire } = open();
   retire(1, 'o-1', 'r-1');
   retire(2, 'o-2', 'r-2');
-  mirror.exec(`INSERT INTO projects (version, id, valid_from, sync_run_id, document)
+  mirror.exec(`INSERT INTO projects (version, id, valid_from, sync_id, document)
     VALUES (3, 'p-1', '${NOW}', 1, '{}'), (4, 'p-2', '${NOW}', 1, '{}');
     INSERT INTO project_references VALUES ('o-2', 'p-2')`);
   const owned = { organization_id: 'o-2' };
@@ -84,7 +84,7 @@ test('a listed row carries the name of its organization, null where that is not 
   const { reader, mirror, retire } = open();
   retire(1, 'o-1', 'r-1');
   retire(2, 'o-2', 'r-2');
-  mirror.exec(`INSERT INTO organizations (version, id, full_name, valid_from, sync_run_id, document)
+  mirror.exec(`INSERT INTO organizations (version, id, full_name, valid_from, sync_id, document)
     VALUES (3, 'o-1', 'Quay', '${NOW}', 1, '{}')`);
   expect(await columnOf('organization_name', streamRows(reader, asked('retirements')))).toEqual([
     null,

@@ -15,7 +15,7 @@ import type { Reader } from '../../src/store/contract/reader.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { createInboxPort as createSqliteInbox } from '../../src/store/sqlite/inbox/inbox.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import type { OpenRun } from '../../src/mirror/port.js';
+import type { OpenSync } from '../../src/mirror/port.js';
 import type { Resource } from '../../src/resources/lists.js';
 import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
 import { activate, type Clock, readerOf, type Scene, temporaryScene } from './mirror.js';
@@ -148,7 +148,7 @@ export async function stageOn(postgres: Postgres): Promise<Stage> {
 }
 
 /** A run that has not written yet, of the first organization's first claim. */
-export function openRun(resource: Resource, knownAt: string | null = null): OpenRun {
+export function openSync(resource: Resource, knownAt: string | null = null): OpenSync {
   return {
     request: {
       organizationId: 'organization-1',

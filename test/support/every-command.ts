@@ -104,7 +104,7 @@ export function everyCommand({
     'certificates list': () => [],
     'certificates verify': () => [],
     'certificates export': () => [join(folder, `export${tag}`)],
-    'runs list': () => [],
+    'syncs list': () => [],
     'deliveries list': () => [],
     'deliveries show': () => ['1'],
     'deliveries replay': () => ['1'],

@@ -64,7 +64,7 @@ async function explain(
     .withTables<Record<string, Record<string, string>>>()
     .selectFrom(entry.table)
     .selectAll()
-    .where('sync_run_id', 'is not', null)
+    .where('sync_id', 'is not', null)
     .execute();
   const row = pick(random, rows);
   if (row === undefined) return [];

@@ -208,5 +208,5 @@ async function settle(program: Program): Promise<void> {
 }
 
 async function countClosed(program: Program): Promise<number> {
-  return Number(await program.value('SELECT coalesce(sum(rows_removed), 0) FROM sync_runs'));
+  return Number(await program.value('SELECT coalesce(sum(rows_removed), 0) FROM syncs'));
 }

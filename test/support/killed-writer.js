@@ -13,7 +13,7 @@ migrateFile(join(folder, 'inbox.db'), 'inbox', at);
 migrateFile(join(folder, 'mirror.db'), 'mirror', at);
 const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 1000 });
 const insert =
-  db.prepare(`INSERT INTO retirements (version, organization_id, id, valid_from, sync_run_id, document)
+  db.prepare(`INSERT INTO retirements (version, organization_id, id, valid_from, sync_id, document)
   VALUES (?, 'organization-1', ?, ?, 1, ?)`);
 const state = db.prepare(`INSERT INTO resource_states (organization_id, resource, rows, complete_at, outcome)
   VALUES ('organization-1', 'retirements', ?, ?, 'complete')

@@ -88,7 +88,7 @@ export async function fillOddly(stage: Stage): Promise<void> {
   await mirror.mark('forbidden', taskOf('organization_1'), ['members'], clock.at);
   await mirror.mark('refused', taskOf('organization_1'), ['addresses'], clock.at);
   await mirror.mark('not_offered', taskOf('organization_1'), ['inventory'], clock.at);
-  await stage.db.change(`UPDATE sync_runs SET state = 'running', finished_at = NULL
+  await stage.db.change(`UPDATE syncs SET state = 'running', finished_at = NULL
     WHERE resource = 'inventory' AND organization_id = 'organization-1'`);
 }
 

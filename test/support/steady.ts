@@ -4,7 +4,7 @@ export function steadyInPlace(text: string): string {
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, id => id.replaceAll(/[0-9a-f]/g, '0'))
     .replaceAll(/\b[0-9a-f]{8}…/g, '00000000…')
     .replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, at => at.replaceAll(/\d/g, '0'))
-    .replaceAll(/"(age_seconds|version|sync_run_id)":\d+/g, '"$1":0')
+    .replaceAll(/"(age_seconds|version|sync_id)":\d+/g, '"$1":0')
     .replaceAll(
       /\b\d{1,2} s( {1,2}|$)/gm,
       (age, space: string) => `0 s${' '.repeat(age.length - 3 - space.length)}${space}`,

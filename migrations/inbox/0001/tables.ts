@@ -67,7 +67,7 @@ export const TABLES = [
       id: ['id', 'rises in the order of creation'],
       kind: [
         'text',
-        'what is to do: installation (look at one installation again) or a word of the schedule',
+        'what is to do: installation (read one installation again) or a word of the schedule',
         'NOT NULL',
       ],
       organization_id: ['text', 'whose data it reads; null until that is known'],

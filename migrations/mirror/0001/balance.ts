@@ -168,7 +168,7 @@ const FINDINGS_OF_CREDITS = view(
       SURE,
     ],
     organization_id: ['text', 'whose list it stands in', SURE],
-    resource: ['text', 'which list, by its word in sync_runs', SURE],
+    resource: ['text', 'which list, by its word in syncs', SURE],
     id: ['text', 'id of the row: of a credit its credit_id', SURE],
     serialization: ['text', 'what names the credit in public'],
     amount_exact: ['text', "the registry's own digits; null where it sent no usable number"],
@@ -521,7 +521,7 @@ const RESTATEMENTS = view(
       "what stood there: of a retirement its amount in the registry's own digits, of a certificate the SHA-256 of the file",
     ],
     after: ['text', 'what stands there since; null where it is gone'],
-    sync_run_id: ['int', 'the sync run that found it; old runs are removed in time'],
+    sync_id: ['int', 'the sync that found it; old syncs are removed in time'],
   },
   ({ mirror, word, bytewise, year }) => {
     const inPlace = (table: string, column: string) =>

@@ -47,7 +47,7 @@ export const BOOKS = [
     { isSmall: true, rules: ['PRIMARY KEY (organization_id, lane)'], storage: 'fillfactor = 50' },
   ),
   table(
-    'mirror.sync_runs',
+    'mirror.syncs',
     'One read of one resource of one organization. Entered with its first write, or when it ends.',
     {
       id: ['counted', 'rises in the order of writing'],
@@ -79,16 +79,16 @@ export const BOOKS = [
       ],
       last_number: [
         'int',
-        'the newest number of the counter when the run last changed a row: none of its changes has a later one; null where it changed none',
+        'the newest number of the counter when the sync last changed a row: none of its changes has a later one; null where it changed none',
       ],
     },
   ),
-  index('sync_runs_by_resource', 'mirror.sync_runs', 'organization_id, resource, id'),
-  index('sync_runs_by_finished_at', 'mirror.sync_runs', 'finished_at'),
-  index('sync_runs_running', 'mirror.sync_runs', 'id', "state = 'running'"),
-  index('sync_runs_with_drift', 'mirror.sync_runs', 'id', 'drift > 0'),
-  /** Where the changes since an instant begin: after those of the runs that had ended by then. */
-  index('sync_runs_that_changed', 'mirror.sync_runs', 'finished_at', 'last_number IS NOT NULL'),
+  index('syncs_by_resource', 'mirror.syncs', 'organization_id, resource, id'),
+  index('syncs_by_finished_at', 'mirror.syncs', 'finished_at'),
+  index('syncs_running', 'mirror.syncs', 'id', "state = 'running'"),
+  index('syncs_with_drift', 'mirror.syncs', 'id', 'drift > 0'),
+  /** Where the changes since an instant begin: after those of the syncs that had ended by then. */
+  index('syncs_that_changed', 'mirror.syncs', 'finished_at', 'last_number IS NOT NULL'),
   table(
     'mirror.resource_states',
     'What is known of each resource of each organization. People read the view "freshness" instead.',
@@ -130,7 +130,7 @@ export const BOOKS = [
         'int',
         'rows that it was asked for a page, where the registry refuses as many as we ask for; null elsewhere',
       ],
-      open_run: ['int', 'the sync run that has written and not ended; null between runs'],
+      open_sync: ['int', 'the sync that has written and not ended; null between syncs'],
       doubted_at: [
         'instant',
         'start of the complete read that lacked most rows; null where none waits for a second one',
@@ -241,7 +241,7 @@ export const BOOKS = [
   ),
   table(
     'mirror.awaited_installations',
-    'Installations that a webhook, a person or the registry\'s list has named and nobody has looked at yet. The first look takes a row away, whatever it finds. People read the view "coverage" instead.',
+    'Installations that a webhook, a person or the registry\'s list has named and nobody has read yet. The first sync takes a row away, whatever it finds. People read the view "coverage" instead.',
     {
       id: ['text', "the registry's id", 'PRIMARY KEY'],
       organization_id: ['text', 'whose it is; null where only a webhook named it'],

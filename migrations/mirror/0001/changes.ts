@@ -20,16 +20,16 @@ function changesOf(dialect: Dialect, entry: Mirrored): string {
   );
   const owned = (alias: string) =>
     owner === null ? `${none('text')}, ${none('text')}` : `${alias}.${owner}, o.full_name`;
-  const joins = (alias: string, run: string) =>
-    `${owner === null ? '' : `LEFT JOIN ${mirror}organizations AS o ON o.id = ${alias}.${owner} `}LEFT JOIN ${mirror}sync_runs AS r ON r.id = ${alias}.${run}`;
+  const joins = (alias: string, sync: string) =>
+    `${owner === null ? '' : `LEFT JOIN ${mirror}organizations AS o ON o.id = ${alias}.${owner} `}LEFT JOIN ${mirror}syncs AS r ON r.id = ${alias}.${sync}`;
   const come = (from: string) => `SELECT n.version, n.valid_from, ${owned('n')}, ${word(resource)}, n.${id},
   ${bytewise("CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END")},
   CASE WHEN p.version IS NOT NULL THEN ${object('p', shown)} END,
   ${object('n', shown)},
   ${bytewise(`CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(${differ.join(' || ')}, ','), ''), 'document') END`)},
-  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+  n.sync_id, r.trigger, r.job_id, r.delivery_id
 FROM ${mirror}${from} AS n LEFT JOIN ${mirror}${table}_past AS p ON p.closed_version = n.version
-${joins('n', 'sync_run_id')}${only === undefined ? '' : `\nWHERE n.${only}`}`;
+${joins('n', 'sync_id')}${only === undefined ? '' : `\nWHERE n.${only}`}`;
   const gone = `SELECT p.closed_version, p.valid_to, ${owned('p')}, ${word(resource)}, p.${id}, ${word('removed')},
   ${object('p', shown)},
   NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
@@ -56,7 +56,7 @@ export const CHANGES = view(
     ],
     organization_id: ['text', 'the organization that it belongs to; null for what belongs to nobody'],
     organization_name: ['text', 'its name'],
-    resource: ['text', 'what changed, by its word in sync_runs', SURE],
+    resource: ['text', 'what changed, by its word in syncs', SURE],
     id: ['text', 'id of the row: of a credit its credit_id, of a certificate its retirement_id', SURE],
     change: ['text', 'added, changed or removed', SURE],
     before: ['text', 'what stood there, a JSON object of columns; null where the row is new'],
@@ -65,8 +65,8 @@ export const CHANGES = view(
       'text',
       "names of the columns that differ, with commas between; 'document' where they differ in nothing that has a column; null where the row is new or gone",
     ],
-    sync_run_id: ['int', 'the sync run that found it; old runs are removed in time', SURE],
-    trigger: ['text', 'what asked for that run: delivery, schedule, worker or a person'],
+    sync_id: ['int', 'the sync that found it; old syncs are removed in time', SURE],
+    trigger: ['text', 'what asked for that sync: delivery, schedule, worker or a person'],
     job_id: ['int', 'the job of the inbox that did it; null where none did'],
     delivery_id: ['int', 'the newest delivery that this job answers; null where none had asked for it'],
   },

@@ -133,11 +133,11 @@ SELECT r.organization_id, r.resource,
     WHEN r.access <> 'active' THEN r.access
     WHEN r.forbidden_at IS NOT NULL THEN 'forbidden'
     WHEN r.not_offered_at IS NOT NULL THEN 'not_offered'
-    WHEN r.complete_at IS NULL AND (r.open_run IS NOT NULL OR r.outcome = 'partial') THEN 'partial'
+    WHEN r.complete_at IS NULL AND (r.open_sync IS NOT NULL OR r.outcome = 'partial') THEN 'partial'
     WHEN r.complete_at IS NULL AND r.outcome = 'failed' THEN 'failing'
     WHEN r.complete_at IS NULL THEN 'never_read'
     WHEN r.doubted_at IS NOT NULL THEN 'doubtful'
-    WHEN r.open_run IS NOT NULL OR r.outcome = 'partial' THEN 'partial'
+    WHEN r.open_sync IS NOT NULL OR r.outcome = 'partial' THEN 'partial'
     WHEN r.outcome = 'failed' THEN 'failing'
     WHEN r.why IS NOT NULL THEN 'behind'
     WHEN ${since('r.complete_at')} NOT BETWEEN 0 AND 2 * ${pause} THEN 'late'

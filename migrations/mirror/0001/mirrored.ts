@@ -258,12 +258,12 @@ export const RESOURCES = [
         'when this file had arrived to its end; for a row without a file, when it was entered',
         'NOT NULL',
       ],
-      sync_run_id: ['int', 'the sync run that fetched the file; null before'],
+      sync_id: ['int', 'the sync that fetched the file; null before'],
     },
-    ended: { ...ENDED, closed_by: ['int', 'the sync run that closed it'] },
+    ended: { ...ENDED, closed_by: ['int', 'the sync that closed it'] },
     endedInHistory: {
       valid_to: ['instant', 'null where it is still the newest; else it was so before, not at, this instant'],
-      closed_by: ['int', 'the sync run that closed it; null where it is still the newest'],
+      closed_by: ['int', 'the sync that closed it; null where it is still the newest'],
       closed_version: [
         'int',
         'number of the counter that its closing took; null where it is still the newest',

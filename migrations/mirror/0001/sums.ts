@@ -147,12 +147,12 @@ WHERE r.version > (SELECT retirement_version FROM ${mirror}certificate_mark)
   ),
   view(
     'mirror.drift',
-    'Scheduled runs that found changes that no delivery had announced. Each one is a lost or missing webhook.',
+    'Scheduled syncs that found changes that no delivery had announced. Each one is a lost or missing webhook.',
     {
-      sync_run_id: ['int', 'the run that found it', SURE],
+      sync_id: ['int', 'the sync that found it', SURE],
       organization_id: ['text', 'whose resource'],
       resource: ['text', 'what had changed', SURE],
-      started_at: ['instant', 'when the run began', SURE],
+      started_at: ['instant', 'when the sync began', SURE],
       drift: ['int', 'how many rows', SURE],
       rows_added: ['int', 'rows that were not there before', SURE],
       rows_changed: ['int', 'rows that got a new version', SURE],
@@ -161,7 +161,7 @@ WHERE r.version > (SELECT retirement_version FROM ${mirror}certificate_mark)
     ({
       mirror,
     }) => `SELECT id, organization_id, resource, started_at, drift, rows_added, rows_changed, rows_removed
-FROM ${mirror}sync_runs
+FROM ${mirror}syncs
 WHERE drift > 0`,
   ),
   view(

@@ -102,7 +102,7 @@ export function createMetrics(events: readonly string[]) {
   const runs = counter('job_runs_total', 'Jobs run, by outcome', 'outcome');
   const requests = counter('registry_requests_total', 'Calls to the registry', 'route', 'status');
   const syncs = histogram(
-    'sync_run_duration_seconds',
+    'sync_duration_seconds',
     'Reads of one resource of one organization',
     [0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600],
     'resource',
@@ -171,7 +171,7 @@ export function createMetrics(events: readonly string[]) {
     /** A template such as `/app/installations/:id`, never a path; the status is null where none came. */
     registryRequest: (template: string, status: number | null) =>
       requests.inc({ route: route(template), status: status === null ? 'none' : statusLabel(status) }),
-    syncRun: (name: string, ended: string, seconds: number) =>
+    synced: (name: string, ended: string, seconds: number) =>
       syncs.observe({ resource: resource(name), state: state(ended) }, seconds),
     rows: (name: string, change: 'added' | 'changed' | 'removed', count: number) =>
       rows.inc({ resource: resource(name), change }, count),

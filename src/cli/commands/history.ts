@@ -10,7 +10,7 @@ import { ROW_WORDS } from '../taken.js';
 const NOT_SHOWN = new Set([
   'version',
   'organization_id',
-  'sync_run_id',
+  'sync_id',
   'closed_by',
   'closed_version',
   'document',

@@ -51,7 +51,7 @@ function queryName(relation: Relation): string {
   return relation.database === 'inbox' ? `inbox.${relation.name}` : relation.name;
 }
 
-const OF_USE = ['sync_runs', 'resource_states', 'deliveries', 'jobs', 'refusals', 'processes'];
+const OF_USE = ['syncs', 'resource_states', 'deliveries', 'jobs', 'refusals', 'processes'];
 
 /** What answers a question, what is mirrored, how it came there, what was before, and the bookkeeping. */
 function inOrderOfUse(relations: readonly Relation[]): readonly Relation[] {
@@ -142,5 +142,5 @@ const VERSIONS = `
 
 Each \`_history\` is a view of all versions of a table, past and present; each \`_past\` is a table of those that are no longer true. As of an
 instant: \`valid_from\` is at or before it, and \`valid_to\` is null or after it. Both are when the mirror observed it; the registry may have changed
-earlier. \`closed_by\` is the sync run that closed a version, \`closed_version\` the number that its closing took.
+earlier. \`closed_by\` is the sync that closed a version, \`closed_version\` the number that its closing took.
 `;

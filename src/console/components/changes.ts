@@ -30,7 +30,7 @@ function linked(change: Change): Part {
   return html`<a href="/${page}/${encodeURIComponent(change.id)}">${wordsOf(change)}</a>`;
 }
 
-function cause({ delivery_id: delivery, trigger, sync_run_id: run }: Change): Html {
+function cause({ delivery_id: delivery, trigger, sync_id: sync }: Change): Html {
   if (delivery !== null) return html`<a href="/deliveries/${delivery}">delivery ${delivery}</a>`;
-  return html`<a href="/runs?id=${run}">read ${run}</a>${trigger !== null && ` (${trigger})`}`;
+  return html`<a href="/syncs?id=${sync}">sync ${sync}</a>${trigger !== null && ` (${trigger})`}`;
 }

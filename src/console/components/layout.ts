@@ -22,7 +22,7 @@ const MENU: readonly (readonly [path: string, name: string])[] = [
   ['/changes', 'Changes'],
   ['/deliveries', 'Deliveries'],
   ['/jobs', 'Jobs'],
-  ['/runs', 'Reads'],
+  ['/syncs', 'Syncs'],
   ['/ask', 'Ask'],
 ];
 const DEMO: typeof MENU = [['/demo', 'Demo']];

@@ -3,7 +3,7 @@ import { cell } from './cell.js';
 import { html, type Html } from './html.js';
 import { shown } from './words.js';
 
-const BOOKKEEPING = ['version', 'closed_version', 'valid_from', 'valid_to', 'sync_run_id', 'document'];
+const BOOKKEEPING = ['version', 'closed_version', 'valid_from', 'valid_to', 'sync_id', 'document'];
 
 /** Every version as what it changed, newest first. */
 export function versions(rows: readonly Row[], now: number): Html {
@@ -13,7 +13,7 @@ export function versions(rows: readonly Row[], now: number): Html {
       row,
       before,
     }) => html`<li>Observed ${cell('valid_from', row['valid_from'], now)}${row['valid_to'] !== null && html`, no longer true ${cell('valid_to', row['valid_to'], now)}`}:
-${before === undefined ? 'first seen' : differences(before, row, now)} (read ${shown(row['sync_run_id'] ?? 'unknown')})</li>`,
+${before === undefined ? 'first seen' : differences(before, row, now)} (read ${shown(row['sync_id'] ?? 'unknown')})</li>`,
   )}</ol>`;
 }
 

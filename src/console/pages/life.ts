@@ -32,7 +32,7 @@ function stop({ id, resource, started_at: from, finished_at: to, ...rows }: Read
   const changed = rows.rows_added + rows.rows_changed + rows.rows_removed;
   const isWhole = rows.state === 'complete' || rows.state === 'running';
   const changes = changed > 0 && counted(changed, 'row changed', 'rows changed');
-  return html`<a href="/runs?id=${id}">${resource.replaceAll('_', ' ')}</a> ${took}, ${!isWhole && html`${badge(rows.state)} ${causeOf(rows.error)} `}${changes || (isWhole && 'nothing changed')}`;
+  return html`<a href="/syncs?id=${id}">${resource.replaceAll('_', ' ')}</a> ${took}, ${!isWhole && html`${badge(rows.state)} ${causeOf(rows.error)} `}${changes || (isWhole && 'nothing changed')}`;
 }
 
 /** The status that was answered, or what went wrong in words. */

@@ -23,7 +23,7 @@ interface Retirement {
 const WITHOUT = [
   'version',
   'document',
-  'sync_run_id',
+  'sync_id',
   'amount',
   'amount_micro',
   'valid_to',

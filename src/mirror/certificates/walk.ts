@@ -5,7 +5,7 @@ import type { CertificateStore, CertificateWalk } from '../mirror.js';
 import { LEFTOVER_AFTER_MS, type PdfStore } from '../pdf-store.js';
 import { type CertificateAnswer, type MirrorPort } from '../port.js';
 import { isWhole } from './file-name.js';
-import { SyncRun } from '../sync-run.js';
+import { Sync } from '../sync.js';
 
 /** Answers whose rows share one commit. A crash before it costs asking for them again. */
 const ROWS_AT_ONCE = 16;
@@ -46,8 +46,8 @@ export function createCertificateStore(
     },
     begin: async request => {
       const whole = { ...request, resource: 'certificates' } as const;
-      const run = await SyncRun.begin({ port, lane: 'certificates', now }, whole);
-      return beginWalk({ port, pdfs, now, organizationId: request.organizationId, run });
+      const sync = await Sync.begin({ port, lane: 'certificates', now }, whole);
+      return beginWalk({ port, pdfs, now, organizationId: request.organizationId, sync });
     },
   };
 }
@@ -57,10 +57,10 @@ interface WalkParts {
   readonly pdfs: PdfStore;
   readonly now: () => number;
   readonly organizationId: string;
-  readonly run: SyncRun;
+  readonly sync: Sync;
 }
 
-function beginWalk({ port, pdfs, now, organizationId, run }: WalkParts): CertificateWalk {
+function beginWalk({ port, pdfs, now, organizationId, sync }: WalkParts): CertificateWalk {
   let answers: CertificateAnswer[] = [];
   let writing = Promise.resolve();
   let failed = 0;
@@ -72,8 +72,8 @@ function beginWalk({ port, pdfs, now, organizationId, run }: WalkParts): Certifi
     if (batch.length === 0) return;
     const files = batch.flatMap(({ came }) => (came.kind === 'file' ? [came.file.file] : []));
     try {
-      const done = await port.writeCertificates(run.open(), batch);
-      run.note(done);
+      const done = await port.writeCertificates(sync.open(), batch);
+      sync.note(done);
       if (done.written.includes('gone')) await port.removeUnnamedFiles(files);
     } catch (error) {
       if (error instanceof MirrorError) await port.removeUnnamedFiles(files);
@@ -116,7 +116,7 @@ function beginWalk({ port, pdfs, now, organizationId, run }: WalkParts): Certifi
       const message = failed > 0 ? `${failed} certificates could not be stored` : 'some are still due';
       const fault = isLeft ? { code: 'certificates_left', message } : null;
       const state = isLeft ? 'partial' : 'complete';
-      await run.end({ state, fault, isInterrupted: false, ...traffic });
+      await sync.end({ state, fault, isInterrupted: false, ...traffic });
       return state;
     },
     abandon: async (fault, traffic) => {
@@ -125,7 +125,7 @@ function beginWalk({ port, pdfs, now, organizationId, run }: WalkParts): Certifi
       } catch (error) {
         if (!(error instanceof MirrorError)) throw error;
       }
-      await run.abandon(fault, traffic);
+      await sync.abandon(fault, traffic);
     },
   };
 }

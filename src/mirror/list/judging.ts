@@ -1,7 +1,7 @@
 import { LISTS } from '../../resources/lists.js';
 import type { Ask } from '../mirror.js';
-import type { Fault, List, MirrorPort, RunRequest } from '../port.js';
-import type { SyncRun } from '../sync-run.js';
+import type { Fault, List, MirrorPort, SyncRequest } from '../port.js';
+import type { Sync } from '../sync.js';
 import {
   type Circumstances,
   COMPLETE,
@@ -18,8 +18,8 @@ import { VersionSet } from './version-set.js';
 interface Stand {
   readonly port: MirrorPort;
   readonly list: List;
-  readonly run: SyncRun;
-  readonly request: RunRequest;
+  readonly sync: Sync;
+  readonly request: SyncRequest;
   readonly staging: { readonly seen: VersionSet; readonly distinct: number; readonly unseen: number };
   readonly pages: { readonly visited: number; readonly moved: number };
 }
@@ -63,13 +63,13 @@ export async function judgeRead(stand: Stand, answers: Answers): Promise<Judged>
 /** An answer that lacks rows and does not say whose it is, where others did, may be anybody's. */
 async function decisionOn(missing: Missing, stand: Stand, { ask, ownerNamed }: Answers): Promise<Decision> {
   if (missing.versions.size === 0) return COMPLETE;
-  if (ownerNamed === undefined && stand.run.before.isOwnerNamed) return partial(OWNER_UNNAMED);
+  if (ownerNamed === undefined && stand.sync.before.isOwnerNamed) return partial(OWNER_UNNAMED);
   return decide(missing, circumstancesOf(stand, ask));
 }
 
 function circumstancesOf(stand: Stand, ask: Answers['ask']): Circumstances {
-  const { list, run, staging, pages } = stand;
-  const { before } = run;
+  const { list, sync, staging, pages } = stand;
+  const { before } = sync;
   return {
     before: before.rows,
     seen: staging.distinct,
@@ -83,8 +83,8 @@ function circumstancesOf(stand: Stand, ask: Answers['ask']): Circumstances {
 }
 
 /** A doubt of the future, before the clock was put right, begins anew. */
-function doubtedForMs({ run, request }: Stand): number | null {
-  if (run.before.doubtedAt === null) return null;
-  const ms = request.startedAt - Date.parse(run.before.doubtedAt);
+function doubtedForMs({ sync, request }: Stand): number | null {
+  if (sync.before.doubtedAt === null) return null;
+  const ms = request.startedAt - Date.parse(sync.before.doubtedAt);
   return ms < 0 ? null : ms;
 }

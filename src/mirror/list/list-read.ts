@@ -31,11 +31,11 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   #underWay: Promise<void> = Promise.resolve();
 
   constructor(parts: ListParts<Item>) {
-    const { port, list, run } = parts;
-    this.before = run.before.last;
+    const { port, list, sync } = parts;
+    this.before = sync.before.last;
     this.#parts = parts;
     this.#staging = new Staging(parts);
-    const trusted = run.before.rows > 0 && !run.before.isBroken && parts.request.full !== true;
+    const trusted = sync.before.rows > 0 && !sync.before.isBroken && parts.request.full !== true;
     this.#pages = new HeldPages(port, list, trusted);
     this.#slices = new Slices({ staging: this.#staging, pages: this.#pages, pace: parts.pace });
   }
@@ -43,7 +43,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   readonly willPass = (page: number, digest: string) => this.#pages.isKnown(page, digest);
 
   async passPage(page: number, digest: string): Promise<PageResult | null> {
-    this.#parts.run.demandNotEnded();
+    this.#parts.sync.demandNotEnded();
     const rows = await this.#pages.pass(page, digest, this.#staging);
     return rows === null ? null : { fresh: rows, repeated: 0 };
   }
@@ -67,7 +67,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   }
 
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult> {
-    this.#parts.run.demandNotEnded();
+    this.#parts.sync.demandNotEnded();
     const origin = { observedAt: formatInstant(arrivedAt), page: null, likely: [] };
     const result = await this.#compare(await this.#notForgotten(items), origin);
     for (const portion of this.#slices.afterBatch()) await this.#write(portion);
@@ -75,8 +75,8 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   }
 
   async finish({ total, ask, flaw = null, ...traffic }: Finish): Promise<Finished> {
-    const { run } = this.#parts;
-    run.demandNotEnded();
+    const { sync } = this.#parts;
+    sync.demandNotEnded();
     await this.#underWay;
     const stand = { ...this.#parts, staging: this.#staging, pages: this.#pages };
     const { ownerNamed } = traffic;
@@ -93,12 +93,12 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     for (const portion of this.#slices.atEnd(rest, ending)) await this.#write(portion);
     await this.#underWay;
     return {
-      ...run.counts,
-      drift: run.drift,
+      ...sync.counts,
+      drift: sync.drift,
       state,
       fault: known,
       readAgain,
-      missing: missing.versions.size - run.counts.removed,
+      missing: missing.versions.size - sync.counts.removed,
       missingIds: [...missing.first.keys()],
     };
   }
@@ -107,7 +107,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   async abandon(fault: Fault, traffic: Traffic): Promise<void> {
     await this.#underWay.catch(() => undefined);
     this.#staging.clear();
-    await this.#parts.run.abandon(fault, traffic);
+    await this.#parts.sync.abandon(fault, traffic);
   }
 
   /** What a read in full found that nobody but a hand can have changed. */
@@ -119,23 +119,23 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     return { code: 'mended', message: `changed by hand, and as the registry has it again: ${rows}` };
   }
 
-  /** Waits for the slice before, whose fault it tells. The last one ends the run. */
+  /** Waits for the slice before, whose fault it tells. The last one ends the sync. */
   async #write({ limit, rest, ending }: Portion): Promise<void> {
     await this.#underWay;
     await pause();
-    const { port, run, now } = this.#parts;
+    const { port, sync, now } = this.#parts;
     const slice = this.#staging.take(limit);
     const { inserts, mends, projects } = slice;
     const pages = this.#pages.readyWith(slice);
     const changes = { ...NO_CHANGES, ...rest, inserts, mends, projects, pages };
     const end = ending === undefined ? null : { ...ending, endedAt: now() };
-    const committed = port.commit(run.open(), changes, end);
+    const committed = port.commit(sync.open(), changes, end);
     this.#underWay = committed.then(done => this.#written(slice, done, end));
     this.#underWay.catch(() => undefined);
   }
 
   #written(slice: Slice, done: ListCommitted, ending: Ending | null): void {
-    this.#parts.run.note(done, ending);
+    this.#parts.sync.note(done, ending);
     this.#staging.written(slice, done.versions);
     this.#pages.forgetWritten();
     this.#parts.pace.note(slice.inserts.length, done.ms);
@@ -173,7 +173,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   }
 
   #doubtOf({ doubt }: Decision): Changes['doubt'] {
-    if (doubt === undefined || (doubt === null && this.#parts.run.before.doubtedAt === null))
+    if (doubt === undefined || (doubt === null && this.#parts.sync.before.doubtedAt === null))
       return undefined;
     return doubt?.pack() ?? null;
   }

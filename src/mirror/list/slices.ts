@@ -18,7 +18,7 @@ export interface Rest extends Pick<Changes, 'doubt' | 'dropPagesFrom'> {
 export interface Portion {
   readonly limit: number;
   readonly rest: Partial<Changes>;
-  /** Of the run, with the last one. */
+  /** Of the sync, with the last one. */
   readonly ending?: Omit<Ending, 'endedAt'>;
 }
 

@@ -1,11 +1,11 @@
 import { MirrorError } from '../errors.js';
 import type { HeldPage } from './held-page.js';
 import type { Pace } from './pace.js';
-import type { Cells, Insert, Key, List, MirrorPort, RunRequest, StoredRow } from '../port.js';
+import type { Cells, Insert, Key, List, MirrorPort, SyncRequest, StoredRow } from '../port.js';
 import { createSeen, type Seen } from '../../registry/pages/seen.js';
 import { textOf } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
-import type { SyncRun } from '../sync-run.js';
+import type { Sync } from '../sync.js';
 import { VersionSet } from './version-set.js';
 
 const NAMED_AT_MOST = 3;
@@ -13,9 +13,9 @@ const NAMED_AT_MOST = 3;
 /** What a read of one list works with. */
 export interface ListParts<Item> {
   readonly port: MirrorPort;
-  readonly request: RunRequest;
+  readonly request: SyncRequest;
   readonly list: List;
-  readonly run: SyncRun;
+  readonly sync: Sync;
   readonly entry: ListEntry<Item>;
   readonly pace: Pace;
   readonly now: () => number;
@@ -88,7 +88,7 @@ export class Staging<Item extends { document: string }> {
 
   constructor(parts: ListParts<Item>) {
     this.#parts = parts;
-    this.#own = parts.run.before.rows === 0 ? createSeen() : null;
+    this.#own = parts.sync.before.rows === 0 ? createSeen() : null;
   }
 
   /** Differences that wait to be written. */
@@ -108,7 +108,7 @@ export class Staging<Item extends { document: string }> {
 
   /** How many of the rows that are there were not seen. */
   get unseen(): number {
-    const { before, counts } = this.#parts.run;
+    const { before, counts } = this.#parts.sync;
     return before.rows + counts.added - counts.removed - (this.distinct - this.#waitingNew);
   }
 
@@ -127,7 +127,7 @@ export class Staging<Item extends { document: string }> {
   see(versions: readonly number[]): void {
     for (const version of versions) this.seen.add(version);
     this.distinct += versions.length;
-    this.#parts.run.noteUnchanged(versions.length);
+    this.#parts.sync.noteUnchanged(versions.length);
   }
 
   /** Whether one of them is being written at this moment. */
@@ -191,7 +191,7 @@ export class Staging<Item extends { document: string }> {
     this.#count(isRepeated, page);
     if (stored !== undefined) this.seen.add(stored.version);
     if (stored?.document === item.document) {
-      this.#parts.run.noteUnchanged(1);
+      this.#parts.sync.noteUnchanged(1);
       page?.know(slot, stored.version);
       return;
     }

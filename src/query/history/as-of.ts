@@ -92,7 +92,7 @@ async function readAllKnownAt(
     .select(['organization_id as id', 'complete_at as at']);
   let reads = underWay(reader, resource, at)
     .select(['organization_id as id', 'started_at as from', 'finished_at as to'])
-    .orderBy('sync_runs.id', 'desc');
+    .orderBy('syncs.id', 'desc');
   if (organizationId !== null) {
     states = states.where('s.organization_id', '=', organizationId);
     ended = ended.where('organization_id', '=', organizationId);
@@ -138,13 +138,13 @@ async function countDatedBy({ db }: Reader, organizationId: string, at: string):
   return await count(dated);
 }
 
-/** Start of the last complete read that had ended by the instant, as far back as sync runs are kept. */
+/** Start of the last complete read that had ended by the instant, as far back as syncs are kept. */
 export async function readLastReadBefore(
   { db }: Reader,
   { organizationId, resource, at }: ReadAt,
 ): Promise<string | null> {
   const { from } = await db
-    .selectFrom('sync_runs')
+    .selectFrom('syncs')
     .select(eb => eb.fn.max<string | null>('started_at').as('from'))
     .where('organization_id', '=', organizationId)
     .where('resource', '=', resource)
@@ -170,7 +170,7 @@ async function readUnread({ db }: Reader): Promise<Known[]> {
 
 function underWay({ db }: Reader, resource: string, at: string) {
   return db
-    .selectFrom('sync_runs')
+    .selectFrom('syncs')
     .where('resource', '=', resource)
     .where('started_at', '<=', at)
     .where(eb => eb.or([eb('finished_at', 'is', null), eb('finished_at', '>', at)]))

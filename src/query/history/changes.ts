@@ -16,7 +16,7 @@ export const CHANGE_COLUMNS = [
   'before',
   'after',
   'changed_columns',
-  'sync_run_id',
+  'sync_id',
   'trigger',
   'job_id',
   'delivery_id',
@@ -147,7 +147,7 @@ function changesOf({ db }: Reader, { organizationId, resource, since, until }: C
 async function readNumberBy(reader: Reader, instant: string | null): Promise<number> {
   if (instant === null) return await readLastNumber(reader);
   const { last } = await reader.db
-    .selectFrom('sync_runs')
+    .selectFrom('syncs')
     .select(eb => eb.fn.max<number | null>('last_number').as('last'))
     .where(eb =>
       eb.or([
@@ -161,15 +161,15 @@ async function readNumberBy(reader: Reader, instant: string | null): Promise<num
 }
 
 /**
- * A number up to which nothing was observed at or after the instant. What a run that had ended by then wrote was committed
- * by then, and with it every lower number. Runs that were entered after one with a later end, as where the clock was set
+ * A number up to which nothing was observed at or after the instant. What a sync that had ended by then wrote was committed
+ * by then, and with it every lower number. Syncs that were entered after one with a later end, as where the clock was set
  * back, say nothing.
  */
 async function readNumberBefore({ db }: Reader, instant: string | null): Promise<number> {
   if (instant === null) return 0;
-  const runs = db.selectFrom('sync_runs').where('last_number', 'is not', null);
-  const later = runs.where('finished_at', '>=', instant).select(eb => eb.fn.min('id').as('id'));
-  const ended = await runs
+  const syncs = db.selectFrom('syncs').where('last_number', 'is not', null);
+  const later = syncs.where('finished_at', '>=', instant).select(eb => eb.fn.min('id').as('id'));
+  const ended = await syncs
     .select('last_number')
     .where('finished_at', '<', instant)
     .where(eb => eb('id', '<', eb.fn.coalesce(later, eb.lit(LAST_ID))))

@@ -77,9 +77,9 @@ export async function explainRow(
     at,
     row: version === null ? null : shownOf(version),
     document: text(version?.['document']),
-    shown_by: await runOf(reader, version?.['sync_run_id']),
+    shown_by: await syncOf(reader, version?.['sync_id']),
     until: text(before?.['valid_to']),
-    ended_by: await runOf(reader, before?.['closed_by']),
+    ended_by: await syncOf(reader, before?.['closed_by']),
     contradicted,
     last_seen_at:
       since !== null && known.lastRead !== null && known.lastRead >= since ? known.lastRead : null,
@@ -101,25 +101,25 @@ function isAt(version: Row, at: string): boolean {
 
 /** What its columns say; the rest stands beside it. */
 function shownOf(version: Row): Row {
-  const beside = ['version', 'document', 'valid_to', 'sync_run_id', 'closed_by', 'closed_version'];
+  const beside = ['version', 'document', 'valid_to', 'sync_id', 'closed_by', 'closed_version'];
   return Object.fromEntries(Object.entries(version).filter(([name]) => !beside.includes(name)));
 }
 
 /** Null where there was none, or its record is gone. */
-async function runOf({ db }: Reader, id: unknown): Promise<ReadBehind | null> {
+async function syncOf({ db }: Reader, id: unknown): Promise<ReadBehind | null> {
   if (typeof id !== 'number') return null;
-  const run = await db
-    .selectFrom('sync_runs')
+  const sync = await db
+    .selectFrom('syncs')
     .select(['id', 'trigger', 'state', 'started_at', 'answered_at', 'finished_at', 'job_id', 'delivery_id'])
     .where('id', '=', id)
     .executeTakeFirst();
-  if (run === undefined) return null;
+  if (sync === undefined) return null;
   const delivery = await db
     .selectFrom('inbox.deliveries')
     .select(['event', 'received_at'])
-    .where('id', '=', run.delivery_id ?? 0)
+    .where('id', '=', sync.delivery_id ?? 0)
     .executeTakeFirst();
-  return { ...run, delivery: delivery ?? null };
+  return { ...sync, delivery: delivery ?? null };
 }
 
 /** The one that stood there at the instant. */
@@ -167,7 +167,7 @@ async function readNotKnown(
 /** Of the newest read that had ended by the instant, where it was not complete. */
 async function readBroken({ db }: Reader, { organizationId, resource, at }: ReadAt): Promise<string | null> {
   const newest = await db
-    .selectFrom('sync_runs')
+    .selectFrom('syncs')
     .select(['state', 'started_at', 'error'])
     .where('organization_id', '=', organizationId)
     .where('resource', '=', resource)

@@ -56,7 +56,7 @@ type Ended = Awaited<ReturnType<typeof readEnds>>[number];
 async function readEnds({ db, say }: Reader, rows: readonly Row[]) {
   const claims = new Set(rows.flatMap(({ claim }) => (typeof claim === 'number' ? [claim] : [])));
   return await db
-    .selectFrom('sync_runs')
+    .selectFrom('syncs')
     .select(['organization_id', 'claim', 'resource', 'rows_added', 'rows_changed', 'rows_removed'])
     .where('claim', 'in', say.each([...claims]))
     .orderBy('id')

@@ -12,8 +12,8 @@ const READS = 20;
 
 /** What a job read, in its order, and the walk over certificates that came next for the same organization. */
 export async function readFollowUp({ db }: Reader, { organizationId, jobId }: Work) {
-  const runs = db
-    .selectFrom('sync_runs')
+  const syncs = db
+    .selectFrom('syncs')
     .where('organization_id', '=', organizationId)
     .select([
       'id',
@@ -28,9 +28,9 @@ export async function readFollowUp({ db }: Reader, { organizationId, jobId }: Wo
       'job_id',
     ])
     .orderBy('id');
-  const reads = await runs.where('job_id', '=', jobId).limit(READS).execute();
+  const reads = await syncs.where('job_id', '=', jobId).limit(READS).execute();
   const last = reads.at(-1);
   if (last === undefined) return { reads, certificates: null };
-  const next = runs.where('resource', '=', 'certificates').where('id', '>', last.id).limit(1);
+  const next = syncs.where('resource', '=', 'certificates').where('id', '>', last.id).limit(1);
   return { reads, certificates: (await next.executeTakeFirst()) ?? null };
 }

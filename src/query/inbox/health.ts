@@ -50,7 +50,7 @@ async function readTroubled({ db }: Reader) {
 
 async function sumDrift({ db }: Reader, since: string): Promise<number> {
   const { drift } = await db
-    .selectFrom('sync_runs')
+    .selectFrom('syncs')
     .select(eb => eb.fn.sum<number | null>('drift').as('drift'))
     .where('drift', '>', 0)
     .where('started_at', '>=', since)

@@ -1,4 +1,4 @@
-import { CERTIFICATE_STATES, INSTALLATION_STATES, RUN_STATES } from '../../store/contract/states.js';
+import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
 import { type Row, TABLES, type Value } from '../../store/contract/tables.js';
 import { type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } from '../../resources/entry.js';
 import { JOB_STATES } from '../../inbox/job.js';
@@ -97,7 +97,7 @@ interface Own extends Pick<List, 'name' | 'says' | 'one' | 'many' | 'empty' | 'c
   readonly tie?: readonly string[];
 }
 
-function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.refusals' | 'sync_runs', list: Own): List {
+function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.refusals' | 'syncs', list: Own): List {
   const columns = Object.keys(TABLES[from] ?? {}).filter(name => name !== COUNTER);
   return {
     title: titleOf(list.name),
@@ -160,13 +160,12 @@ export const JOBS = own('inbox.jobs', {
   },
 });
 
-export const RUNS = own('sync_runs', {
-  name: 'runs',
-  title: 'Reads',
-  says: 'Reads of the registry: when, why, how long, and what they changed',
-  one: 'read',
-  many: 'reads',
-  empty: 'No read is known.',
+export const SYNCS = own('syncs', {
+  name: 'syncs',
+  says: 'Syncs, each one read of one list: when, why, how long, and what it changed',
+  one: 'sync',
+  many: 'syncs',
+  empty: 'No sync is known.',
   columns: words(
     'id started_at resource organization_name state drift trigger seconds rows_added rows_changed rows_removed requests error organization_id',
   ),
@@ -174,7 +173,7 @@ export const RUNS = own('sync_runs', {
   filters: {
     id: byNumber('id'),
     resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_OF)]),
-    state: byState(RUN_STATES),
+    state: byState(SYNC_STATES),
     trigger: byText('trigger'),
     drift: byFlag('drift', 'only those that found what no delivery had announced', {
       column: 'drift',
@@ -267,7 +266,7 @@ export const MIRRORED: readonly List[] = [
 ];
 
 /** Every list that there is. */
-export const ALL_LISTS: readonly List[] = [...MIRRORED, DELIVERIES, REFUSALS, JOBS, RUNS];
+export const ALL_LISTS: readonly List[] = [...MIRRORED, DELIVERIES, REFUSALS, JOBS, SYNCS];
 
 /** `seconds_left` as people count it, to a tenth of a minute. */
 export function minutesOf(seconds: Value): number | null {

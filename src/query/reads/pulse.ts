@@ -4,7 +4,7 @@ import { readLife } from '../inbox/heartbeats.js';
 /** Says something else once a row, a read, a delivery or a job has changed, or nobody works any more; not with each heartbeat. */
 export async function readPulse(reader: Reader, now: number): Promise<string> {
   const { db } = reader;
-  const runs = db.selectFrom('sync_runs');
+  const syncs = db.selectFrom('syncs');
   const jobs = db.selectFrom('inbox.jobs');
   const ended = async (state: 'done' | 'buried') =>
     await jobs
@@ -13,8 +13,8 @@ export async function readPulse(reader: Reader, now: number): Promise<string> {
       .executeTakeFirst();
   const answers = [
     await db.selectFrom('version_counter').select('last as newest').executeTakeFirst(),
-    await runs.select(eb => eb.fn.max<number | null>('id').as('newest')).executeTakeFirst(),
-    await runs.select(eb => eb.fn.max('finished_at').as('newest')).executeTakeFirst(),
+    await syncs.select(eb => eb.fn.max<number | null>('id').as('newest')).executeTakeFirst(),
+    await syncs.select(eb => eb.fn.max('finished_at').as('newest')).executeTakeFirst(),
     await db
       .selectFrom('inbox.deliveries')
       .select(eb => eb.fn.max<number | null>('id').as('newest'))

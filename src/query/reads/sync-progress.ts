@@ -26,11 +26,11 @@ export async function readMark({ db }: Reader, now: number) {
     .selectFrom('inbox.jobs')
     .select(eb => eb.fn.max<number | null>('id').as('last'))
     .executeTakeFirst();
-  const run = await db
-    .selectFrom('sync_runs')
+  const sync = await db
+    .selectFrom('syncs')
     .select(eb => eb.fn.max<number | null>('id').as('last'))
     .executeTakeFirst();
-  return { job: job?.last ?? 0, run: run?.last ?? 0, at: new Date(now).toISOString() };
+  return { job: job?.last ?? 0, sync: sync?.last ?? 0, at: new Date(now).toISOString() };
 }
 
 export interface Asked {
@@ -132,8 +132,8 @@ export async function readProgress(reader: Reader, asked: Asked, now: number) {
 
 async function countCompared(db: Reader['db'], { mark, organizationId: id }: Asked): Promise<number> {
   const sums = await db
-    .selectFrom('sync_runs')
-    .where('id', '>', mark.run)
+    .selectFrom('syncs')
+    .where('id', '>', mark.sync)
     .where(eb => eb.and(id === null ? [] : [eb('organization_id', '=', id)]))
     .select(({ fn }) => [
       fn.sum<number | null>('rows_added').as('added'),
@@ -145,14 +145,14 @@ async function countCompared(db: Reader['db'], { mark, organizationId: id }: Ask
   return Object.values(sums).reduce<number>((all, sum) => all + (sum ?? 0), 0);
 }
 
-export type EndedRun = Awaited<ReturnType<typeof readEndedRuns>>[number];
+export type EndedSync = Awaited<ReturnType<typeof readEndedSyncs>>[number];
 
-/** Runs that ended after the mark and were not told yet. */
-export async function readEndedRuns({ db }: Reader, { mark, organizationId: id }: Asked) {
+/** Syncs that ended after the mark and were not told yet. */
+export async function readEndedSyncs({ db }: Reader, { mark, organizationId: id }: Asked) {
   return await db
-    .selectFrom('sync_runs as s')
+    .selectFrom('syncs as s')
     .leftJoin('organizations as o', 'o.id', 's.organization_id')
-    .where('s.id', '>', mark.run)
+    .where('s.id', '>', mark.sync)
     .where('s.state', '<>', 'running')
     .where(eb => eb.and(id === null ? [] : [eb('s.organization_id', '=', id)]))
     .select(eb => [

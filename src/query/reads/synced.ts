@@ -43,9 +43,9 @@ const KNOWN: readonly string[] = ['current', 'behind', 'late'];
 
 /** By the names of the organizations. */
 async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, resources: readonly string[]) {
-  const runs = db
-    .selectFrom('sync_runs')
-    .where('id', '>', mark.run)
+  const syncs = db
+    .selectFrom('syncs')
+    .where('id', '>', mark.sync)
     .groupBy(['organization_id', 'resource'])
     .select(({ fn }) => [
       'organization_id',
@@ -61,7 +61,7 @@ async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, r
       on.onRef('r.organization_id', '=', 'f.organization_id').onRef('r.resource', '=', 'f.resource'),
     )
     .leftJoin('organizations as o', 'o.id', 'f.organization_id')
-    .leftJoin(runs.as('s'), on =>
+    .leftJoin(syncs.as('s'), on =>
       on.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
     )
     .where('f.resource', 'in', resources)

@@ -22,5 +22,5 @@ export const FRESHNESS_STATES = [
   'current',
 ] as const;
 
-export const RUN_STATES = ['running', 'complete', 'partial', 'doubtful', 'failed'] as const;
-export type RunState = (typeof RUN_STATES)[number];
+export const SYNC_STATES = ['running', 'complete', 'partial', 'doubtful', 'failed'] as const;
+export type SyncState = (typeof SYNC_STATES)[number];

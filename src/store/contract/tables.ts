@@ -16,7 +16,7 @@ import type {
   COVERAGE_STATES,
   FRESHNESS_STATES,
   InstallationState,
-  RunState,
+  SyncState,
 } from './states.js';
 
 /** What an engine answers of each kind, whatever its driver does. */
@@ -41,7 +41,7 @@ interface Closed {
   readonly 'certificates.state': CertificateState;
   readonly 'certificate_sums.state': CertificateState;
   readonly 'certificates_missing.state': CertificateState;
-  readonly 'sync_runs.state': RunState;
+  readonly 'syncs.state': SyncState;
   readonly 'coverage.state': (typeof COVERAGE_STATES)[number];
   readonly 'freshness.state': (typeof FRESHNESS_STATES)[number];
   readonly 'changes.change': Change;

@@ -7,7 +7,7 @@ export function countLaws({ latest }: Say): readonly Law[] {
       law: `the counter of ${resource} fits its rows`,
       sql: `SELECT s.organization_id || ': counted ' || s.rows || ', found ' || count(t.version) AS found
       FROM resource_states AS s LEFT JOIN ${table} AS t ON t.${scopeOf(table)} = s.organization_id
-      WHERE s.resource = '${resource}' AND s.open_run IS NULL
+      WHERE s.resource = '${resource}' AND s.open_sync IS NULL
       GROUP BY s.organization_id, s.rows HAVING s.rows <> count(t.version)`,
     })),
     {
@@ -16,10 +16,10 @@ export function countLaws({ latest }: Say): readonly Law[] {
       WHERE ${latest('complete_at', 'first_complete_at', 'attempted_at')} > :soon`,
     },
     {
-      law: 'what was read completely was read by a run that says so',
+      law: 'what was read completely was read by a sync that says so',
       sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states AS s
-      WHERE complete_at > (SELECT min(finished_at) FROM sync_runs) AND NOT EXISTS (
-        SELECT 1 FROM sync_runs AS r WHERE r.organization_id = s.organization_id AND r.resource = s.resource
+      WHERE complete_at > (SELECT min(finished_at) FROM syncs) AND NOT EXISTS (
+        SELECT 1 FROM syncs AS r WHERE r.organization_id = s.organization_id AND r.resource = s.resource
           AND r.state = 'complete' AND r.started_at = s.complete_at)`,
     },
     {

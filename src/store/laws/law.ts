@@ -18,8 +18,8 @@ export interface Say {
   /** An instant after all others. */
   readonly never: string;
   readonly dayBefore: (instant: string) => string;
-  /** The number of the newest run that ever was. */
-  readonly newestRun: string;
+  /** The number of the newest sync that ever was. */
+  readonly newestSync: string;
 }
 
 /** A clock may be corrected by so much without making what it said impossible. */

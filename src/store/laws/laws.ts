@@ -1,7 +1,7 @@
 import { certificateLaws } from './certificates.js';
 import { countLaws } from './counts.js';
 import type { Law, Say } from './law.js';
-import { runLaws } from './runs.js';
+import { syncLaws } from './syncs.js';
 import { versionLaws } from './versions.js';
 
 /** What the rows add up to, whichever way they are added. */
@@ -48,7 +48,7 @@ const INBOX_LAWS: readonly Law[] = [
 export function lawsIn(say: Say): readonly Law[] {
   return [
     ...versionLaws(say),
-    ...runLaws(say),
+    ...syncLaws(say),
     ...countLaws(say),
     ...certificateLaws(say),
     ...BALANCE_LAWS,

@@ -32,20 +32,20 @@ function lawsOf(table: string, key: readonly string[], { latest, larger, never }
       law: `a version of ${table} that another took the place of ends where that begins`,
       sql: `SELECT ${named} AS found FROM (
           SELECT ${columns}, valid_to, closed_by,
-            lead(valid_from) OVER versions AS next_from, lead(sync_run_id) OVER versions AS next_run
+            lead(valid_from) OVER versions AS next_from, lead(sync_id) OVER versions AS next_sync
           FROM ${history} WHERE (${columns}) IN (SELECT ${columns} FROM ${table}_past)
           WINDOW versions AS (PARTITION BY ${columns} ORDER BY valid_from, coalesce(valid_to, ${never}))
-        ) AS v WHERE closed_by = next_run AND valid_to <> next_from`,
+        ) AS v WHERE closed_by = next_sync AND valid_to <> next_from`,
     },
     {
       law: `each version of ${table} was closed at the number of the next, or before it`,
       sql: `SELECT ${named} AS found FROM (
           SELECT ${columns}, version, closed_version, closed_by,
-            lead(version) OVER versions AS next, lead(sync_run_id) OVER versions AS next_run
+            lead(version) OVER versions AS next, lead(sync_id) OVER versions AS next_sync
           FROM ${history} WHERE (${columns}) IN (SELECT ${columns} FROM ${table}_past)
           WINDOW versions AS (PARTITION BY ${columns} ORDER BY version)
         ) AS v WHERE closed_version <= version OR closed_version > next
-          OR (closed_by = next_run AND closed_version <> next)`,
+          OR (closed_by = next_sync AND closed_version <> next)`,
     },
     {
       law: `each version of ${table} has a number within the counter`,

@@ -12,8 +12,8 @@ const SAY: Say = {
   never: "'infinity'",
   dayBefore: instant => `${instant} - interval '1 day'`,
   // Null to whoever may not see it: then it is not held against anything.
-  newestRun:
-    "(SELECT last_value FROM pg_sequences WHERE schemaname = 'mirror' AND sequencename = 'sync_runs_id_seq')",
+  newestSync:
+    "(SELECT last_value FROM pg_sequences WHERE schemaname = 'mirror' AND sequencename = 'syncs_id_seq')",
 };
 
 const OWN_LAWS: readonly Law[] = [

@@ -29,7 +29,7 @@ export async function tick(context: Context, atWork: JobAtWork): Promise<string>
     await inbox.enqueue(jobs.slice(from, from + ENQUEUED_AT_ONCE));
   }
   while ((await inbox.prune(retentionDays)) !== null) await otherWork();
-  if (retentionDays > 0) await mirror.pruneRuns(now() - retentionDays * DAY_MS);
+  if (retentionDays > 0) await mirror.pruneSyncs(now() - retentionDays * DAY_MS);
   return 'enqueued';
 }
 

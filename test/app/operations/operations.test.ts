@@ -230,7 +230,7 @@ describe('/metrics', () => {
       metrics.jobEnded('read in part: retirements failed (503)');
       metrics.registryRequest('/app/installations/:id', 200);
       metrics.registryRequest('/app/installations/:id', null);
-      metrics.syncRun('retirements', 'complete', 0.2);
+      metrics.synced('retirements', 'complete', 0.2);
       metrics.rows('retirements', 'added', 10);
       metrics.drift('warehouse', 2);
       metrics.certificates({ stored: 5 });
@@ -252,7 +252,7 @@ describe('/metrics', () => {
       'job_runs_total{outcome="read in part"} 1',
       'registry_requests_total{route="/app/installations/:id",status="200"} 1',
       'registry_requests_total{route="/app/installations/:id",status="none"} 1',
-      'sync_run_duration_seconds_count{resource="retirements",state="complete"} 1',
+      'sync_duration_seconds_count{resource="retirements",state="complete"} 1',
       'rows_total{resource="retirements",change="added"} 10',
       'drift_rows_total{resource="warehouse"} 2',
       'certificates{state="stored"} 5',
@@ -284,7 +284,7 @@ describe('/metrics', () => {
         metrics.registryRequest(`/app/installations/${i}`, i);
         metrics.rows(`resource${i}`, 'added', 1);
         metrics.drift(`resource${i}`, 1);
-        metrics.syncRun(`resource${i}`, 'complete', 1);
+        metrics.synced(`resource${i}`, 'complete', 1);
         metrics.walBytes(`database${i}`, 1);
       }
       metrics.jobs({ ready: 1 });

@@ -20,7 +20,7 @@ const {
   certificates = false,
 } = JSON.parse(process.argv[2]);
 const now = Date.now;
-const { work, lastRun, beginLog, readLog, close } = await openStore({ dataDir, database }, now);
+const { work, lastSync, beginLog, readLog, close } = await openStore({ dataDir, database }, now);
 const { inbox, mirror: port, pdfs } = work;
 const mirror = createMirror(port, now);
 await pdfs.prepare();
@@ -84,7 +84,7 @@ process.once('SIGTERM', () => {
     .then(() => process.exit(0));
 });
 
-/** One job from its claim to its end. What it wrote is read from its sync run. */
+/** One job from its claim to its end. What it wrote is read from its sync. */
 async function runJob({
   kind = 'installation',
   installationId,
@@ -116,7 +116,7 @@ async function runJob({
   const ms = performance.now() - startedAt;
   clearInterval(timer);
   const name = report ?? resources?.[0] ?? kind;
-  const run = await lastRun(organizationId, name);
+  const run = await lastSync(organizationId, name);
   const readMs = run && Date.parse(run.finished_at) - Date.parse(run.started_at);
   const log = inspectWal ? readLog() : { walBytes: 0, written: [] };
   return { ms, readMs, run, ...log, others: ended.length - endedBefore - 1, ...own() };

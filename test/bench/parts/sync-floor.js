@@ -45,7 +45,7 @@ const COLUMNS = {
   is_claimed: 'bigint',
   created_at: 'timestamptz',
   valid_from: 'timestamptz',
-  sync_run_id: 'bigint',
+  sync_id: 'bigint',
   document: 'text',
 };
 const WORKS = {
@@ -206,7 +206,7 @@ function openDatabase() {
     version INTEGER PRIMARY KEY, organization_id TEXT NOT NULL, id TEXT NOT NULL, project_id TEXT, project_name TEXT,
     serialization TEXT, vintage TEXT, amount REAL, amount_micro INTEGER, amount_exact TEXT, fault TEXT, reason TEXT,
     beneficiary TEXT, comment TEXT, is_claimed INTEGER, created_at TEXT, valid_from TEXT NOT NULL,
-    sync_run_id INTEGER NOT NULL, document TEXT NOT NULL, UNIQUE (organization_id, id)) STRICT;
+    sync_id INTEGER NOT NULL, document TEXT NOT NULL, UNIQUE (organization_id, id)) STRICT;
     CREATE INDEX IF NOT EXISTS retirements_by_created_at ON retirements (organization_id, created_at, amount_micro);
     CREATE TABLE IF NOT EXISTS certificates (organization_id TEXT, retirement_id TEXT, file TEXT, sha256 TEXT, size INTEGER)`);
   return db;

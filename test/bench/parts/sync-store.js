@@ -31,10 +31,10 @@ function lookAtFile(file) {
   const db = openDatabase(file, { busyTimeoutMs: 5000 });
   const log = `${file}-wal`;
   const last = db.prepare(
-    'SELECT * FROM sync_runs WHERE organization_id = ? AND resource = ? ORDER BY id DESC LIMIT 1',
+    'SELECT * FROM syncs WHERE organization_id = ? AND resource = ? ORDER BY id DESC LIMIT 1',
   );
   return {
-    lastRun: async (organizationId, name) => last.get(organizationId, name),
+    lastSync: async (organizationId, name) => last.get(organizationId, name),
     beginLog: async () => void db.pragma('wal_checkpoint(TRUNCATE)'),
     readLog: () => ({
       walBytes: statSync(log, { throwIfNoEntry: false })?.size ?? 0,
@@ -54,10 +54,10 @@ function tablesIn(log, db) {
 }
 
 function lookAtServer(url) {
-  const text = `SELECT *, started_at::text, finished_at::text FROM mirror.sync_runs
+  const text = `SELECT *, started_at::text, finished_at::text FROM mirror.syncs
     WHERE organization_id = $1 AND resource = $2 ORDER BY id DESC LIMIT 1`;
   return {
-    lastRun: async (organizationId, name) => {
+    lastSync: async (organizationId, name) => {
       const { rows } = await during(url, client => client.query(text, [organizationId, name]));
       return rows[0] && withNumbers(rows[0]);
     },

@@ -33,7 +33,15 @@ test('pages at once, downloads and certificates among them, share the two connec
   onTestFinished(close);
   const { open, faults } = await visitConsole(engine.openPages, { readers, now: Date.now });
   const files = Array.from({ length: 20 }, () => pdfs.open(`r-1-${'0'.repeat(64)}.pdf`));
-  const paths = ['/', '/retirements', '/retirements.csv', '/deliveries', '/changes', '/search?q=ab', '/runs'];
+  const paths = [
+    '/',
+    '/retirements',
+    '/retirements.csv',
+    '/deliveries',
+    '/changes',
+    '/search?q=ab',
+    '/syncs',
+  ];
   const answers = await Promise.all([...paths, ...paths, ...paths].map(open));
   expect(new Set(await Promise.all(files))).toEqual(new Set([null]));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));

@@ -56,7 +56,7 @@ test('T75 what a vacuum leaves of a row is said, and what is told to be done abo
   const database = await temporaryDatabase();
   const owner = openTemporary(database, 1);
   await owner.query(
-    `INSERT INTO mirror.members_past (version, organization_id, id, email, valid_from, valid_to, sync_run_id, closed_by,
+    `INSERT INTO mirror.members_past (version, organization_id, id, email, valid_from, valid_to, sync_id, closed_by,
        document, closed_version)
      SELECT n, 'organization-1', n, email, now(), now(), 1, 1, '{}', n + 2
      FROM (VALUES (1, 'another@example.org'), (2, 'someone@example.org')) AS v (n, email)`,

@@ -3,7 +3,7 @@ import { FENCE } from '../../../src/store/postgres/mirror/fence.js';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import { type Changes, type Insert, NO_CHANGES } from '../../../src/mirror/port.js';
 import { LISTS } from '../../../src/resources/lists.js';
-import { emptyDatabase, openAs, openRun, type Stage, stageOn } from '../../support/engines.js';
+import { emptyDatabase, openAs, openSync, type Stage, stageOn } from '../../support/engines.js';
 import { NOON } from '../../support/inbox.js';
 import { installation, retirement } from '../../support/mirror.js';
 import { fieldsOf } from '../../../src/resources/installations.js';
@@ -48,14 +48,14 @@ test('each operation of a read is one round trip, whatever it writes', async () 
     },
   };
   const { port, clock } = await stageOn(counted);
-  const run = openRun('retirements');
+  const run = openSync('retirements');
   const first: Changes = {
     ...NO_CHANGES,
     inserts: inserts(400),
     projects: ['project-1'],
     pages: [{ page: 0, digest: 'd', versions: [-1, -400] }],
   };
-  const { runId, versions } = await port.commit(run, first, null);
+  const { syncId, versions } = await port.commit(run, first, null);
   const rest: Changes = {
     ...first,
     inserts: [{ ...insertOf('r-0'), replaces: versions[0] ?? 0 }],
@@ -71,8 +71,8 @@ test('each operation of a read is one round trip, whatever it writes', async () 
     pages: () => port.pages(LIST, 0, 64),
     find: () => port.find(LIST, [['r-1'], ['r-2']], versions.slice(0, 2)),
     after: () => port.after(LIST, ['r-1'], 10),
-    commit: () => port.commit({ ...run, id: runId, isOpen: true }, rest, ENDING),
-    closeRun: () => port.closeRun({ ...run, id: runId }, ENDING),
+    commit: () => port.commit({ ...run, id: syncId, isOpen: true }, rest, ENDING),
+    closeSync: () => port.closeSync({ ...run, id: syncId }, ENDING),
     mark: () => port.mark('refused', TASK, ['members', 'inventory'], clock.at),
     writeInstallation: () =>
       port.writeInstallation('new', fieldsOf(installation('new')), { ...look, ...when }),
@@ -104,7 +104,7 @@ async function takeOverWhileWaiting(
   let [older, newer] = [Promise.resolve(), Promise.resolve()];
   await other.transact(async query => {
     await query('UPDATE mirror.version_counter SET last = last');
-    older = port.commit(openRun('retirements'), { ...NO_CHANGES, inserts: inserts(3) }, null).then(
+    older = port.commit(openSync('retirements'), { ...NO_CHANGES, inserts: inserts(3) }, null).then(
       () => undefined,
       () => undefined,
     );
@@ -152,7 +152,7 @@ test('workers that write at once get numbers that rise with their commits, and n
   const [stage] = stages;
   await Promise.all(
     stages.map(async ({ port }, worker) => {
-      const { request, ...run } = openRun('retirements');
+      const { request, ...run } = openSync('retirements');
       const whose = { ...run, request: { ...request, organizationId: `organization-${worker + 10}` } };
       for (let slice = 0; slice < 5; slice += 1) {
         await port.commit(whose, { ...NO_CHANGES, inserts: inserts(20, `s-${slice}`) }, null);

@@ -9,7 +9,7 @@ import {
   type Asked,
   type Followed,
   isAnybodyAtWork,
-  readEndedRuns,
+  readEndedSyncs,
   readFollowed,
   readProgress,
 } from '../../../query/reads/sync-progress.js';
@@ -55,7 +55,7 @@ async function watch(
   for (;;) {
     const jobs = await readFollowed(reader, asked, io.now());
     bar.show(await readProgress(reader, asked, io.now()));
-    bar.tell(await readEndedRuns(reader, asked));
+    bar.tell(await readEndedSyncs(reader, asked));
     const open = jobs.filter(job => isOpen(job, asked.mark.at, io.now()));
     if (open.length === 0) return { jobs, by: worker.runs() ? 'this process' : 'the running worker' };
     const isDueNow = open.some(job => isDue(job, io.now()));

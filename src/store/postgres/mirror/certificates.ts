@@ -8,8 +8,8 @@ import { CERTIFICATES } from '../../../resources/certificates.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Postgres } from '../open.js';
 import { NUMBER } from './fence.js';
-import { given, known, type Perform, RUN } from './perform.js';
-import type { Runs } from './runs.js';
+import { given, known, type Perform, SYNC } from './perform.js';
+import type { Syncs } from './syncs.js';
 import { listed, names } from './versions.js';
 
 const ENTER_AT_ONCE = 250;
@@ -46,7 +46,7 @@ const WRITE = `
   ),
   archived AS (
     INSERT INTO mirror.certificates_past (${names(CERTIFICATES)}, valid_to, closed_by, closed_version)
-    SELECT ${listed(CERTIFICATES, 'c')}, d.at, ${RUN}, ${known('first', 'bigint')} + d.n
+    SELECT ${listed(CERTIFICATES, 'c')}, d.at, ${SYNC}, ${known('first', 'bigint')} + d.n
     FROM mirror.certificates AS c JOIN dated AS d ON d.known = c.version WHERE d.word = 'replaced'
   ),
   written AS (
@@ -63,7 +63,7 @@ const WRITE = `
       error = CASE WHEN kind = 'fault' THEN d.error
         WHEN kind = 'none' AND c.state = 'stored' THEN 'the registry had none when it was asked again' END,
       valid_from = CASE WHEN is_new THEN d.at ELSE c.valid_from END,
-      sync_run_id = CASE WHEN is_new THEN ${RUN} ELSE c.sync_run_id END
+      sync_id = CASE WHEN is_new THEN ${SYNC} ELSE c.sync_id END
     FROM (SELECT *, word IN ('stored', 'replaced') AS is_new FROM dated) AS d
     WHERE c.version = d.known
   )
@@ -108,7 +108,11 @@ type CertificateOperations = Pick<
 >;
 
 /** A file may have been removed by a purge since it was stored: then its certificate is due as it was. */
-export function createCertificates({ query }: Postgres, perform: Perform, runs: Runs): CertificateOperations {
+export function createCertificates(
+  { query }: Postgres,
+  perform: Perform,
+  syncs: Syncs,
+): CertificateOperations {
   return {
     enterCertificates: async at => {
       const { count } = await perform<{ count: number }>(
@@ -133,13 +137,13 @@ export function createCertificates({ query }: Postgres, perform: Perform, runs: 
          FROM mirror.certificates WHERE organization_id = $1 AND due_at <= $2 ORDER BY due_at, version LIMIT $3`,
         [organizationId, formatInstant(at), limit],
       ),
-    writeCertificates: async (run, answers) => {
+    writeCertificates: async (sync, answers) => {
       const work = {
         statements: [NUMBER, WRITE],
         given: { wanted: answers.length },
         rows: answers.map(rowOf),
       };
-      const { answer, ...done } = await runs.commit<{ written: CertificateWritten[] }>(run, work, null);
+      const { answer, ...done } = await syncs.commit<{ written: CertificateWritten[] }>(sync, work, null);
       return { ...done, written: answer.written };
     },
   };

@@ -1,6 +1,6 @@
 import { columnsOf } from '../../../resources/entry.js';
 import { type ListResource, LISTS } from '../../../resources/lists.js';
-import { given, known, RUN } from './perform.js';
+import { given, known, SYNC } from './perform.js';
 import { names, typedColumns } from './versions.js';
 
 /** Rows of which nothing stood there and this read saw nothing before: nothing is dated by what was. */
@@ -10,7 +10,7 @@ export function enterStatement(resource: ListResource): string {
     version: `${known('first', 'bigint')} + r.n`,
     [entry.scope]: given('organization_id'),
     valid_from: 'r.observed_at',
-    sync_run_id: RUN,
+    sync_id: SYNC,
   };
   return `
   WITH entered AS (

@@ -35,7 +35,7 @@ const DEMAND_NEWEST = `
   WHERE organization_id = ${given('organization_id')} AND resource = ${given('resource')}
     AND read_claim = ${given('claim', 'bigint')} AND read_at > ${given('started_at', 'timestamptz')}`;
 
-/** What every commit of a run must pass. */
+/** What every commit of a sync must pass. */
 export const GUARD: readonly string[] = [...FENCE, DEMAND_ACTIVE, DEMAND_NEWEST];
 
 const WHOSE = `coalesce(${known('organization_id')}, ${given('organization_id')})`;

@@ -42,15 +42,15 @@ const IF_CHANGED = `WHERE ${known('is_changed', 'boolean')}`;
 const NUMBER = `
   UPDATE mirror.version_counter SET last = last + 1 ${IF_CHANGED} RETURNING jsonb_build_object('first', last)`;
 
-const ENTER_RUN = `
-  INSERT INTO mirror.sync_runs (organization_id, resource, trigger, claim, started_at, finished_at, state,
+const ENTER_SYNC = `
+  INSERT INTO mirror.syncs (organization_id, resource, trigger, claim, started_at, finished_at, state,
     rows_added, rows_changed, answered_at, job_id, delivery_id, last_number)
   SELECT ${known('organization_id')}, 'installation', ${given('trigger')}, ${given('claim', 'bigint')},
     ${given('started_at', 'timestamptz')}, ${given('ended_at', 'timestamptz')}, 'complete',
     ${known('is_new', 'boolean')}::int, (NOT ${known('is_new', 'boolean')})::int,
     ${given('arrived_at', 'timestamptz')}, ${given('job_id', 'bigint')}, ${given('delivery_id', 'bigint')},
     ${known('first', 'bigint')}
-  ${IF_CHANGED} RETURNING jsonb_build_object('run', id)`;
+  ${IF_CHANGED} RETURNING jsonb_build_object('sync', id)`;
 
 const TYPES: Readonly<Record<string, string>> = { created_at: 'timestamptz', updated_at: 'timestamptz' };
 const VALUES: Readonly<Record<string, string>> = {
@@ -58,7 +58,7 @@ const VALUES: Readonly<Record<string, string>> = {
   id: given('id'),
   organization_id: known('organization_id'),
   state: given('state'),
-  sync_run_id: known('run', 'bigint'),
+  sync_id: known('sync', 'bigint'),
   valid_from: 'd.at',
 };
 /** Where the registry does not show it any more, what is known of it stays. */
@@ -79,7 +79,7 @@ const WRITE = `
   ),
   archived AS (
     INSERT INTO mirror.installations_past (${names(INSTALLATIONS)}, valid_to, closed_by, closed_version)
-    SELECT ${names(INSTALLATIONS)}, at, ${known('run', 'bigint')}, ${known('first', 'bigint')}
+    SELECT ${names(INSTALLATIONS)}, at, ${known('sync', 'bigint')}, ${known('first', 'bigint')}
     FROM mirror.installations CROSS JOIN dated ${IF_CHANGED} AND id = ${given('id')}
   )
   INSERT INTO mirror.installations (${names(INSTALLATIONS)})
@@ -109,7 +109,7 @@ const MEND = `
     AND (${Object.keys(OWN).join(', ')}) IS DISTINCT FROM (${Object.values(OWN).join(', ')})
   RETURNING '{}'::jsonb`;
 
-const STEPS = [WHOSE, HOLD, DEMAND_HELD, PREPARE_STATES, COMPARE, NUMBER, ENTER_RUN, WRITE, MEND, ANSWER];
+const STEPS = [WHOSE, HOLD, DEMAND_HELD, PREPARE_STATES, COMPARE, NUMBER, ENTER_SYNC, WRITE, MEND, ANSWER];
 
 /** An organization none of whose installations is active is frozen: reads are refused. */
 export function createWriteInstallation(perform: Perform): MirrorPort['writeInstallation'] {

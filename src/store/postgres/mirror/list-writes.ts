@@ -1,14 +1,14 @@
 import { hashesOf } from '../../../mirror/people.js';
-import type { Changes, Insert, OpenRun } from '../../../mirror/port.js';
+import type { Changes, Insert, OpenSync } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { columnsOf, type Entry } from '../../../resources/entry.js';
 import { type ListResource, LISTS } from '../../../resources/lists.js';
 import { enterStatement } from './enter-rows.js';
 import { NUMBER } from './fence.js';
 import { PUT_PAGES } from './pages.js';
-import { given, known, RUN } from './perform.js';
+import { given, known, SYNC } from './perform.js';
 import { RETIREMENT_VANISHES } from './retirements.js';
-import type { Work } from './runs.js';
+import type { Work } from './syncs.js';
 import { cellsByName, listed, names, sameKey, typedColumns } from './versions.js';
 
 const NEXT = "interval '1 millisecond'";
@@ -60,9 +60,9 @@ function writeStatement(resource: ListResource): string {
   ),
   archived AS (
     INSERT INTO mirror.${table}_past (${names(entry)}, valid_to, closed_by, closed_version)
-    SELECT ${listed(entry, 'm')}, m.at, ${RUN}, m.next_version FROM moved AS m
+    SELECT ${listed(entry, 'm')}, m.at, ${SYNC}, m.next_version FROM moved AS m
     UNION ALL
-    SELECT ${values.join(', ')}, c.next_at, ${RUN}, c.next_version FROM chained AS c WHERE c.next_at IS NOT NULL
+    SELECT ${values.join(', ')}, c.next_at, ${SYNC}, c.next_version FROM chained AS c WHERE c.next_at IS NOT NULL
   ),
   gone AS (SELECT count(*) AS rows FROM moved),
   entered AS (
@@ -77,7 +77,7 @@ function writeStatement(resource: ListResource): string {
   FROM chained`;
 }
 
-const VALUES: Readonly<Record<string, string>> = { valid_from: 'c.at', sync_run_id: RUN };
+const VALUES: Readonly<Record<string, string>> = { valid_from: 'c.at', sync_id: SYNC };
 
 /** No one who has asked to be forgotten. Looked at under the lock that forgetting takes too. */
 function isKept({ columns }: Entry): string {
@@ -97,7 +97,7 @@ function closeStatement(resource: ListResource): string {
   ),
   archived AS (
     INSERT INTO mirror.${entry.table}_past (${names(entry)}, valid_to, closed_by, closed_version)
-    SELECT ${listed(entry, 'c')}, c.at, ${RUN}, c.number FROM closed AS c
+    SELECT ${listed(entry, 'c')}, c.at, ${SYNC}, c.number FROM closed AS c
   )${resource === 'retirements' ? RETIREMENT_VANISHES : ''}
   SELECT jsonb_build_object('removed', count(*), 'closed', max(at)) FROM closed`;
 }
@@ -141,7 +141,7 @@ const DOUBT = `
   RETURNING '{}'::jsonb`;
 
 /** What one commit writes to a list. */
-export function createListWork(resource: ListResource): (changes: Changes, run: OpenRun) => Work {
+export function createListWork(resource: ListResource): (changes: Changes, sync: OpenSync) => Work {
   const entry = LISTS[resource];
   const enter = enterStatement(resource);
   const write = writeStatement(resource);

@@ -12,13 +12,13 @@ import { createPages } from './pages.js';
 import { createPeople } from './people.js';
 import { createPerform, given } from './perform.js';
 import { createProjects } from './projects.js';
-import { createPruneRuns } from './prune-runs.js';
+import { createPruneSyncs } from './prune-syncs.js';
 import { createRemoval } from './removal.js';
-import { createRuns, type Work } from './runs.js';
+import { createSyncs, type Work } from './syncs.js';
 import { createLastReads } from './last-reads.js';
 
-const INTERRUPT_RUNS = `
-  UPDATE mirror.sync_runs SET state = 'failed', finished_at = ${given('at', 'timestamptz')},
+const INTERRUPT_SYNCS = `
+  UPDATE mirror.syncs SET state = 'failed', finished_at = ${given('at', 'timestamptz')},
     error_code = 'interrupted', error = 'the work was interrupted before it ended'
   WHERE state = 'running' AND organization_id = ${given('organization_id')} AND claim < ${given('claim', 'bigint')}
     AND (resource = 'certificates') = (${given('lane')} = 'certificates')
@@ -65,7 +65,7 @@ const EXPECT = `
 export function createMirrorPort(postgres: Postgres): MirrorPort {
   const { query } = postgres;
   const perform = createPerform(query);
-  const runs = createRuns(postgres, perform);
+  const syncs = createSyncs(postgres, perform);
   const works = new Map<string, ReturnType<typeof createListWork>>(
     LIST_RESOURCES.map(name => [name, createListWork(name)]),
   );
@@ -74,7 +74,7 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
     ...createOrigin(postgres),
     raiseFence: async ({ organizationId, lane, claim }, at) => {
       const whose = { organization_id: organizationId, lane, claim, at: formatInstant(at) };
-      await perform([...FENCE, INTERRUPT_RUNS], whose);
+      await perform([...FENCE, INTERRUPT_SYNCS], whose);
     },
     highestClaim: async () => {
       const [row] = await query<{ claim: number | null }>('SELECT max(claim) AS claim FROM mirror.fences');
@@ -91,18 +91,18 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
         at: formatInstant(at),
       });
     },
-    begin: runs.begin,
+    begin: syncs.begin,
     pages: createPages(postgres),
     ...createListRows(postgres),
-    commit: async (run, changes, ending) => {
-      const work = works.get(run.request.resource)?.(changes, run) ?? NO_WORK;
-      const { answer, ...done } = await runs.commit<{ versions?: readonly number[] }>(run, work, ending);
+    commit: async (sync, changes, ending) => {
+      const work = works.get(sync.request.resource)?.(changes, sync) ?? NO_WORK;
+      const { answer, ...done } = await syncs.commit<{ versions?: readonly number[] }>(sync, work, ending);
       return { ...done, versions: answer.versions ?? [] };
     },
-    closeRun: runs.closeRow,
+    closeSync: syncs.closeRow,
     ...createPeople(postgres),
-    ...createProjects(postgres, runs),
-    ...createCertificates(postgres, perform, runs),
+    ...createProjects(postgres, syncs),
+    ...createCertificates(postgres, perform, syncs),
     // Who sees the mirror sees the inbox too, by the view `freshness`: nothing is looked through, and nothing copied.
     expect: async (named, at, areAll) => void (await query(EXPECT, [JSON.stringify(named), at, areAll])),
     freshnessFacts: async () => ({ workerSeenAt: null, oldestRead: null, announced: [] }),
@@ -112,7 +112,7 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
     },
     keepFindings: async (counts, at) => void (await query(KEEP_FINDINGS, [JSON.stringify(counts), at])),
     ...createRemoval(postgres, perform),
-    pruneRuns: createPruneRuns(postgres),
+    pruneSyncs: createPruneSyncs(postgres),
     close: postgres.close,
   };
 }

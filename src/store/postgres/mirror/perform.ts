@@ -37,5 +37,5 @@ export function known(name: string, type = 'text'): string {
   return `($2 ->> '${name}')::${type}`;
 }
 
-/** The run of a commit: entered by it, or by one before. */
-export const RUN = `coalesce(${known('run', 'bigint')}, ${given('run', 'bigint')})`;
+/** The sync of a commit: entered by it, or by one before. */
+export const SYNC = `coalesce(${known('sync', 'bigint')}, ${given('sync', 'bigint')})`;

@@ -1,17 +1,17 @@
-import type { MirrorPort, OpenRun, ProjectAnswer, ProjectWritten } from '../../../mirror/port.js';
+import type { MirrorPort, OpenSync, ProjectAnswer, ProjectWritten } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { columnsOf } from '../../../resources/entry.js';
 import { PROJECTS } from '../../../resources/projects.js';
 import type { Postgres } from '../open.js';
 import { NUMBER } from './fence.js';
-import { given, known, RUN } from './perform.js';
-import type { Runs } from './runs.js';
+import { given, known, SYNC } from './perform.js';
+import type { Syncs } from './syncs.js';
 import { cellsByName, listed, names, typedColumns } from './versions.js';
 
 const VALUES: Readonly<Record<string, string>> = {
   version: `${known('first', 'bigint')} + d.n`,
   valid_from: 'd.at',
-  sync_run_id: RUN,
+  sync_id: SYNC,
 };
 const NEW_ROW = columnsOf(PROJECTS)
   .map(name => VALUES[name] ?? `d.${name}`)
@@ -45,7 +45,7 @@ const WRITE = `
   ),
   archived AS (
     INSERT INTO mirror.projects_past (${names(PROJECTS)}, valid_to, closed_by, closed_version)
-    SELECT ${listed(PROJECTS, 'm')}, m.at, ${RUN}, ${known('first', 'bigint')} + m.n FROM moved AS m
+    SELECT ${listed(PROJECTS, 'm')}, m.at, ${SYNC}, ${known('first', 'bigint')} + m.n FROM moved AS m
   ),
   entered AS (
     INSERT INTO mirror.projects (${names(PROJECTS)})
@@ -68,7 +68,7 @@ const WRITE = `
 
 export function createProjects(
   { query }: Postgres,
-  runs: Runs,
+  syncs: Syncs,
 ): Pick<MirrorPort, 'dueProjects' | 'writeProjects'> {
   return {
     dueProjects: async (organizationId, checkedBefore, at) => {
@@ -81,13 +81,13 @@ export function createProjects(
       );
       return rows.map(row => row.project_id);
     },
-    writeProjects: async (run: OpenRun, answers, at) => {
+    writeProjects: async (sync: OpenSync, answers, at) => {
       const work = {
         statements: [NUMBER, WRITE],
         given: { wanted: answers.length, at: formatInstant(at) },
         rows: answers.map(rowOf),
       };
-      const { answer, ...done } = await runs.commit<{ written: ProjectWritten[] }>(run, work, null);
+      const { answer, ...done } = await syncs.commit<{ written: ProjectWritten[] }>(sync, work, null);
       return { ...done, written: answer.written };
     },
   };

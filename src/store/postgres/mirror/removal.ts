@@ -70,7 +70,7 @@ export function createRemoval(postgres: Postgres, perform: Perform): RemovalOper
       }
       return which === 'certificates'
         ? 0
-        : removeSome(query, 'sync_runs', 'organization_id = $1', [organizationId]);
+        : removeSome(query, 'syncs', 'organization_id = $1', [organizationId]);
     },
     endPurge: (organizationId, last, claim) =>
       transact(async ask => {

@@ -1,5 +1,5 @@
 import { CERTIFICATES } from '../../../resources/certificates.js';
-import { given, RUN } from './perform.js';
+import { given, SYNC } from './perform.js';
 import { listed, names } from './versions.js';
 
 /** A retirement that is gone takes its certificate to the past. It may have come after the answer without the retirement. */
@@ -12,6 +12,6 @@ export const RETIREMENT_VANISHES = `,
   certificates_archived AS (
     INSERT INTO mirror.certificates_past (${names(CERTIFICATES)}, valid_to, closed_by, closed_version)
     SELECT ${listed(CERTIFICATES, 'g')}, greatest(g.at, g.valid_from + interval '1 millisecond'),
-      ${RUN}, g.number
+      ${SYNC}, g.number
     FROM certificates_gone AS g WHERE g.state = 'stored'
   )`;

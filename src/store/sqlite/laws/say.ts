@@ -9,7 +9,7 @@ export const SAY: Say = {
   larger: (one, other) => `max(${one}, coalesce(${other}, 0))`,
   never: "'9999'",
   dayBefore: instant => `strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, '-1 day')`,
-  newestRun: "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'sync_runs'), 0)",
+  newestSync: "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'syncs'), 0)",
 };
 
 /** Elsewhere their type says so. */

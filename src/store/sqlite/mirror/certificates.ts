@@ -6,8 +6,8 @@ import type { CertificateFile } from '../../../mirror/pdf-store.js';
 import type { CertificateAnswer, CertificateWritten, DueCertificate } from '../../../mirror/port.js';
 import type { CertificateFiles } from './files.js';
 import type { MirrorOperations } from './operations.js';
-import type { RunRows } from './run-rows.js';
-import { countWritten, type EnteredRun, type Runs } from './runs.js';
+import type { SyncRows } from './sync-rows.js';
+import { countWritten, type EnteredSync, type Syncs } from './syncs.js';
 import { createArchive } from './versions.js';
 
 const MINUTE_MS = 60_000;
@@ -23,14 +23,14 @@ type Known = Pick<Tables['certificates'], 'version' | 'state' | 'sha256' | 'atte
 
 /** A file may have been removed by a purge since it was stored: then its certificate is due as it was. */
 export function createCertificates(
-  runRows: RunRows,
-  runs: Runs,
+  syncRows: SyncRows,
+  syncs: Syncs,
   files: CertificateFiles,
 ): Pick<
   MirrorOperations,
   'enterCertificates' | 'makeCertificatesDue' | 'dueCertificates' | 'writeCertificates'
 > {
-  const { db } = runRows;
+  const { db } = syncRows;
   const WHOSE = 'organization_id = ? AND retirement_id = ?';
   const find = db.prepare<[string, string], Known>(
     `SELECT version, state, sha256, attempts, valid_from FROM certificates WHERE ${WHOSE}`,
@@ -56,7 +56,7 @@ export function createCertificates(
   const store = db.prepare(
     `UPDATE certificates SET version = @version, state = 'stored', file = @file, sha256 = @sha256, size = @size,
        fetched_at = @at, checked_at = @at, due_at = ${DUE}, attempts = 0, error = NULL, valid_from = @valid_from,
-       sync_run_id = @sync_run_id
+       sync_id = @sync_id
      WHERE version = @known`,
   );
   const confirm = db.prepare(
@@ -68,14 +68,14 @@ export function createCertificates(
        error = @error
      WHERE version = @known`,
   );
-  const enterSlice = createEnter(runRows);
+  const enterSlice = createEnter(syncRows);
 
   function storeOne(
     answer: CertificateAnswer,
     known: Known,
     file: CertificateFile,
     date: () => string,
-    runId: number,
+    syncId: number,
   ): CertificateWritten {
     const next = nextOf(answer, known, CHECK_AGAIN_MS);
     if (known.sha256 === file.sha256) {
@@ -84,14 +84,14 @@ export function createCertificates(
     }
     const validFrom = date();
     const isStored = known.state === 'stored';
-    const version = runRows.versions(1);
-    if (isStored) archive(known.version, { at: validFrom, runId, number: version });
-    store.run({ ...file, ...next, valid_from: validFrom, sync_run_id: runId, version });
+    const version = syncRows.versions(1);
+    if (isStored) archive(known.version, { at: validFrom, syncId, number: version });
+    store.run({ ...file, ...next, valid_from: validFrom, sync_id: syncId, version });
     return isStored ? 'replaced' : 'stored';
   }
 
-  function writeOne(answer: CertificateAnswer, { run, id, dates }: EnteredRun): CertificateWritten {
-    const { organizationId } = run.request;
+  function writeOne(answer: CertificateAnswer, { sync, id, dates }: EnteredSync): CertificateWritten {
+    const { organizationId } = sync.request;
     const known = find.get(organizationId, answer.retirementId);
     const { came } = answer;
     if (known !== undefined && came.kind === 'file' && files.has(came.file.file)) {
@@ -115,11 +115,11 @@ export function createCertificates(
           : makeAheadDue.run(now, organizationId, now, now, DUE_AT_ONCE).changes,
       );
     },
-    writeCertificates: (run, answers) =>
+    writeCertificates: (sync, answers) =>
       write(db, () => {
-        const entered = runs.enter(run);
+        const entered = syncs.enter(sync);
         const written = answers.map(answer => writeOne(answer, entered));
-        return { ...runs.leave(entered, countWritten(written, FETCHED), null), written };
+        return { ...syncs.leave(entered, countWritten(written, FETCHED), null), written };
       }),
   };
 }
@@ -147,8 +147,8 @@ function nextOf({ askedAt, retirementVersion }: CertificateAnswer, { version }: 
 }
 
 /** Certificates follow their retirements by version: a new version of a retirement is beyond the mark. */
-function createEnter(runRows: RunRows): (at: number) => number {
-  const { db } = runRows;
+function createEnter(syncRows: SyncRows): (at: number) => number {
+  const { db } = syncRows;
   const behind = db.prepare<[number], { count: number; last: number | null }>(
     `SELECT count(*) AS count, max(version) AS last FROM (
        SELECT version FROM retirements
@@ -167,7 +167,7 @@ function createEnter(runRows: RunRows): (at: number) => number {
   return at => {
     const { count, last } = behind.get(ENTER_AT_ONCE) ?? { count: 0, last: null };
     if (last === null) return 0;
-    enter.run({ first: runRows.versions(count), last, at: formatInstant(at) });
+    enter.run({ first: syncRows.versions(count), last, at: formatInstant(at) });
     move.run(last);
     return count;
   };

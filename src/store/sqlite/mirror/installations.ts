@@ -5,7 +5,7 @@ import type { InstallationRead } from '../../../mirror/port.js';
 import { INSTALLATIONS, type InstallationRow, valuesOf } from '../../../resources/installations.js';
 import type { MirrorOperations } from './operations.js';
 import { causeColumns } from '../../resource-state.js';
-import type { RunRows } from './run-rows.js';
+import type { SyncRows } from './sync-rows.js';
 import { createVersions } from './versions.js';
 
 type Row = InstallationRow & { readonly state: string };
@@ -15,7 +15,7 @@ interface Stored extends Row {
 }
 
 /** An organization none of whose installations is active is frozen: reads are refused. */
-export function createInstallations(db: Sqlite, runRows: RunRows): MirrorOperations['writeInstallation'] {
+export function createInstallations(db: Sqlite, syncRows: SyncRows): MirrorOperations['writeInstallation'] {
   const versions = createVersions(db, INSTALLATIONS);
   const find = db.prepare<[string], Stored>('SELECT * FROM installations WHERE id = ?');
   const answer = db.prepare<[string]>('DELETE FROM awaited_installations WHERE id = ?');
@@ -23,8 +23,8 @@ export function createInstallations(db: Sqlite, runRows: RunRows): MirrorOperati
   function replace(row: Row, stored: Stored | undefined, read: InstallationRead): void {
     const before = stored?.valid_from ?? versions.lastEnd(row.id);
     const at = following(formatInstant(read.arrivedAt), before);
-    const number = runRows.versions(1);
-    const runId = runRows.enterSmallRun({
+    const number = syncRows.versions(1);
+    const syncId = syncRows.enterSmallSync({
       organization_id: row.organization_id,
       resource: 'installation',
       trigger: read.trigger,
@@ -36,8 +36,8 @@ export function createInstallations(db: Sqlite, runRows: RunRows): MirrorOperati
       rows_changed: stored === undefined ? 0 : 1,
       ...causeColumns(read.cause),
     });
-    if (stored !== undefined) versions.close(stored.version, { at, runId, number });
-    versions.insert.run(number, ...valuesOf(row), at, runId, row.document);
+    if (stored !== undefined) versions.close(stored.version, { at, syncId, number });
+    versions.insert.run(number, ...valuesOf(row), at, syncId, row.document);
   }
 
   return (id, fields, read) =>
@@ -49,8 +49,8 @@ export function createInstallations(db: Sqlite, runRows: RunRows): MirrorOperati
       const row = { ...known, state: read.state };
       const organizationId = row.organization_id;
       if (organizationId !== null) {
-        runRows.fence.take({ organizationId, lane: 'data', claim: read.claim });
-        runRows.prepareStates(organizationId, read.resources);
+        syncRows.fence.take({ organizationId, lane: 'data', claim: read.claim });
+        syncRows.prepareStates(organizationId, read.resources);
       }
       if (stored !== undefined && isSame(stored, row)) {
         const [, ...cells] = valuesOf({ ...row, organization_id: organizationId ?? stored.organization_id });

@@ -2,38 +2,38 @@ import { begin, type Sqlite } from '../open.js';
 import type { Changes, Close, Counts, Insert } from '../../../mirror/port.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
 import { formatInstant } from '../../../resources/columns.js';
-import type { RunRows } from './run-rows.js';
+import type { SyncRows } from './sync-rows.js';
 import { forEachList } from './list-rows.js';
 import type { MirrorOperations } from './operations.js';
 import type { Pages } from './pages.js';
 import type { People } from './people.js';
-import type { EnteredRun, Runs } from './runs.js';
+import type { EnteredSync, Syncs } from './syncs.js';
 import { createVanishing } from './vanished-retirements.js';
 import { createVersions } from './versions.js';
 
 export interface ListParts {
-  readonly runRows: RunRows;
-  readonly runs: Runs;
+  readonly syncRows: SyncRows;
+  readonly syncs: Syncs;
   readonly pages: Pages;
   readonly people: People;
 }
 
-/** What a run writes to its list, and how it ends. A resource that is no list has nothing but the end. */
+/** What a sync writes to its list, and how it ends. A resource that is no list has nothing but the end. */
 export function createCommit(db: Sqlite, parts: ListParts): MirrorOperations['commit'] {
-  const { runs } = parts;
+  const { syncs } = parts;
   const listOf = forEachList(resource => createListWrites(db, resource, parts));
-  return (run, changes, ending) => {
+  return (sync, changes, ending) => {
     const from = performance.now();
     const transaction = begin(db);
     try {
-      const entered = runs.enter(run);
-      const { resource } = run.request;
+      const entered = syncs.enter(sync);
+      const { resource } = sync.request;
       const list = isListResource(resource) ? listOf(resource) : NO_LIST;
       const { versions, ...counts } = list.insert(changes.inserts, entered);
       const removed = list.close(changes.closes, entered);
       list.remember(changes, versions, entered);
-      const done = runs.leave(entered, { ...counts, removed }, ending);
-      if (run.request.full && ending !== null) list.recount(run.request.organizationId);
+      const done = syncs.leave(entered, { ...counts, removed }, ending);
+      if (sync.request.full && ending !== null) list.recount(sync.request.organizationId);
       transaction.commit();
       return { ...done, versions, ms: performance.now() - from };
     } catch (error) {
@@ -48,12 +48,12 @@ interface ListWrites {
   /** Answers the version of each. */
   insert(
     inserts: readonly Insert[],
-    entered: EnteredRun,
+    entered: EnteredSync,
   ): { readonly versions: number[] } & Pick<Counts, 'added' | 'changed'>;
   /** Answers how many were still there. */
-  close(closes: readonly Close[], entered: EnteredRun): number;
+  close(closes: readonly Close[], entered: EnteredSync): number;
   /** What goes with the rows. */
-  remember(changes: Changes, versions: readonly number[], entered: EnteredRun): void;
+  remember(changes: Changes, versions: readonly number[], entered: EnteredSync): void;
   /** What is kept of rows by counting each that comes and goes, counted anew. */
   recount(organizationId: string): void;
 }
@@ -68,11 +68,11 @@ const NO_LIST: ListWrites = {
 function createListWrites(
   db: Sqlite,
   resource: ListResource,
-  { runRows, pages, people }: ListParts,
+  { syncRows, pages, people }: ListParts,
 ): ListWrites {
   const { table, scope } = LISTS[resource];
   const versions = createVersions(db, LISTS[resource]);
-  const vanish = resource === 'retirements' ? createVanishing(db, runRows) : null;
+  const vanish = resource === 'retirements' ? createVanishing(db, syncRows) : null;
   const email = LISTS[resource].columns.findIndex(({ name }) => name === 'email');
   const note = db.prepare<[string, string]>(
     'INSERT INTO project_references VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -90,21 +90,21 @@ function createListWrites(
   }
 
   /** An answer with a later instant than any row has needs no look at the row's own. */
-  function date(insert: Insert, previous: number | null, { run, dates }: EnteredRun): string {
+  function date(insert: Insert, previous: number | null, { sync, dates }: EnteredSync): string {
     if (!insert.isRepeated && dates.isAfterAll(insert.observedAt)) return dates.give(insert.observedAt, null);
     const before =
       previous === null
-        ? versions.lastEnd(run.request.organizationId, ...insert.key)
+        ? versions.lastEnd(sync.request.organizationId, ...insert.key)
         : versions.validFrom(previous);
     return dates.give(insert.observedAt, before);
   }
 
   return {
     insert: (inserts, entered) => {
-      const { organizationId } = entered.run.request;
+      const { organizationId } = entered.sync.request;
       const numbers: number[] = [];
       let [added, changed] = [0, 0];
-      let next = inserts.length === 0 ? 0 : runRows.versions(inserts.length);
+      let next = inserts.length === 0 ? 0 : syncRows.versions(inserts.length);
       const isKept = isKeptBy();
       for (const insert of inserts) {
         const previous = insert.follows ? (numbers.at(-1) ?? 0) : insert.replaces;
@@ -113,7 +113,7 @@ function createListWrites(
           continue;
         }
         const at = date(insert, previous, entered);
-        const closing = { at, runId: entered.id, number: next };
+        const closing = { at, syncId: entered.id, number: next };
         const wasThere = previous !== null && versions.close(previous, closing);
         const values = [organizationId, ...insert.key, ...insert.cells];
         versions.insert.run(next, ...values, at, entered.id, insert.document);
@@ -125,16 +125,16 @@ function createListWrites(
     },
     close: (closes, { id, dates }) => {
       let removed = 0;
-      let number = closes.length === 0 ? 0 : runRows.versions(closes.length);
+      let number = closes.length === 0 ? 0 : syncRows.versions(closes.length);
       for (const { version, observedAt } of closes) {
         const before = dates.isAfterAll(observedAt) ? null : versions.validFrom(version);
-        const closing = { at: dates.give(observedAt, before), runId: id, number: number++ };
+        const closing = { at: dates.give(observedAt, before), syncId: id, number: number++ };
         vanish?.(version, closing);
         if (versions.close(version, closing)) removed += 1;
       }
       return removed;
     },
-    remember: (changes, numbers, { run: { request } }) => {
+    remember: (changes, numbers, { sync: { request } }) => {
       const { organizationId, startedAt } = request;
       const list = { organizationId, resource };
       for (const { version, cells } of changes.mends) versions.mend(version, cells);
@@ -145,7 +145,7 @@ function createListWrites(
       }
       if (changes.dropPagesFrom !== null) pages.dropFrom(list, changes.dropPagesFrom);
       if (changes.doubt !== undefined) {
-        runRows.doubt({
+        syncRows.doubt({
           organization_id: organizationId,
           resource,
           doubted_at: changes.doubt === null ? null : formatInstant(startedAt),

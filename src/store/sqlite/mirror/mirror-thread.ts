@@ -19,10 +19,10 @@ function open({ file, busyTimeoutMs, certificates }: MirrorThreadData): MirrorOp
       if (before === undefined) kept.set(of, [...inserts]);
       else before.push(...inserts);
     },
-    commitKept: (of, run, changes, ending) => {
+    commitKept: (of, sync, changes, ending) => {
       const inserts = kept.get(of) ?? [];
       kept.delete(of);
-      return operations.commit(run, { ...changes, inserts }, ending);
+      return operations.commit(sync, { ...changes, inserts }, ending);
     },
   };
 }

@@ -3,7 +3,7 @@ import { type Sqlite, write } from '../open.js';
 import type { MirrorPort } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { createFactRows } from './freshness-facts.js';
-import { createRunRows } from './run-rows.js';
+import { createSyncRows } from './sync-rows.js';
 import { createCertificates } from './certificates.js';
 import { type CertificateFiles, createCertificateFiles, createUnnamedFiles } from './files.js';
 import { createInstallations } from './installations.js';
@@ -14,9 +14,9 @@ import { createOrigin } from './origin.js';
 import { createPages } from './pages.js';
 import { createPeople } from './people.js';
 import { createProjects } from './projects.js';
-import { createPruneRuns } from './prune-runs.js';
+import { createPruneSyncs } from './prune-syncs.js';
 import { createRemoval } from './removal.js';
-import { createRuns } from './runs.js';
+import { createSyncs } from './syncs.js';
 import { createLastReads } from './last-reads.js';
 
 /** Keys come in no order: a cache that holds their index makes a first read of a long list twice as fast. */
@@ -27,10 +27,10 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
   const pageBytes = Number(db.pragma('page_size', { simple: true }));
   // Keys come in no order, and what many commits touch is moved once.
   db.pragma(`wal_autocheckpoint = ${Math.round(LONGEST_LOG_BYTES / pageBytes)}`);
-  const runRows = createRunRows(db);
+  const syncRows = createSyncRows(db);
   const pages = createPages(db);
   const people = createPeople(db);
-  const runs = createRuns(runRows, people.mayKeep);
+  const syncs = createSyncs(syncRows, people.mayKeep);
   const unnamed = createUnnamedFiles(db, files);
   const listOf = forEachList(resource => createListRows(db, resource));
 
@@ -38,22 +38,22 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     ...createOrigin(db),
     raiseFence: (task, at) =>
       write(db, () => {
-        runRows.fence.take(task);
-        runRows.interruptRuns(task.organizationId, task.lane, task.claim, formatInstant(at));
+        syncRows.fence.take(task);
+        syncRows.interruptSyncs(task.organizationId, task.lane, task.claim, formatInstant(at));
       }),
-    highestClaim: () => runRows.fence.highest(),
+    highestClaim: () => syncRows.fence.highest(),
     ...createLastReads(db),
-    writeInstallation: createInstallations(db, runRows),
+    writeInstallation: createInstallations(db, syncRows),
     mark: (how, task, resources, at) =>
       write(db, () => {
         const { organizationId } = task;
-        runRows.fence.take(task);
-        runRows.prepareStates(organizationId, resources);
+        syncRows.fence.take(task);
+        syncRows.prepareStates(organizationId, resources);
         for (const resource of resources) {
-          runRows.mark(how, { organization_id: organizationId, resource, at: formatInstant(at) });
+          syncRows.mark(how, { organization_id: organizationId, resource, at: formatInstant(at) });
         }
       }),
-    begin: runs.begin,
+    begin: syncs.begin,
     pages: pages.from,
     find: ({ organizationId, resource }, keys, versions) => [
       ...listOf(resource).among(organizationId, versions),
@@ -61,11 +61,11 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     ],
     cells: ({ organizationId, resource }, versions) => listOf(resource).cells(organizationId, versions),
     after: ({ organizationId, resource }, key, limit) => listOf(resource).after(organizationId, key, limit),
-    commit: createCommit(db, { runRows, runs, pages, people }),
-    closeRun: runs.closeRow,
+    commit: createCommit(db, { syncRows, syncs, pages, people }),
+    closeSync: syncs.closeRow,
     forgottenPeople: people.forgottenPeople,
-    ...createProjects(runRows, runs),
-    ...createCertificates(runRows, runs, files),
+    ...createProjects(syncRows, syncs),
+    ...createCertificates(syncRows, syncs, files),
     removeUnnamedFiles: unnamed.remove,
     ...createFactRows(db),
     keepFindings: (counts, at) =>
@@ -75,8 +75,8 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
         for (const { finding, rows } of counts) put.run(finding, rows, at);
       }),
     forget: people.forget,
-    ...createRemoval(db, runRows, unnamed),
-    pruneRuns: createPruneRuns(db),
+    ...createRemoval(db, syncRows, unnamed),
+    pruneSyncs: createPruneSyncs(db),
     close: () => void db.close(),
   };
 }

@@ -31,7 +31,7 @@ export function portOf(call: Call): MirrorPort {
     cells: (...given) => call('cells', given),
     after: (...given) => call('after', given),
     commit: (...given) => call('commit', given),
-    closeRun: (...given) => call('closeRun', given),
+    closeSync: (...given) => call('closeSync', given),
     forgottenPeople: (...given) => call('forgottenPeople', given),
     dueProjects: (...given) => call('dueProjects', given),
     writeProjects: (...given) => call('writeProjects', given),
@@ -50,7 +50,7 @@ export function portOf(call: Call): MirrorPort {
     beginPurge: (...given) => call('beginPurge', given),
     purgeRows: (...given) => call('purgeRows', given),
     endPurge: (...given) => call('endPurge', given),
-    pruneRuns: (...given) => call('pruneRuns', given),
+    pruneSyncs: (...given) => call('pruneSyncs', given),
     close: (...given) => call('close', given),
   };
 }

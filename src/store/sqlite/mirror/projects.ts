@@ -3,17 +3,17 @@ import { formatInstant } from '../../../resources/columns.js';
 import type { ProjectAnswer, ProjectWritten } from '../../../mirror/port.js';
 import { PROJECTS } from '../../../resources/projects.js';
 import type { MirrorOperations } from './operations.js';
-import type { RunRows } from './run-rows.js';
-import { countWritten, type EnteredRun, type Runs } from './runs.js';
+import type { SyncRows } from './sync-rows.js';
+import { countWritten, type EnteredSync, type Syncs } from './syncs.js';
 import { createVersions } from './versions.js';
 
 const WRITTEN = { added: 'added', changed: 'changed', unchanged: 'unchanged' } as const;
 
 export function createProjects(
-  runRows: RunRows,
-  runs: Runs,
+  syncRows: SyncRows,
+  syncs: Syncs,
 ): Pick<MirrorOperations, 'dueProjects' | 'writeProjects'> {
-  const { db } = runRows;
+  const { db } = syncRows;
   const versions = createVersions(db, PROJECTS);
   const due = db
     .prepare<[string, string, string], string>(
@@ -37,7 +37,7 @@ export function createProjects(
     return checkedAt > formatInstant(askedAt) && checkedAt <= formatInstant(at);
   }
 
-  function writeOne(answer: ProjectAnswer, { id, dates }: EnteredRun): ProjectWritten {
+  function writeOne(answer: ProjectAnswer, { id, dates }: EnteredSync): ProjectWritten {
     const askedAt = formatInstant(answer.askedAt);
     if ('error' in answer) {
       check.run(answer.id, 'unavailable', askedAt, answer.error);
@@ -50,8 +50,8 @@ export function createProjects(
       return 'unchanged';
     }
     const at = dates.give(answer.observedAt, stored?.valid_from ?? versions.lastEnd(answer.id));
-    const number = runRows.versions(1);
-    if (stored !== undefined) versions.close(stored.version, { at, runId: id, number });
+    const number = syncRows.versions(1);
+    if (stored !== undefined) versions.close(stored.version, { at, syncId: id, number });
     versions.insert.run(number, answer.id, ...answer.cells, at, id, answer.document);
     return stored === undefined ? 'added' : 'changed';
   }
@@ -59,11 +59,11 @@ export function createProjects(
   return {
     dueProjects: (organizationId, checkedBefore, at) =>
       due.all(organizationId, formatInstant(checkedBefore), formatInstant(at)),
-    writeProjects: (run, answers, at) =>
+    writeProjects: (sync, answers, at) =>
       write(db, () => {
-        const entered = runs.enter(run);
+        const entered = syncs.enter(sync);
         const written = answers.map(answer => (isOlder(answer, at) ? 'older' : writeOne(answer, entered)));
-        return { ...runs.leave(entered, countWritten(written, WRITTEN), null), written };
+        return { ...syncs.leave(entered, countWritten(written, WRITTEN), null), written };
       }),
   };
 }

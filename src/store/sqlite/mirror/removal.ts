@@ -2,7 +2,7 @@ import { type Sqlite, write } from '../open.js';
 import type { Purged } from '../../../mirror/port.js';
 import { CERTIFICATE_TABLES, LIST_TABLES, type PurgedTables, SMALL_TABLES } from '../../purged-tables.js';
 import type { MirrorOperations } from './operations.js';
-import type { RunRows } from './run-rows.js';
+import type { SyncRows } from './sync-rows.js';
 import type { UnnamedFiles } from './files.js';
 
 const SLICE = 500;
@@ -15,14 +15,14 @@ const FRESHNESS_FACTS = ['freshness_facts', 'organization_id'] as const;
  */
 export function createRemoval(
   db: Sqlite,
-  runRows: RunRows,
+  syncRows: SyncRows,
   files: UnnamedFiles,
 ): Pick<MirrorOperations, 'beginPurge' | 'purgeRows' | 'endPurge' | 'removeMembers'> {
   return {
     beginPurge: (organizationId, claim) => {
       db.pragma('secure_delete = ON');
       const last = write(db, () => {
-        takeBoth(runRows, organizationId, claim);
+        takeBoth(syncRows, organizationId, claim);
         db.prepare("UPDATE installations SET state = 'uninstalled' WHERE organization_id = ?").run(
           organizationId,
         );
@@ -34,11 +34,11 @@ export function createRemoval(
       write(db, () =>
         which === 'certificates'
           ? removeOlder(db, CERTIFICATE_TABLES, organizationId, last)
-          : removeOlder(db, LIST_TABLES, organizationId, last) || removeRuns(db, organizationId),
+          : removeOlder(db, LIST_TABLES, organizationId, last) || removeSyncs(db, organizationId),
       ),
     endPurge: (organizationId, last, claim) =>
       write(db, () => {
-        takeBoth(runRows, organizationId, claim);
+        takeBoth(syncRows, organizationId, claim);
         return removeRest(db, files, organizationId, last);
       }),
     removeMembers: () => {
@@ -48,7 +48,7 @@ export function createRemoval(
   };
 }
 
-function takeBoth({ fence }: RunRows, organizationId: string, claim: number): void {
+function takeBoth({ fence }: SyncRows, organizationId: string, claim: number): void {
   fence.take({ organizationId, lane: 'data', claim });
   fence.take({ organizationId, lane: 'certificates', claim });
 }
@@ -66,11 +66,9 @@ function removeOlder(db: Sqlite, tables: PurgedTables, organizationId: string, l
   return 0;
 }
 
-function removeRuns(db: Sqlite, organizationId: string): number {
+function removeSyncs(db: Sqlite, organizationId: string): number {
   return db
-    .prepare(
-      'DELETE FROM sync_runs WHERE rowid IN (SELECT rowid FROM sync_runs WHERE organization_id = ? LIMIT ?)',
-    )
+    .prepare('DELETE FROM syncs WHERE rowid IN (SELECT rowid FROM syncs WHERE organization_id = ? LIMIT ?)')
     .run(organizationId, SLICE).changes;
 }
 

@@ -14,7 +14,7 @@ interface Whose {
   resource: Resource;
 }
 
-type Written = Whose & Pick<State, 'rows' | 'open_run' | 'stamp_at' | 'read_claim' | 'read_at'>;
+type Written = Whose & Pick<State, 'rows' | 'open_sync' | 'stamp_at' | 'read_claim' | 'read_at'>;
 type Ended = Written &
   EndingColumns &
   Pick<State, 'complete_at' | 'attempted_at' | 'outcome' | 'drift' | 'drift_at'> & {
@@ -35,7 +35,7 @@ export function createStateRows(db: Sqlite) {
     'INSERT INTO resource_states (organization_id, resource) VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
   const written = db.prepare(
-    `UPDATE resource_states SET rows = rows + @rows, open_run = @open_run,
+    `UPDATE resource_states SET rows = rows + @rows, open_sync = @open_sync,
        stamp_at = coalesce(@stamp_at, stamp_at),
        read_claim = @read_claim, read_at = @read_at
      WHERE ${WHOSE}`,
@@ -46,7 +46,7 @@ export function createStateRows(db: Sqlite) {
        attempted_at = @attempted_at, outcome = @outcome, error_code = @error_code, error = @error,
        forbidden_at = iif(@outcome = 'failed', forbidden_at, NULL),
        not_offered_at = iif(@outcome = 'failed', not_offered_at, NULL),
-       refusals = iif(@outcome = 'failed', refusals, 0), open_run = @open_run,
+       refusals = iif(@outcome = 'failed', refusals, 0), open_sync = @open_sync,
        drift = drift + @drift, drift_at = coalesce(@drift_at, drift_at),
        answer_status = coalesce(@answer_status, answer_status), answer_form = coalesce(@answer_form, answer_form),
        answer_text = iif(@answered_at IS NULL, answer_text, @answer_text),

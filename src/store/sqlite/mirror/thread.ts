@@ -67,11 +67,11 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   const look = createCall(reader, certificates);
   let commits = 0;
 
-  async function commit(...[run, changes, ending]: Given['commit']): Promise<Answers['commit']> {
+  async function commit(...[sync, changes, ending]: Given['commit']): Promise<Answers['commit']> {
     const of = commits++;
     for (let start = 0; start < changes.inserts.length; start += ROWS_A_MESSAGE)
       await askInParts('keep', [of, changes.inserts.slice(start, start + ROWS_A_MESSAGE)]);
-    return await askInParts('commitKept', [of, run, { ...changes, inserts: [] }, ending]);
+    return await askInParts('commitKept', [of, sync, { ...changes, inserts: [] }, ending]);
   }
 
   return {

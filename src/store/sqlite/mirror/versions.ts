@@ -11,7 +11,7 @@ interface StoredVersion {
 /** How a version came to its end. */
 export interface Closing {
   readonly at: string;
-  readonly runId: number;
+  readonly syncId: number;
   /** Of the version that takes its place, or one of its own where the row is gone. */
   readonly number: number;
 }
@@ -23,7 +23,7 @@ export interface Versions {
   validFrom(version: number): string | null;
   /** When the last version of a row that is not there any more ended. */
   lastEnd(...key: string[]): string | null;
-  /** Of a version, the values of its key and columns, since when it is so, the run, and the document. */
+  /** Of a version, the values of its key and columns, since when it is so, the sync, and the document. */
   readonly insert: { run(...values: readonly Value[]): unknown };
   /** Gives a current version other columns than it has, and nothing where it has these. */
   mend(version: number, cells: readonly Value[]): void;
@@ -76,5 +76,5 @@ export function createArchive(db: Sqlite, entry: Entry): (version: number, closi
     `INSERT INTO ${table}_past (${names}, valid_to, closed_by, closed_version)
      SELECT ${names}, ?, ?, ? FROM ${table} WHERE version = ?`,
   );
-  return (version, { at, runId, number }) => void archive.run(at, runId, number, version);
+  return (version, { at, syncId, number }) => void archive.run(at, syncId, number, version);
 }

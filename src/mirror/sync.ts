@@ -8,8 +8,8 @@ import {
   type MirrorPort,
   NO_CHANGES,
   type Opening,
-  type OpenRun,
-  type RunRequest,
+  type OpenSync,
+  type SyncRequest,
   type Traffic,
 } from './port.js';
 import type { Resource } from '../resources/lists.js';
@@ -17,20 +17,20 @@ import type { Resource } from '../resources/lists.js';
 /** Those whose every change a delivery announces. */
 export const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
 
-export interface RunParts {
+export interface SyncParts {
   readonly port: MirrorPort;
   readonly lane: string;
   readonly now: () => number;
 }
 
 /**
- * One run from its first commit to its end. Its row is entered with the first commit, so that a read that finds
+ * One sync from its first commit to its end. Its row is entered with the first commit, so that a read that finds
  * nothing new costs one.
  */
-export class SyncRun {
+export class Sync {
   readonly before: Opening;
-  readonly #parts: RunParts;
-  readonly #request: RunRequest;
+  readonly #parts: SyncParts;
+  readonly #request: SyncRequest;
   readonly #drifts: boolean;
   #counts: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
   #id: number | null = null;
@@ -39,7 +39,7 @@ export class SyncRun {
   #drift = 0;
   #ended = false;
 
-  private constructor(parts: RunParts, request: RunRequest, before: Opening, drifts: boolean) {
+  private constructor(parts: SyncParts, request: SyncRequest, before: Opening, drifts: boolean) {
     this.#parts = parts;
     this.#request = request;
     this.#drifts = drifts;
@@ -48,12 +48,12 @@ export class SyncRun {
     this.#isOpen = before.isBroken;
   }
 
-  static async begin(parts: RunParts, request: RunRequest, announced?: Announced): Promise<SyncRun> {
+  static async begin(parts: SyncParts, request: SyncRequest, announced?: Announced): Promise<Sync> {
     const before = await parts.port.begin(request);
     const completeAt = before.last?.completeAt ?? null;
     const mayDrift = request.trigger === 'schedule' && DRIFTING.includes(request.resource);
     const drifts = mayDrift && completeAt !== null && (await announced?.(completeAt)) === false;
-    return new SyncRun(parts, request, before, drifts);
+    return new Sync(parts, request, before, drifts);
   }
 
   get counts(): Counts {
@@ -73,15 +73,15 @@ export class SyncRun {
   }
 
   /** As it goes into its next transaction. */
-  open(): OpenRun {
+  open(): OpenSync {
     this.demandNotEnded();
     return this.#asItStands();
   }
 
-  /** After a transaction. The resource counts as partial until the run has ended. */
+  /** After a transaction. The resource counts as partial until the sync has ended. */
   note(done: Committed, ending: Ending | null = null): void {
     this.#ended ||= ending !== null;
-    this.#id = done.runId;
+    this.#id = done.syncId;
     this.#drift = done.drift;
     this.#latestAt = done.latestAt;
     this.#isOpen = true;
@@ -116,11 +116,11 @@ export class SyncRun {
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
       this.#ended = true;
-      await port.closeRun(this.#asItStands(), { ...ending, endedAt: now() });
+      await port.closeSync(this.#asItStands(), { ...ending, endedAt: now() });
     }
   }
 
-  #asItStands(): OpenRun {
+  #asItStands(): OpenSync {
     return {
       request: this.#request,
       lane: this.#parts.lane,

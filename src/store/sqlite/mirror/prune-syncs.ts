@@ -10,23 +10,23 @@ interface Old {
 }
 
 /**
- * Removes finished sync runs that ended before an instant, a few in one go. A run that wrote rows is the proof of
+ * Removes finished syncs that ended before an instant, a few in one go. A sync that wrote rows is the proof of
  * where they come from, and the last complete one of a resource and a UTC day that of how they stood that day: both stay.
  */
-export function createPruneRuns(db: Sqlite): MirrorOperations['pruneRuns'] {
+export function createPruneSyncs(db: Sqlite): MirrorOperations['pruneSyncs'] {
   const next = db.prepare<[{ after: string; id: number; before: string }], Old>(
     `SELECT id, finished_at,
        rows_added + rows_changed + rows_removed > 0 OR (state = 'complete' AND NOT EXISTS (
-         SELECT 1 FROM sync_runs AS later
+         SELECT 1 FROM syncs AS later
          WHERE later.organization_id IS r.organization_id AND later.resource = r.resource
            AND later.state = 'complete' AND later.id <> r.id
            AND (later.finished_at, later.id) > (r.finished_at, r.id)
            AND substr(later.finished_at, 1, 10) = substr(r.finished_at, 1, 10))) AS is_kept
-     FROM sync_runs AS r
+     FROM syncs AS r
      WHERE finished_at >= @after AND finished_at < @before AND (finished_at, id) > (@after, @id)
      ORDER BY finished_at, id LIMIT ${SLICE}`,
   );
-  const remove = db.prepare<[string]>('DELETE FROM sync_runs WHERE id IN (SELECT value FROM json_each(?))');
+  const remove = db.prepare<[string]>('DELETE FROM syncs WHERE id IN (SELECT value FROM json_each(?))');
 
   return (before, from) => {
     const old = next.all({ ...from, before });

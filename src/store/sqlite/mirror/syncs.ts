@@ -3,36 +3,44 @@ import { causeColumns, endingColumns, openingOf } from '../../resource-state.js'
 import { formatInstant } from '../../../resources/columns.js';
 import { Dates } from '../../../mirror/dates.js';
 import { MirrorError } from '../../../mirror/errors.js';
-import type { Committed, Counts, Ending, Opening, OpenRun, RunRequest, Whose } from '../../../mirror/port.js';
-import type { RunRows } from './run-rows.js';
+import type {
+  Committed,
+  Counts,
+  Ending,
+  Opening,
+  OpenSync,
+  SyncRequest,
+  Whose,
+} from '../../../mirror/port.js';
+import type { SyncRows } from './sync-rows.js';
 import type { People } from './people.js';
 
-/** A run within one transaction of its own. */
-export interface EnteredRun {
-  readonly run: OpenRun;
+/** A sync within one transaction of its own. */
+export interface EnteredSync {
+  readonly sync: OpenSync;
   readonly id: number;
   readonly dates: Dates;
 }
 
 const NOTHING: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
-export type Runs = ReturnType<typeof createRuns>;
+export type Syncs = ReturnType<typeof createSyncs>;
 
-/** One run from its first commit to its end. */
-export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']) {
-  function guard({ request, lane }: OpenRun): void {
+/** One sync from its first commit to its end. */
+export function createSyncs(syncRows: SyncRows, mayKeep: People['mayKeep']) {
+  function guard({ request, lane }: OpenSync): void {
     const { organizationId, resource, claim, startedAt } = request;
-    runRows.fence.take({ organizationId, lane, claim });
-    runRows.fence.demandActive(organizationId);
-    const state = runRows.state(organizationId, resource);
+    syncRows.fence.take({ organizationId, lane, claim });
+    syncRows.fence.demandActive(organizationId);
+    const state = syncRows.state(organizationId, resource);
     if (state?.read_claim === claim && (state.read_at ?? '') > formatInstant(startedAt)) {
       throw new MirrorError('stale_read', 'a newer read of the same resource has already written');
     }
   }
 
-  function insert({ organizationId, resource, trigger, claim, startedAt, cause }: RunRequest): number {
-    runRows.prepareStates(organizationId, [resource]);
-    return runRows.beginRun({
+  function insert({ organizationId, resource, trigger, claim, startedAt, cause }: SyncRequest): number {
+    syncRows.prepareStates(organizationId, [resource]);
+    return syncRows.beginSync({
       organization_id: organizationId,
       resource,
       trigger,
@@ -42,36 +50,36 @@ export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']) {
     });
   }
 
-  function leaveOpen({ run, id, dates }: EnteredRun, done: Counts): void {
-    runRows.countRun({ id, ...countColumns(run.counts, done) });
-    runRows.written({
-      ...whose(run),
+  function leaveOpen({ sync, id, dates }: EnteredSync, done: Counts): void {
+    syncRows.countSync({ id, ...countColumns(sync.counts, done) });
+    syncRows.written({
+      ...whose(sync),
       rows: done.added - done.removed,
-      open_run: id,
+      open_sync: id,
       stamp_at: dates.latest,
-      read_claim: run.request.claim,
-      read_at: formatInstant(run.request.startedAt),
+      read_claim: sync.request.claim,
+      read_at: formatInstant(sync.request.startedAt),
     });
   }
 
-  function leaveEnded({ run, id, dates }: EnteredRun, done: Counts, ending: Ending): number {
-    const { request, isOpen } = run;
+  function leaveEnded({ sync, id, dates }: EnteredSync, done: Counts, ending: Ending): number {
+    const { request, isOpen } = sync;
     const { endedAt, state, isInterrupted } = ending;
-    const { answer_text: text, ...columns } = endingColumns(run, ending);
+    const { answer_text: text, ...columns } = endingColumns(sync, ending);
     const startedAt = formatInstant(request.startedAt);
     const finishedAt = formatInstant(endedAt);
     const isWhole = state === 'complete';
-    const drift = run.drifts ? changesOf(run.counts) + changesOf(done) : 0;
-    runRows.endRun({ ...endOf(id, ending), drift, ...countColumns(run.counts, done) });
-    runRows.ended({
-      ...whose(run),
+    const drift = sync.drifts ? changesOf(sync.counts) + changesOf(done) : 0;
+    syncRows.endSync({ ...endOf(id, ending), drift, ...countColumns(sync.counts, done) });
+    syncRows.ended({
+      ...whose(sync),
       ...columns,
       rows: done.added - done.removed,
       complete_at: isWhole ? startedAt : null,
       whole_at: isWhole ? dates.notBefore(finishedAt) : null,
       attempted_at: startedAt,
       outcome: state,
-      open_run: isInterrupted && isOpen ? id : null,
+      open_sync: isInterrupted && isOpen ? id : null,
       drift,
       drift_at: drift > 0 ? startedAt : null,
       stamp_at: dates.latest,
@@ -84,20 +92,20 @@ export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']) {
 
   return {
     begin: ({ organizationId, resource }: Whose): Opening =>
-      openingOf(runRows.state(organizationId, resource)),
+      openingOf(syncRows.state(organizationId, resource)),
     /** Inside a transaction: throws once a newer claim, read or suspension was seen. Its row is entered with the first. */
-    enter: (run: OpenRun): EnteredRun => {
-      guard(run);
-      return { run, id: run.id ?? insert(run.request), dates: new Dates(run.knownAt, run.latestAt) };
+    enter: (sync: OpenSync): EnteredSync => {
+      guard(sync);
+      return { sync, id: sync.id ?? insert(sync.request), dates: new Dates(sync.knownAt, sync.latestAt) };
     },
     /** Inside the same, when its rows are written. */
-    leave: (entered: EnteredRun, counts: Partial<Counts>, ending: Ending | null): Committed => {
+    leave: (entered: EnteredSync, counts: Partial<Counts>, ending: Ending | null): Committed => {
       const done = { ...NOTHING, ...counts };
       const drift = ending === null ? 0 : leaveEnded(entered, done, ending);
       if (ending === null) leaveOpen(entered, done);
-      return { runId: entered.id, latestAt: entered.dates.latest, drift, ...done };
+      return { syncId: entered.id, latestAt: entered.dates.latest, drift, ...done };
     },
-    closeRow: ({ id, counts }: OpenRun, ending: Ending): void => {
+    closeRow: ({ id, counts }: OpenSync, ending: Ending): void => {
       if (id === null) return;
       const row = {
         ...endOf(id, ending),
@@ -105,12 +113,12 @@ export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']) {
         drift: 0,
         ...countColumns(counts, NOTHING),
       };
-      write(runRows.db, () => runRows.endRun(row));
+      write(syncRows.db, () => syncRows.endSync(row));
     },
   };
 }
 
-function whose({ request: { organizationId, resource } }: OpenRun) {
+function whose({ request: { organizationId, resource } }: OpenSync) {
   return { organization_id: organizationId, resource };
 }
 

@@ -1,16 +1,16 @@
 import { hashesOf } from '../../../mirror/people.js';
 import { addressesIn } from '../../../mirror/person.js';
-import type { Committed, Counts, Ending, Opening, OpenRun, Whose } from '../../../mirror/port.js';
+import type { Committed, Counts, Ending, Opening, OpenSync, Whose } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { causeColumns, endingColumns, OPENING, type OpeningRow, openingOf } from '../../resource-state.js';
 import type { Postgres } from '../open.js';
 import { GUARD } from './fence.js';
-import { given, known, type Perform, RUN } from './perform.js';
+import { given, known, type Perform, SYNC } from './perform.js';
 
-/** The work of one commit: its statements between the guard of a run and the books. */
+/** The work of one commit: its statements between the guard of a sync and the books. */
 export interface Work {
   readonly statements: readonly string[];
-  /** After the books, where the run ends. */
+  /** After the books, where the sync ends. */
   readonly atEnd?: readonly string[];
   readonly given: Readonly<Record<string, unknown>>;
   readonly rows?: readonly unknown[];
@@ -18,7 +18,7 @@ export interface Work {
 
 /** What the books answer. */
 interface Booked extends Partial<Counts> {
-  readonly run: number;
+  readonly sync: number;
   readonly drift: number;
   readonly latest: string | null;
 }
@@ -26,11 +26,11 @@ interface Booked extends Partial<Counts> {
 /** What became of a commit, and what the statements of its work answered. */
 type Done<Answer> = Committed & { readonly answer: Answer; readonly ms: number };
 
-/** One run from its first commit to its end: every commit is refused once a newer claim, read or suspension was seen. */
-export interface Runs {
+/** One sync from its first commit to its end: every commit is refused once a newer claim, read or suspension was seen. */
+export interface Syncs {
   readonly begin: (whose: Whose) => Promise<Opening>;
-  readonly commit: <Answer>(run: OpenRun, work: Work, ending: Ending | null) => Promise<Done<Answer>>;
-  readonly closeRow: (run: OpenRun, ending: Ending) => Promise<void>;
+  readonly commit: <Answer>(sync: OpenSync, work: Work, ending: Ending | null) => Promise<Done<Answer>>;
+  readonly closeRow: (sync: OpenSync, ending: Ending) => Promise<void>;
 }
 
 const WHOSE = `organization_id = ${given('organization_id')} AND resource = ${given('resource')}`;
@@ -38,7 +38,7 @@ const DONE = ['added', 'changed', 'removed', 'unchanged'] as const;
 const done = (what: (typeof DONE)[number]) => `coalesce(${known(what, 'bigint')}, 0)`;
 const total = (what: (typeof DONE)[number]) => `${given(what, 'bigint')} + ${done(what)}`;
 const CHANGED = ['added', 'changed', 'removed'] as const;
-/** Whatever a run changed has its number by now. */
+/** Whatever a sync changed has its number by now. */
 const NUMBERED = `last_number = CASE WHEN ${CHANGED.map(done).join(' + ')} > 0
   THEN (SELECT last FROM mirror.version_counter) ELSE last_number END`;
 const COUNTS = `${DONE.map(what => `rows_${what} = ${total(what)}`).join(', ')}, ${NUMBERED}`;
@@ -50,18 +50,18 @@ const ENTER = `
     INSERT INTO mirror.resource_states (organization_id, resource)
     VALUES (${given('organization_id')}, ${given('resource')}) ON CONFLICT DO NOTHING
   )
-  INSERT INTO mirror.sync_runs (organization_id, resource, trigger, claim, started_at, state,
+  INSERT INTO mirror.syncs (organization_id, resource, trigger, claim, started_at, state,
     job_id, delivery_id)
   VALUES (${given('organization_id')}, ${given('resource')}, ${given('trigger')}, ${given('claim', 'bigint')},
     ${given('started_at', 'timestamptz')}, 'running', ${given('job_id', 'bigint')}, ${given('delivery_id', 'bigint')})
-  RETURNING jsonb_build_object('run', id)`;
+  RETURNING jsonb_build_object('sync', id)`;
 
 const READ = `read_claim = ${given('claim', 'bigint')}, read_at = ${given('started_at', 'timestamptz')}`;
-const ANSWER = `jsonb_build_object('run', ${RUN}, 'latest', ${LATEST}`;
+const ANSWER = `jsonb_build_object('sync', ${SYNC}, 'latest', ${LATEST}`;
 
 const MIDDLE = `
-  WITH run AS (UPDATE mirror.sync_runs SET ${COUNTS} WHERE id = ${RUN})
-  UPDATE mirror.resource_states SET rows = rows + ${done('added')} - ${done('removed')}, open_run = ${RUN},
+  WITH sync AS (UPDATE mirror.syncs SET ${COUNTS} WHERE id = ${SYNC})
+  UPDATE mirror.resource_states SET rows = rows + ${done('added')} - ${done('removed')}, open_sync = ${SYNC},
     stamp_at = coalesce(${LATEST}, stamp_at), ${READ}
   WHERE ${WHOSE}
   RETURNING ${ANSWER}, 'drift', 0)`;
@@ -70,7 +70,7 @@ const DRIFT = `(CASE WHEN ${given('drifts', 'boolean')}
   THEN ${CHANGED.map(total).join(' + ')} ELSE 0 END)`;
 const ENDED = `finished_at = ${given('ended_at', 'timestamptz')}, requests = ${given('requests', 'bigint')},
   bytes = ${given('bytes', 'bigint')}, error_code = ${given('error_code')}, error = ${given('error')},
-  answered_at = ${given('run_answered_at', 'timestamptz')}`;
+  answered_at = ${given('sync_answered_at', 'timestamptz')}`;
 const IS_FAILED = `${given('state')} = 'failed'`;
 const IS_WHOLE = `${given('state')} = 'complete'`;
 const IS_ANSWERED = `${given('answered_at')} IS NOT NULL`;
@@ -78,8 +78,8 @@ const IS_NAMED = `EXISTS (SELECT 1 FROM mirror.forgotten_people
   WHERE email_sha256 IN (SELECT jsonb_array_elements_text($1 -> 'answer_names')))`;
 
 const END = `
-  WITH run AS (
-    UPDATE mirror.sync_runs SET ${COUNTS}, ${ENDED}, state = ${given('state')}, drift = ${DRIFT} WHERE id = ${RUN}
+  WITH sync AS (
+    UPDATE mirror.syncs SET ${COUNTS}, ${ENDED}, state = ${given('state')}, drift = ${DRIFT} WHERE id = ${SYNC}
   )
   UPDATE mirror.resource_states SET rows = rows + ${done('added')} - ${done('removed')},
     complete_at = CASE WHEN ${IS_WHOLE} THEN ${given('started_at', 'timestamptz')} ELSE complete_at END,
@@ -90,7 +90,7 @@ const END = `
     forbidden_at = CASE WHEN ${IS_FAILED} THEN forbidden_at END,
     not_offered_at = CASE WHEN ${IS_FAILED} THEN not_offered_at END,
     refusals = CASE WHEN ${IS_FAILED} THEN refusals ELSE 0 END,
-    open_run = CASE WHEN ${given('is_left', 'boolean')} THEN ${RUN} END,
+    open_sync = CASE WHEN ${given('is_left', 'boolean')} THEN ${SYNC} END,
     drift = drift + ${DRIFT},
     drift_at = CASE WHEN ${DRIFT} > 0 THEN ${given('started_at', 'timestamptz')} ELSE drift_at END,
     answer_status = coalesce(${given('answer_status', 'bigint')}, answer_status),
@@ -108,10 +108,10 @@ const END = `
   RETURNING ${ANSWER}, 'drift', ${DRIFT})`;
 
 const CLOSE_ROW = `
-  UPDATE mirror.sync_runs SET ${COUNTS}, ${ENDED}, state = 'failed', drift = 0 WHERE id = ${RUN}
+  UPDATE mirror.syncs SET ${COUNTS}, ${ENDED}, state = 'failed', drift = 0 WHERE id = ${SYNC}
   RETURNING '{}'::jsonb`;
 
-export function createRuns({ query }: Postgres, perform: Perform): Runs {
+export function createSyncs({ query }: Postgres, perform: Perform): Syncs {
   return {
     begin: async ({ organizationId, resource }) => {
       const [state] = await query<OpeningRow>(
@@ -120,9 +120,9 @@ export function createRuns({ query }: Postgres, perform: Perform): Runs {
       );
       return openingOf(state);
     },
-    commit: async <Answer>(run: OpenRun, work: Work, ending: Ending | null): Promise<Done<Answer>> => {
+    commit: async <Answer>(sync: OpenSync, work: Work, ending: Ending | null): Promise<Done<Answer>> => {
       const from = performance.now();
-      const enter = run.id === null ? [ENTER] : [];
+      const enter = sync.id === null ? [ENTER] : [];
       const answer = await perform<Booked & Answer>(
         [
           ...GUARD,
@@ -130,22 +130,22 @@ export function createRuns({ query }: Postgres, perform: Perform): Runs {
           ...work.statements,
           ...(ending === null ? [MIDDLE] : [END, ...(work.atEnd ?? [])]),
         ],
-        { ...givenOf(run), ...(ending && endingOf(run, ending)), ...work.given },
+        { ...givenOf(sync), ...(ending && endingOf(sync, ending)), ...work.given },
         work.rows,
       );
-      const { run: runId, latest, drift, added = 0, changed = 0, removed = 0, unchanged = 0 } = answer;
+      const { sync: syncId, latest, drift, added = 0, changed = 0, removed = 0, unchanged = 0 } = answer;
       const latestAt = latest === null ? null : formatInstant(Date.parse(latest));
       const ms = performance.now() - from;
-      return { answer, runId, latestAt, drift, added, changed, removed, unchanged, ms };
+      return { answer, syncId, latestAt, drift, added, changed, removed, unchanged, ms };
     },
-    closeRow: async (run, ending) => {
-      if (run.id === null) return;
-      await perform([CLOSE_ROW], { ...givenOf(run), ...endingOf(run, ending) });
+    closeRow: async (sync, ending) => {
+      if (sync.id === null) return;
+      await perform([CLOSE_ROW], { ...givenOf(sync), ...endingOf(sync, ending) });
     },
   };
 }
 
-function givenOf({ request, lane, id, latestAt, knownAt, counts }: OpenRun) {
+function givenOf({ request, lane, id, latestAt, knownAt, counts }: OpenSync) {
   const { organizationId, resource, claim, trigger, startedAt } = request;
   return {
     organization_id: organizationId,
@@ -154,25 +154,25 @@ function givenOf({ request, lane, id, latestAt, knownAt, counts }: OpenRun) {
     claim,
     trigger,
     started_at: formatInstant(startedAt),
-    run: id,
+    sync: id,
     latest: latestAt ?? knownAt,
     ...counts,
     ...causeColumns(request.cause),
   };
 }
 
-function endingOf(run: OpenRun, ending: Ending) {
-  const columns = endingColumns(run, ending);
+function endingOf(sync: OpenSync, ending: Ending) {
+  const columns = endingColumns(sync, ending);
   const { answer_text: text } = columns;
   return {
     ...columns,
     state: ending.state,
-    drifts: run.drifts,
+    drifts: sync.drifts,
     ended_at: formatInstant(ending.endedAt),
     requests: ending.requests,
     bytes: ending.bytes,
-    run_answered_at: typeof ending.answeredAt === 'number' ? formatInstant(ending.answeredAt) : null,
-    is_left: ending.isInterrupted && run.isOpen,
+    sync_answered_at: typeof ending.answeredAt === 'number' ? formatInstant(ending.answeredAt) : null,
+    is_left: ending.isInterrupted && sync.isOpen,
     answer_names: text === null ? [] : addressesIn(text).flatMap(hashesOf),
   };
 }

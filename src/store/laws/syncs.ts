@@ -1,24 +1,24 @@
 import { KEYS, type Law, LISTED, type Say, scopeOf } from './law.js';
 
-/** Projects belong to nobody: the runs that wrote them go with the organization for which they were read. */
+/** Projects belong to nobody: the syncs that wrote them go with the organization for which they were read. */
 const WRITTEN: Readonly<Record<string, string>> = { ...LISTED, certificates: 'certificates' };
 
-/** A person who is forgotten leaves no row for a run to have written. */
+/** A person who is forgotten leaves no row for a sync to have written. */
 const EXACT = Object.entries(WRITTEN).filter(([resource]) => resource !== 'members');
 
 /** A clock may be corrected by a day while a read is under way. */
-export function runLaws({ latest, dayBefore, newestRun }: Say): readonly Law[] {
+export function syncLaws({ latest, dayBefore, newestSync }: Say): readonly Law[] {
   return [
     ...Object.entries(KEYS).map(([table, key]) => ({
-      law: `the runs behind ${table} are there`,
+      law: `the syncs behind ${table} are there`,
       sql: `SELECT ${key.join(` || ', ' || `)} AS found FROM (
-        SELECT ${key.join(', ')}, sync_run_id AS run FROM ${table}_history
+        SELECT ${key.join(', ')}, sync_id AS sync FROM ${table}_history
         UNION ALL SELECT ${key.join(', ')}, closed_by FROM ${table}_past) AS v
-      WHERE run NOT IN (SELECT id FROM sync_runs) AND (${missing(table, newestRun)})`,
+      WHERE sync NOT IN (SELECT id FROM syncs) AND (${missing(table, newestSync)})`,
     })),
     ...Object.entries(WRITTEN).map(([resource, table]) => ({
       law: `each version of ${table} was written by a read of it`,
-      sql: `SELECT ${nameOf(table)} AS found FROM ${table}_history AS v JOIN sync_runs AS r ON r.id = v.sync_run_id
+      sql: `SELECT ${nameOf(table)} AS found FROM ${table}_history AS v JOIN syncs AS r ON r.id = v.sync_id
       WHERE r.resource <> '${resource}' OR r.organization_id IS DISTINCT FROM v.${scopeOf(table)}
         OR v.valid_from < ${dayBefore('r.started_at')}
         OR (r.finished_at < ${dayBefore('v.valid_from')} AND NOT EXISTS (
@@ -26,32 +26,32 @@ export function runLaws({ latest, dayBefore, newestRun }: Say): readonly Law[] {
     })),
     ...EXACT.map(([resource, table]) => ({
       law: `a read wrote as many versions of ${table} as it counted`,
-      sql: `SELECT 'run ' || r.id || ': counted ' || (r.rows_added + r.rows_changed) || ', found ' || count(v.version) AS found
-      FROM sync_runs AS r LEFT JOIN ${table}_history AS v ON v.sync_run_id = r.id
+      sql: `SELECT 'sync ' || r.id || ': counted ' || (r.rows_added + r.rows_changed) || ', found ' || count(v.version) AS found
+      FROM syncs AS r LEFT JOIN ${table}_history AS v ON v.sync_id = r.id
       WHERE r.resource = '${resource}'
       GROUP BY r.id HAVING count(v.version) <> r.rows_added + r.rows_changed`,
     })),
     ...EXACT.filter(([resource]) => resource !== 'certificates').map(([resource, table]) => ({
       law: `a read closed as many versions of ${table} as it counted`,
-      sql: `SELECT 'run ' || r.id || ': counted ' || (r.rows_changed + r.rows_removed) || ', found ' || count(v.version) AS found
-      FROM sync_runs AS r LEFT JOIN ${table}_past AS v ON v.closed_by = r.id
+      sql: `SELECT 'sync ' || r.id || ': counted ' || (r.rows_changed + r.rows_removed) || ', found ' || count(v.version) AS found
+      FROM syncs AS r LEFT JOIN ${table}_past AS v ON v.closed_by = r.id
       WHERE r.resource = '${resource}'
       GROUP BY r.id HAVING count(v.version) <> r.rows_changed + r.rows_removed`,
     })),
     {
       law: 'no read is dated in the future, or ends before it began',
-      sql: `SELECT 'run ' || id AS found FROM sync_runs
+      sql: `SELECT 'sync ' || id AS found FROM syncs
       WHERE ${latest('started_at', 'finished_at')} > :soon
         OR finished_at < ${dayBefore('started_at')}`,
     },
   ];
 }
 
-/** Runs of older programs were removed in the order of their end: one is missing by hand where an older one is there. */
-function missing(table: string, newestRun: string): string {
-  const beyond = `run > ${newestRun}`;
+/** Syncs of older programs were removed in the order of their end: one is missing by hand where an older one is there. */
+function missing(table: string, newestSync: string): string {
+  const beyond = `sync > ${newestSync}`;
   if (table === 'projects') return beyond;
-  return `${beyond} OR run > (SELECT min(id) FROM sync_runs WHERE finished_at IS NOT NULL)`;
+  return `${beyond} OR sync > (SELECT min(id) FROM syncs WHERE finished_at IS NOT NULL)`;
 }
 
 /** Instants of a row rise, also after a clock that was ahead. */
