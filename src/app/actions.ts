@@ -24,13 +24,13 @@ export function createActions(openInbox: () => Promise<InboxPort>, log: Pick<Log
       log.info({ act: 'retry', asked: which, jobs }, 'a person asked in the console');
       return jobs;
     },
-    look: async targets => {
+    sync: async targets => {
       const wanted = targets.map(({ installationId, organizationId }) =>
         installationJob(installationId, organizationId, PERSON),
       );
       const jobs = await using(inbox => inbox.enqueue(wanted));
       const installations = targets.map(({ installationId }) => installationId);
-      log.info({ act: 'look', installations, jobs }, 'a person asked in the console');
+      log.info({ act: 'sync', installations, jobs }, 'a person asked in the console');
       return jobs;
     },
     discover: async () => {

@@ -8,7 +8,7 @@ import type { Context } from './context.js';
 import { installationOf } from './installation/installation-of.js';
 import { inLanes } from './worker/lanes.js';
 import { countCalls } from './read/count-calls.js';
-import { describe, endsRun, type Failure } from './outcome.js';
+import { describe, endsJob, type Failure } from './outcome.js';
 
 /** Downloads at once; all of them share the budget of calls with everybody else. */
 const AT_ONCE = 8;
@@ -101,5 +101,5 @@ function createFetcher({ walk, organization, options, now }: FetcherOptions) {
 
 /** No permission, no disk, no claim: the next certificate would end the same way. */
 function endsWalk(error: unknown, { code }: Failure): boolean {
-  return code === 'forbidden' || code === 'rate_limited' || endsRun(error);
+  return code === 'forbidden' || code === 'rate_limited' || endsJob(error);
 }

@@ -5,7 +5,7 @@ import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
 import { maskLooks } from '../registry/http/mask.js';
 import { text } from '../resources/columns.js';
 
-/** Why a run was stopped from our own side. */
+/** Why a job was stopped from our own side. */
 const STOP_CODES = [
   /** The process is going down: the job resumes at once in the next one. */
   'shutdown',
@@ -20,7 +20,7 @@ const STOP_CODES = [
 ] as const;
 export type StopCode = (typeof STOP_CODES)[number];
 
-/** The reason an AbortSignal of a run carries. */
+/** The reason an AbortSignal of a job carries. */
 export class StopError extends Error {
   override readonly name = 'StopError';
   readonly code: StopCode;
@@ -53,10 +53,10 @@ export type FailureCode =
   | UnbelievedError['code']
   | 'unexpected';
 
-/** `reach` says whether the other resources of the same run are still worth asking for. */
+/** `reach` says whether the other resources of the same job are still worth asking for. */
 export interface Rule {
   readonly act: 'retry' | 'park' | 'bury' | 'give_up' | 'give_back';
-  readonly reach: 'resource' | 'run';
+  readonly reach: 'resource' | 'job';
   /** At least this long before the next try, whatever the back-off says. */
   readonly waitMs?: number;
 }
@@ -91,25 +91,25 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   doubtful: { act: 'retry', reach: 'resource', waitMs: DOUBT_WAIT_MS },
   unexpected: { act: 'retry', reach: 'resource' },
   /** A second try was made with a new token already; a third at once would be a loop. */
-  unauthorized: { act: 'park', reach: 'run' },
-  /** The next look at the installation finds out what has become of it. */
-  installation_gone: { act: 'retry', reach: 'run' },
+  unauthorized: { act: 'park', reach: 'job' },
+  /** The next sync of the installation finds out what has become of it. */
+  installation_gone: { act: 'retry', reach: 'job' },
   /** Not one of these calls can be right the next time. */
   bad_request: { act: 'bury', reach: 'resource' },
   outcome_unknown: { act: 'bury', reach: 'resource' },
-  disk_full: { act: 'retry', reach: 'run', waitMs: DISK_WAIT_MS },
-  file_refused: { act: 'retry', reach: 'run', waitMs: DISK_WAIT_MS },
-  database_busy: { act: 'retry', reach: 'run', waitMs: BUSY_WAIT_MS },
-  organization_busy: { act: 'give_back', reach: 'run', waitMs: BUSY_WAIT_MS },
-  shutdown: { act: 'give_back', reach: 'run' },
-  disk_nearly_full: { act: 'give_back', reach: 'run' },
-  cancelled: { act: 'give_back', reach: 'run' },
-  access_gone: { act: 'give_up', reach: 'run' },
-  claim_lost: { act: 'give_up', reach: 'run' },
+  disk_full: { act: 'retry', reach: 'job', waitMs: DISK_WAIT_MS },
+  file_refused: { act: 'retry', reach: 'job', waitMs: DISK_WAIT_MS },
+  database_busy: { act: 'retry', reach: 'job', waitMs: BUSY_WAIT_MS },
+  organization_busy: { act: 'give_back', reach: 'job', waitMs: BUSY_WAIT_MS },
+  shutdown: { act: 'give_back', reach: 'job' },
+  disk_nearly_full: { act: 'give_back', reach: 'job' },
+  cancelled: { act: 'give_back', reach: 'job' },
+  access_gone: { act: 'give_up', reach: 'job' },
+  claim_lost: { act: 'give_up', reach: 'job' },
   /** Somebody with a newer claim has written: nothing of ours is wanted any more. */
-  fenced: { act: 'give_up', reach: 'run' },
-  not_active: { act: 'give_up', reach: 'run' },
-  foreign_registry: { act: 'park', reach: 'run' },
+  fenced: { act: 'give_up', reach: 'job' },
+  not_active: { act: 'give_up', reach: 'job' },
+  foreign_registry: { act: 'park', reach: 'job' },
 };
 
 const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
@@ -138,9 +138,9 @@ export function codeOf(error: unknown): FailureCode {
   return SYSTEM_CODES[code] ?? SYSTEM_CODES[code.split('_').slice(0, 2).join('_')] ?? 'unexpected';
 }
 
-/** Whether it ends the whole run, and not the read of one resource only. */
-export function endsRun(error: unknown): boolean {
-  return RULES[codeOf(error)].reach === 'run';
+/** Whether it ends the whole job, and not the read of one resource only. */
+export function endsJob(error: unknown): boolean {
+  return RULES[codeOf(error)].reach === 'job';
 }
 
 export interface Failure {

@@ -11,7 +11,7 @@ export function isJobKind(kind: string): kind is JobKind {
   return JOB_KINDS.some(known => known === kind);
 }
 
-/** What a look reads, in the order in which it is read. Certificates have jobs of their own. */
+/** What a sync of an installation reads, in the order in which it is read. Certificates have jobs of their own. */
 export type Resource = Exclude<Mirrored, 'certificates'>;
 export const RESOURCES: readonly Resource[] = [...LIST_RESOURCES, 'projects'];
 
@@ -45,7 +45,7 @@ export function readWish(payload: Readonly<Record<string, unknown>>): Wish {
 export interface Situation {
   readonly organizationId: string;
   readonly wish: Wish;
-  /** A scheduled run spares what takes long, and only a person is never made to wait. */
+  /** A scheduled sync spares what takes long, and only a person is never made to wait. */
   readonly trigger: string;
   /** Null where the registry does not say them: then everything is asked for, and a refusal believed. */
   readonly permissions: Permissions | null;

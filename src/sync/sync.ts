@@ -30,7 +30,7 @@ export function createSync(context: Context, options: SyncOptions): Sync {
 
   async function callAtStart(): Promise<void> {
     await callFirst(context, log, stopped.signal).catch((error: unknown) => {
-      log.warn({ error: describe(error) }, 'the first look at the registry was not stored');
+      log.warn({ error: describe(error) }, 'the first read of the registry was not stored');
     });
   }
 

@@ -325,11 +325,11 @@ describe('deliveries and jobs', () => {
     expect(await run('deliveries', 'show', 'first')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
-  test('deliveries replay asks for the same look again', async () => {
+  test('deliveries replay asks for the same read again', async () => {
     const { job } = await json('deliveries', 'replay', '1');
     const replayed = await run('deliveries', 'replay', '1');
     expect(replayed.exitCode).toBe(0);
-    expect(replayed.stderr).toContain('will look at installation');
+    expect(replayed.stderr).toContain('will read installation');
     expect(await json('jobs', 'show', String(job))).toMatchObject({
       kind: 'installation',
       trigger: 'person',

@@ -47,13 +47,13 @@ test('all buried jobs are tried again by one button, which stands beside what ne
   expect(asked).toMatchObject([{ act: 'retry', asked: 'all' }]);
 });
 
-test('a delivery is replayed as a look at its installation, and leads to the job that does it', async () => {
+test('a delivery is replayed as a read of its installation, and leads to the job that does it', async () => {
   const { send, page, waiting, asked } = await stage();
   expect(await page('/deliveries/7')).toContain('action="/deliveries/7/replay"');
   const answer = await send('/deliveries/7/replay');
   expect(answer.headers.get('location')).toMatch(/^\/jobs\/\d+$/);
   expect(await waiting()).toEqual([LOOK]);
-  expect(asked).toMatchObject([{ act: 'look', installations: ['installation-1'] }]);
+  expect(asked).toMatchObject([{ act: 'sync', installations: ['installation-1'] }]);
 });
 
 test('everything is read now, or one organization', async () => {

@@ -19,7 +19,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await writeAfterUninstalling(await stage())).toEqual([]);
   });
 
-  test('T44 the refusal names its reason, and the run that was cut off says so', async () => {
+  test('T44 the refusal names its reason, and the sync that was cut off says so', async () => {
     const scene = await stage();
     const read = await beginWarehouse(scene, 1);
     const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));

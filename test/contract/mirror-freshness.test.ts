@@ -113,7 +113,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await sold()).toHaveLength(ids.length);
   });
 
-  test('drift is what a scheduled run changed that no delivery had announced', async () => {
+  test('drift is what a scheduled sync changed that no delivery had announced', async () => {
     const scene = await sceneOfToday(stage);
     const by = (trigger: string, isAnnounced: boolean) => ({
       trigger,

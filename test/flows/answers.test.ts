@@ -159,7 +159,7 @@ test('T36 pages without end end after two more pages than there can be, and clos
 });
 
 test.each(['rowsAppear', 'rowsDisappear'])(
-  'T37 %s between pages: no live row is closed, and the next quiet run is complete',
+  'T37 %s between pages: no live row is closed, and the next quiet sync is complete',
   async kind => {
     const { program, organizationId, retire } = await startInstalled();
     for (let amount = 0; amount < 30; amount++) retire(0.5);
@@ -226,7 +226,7 @@ test('T39 a refusal that a new token does not meet again is no missing permissio
   expect(await program.rows("SELECT resource FROM freshness WHERE state = 'forbidden'")).toEqual([]);
 });
 
-test('T39 a permission that goes and comes back in the middle of reads opens its resource at the next look', async () => {
+test('T39 a permission that goes and comes back in the middle of reads opens its resource at the next sync', async () => {
   const { program, organizationId, installationId } = await startInstalled();
   const { apps, installations, faults, deliveries } = program.registry;
   const { organization_members: _, ...fewer } = ALL_PERMISSIONS;

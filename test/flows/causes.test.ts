@@ -3,52 +3,54 @@ import { issueCredit } from '../support/sandbox.js';
 import { startInstalled } from '../support/installed.js';
 import type { Program } from '../support/program.js';
 
-interface Run {
+interface Sync {
   readonly resource: string;
   readonly trigger: string;
   readonly job_id: number | null;
   readonly delivery_id: number | null;
 }
 
-async function runsAfter(program: Program, id: unknown): Promise<Run[]> {
+async function syncsAfter(program: Program, id: unknown): Promise<Sync[]> {
   const columns = 'resource, trigger, job_id, delivery_id';
-  const asRun = (row: unknown): Run =>
+  const asSync = (row: unknown): Sync =>
     Object.assign({ resource: '', trigger: '', job_id: null, delivery_id: null }, row);
-  return (await program.rows(`SELECT ${columns} FROM syncs WHERE id > ? ORDER BY id`, Number(id))).map(asRun);
+  return (await program.rows(`SELECT ${columns} FROM syncs WHERE id > ? ORDER BY id`, Number(id))).map(
+    asSync,
+  );
 }
 
 const newestSync = async (program: Program) =>
   Object((await program.rows('SELECT coalesce(max(id), 0) AS id FROM syncs'))[0])['id'];
 
-test('each run names the job that made it, and the newest delivery that this job answers', async () => {
+test('each sync names the job that made it, and the newest delivery that this job answers', async () => {
   const { program, retire } = await startInstalled();
   const before = await newestSync(program);
   retire(1);
   retire(2);
   await program.rest();
   const newest = await program.row("SELECT * FROM deliveries WHERE verdict = 'accepted' ORDER BY id DESC");
-  const runs = (await runsAfter(program, before)).filter(({ trigger }) => trigger === 'delivery');
-  expect(runs.map(({ resource }) => resource)).toContain('retirements');
-  expect(runs.at(-1)).toMatchObject({ job_id: newest?.['job_id'], delivery_id: newest?.['id'] });
-  for (const { job_id: jobId } of runs) {
+  const syncs = (await syncsAfter(program, before)).filter(({ trigger }) => trigger === 'delivery');
+  expect(syncs.map(({ resource }) => resource)).toContain('retirements');
+  expect(syncs.at(-1)).toMatchObject({ job_id: newest?.['job_id'], delivery_id: newest?.['id'] });
+  for (const { job_id: jobId } of syncs) {
     expect(await program.value('SELECT kind FROM jobs WHERE id = ?', jobId)).toBe('installation');
   }
 });
 
-test('a run that no delivery had asked for names its job alone, the row of an installation too', async () => {
+test('a sync that no delivery had asked for names its job alone, the row of an installation too', async () => {
   const { program, organizationId, installationId } = await startInstalled();
-  const first = (await runsAfter(program, 0)).filter(({ resource }) => resource === 'installation');
+  const first = (await syncsAfter(program, 0)).filter(({ resource }) => resource === 'installation');
   expect(first).toEqual([{ ...first[0], job_id: expect.any(Number) }]);
   const before = await newestSync(program);
   issueCredit(program.sandbox, organizationId);
   await program.reconcile();
-  const runs = await runsAfter(program, before);
-  expect(new Set(runs.map(({ resource }) => resource))).toEqual(
+  const syncs = await syncsAfter(program, before);
+  expect(new Set(syncs.map(({ resource }) => resource))).toEqual(
     new Set(['certificates', 'projects', ...LISTS]),
   );
-  expect(runs.filter(run => run.delivery_id !== null)).toEqual([]);
+  expect(syncs.filter(sync => sync.delivery_id !== null)).toEqual([]);
   const ofJob = 'SELECT installation_id FROM jobs WHERE id = ?';
-  const read = await Promise.all(runs.map(run => program.value(ofJob, run.job_id)));
+  const read = await Promise.all(syncs.map(sync => program.value(ofJob, sync.job_id)));
   expect(new Set(read)).toEqual(new Set([installationId]));
 });
 
@@ -63,7 +65,7 @@ const LISTS = [
   'retirements',
 ];
 
-test('a run tells when the registry had answered, which is between its beginning and its end, or that it never did', async () => {
+test('a sync tells when the registry had answered, which is between its beginning and its end, or that it never did', async () => {
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();

@@ -166,7 +166,7 @@ test.each(seeds(atLength(2, 4)))(
   },
 );
 
-test('T97 an installation of which a webhook told is one row that was never read, and one a resource after the first look', async () => {
+test('T97 an installation of which a webhook told is one row that was never read, and one a resource after the first sync', async () => {
   const fleet = await startFleet();
   const { program } = fleet;
   const freshness = () => program.rows('SELECT resource, state FROM freshness ORDER BY resource');

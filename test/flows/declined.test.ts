@@ -29,7 +29,7 @@ async function ask({ program, organizationId, installationId }: Part): Promise<v
 const unusual = ({ program }: Part) =>
   program.rows("SELECT resource, state FROM freshness WHERE state <> 'current' ORDER BY resource");
 
-/** An organization where these answers come from the first look on. */
+/** An organization where these answers come from the first sync on. */
 async function startAnswering(...faults: readonly object[]) {
   const program = await startProgram();
   for (const fault of faults) program.registry.faults.add(fault);

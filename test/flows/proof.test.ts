@@ -8,7 +8,7 @@ import { MINUTE, retirement, temporaryScene } from '../support/mirror.js';
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-test('31 December is provable in April: what stood there, the read that saw it and the runs that wrote it', async () => {
+test('31 December is provable in April: what stood there, the read that saw it and the syncs that wrote it', async () => {
   const folder = temporaryFolder();
   migrateFile(join(folder, 'inbox.db'), 'inbox', '2025-12-01T00:00:00.000Z');
   const { mirror, clock, read } = temporaryScene({ folder });

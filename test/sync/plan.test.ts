@@ -48,7 +48,7 @@ function asksFor({ minutesAgo, ...before }: Declined, now: Partial<Situation> = 
   }).read.includes('members');
 }
 
-describe('what a look at an installation reads', () => {
+describe('what a sync of an installation reads', () => {
   test('everything it permits, the warehouse first', () => {
     expect(plan(situation)).toEqual({ read: RESOURCES, forbidden: [] });
     expect(RESOURCES[0]).toBe('warehouse');

@@ -81,8 +81,8 @@ async function demoActionsOf(
   if (control === null || !appId) return null;
   const key = createOwnKey(control, appId);
   const asApp = async () => ({ ...env, REGISTRY_PRIVATE_KEY: await key(), REGISTRY_PRIVATE_KEY_FILE: '' });
-  return ({ look }) =>
-    createDemoActions({ connect: async () => connect({ env: await asApp() }, io), control, appId, look });
+  return ({ sync }) =>
+    createDemoActions({ connect: async () => connect({ env: await asApp() }, io), control, appId, sync });
 }
 
 /** Where the receiver is on this machine; from outside it has another name. */

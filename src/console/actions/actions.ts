@@ -11,7 +11,7 @@ export interface Actions {
   /** Tries buried jobs again; answers those that will run. */
   readonly retry: (jobs: readonly number[] | 'all') => Promise<readonly number[]>;
   /** Looks at installations again, at once; answers the jobs that do it. */
-  readonly look: (
+  readonly sync: (
     at: readonly Pick<Target, 'installationId' | 'organizationId'>[],
   ) => Promise<readonly number[]>;
   /** Looks for installations that nobody has announced. */
@@ -55,7 +55,7 @@ async function replay({ actions, reader, params: { id = '' } }: Wanted): Promise
   const found = NUMBER.test(id) ? await readNumbered(reader, DELIVERIES, Number(id)) : null;
   const installationId = found?.['installation_id'];
   if (typeof installationId !== 'string') return null;
-  const [job] = await actions.look([{ installationId, organizationId: null }]);
+  const [job] = await actions.sync([{ installationId, organizationId: null }]);
   return `/jobs/${job}`;
 }
 
@@ -65,7 +65,7 @@ async function readNow({ actions, reader, form }: Wanted): Promise<string | null
   const targets = await readTargets(reader, organizationId);
   if (organizationId !== null && targets.length === 0) return null;
   const jobs = [
-    ...(await actions.look(targets)),
+    ...(await actions.sync(targets)),
     ...(organizationId === null ? await actions.discover() : []),
   ];
   return jobs.length === 1 ? `/jobs/${jobs[0]}` : '/jobs?trigger=person';

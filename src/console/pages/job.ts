@@ -23,7 +23,7 @@ function show(job: Row, { now, canAct }: Ask): Shown {
   return { title: `Job ${id}`, body };
 }
 
-/** A buried job goes on by a person's wish alone; one that is parked by a new look at its organization. */
+/** A buried job goes on by a person's wish alone; one that is parked by a new sync of its organization. */
 function acts(job: Row, canAct: boolean): Html | false {
   if (job['state'] === 'buried') return button(canAct, `/jobs/${String(job['id'])}/retry`, 'Try it again');
   const organization = job['organization_id'];

@@ -65,17 +65,17 @@ export function createGate(context: Context, atWork: CausedJob, installationId: 
   }
 
   return {
-    /** The first look of a run. Null where the installation is gone or suspended. */
+    /** The first read of a job. Null where the installation is gone or suspended. */
     enter,
-    /** Look again, with a new token as the proof. The run is stopped where access is gone. */
+    /** Read again, with a new token as the proof. The job is stopped where access is gone. */
     async again(): Promise<Opened> {
       const opened = await look(true);
       if (opened === null) throw new StopError('access_gone');
       return opened;
     },
-    /** What the latest look found. */
+    /** What the latest read found. */
     state: () => state,
-    /** Whether a look found another state or other permissions than were known. */
+    /** Whether a read found another state or other permissions than were known. */
     hasChanged: () => changed,
   };
 }

@@ -2,7 +2,7 @@ import type { Resource } from '../plan.js';
 import type { ReadEnd } from '../read/read-end.js';
 import type { Noted } from '../read/step.js';
 
-/** What one look has come to know. */
+/** What one sync has come to know. */
 export interface Observed {
   /** What went wrong with each resource that could not be read. */
   readonly failures: Map<Resource, unknown>;

@@ -7,7 +7,7 @@ import type { Opened } from './access.js';
 import { createGate, type Gate } from './gate.js';
 import { installationOf } from './installation-of.js';
 import { createUrgentReads } from './urgent-reads.js';
-import { codeOf, endsRun, StopError } from '../outcome.js';
+import { codeOf, endsJob, StopError } from '../outcome.js';
 import { isPermitted, plan, type Resource, type Wish } from '../plan.js';
 import { readList } from '../read/read-list.js';
 import { readProjects } from '../read/read-projects.js';
@@ -149,7 +149,7 @@ async function isRefusal(
   { absent, failures }: Observed,
 ): Promise<boolean> {
   step.signal.throwIfAborted();
-  if (endsRun(error)) throw error;
+  if (endsJob(error)) throw error;
   const code = codeOf(error);
   if (code === 'forbidden') return true;
   if (code === 'other_form' && isStrange(step.noted.before.get(resource) ?? null)) {

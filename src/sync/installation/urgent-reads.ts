@@ -1,6 +1,6 @@
 import type { Context } from '../context.js';
 import type { Gate } from './gate.js';
-import { codeOf, endsRun } from '../outcome.js';
+import { codeOf, endsJob } from '../outcome.js';
 import type { Resource } from '../plan.js';
 import type { JobAtWork } from '../worker/worker.js';
 
@@ -52,7 +52,7 @@ export function createUrgentReads(
       await read(resource);
     } catch (error) {
       atWork.signal.throwIfAborted();
-      if (endsRun(error)) throw error;
+      if (endsJob(error)) throw error;
       if (codeOf(error) === 'forbidden') refused.add(resource);
     }
   }

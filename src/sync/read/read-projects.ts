@@ -9,7 +9,7 @@ const AT_ONCE = 4;
 const DAY_MS = 86_400_000;
 
 /**
- * The projects that the organization's rows name, one call each: those never asked for on every look,
+ * The projects that the organization's rows name, one call each: those never asked for on every sync,
  * each once a day on a scheduled one, all of them for a person. One that cannot be read is marked so and fails nobody.
  */
 export async function readProjects(step: Step): Promise<void> {

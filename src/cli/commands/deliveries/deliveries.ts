@@ -9,7 +9,7 @@ import type { Context } from '../../context.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { listCommand, printList } from '../../lists/list.js';
 import { jsonText } from '../../output/output.js';
-import { askToLook } from '../../connect/ask-to-look.js';
+import { askToRead } from '../../connect/ask-to-read.js';
 import { sheet } from '../../output/sheet.js';
 import { flag, needed, text } from '../../taken.js';
 import { readLimit, readNumber } from '../../words.js';
@@ -67,9 +67,9 @@ const replay = command({
         `It was set aside: ${String(reason)}.`,
       );
     }
-    const job = await askToLook(context.location(), installationId, context.io.now);
+    const job = await askToRead(context.location(), installationId, context.io.now);
     if (context.format === 'json') return await context.value({ delivery: Number(id), job });
-    context.say(`Job ${job} will look at installation ${installationId}: "carbon-mirror jobs show ${job}".`);
+    context.say(`Job ${job} will read installation ${installationId}: "carbon-mirror jobs show ${job}".`);
     return undefined;
   },
 });

@@ -14,7 +14,7 @@ export interface Stage {
   /** What a sandbox can and a registry cannot. */
   readonly control: ControlClient;
   readonly appId: string;
-  readonly look: Actions['look'];
+  readonly sync: Actions['sync'];
 }
 
 interface Reserved {
@@ -29,7 +29,7 @@ const NAME_LENGTH = 8;
 const FOR = { beneficiaryName: 'A visitor of the demo', reason: 'To see the mirror follow' };
 
 /** What the page Demo offers. The registry sends no webhook for a reservation: then the mirror is asked to read. */
-export function createDemoActions({ connect, control, appId, look }: Stage): readonly DemoAction[] {
+export function createDemoActions({ connect, control, appId, sync }: Stage): readonly DemoAction[] {
   const open: Reserved[] = [];
 
   async function clientOf({ installationId, organizationId }: Omit<Reserved, 'reservationId'>) {
@@ -73,7 +73,7 @@ export function createDemoActions({ connect, control, appId, look }: Stage): rea
       run: async reader => {
         const reservation = await reserve(reader);
         open.push(reservation);
-        await look([reservation]);
+        await sync([reservation]);
         return `Reservation ${reservation.reservationId} took 1 t.`;
       },
     },

@@ -43,7 +43,7 @@ function jobOf({ installationId, organizationId }: Target, wish: Record<string, 
   return Object.keys(wish).length === 0 ? job : { ...job, payload: wish };
 }
 
-/** Certificates are no resource of a look: they follow every one, also one that reads nothing. */
+/** Certificates are no resource of their own here: they follow every sync, also one that reads nothing. */
 function wishOf({ resource, full }: Wanted): Record<string, unknown> {
   if (resource === undefined) return writeWish({ resources: null, full });
   return writeWish({ resources: RESOURCES.filter((name): name is Resource => name === resource), full });

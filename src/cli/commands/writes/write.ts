@@ -2,7 +2,7 @@ import { type Command, command } from '../../command.js';
 import { confirm } from '../../confirm.js';
 import type { Context } from '../../context.js';
 import type { Row } from '../../output/output.js';
-import { askToLook } from '../../connect/ask-to-look.js';
+import { askToRead } from '../../connect/ask-to-read.js';
 import { sheet } from '../../output/sheet.js';
 import type { AllTaken, Meant } from '../../taken.js';
 
@@ -57,14 +57,14 @@ function isList(made: Row | readonly Row[] | null): made is readonly Row[] {
 }
 
 /**
- * Most of what an app does itself is followed by no webhook, so the mirror is told to look again.
+ * Most of what an app does itself is followed by no webhook, so the mirror is told to read again.
  * The write has been done by now: whatever fails here must not make it look undone.
  */
 async function lookAgain({ io, settings, say }: Context, installationId: string): Promise<void> {
   const location = settings();
   if (location.engine.findMissing() !== null) return;
   try {
-    await askToLook(location, installationId, io.now);
+    await askToRead(location, installationId, io.now);
     say('The mirror follows as soon as a worker runs.');
   } catch (error) {
     say(`The mirror was not asked to read: ${error instanceof Error ? error.message : String(error)}.`);

@@ -3,7 +3,7 @@ import type { Io } from '../io.js';
 import type { MirrorLocation } from './mirror-location.js';
 
 /** Somebody wants an installation to be looked at again, by whoever works; answers the job that does it. */
-export async function askToLook(
+export async function askToRead(
   { engine }: MirrorLocation,
   installationId: string,
   now: Io['now'],
