@@ -7,6 +7,7 @@ import { demoComes } from './commands/demo/start.js';
 import { EXIT, type ExitCode, explain, hideSecrets } from './exit.js';
 import { colours, type Io, say } from './io.js';
 import { NoMirror } from './connect/find-mirror.js';
+import { typedNow } from './old-words.js';
 
 /** The files of settings are known once the command line is read. */
 export type GivenIo = Omit<Io, 'secretFiles'>;
@@ -29,11 +30,18 @@ export async function runProgram(
     });
     return EXIT.ok;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    const { exitCode, lines } = explain(error);
-    say(io, ...lines.map(hideSecrets(io.env)));
+    const exitCode = tell(io, error);
+    if (exitCode !== EXIT.ok) say(io, ...typedNow(argv));
     return exitCode;
   }
+}
+
+/** Commander has told its own faults. */
+function tell(io: Io, error: unknown): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  const { exitCode, lines } = explain(error);
+  say(io, ...lines.map(hideSecrets(io.env)));
+  return exitCode;
 }
 
 async function runWords(words: readonly string[], version: string, io: Io): Promise<void> {
