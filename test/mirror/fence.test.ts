@@ -8,7 +8,7 @@ test('T44 it would, were the fence broken', async () => {
   expect(await writeAfterBeingTakenOver(temporaryScene({ create }))).toContain('old');
 });
 
-test('T44 it would, were the look at the installation broken', async () => {
+test('T44 it would, were the read of the installation broken', async () => {
   const create = await brokenMirror(
     'store/sqlite/mirror/fence.js',
     'active.get(organizationId) === 0',

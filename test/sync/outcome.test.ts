@@ -45,7 +45,7 @@ describe('the table of outcomes', () => {
     expect(waits).toEqual([64, 128, 256, 512, 900, 900]);
   });
 
-  test('T44 a run that was overtaken writes and retries nothing more', () => {
+  test('T44 a job that was overtaken writes and retries nothing more', () => {
     expect(decide(failure('fenced'), moment)).toEqual({ act: 'give_up' });
     expect(decide(failure('claim_lost'), moment)).toEqual({ act: 'give_up' });
   });
