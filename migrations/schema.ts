@@ -5,6 +5,7 @@ export interface Dialect {
   /** What stands before the name of a table. */
   readonly mirror: string;
   readonly inbox: string;
+  readonly evidence: string;
   /** What is a word of ours, and sorts by its bytes. */
   readonly word: (text: string) => string;
   readonly bytewise: (text: string) => string;
@@ -77,6 +78,7 @@ export const SQLITE: Dialect = {
   },
   mirror: '',
   inbox: '',
+  evidence: '',
   word: text => `'${text}'`,
   bytewise: text => text,
   none: () => 'NULL',
@@ -129,6 +131,7 @@ export const POSTGRES: Dialect = {
   },
   mirror: 'mirror.',
   inbox: 'inbox.',
+  evidence: 'evidence.',
   word: text => `'${text}'::text ${COLLATED}`,
   bytewise: text => `${text} ${COLLATED}`,
   none: kind => `NULL::${POSTGRES.types[kind].replace(` ${COLLATED}`, '')}`,
@@ -336,7 +339,8 @@ function inOrder(columns: Columns): Columns {
 
 /** As in `mirror.retirements`. */
 function nameIn(dialect: Dialect, name: string): string {
-  const [family = '', kept = ''] = name.split('.');
+  const [family, kept = ''] = name.split('.');
+  if (family === 'evidence') return `${dialect.evidence}${kept}`;
   return `${family === 'inbox' ? dialect.inbox : dialect.mirror}${kept}`;
 }
 

@@ -30,6 +30,7 @@ const BUNDLED = 'kysely';
 const PROGRAMS = [
   'src/main',
   'src/app/door-thread',
+  'src/app/seal-thread',
   'src/store/sqlite/mirror/mirror-thread',
   'src/store/sqlite/asker/query-process',
   'src/store/sqlite/asker/query-watch',

@@ -17,6 +17,7 @@ import { openAll } from './shutdown.js';
 import { startCounting } from './counting.js';
 import { LOST, WAITS, createHealth, type Running, type Tools } from './running.js';
 import { createContext } from './context.js';
+import { startSealing } from './sealing.js';
 import { serveOperations } from './serve-operations.js';
 import { thisProcess } from './heartbeats.js';
 
@@ -40,7 +41,9 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
   const { log, now, engine = openEngine(settings), random = Math.random } = tools;
   return openAll(async shutdown => {
     const health = createHealth();
-    const applied = await engine.prepare(['inbox', 'mirror'], now(), what => log.warn({ what }, WAITS));
+    const { evidenceKeyFile: keyFile } = settings;
+    const families = ['inbox', 'mirror', ...(keyFile === null ? [] : ['evidence' as const])] as const;
+    const applied = await engine.prepare(families, now(), what => log.warn({ what }, WAITS));
     if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
 
     const metrics = createMetrics(EVENTS);
@@ -113,6 +116,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
     shutdown.add(() => sync.stop());
     shutdown.add(startSweep(context.certificates, log));
     shutdown.add(startCounting({ engine, mirror: store.mirror, now, log }));
+    if (keyFile !== null) shutdown.add(await startSealing({ log, now }, { store: settings, keyFile }));
     const { baseUrl, syncSchedule } = settings;
     log.info({ registry: baseUrl, schedule: syncSchedule, operations: operations?.port }, 'working');
 

@@ -9,6 +9,7 @@ import { CONSOLE } from './commands/console.js';
 import { DELIVERIES } from './commands/deliveries/deliveries.js';
 import { DEMO } from './commands/demo/env.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
+import { EVIDENCE } from './commands/evidence.js';
 import { EXPLAIN } from './commands/explain.js';
 import { FORGET } from './commands/forget.js';
 import { FRIENDBOT, WRITES } from './commands/writes/writes.js';
@@ -52,6 +53,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, AnyCommand>
     balance: BALANCE,
     certificates: CERTIFICATES,
     verify: VERIFY,
+    evidence: EVIDENCE,
     snapshot: SNAPSHOT,
   },
   Webhooks: { deliveries: DELIVERIES, jobs: JOBS, trigger: TRIGGER },

@@ -72,7 +72,7 @@ export function exitCodeOf(code: string): ExitCode {
 const OTHER_DATABASE = ['foreign_registry', 'schema', 'earlier'];
 
 /** Known by their names, so that a quick command need not load what throws them. */
-const FAULTS_OF_THE_PLACE = ['SettingsError', 'PrivateKeyError', 'DriverError'];
+const FAULTS_OF_THE_PLACE = ['SettingsError', 'PrivateKeyError', 'DriverError', 'EvidenceError'];
 
 export interface Explanation {
   readonly exitCode: ExitCode;

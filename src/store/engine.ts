@@ -1,3 +1,4 @@
+import type { EvidencePort } from '../evidence/port.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import type { MirrorPort } from '../mirror/port.js';
@@ -100,6 +101,8 @@ export interface Engine {
   readonly openPagePdfs: (now: () => number) => Promise<OpenPdfs>;
   readonly openInbox: (now: () => number) => Promise<InboxPort>;
   readonly openWriters: (now: () => number) => Promise<Writers>;
+  /** What is sealed, and what of; see `prepare`. */
+  readonly openEvidence: () => Promise<EvidencePort>;
   readonly openWork: (options: WorkOptions) => Promise<WorkStore>;
   /** Runs a person's SQL where it can be ended. Throws `AskError`. */
   readonly ask: (question: Question) => Promise<Asked>;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { evidence0001 } from '../../migrations/evidence/0001.js';
 import { inbox0001 } from '../../migrations/inbox/0001.js';
 import { mirror0001 } from '../../migrations/mirror/0001.js';
 import {
@@ -10,7 +11,7 @@ import {
   SQLITE,
 } from '../../migrations/schema.js';
 
-export type Family = 'inbox' | 'mirror';
+export type Family = 'inbox' | 'mirror' | 'evidence';
 
 export interface Migration {
   readonly version: number;
@@ -28,6 +29,7 @@ const DIALECTS: Readonly<Record<EngineName, Dialect>> = { sqlite: SQLITE, postgr
 const WRITTEN: Readonly<Record<Family, readonly Written[]>> = {
   inbox: [['0001-inbox', inbox0001]],
   mirror: [['0001-mirror', mirror0001]],
+  evidence: [['0001-evidence', evidence0001]],
 };
 
 export function migrationsOf(engine: EngineName, family: Family): Migration[] {

@@ -1,6 +1,9 @@
 import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { makeKeyFile } from '../../src/evidence/key-file.js';
+import { openNote } from '../../src/evidence/note.js';
+import { runCommand } from '../support/command.js';
 import { startWork, type WorkOptions } from '../../src/app/work.js';
 import { readSettings } from '../../src/app/config/config.js';
 import { createSqliteEngine } from '../../src/store/sqlite/engine.js';
@@ -207,4 +210,31 @@ test('T66 metrics of the worker tell how much of a log a reader holds back, and 
   expect(await ask('unmoved_bytes')).toBeGreaterThan(16 * 1024 * 1024);
   letGo();
   await expect.poll(() => ask('held_seconds')).toBe(0);
+});
+
+test('T91 with a key what is in the mirror is sealed, in a thread, and without one nothing is', async () => {
+  const sandbox = await temporarySandbox();
+  const { app, organization } = installApp(sandbox);
+  issueCredit(sandbox, organization.id);
+  const first = await startHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
+  const { folder: dataDir } = first;
+  await expect.poll(() => first.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 100 }]);
+  await first.stop();
+  expect(existsSync(join(dataDir, 'evidence.db'))).toBe(false);
+
+  const evidenceKeyFile = join(temporaryFolder(), 'evidence.key');
+  const key = makeKeyFile(evidenceKeyFile, 'mirror.example/log');
+  await startHere(sandbox, app, { dataDir, evidenceKeyFile, syncSchedule: ONCE_A_YEAR });
+  const checkpoint = () =>
+    runCommand(['evidence', 'checkpoint'], { env: { DATA_DIR: dataDir, REGISTRY_APP_ID: 'a' } });
+  await expect.poll(async () => (await checkpoint()).exitCode).toBe(0);
+  expect(openNote((await checkpoint()).stdout, key)).toMatch(/^mirror\.example\/log\n[1-9]\d*\n/);
+});
+
+test('T92 a worker whose key cannot be used does not start', async () => {
+  const sandbox = await temporarySandbox();
+  const { app } = installApp(sandbox);
+  const evidenceKeyFile = join(temporaryFolder(), 'evidence.key');
+  writeFileSync(evidenceKeyFile, 'PRIVATE+KEY+nobody\n');
+  await expect(startHere(sandbox, app, { evidenceKeyFile })).rejects.toThrow('evidence init');
 });

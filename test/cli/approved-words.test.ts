@@ -40,6 +40,8 @@ const LEFT_OUT = {
   'console url': 'its address is a secret of one visit',
   'deliveries tail': 'runs until it is stopped: its keys are looked at last',
   'demo env': 'prints a private key',
+  'evidence init': 'its answer is a new key each time',
+  'evidence checkpoint': 'a demo is not sealed',
 };
 
 /** An organization that a command has made is read beside this test: what lists say of it meanwhile is of the moment. */

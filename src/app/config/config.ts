@@ -34,7 +34,10 @@ function readDiskReserve(env: Environment): number | null {
 /** What a child of `up` is given: never the secret of another one, and no port twice. */
 export function childEnvironment(env: Environment, role: 'receive' | 'work' | 'console'): Environment {
   const foreign = SETTINGS.filter(
-    each => each.secret && each.property !== null && !each.roles.includes(role),
+    each =>
+      (each.secret || each.name === 'EVIDENCE_KEY_FILE') &&
+      each.property !== null &&
+      !each.roles.includes(role),
   );
   const kept = Object.entries(withoutAdvice(env)).filter(
     ([name]) => !foreign.some(secret => name === secret.name || name === `${secret.name}_FILE`),

@@ -189,6 +189,17 @@ const ROWS = [
   ),
   elsewhere('QUERY_DATABASE_URL_FILE', null, 'a file that holds it'),
   row(
+    'EVIDENCE_KEY_FILE',
+    'evidenceKeyFile',
+    ['work'],
+    null,
+    'the key that signs checkpoints, made by `evidence init`; without one nothing is sealed',
+    optional(
+      text('the name of a file', value => !value.includes('\0')),
+      null,
+    ),
+  ),
+  row(
     'LOG_LEVEL',
     'logLevel',
     ROLES,

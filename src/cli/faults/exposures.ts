@@ -10,7 +10,10 @@ const BY_OTHERS = 0o077;
 const WRITTEN_BY_OTHERS = 0o022;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i;
 
-const SECRET_FILES = SETTINGS.flatMap(({ name, secret }) => (secret ? [`${name}_FILE`] : []));
+const SECRET_FILES = [
+  ...SETTINGS.flatMap(({ name, secret }) => (secret ? [`${name}_FILE`] : [])),
+  'EVIDENCE_KEY_FILE',
+];
 
 /** What stands more open than it needs to. */
 export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Finding[] {

@@ -10,8 +10,10 @@ const RIGHTS: Readonly<Record<Purpose, readonly string[]>> = {
     'INSERT, UPDATE, DELETE ON inbox.processes, inbox.refusals',
   ],
   work: [
-    'USAGE ON SCHEMA inbox, mirror',
+    'USAGE ON SCHEMA inbox, mirror, evidence',
     'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA inbox, mirror',
+    'SELECT, INSERT ON ALL TABLES IN SCHEMA evidence',
+    'UPDATE ON evidence.sealer',
   ],
   read: ['USAGE ON SCHEMA inbox, mirror', 'SELECT ON ALL TABLES IN SCHEMA inbox, mirror'],
 };

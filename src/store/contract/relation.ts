@@ -1,4 +1,4 @@
-import { type EngineName, type Family, relationsOf, typeOf } from '../migrations.js';
+import { type EngineName, relationsOf, typeOf } from '../migrations.js';
 
 interface ColumnDescription {
   readonly name: string;
@@ -8,7 +8,7 @@ interface ColumnDescription {
 
 /** A table or a view that queries may use, in the words of the migrations. */
 export interface Relation {
-  readonly database: Family;
+  readonly database: 'inbox' | 'mirror';
   readonly kind: 'table' | 'view';
   readonly name: string;
   readonly meaning: string;

@@ -37,6 +37,7 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
     },
     openInbox: async now => (await stores()).openInbox(command, clockOf(database, now)),
     openWriters: async now => (await stores()).openWriters(command, now, clockOf(database, now)),
+    openEvidence: async () => (await import('./evidence.js')).openEvidence(command),
     openWork: async ({ now, lost: lostAtWork }) =>
       (await stores()).openWork(poolOf(database, 'work', lostAtWork), now, clockOf(database, now)),
     ask: async question => (await import('./asker.js')).ask(forQuestions ?? command, question),

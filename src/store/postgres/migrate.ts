@@ -9,7 +9,7 @@ import {
 import { PostgresError } from './errors.js';
 import type { Postgres, Query } from './open.js';
 
-const FAMILIES: readonly Family[] = ['inbox', 'mirror'];
+const FAMILIES: readonly Family[] = ['inbox', 'mirror', 'evidence'];
 /** One lock for all who migrate a database of ours, whatever else they lock. */
 const LOCK = 7_261_003_415;
 
@@ -102,7 +102,7 @@ async function knownVersionOf(
     throw new PostgresError(
       'schema',
       `the schema ${family} was made by an earlier carbon-mirror that was never released: ` +
-        'drop or rename the schemas inbox and mirror, and run "carbon-mirror migrate" again',
+        'drop or rename the schemas inbox, mirror and evidence, and run "carbon-mirror migrate" again',
     );
   }
   const version = Math.max(0, ...applied.map(record => record.version));

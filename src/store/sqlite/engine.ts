@@ -6,7 +6,7 @@ import type { StoreSettings } from '../settings.js';
 import type { Family } from '../migrations.js';
 import { lookAtDisk, walBytes } from './disk.js';
 
-const FAMILIES: readonly Family[] = ['inbox', 'mirror'];
+const FAMILIES: readonly Family[] = ['inbox', 'mirror', 'evidence'];
 /** To look costs nothing here. */
 const POLL_MS = 250;
 
@@ -15,7 +15,8 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
   const inboxFile = join(dataDir, 'inbox.db');
   const mirrorFile = join(dataDir, 'mirror.db');
   const files = { mirrorFile, inboxFile, certificates: join(dataDir, 'certificates') };
-  const fileOf = (family: Family) => (family === 'inbox' ? inboxFile : mirrorFile);
+  const evidenceFile = join(dataDir, 'evidence.db');
+  const fileOf = (family: Family) => join(dataDir, `${family}.db`);
 
   const migrate = async (families: readonly Family[], now: number) => {
     const { migrateFile } = await import('./migrate.js');
@@ -32,7 +33,11 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
       const missing = [mirrorFile, inboxFile].find(file => !existsSync(file));
       return missing === undefined ? null : `the file ${missing}`;
     },
-    migrate: now => migrate(FAMILIES, now),
+    migrate: now =>
+      migrate(
+        FAMILIES.filter(family => family !== 'evidence' || existsSync(evidenceFile)),
+        now,
+      ),
     prepare: migrate,
     openReader: async () => (await import('./reader.js')).openReader(files),
     openPages: async () => (await import('./reader.js')).openReader(files),
@@ -45,6 +50,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     openPagePdfs: async now => (await import('./stores.js')).openPdfs(files, now),
     openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),
     openWriters: async now => (await import('./stores.js')).openWriters(files, now),
+    openEvidence: async () => (await import('./evidence.js')).openEvidence(evidenceFile, mirrorFile),
     openWork: async options => (await import('./work-store.js')).openWork(files, options),
     ask: async question => (await import('./asker/ask.js')).ask({ ...files, ...question }),
     snapshot: async file => (await import('./copy.js')).snapshot(files, file),

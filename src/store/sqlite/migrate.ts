@@ -12,7 +12,7 @@ import { openDatabase, type Sqlite, write } from './open.js';
 /** As long as another process may take to migrate before this one gives up. */
 const MIGRATION_LOCK_MS = 60_000;
 /** A mirror's rows are wide, and its commits long; an inbox commits a row or two, and writes a page for each. */
-const PAGE_BYTES: Readonly<Record<Family, number>> = { inbox: 4096, mirror: 8192 };
+const PAGE_BYTES: Readonly<Record<Family, number>> = { inbox: 4096, mirror: 8192, evidence: 4096 };
 
 /**
  * Bring a database to the program's schema; answers the names of the migrations applied.

@@ -61,6 +61,7 @@ test('the defaults are those of the table', async () => {
     operationsPort: 8082,
     retentionDays: 90,
     diskReserveMb: null,
+    evidenceKeyFile: null,
     baseUrl: 'https://api.registry.example/v1',
     headerPrefix: 'registry',
     apiVersion: '2023-06-16',
@@ -416,7 +417,7 @@ test('an unknown REGISTRY_ or WEBHOOK_ name is a fault; other names are none of 
 });
 
 test('the children of up get different ports and only their own secrets', async () => {
-  const env = { ...GOOD, OPERATIONS_PORT: '9000', HOME: '/home' };
+  const env = { ...GOOD, OPERATIONS_PORT: '9000', HOME: '/home', EVIDENCE_KEY_FILE: 'key' };
   expect(childEnvironment(env, 'receive')).toEqual({
     REGISTRY_BASE_URL: GOOD.REGISTRY_BASE_URL,
     REGISTRY_APP_ID: GOOD.REGISTRY_APP_ID,
@@ -427,6 +428,7 @@ test('the children of up get different ports and only their own secrets', async 
   const { work } = await readUpSettings(env, NO_FILES);
   expect(work.operationsPort).toBe(9001);
   expect(childEnvironment(env, 'work')).not.toHaveProperty('WEBHOOK_SECRETS');
+  expect(work.evidenceKeyFile).toBe('key');
   expect(Object.keys(childEnvironment(env, 'console')).toSorted()).toEqual([
     'HOME',
     'OPERATIONS_PORT',

@@ -1,0 +1,29 @@
+import { index, joined, table } from '../schema.js';
+
+export const evidence0001 = () =>
+  joined([
+    table(
+      'evidence.leaves',
+      'What was sealed: a commitment to each thing that the mirror observed, in the order of the log. No text of it.',
+      {
+        place: ['int', 'its place in the log, from 0', 'PRIMARY KEY'],
+        kind: ['text', 'change, sync or coverage', 'NOT NULL'],
+        number: ['int', 'number of the change, or id of the sync; else its place', 'NOT NULL'],
+        subject: ['text', 'whose coverage it is; null elsewhere'],
+        salt: ['bytes', 'the 32 random bytes in front of the record; null once it was forgotten or purged'],
+        commitment: ['bytes', 'SHA-256 of salt and record, as canonical JSON', 'NOT NULL'],
+      },
+      { rules: ['UNIQUE (kind, number)'] },
+    ),
+    index('leaves_by_subject', 'evidence.leaves', 'subject, place', 'subject IS NOT NULL'),
+    table('evidence.checkpoints', 'Every checkpoint that was signed.', {
+      size: ['int', 'leaves that it covers', 'PRIMARY KEY'],
+      peaks: ['bytes', 'hashes of its complete subtrees, the largest first, 32 bytes each', 'NOT NULL'],
+      note: ['text', 'the checkpoint with its signature, as it is given away', 'NOT NULL'],
+    }),
+    table('evidence.sealer', 'Who seals now. One row once anybody has.', {
+      only_row: ['int', 'always 1', 'PRIMARY KEY CHECK (only_row = 1)'],
+      holder: ['text', 'a random name of who seals', 'NOT NULL'],
+      until_at: ['instant', 'until when nobody else does', 'NOT NULL'],
+    }),
+  ]);

@@ -1,0 +1,62 @@
+import { EvidenceError } from '../evidence/errors.js';
+import { builtBeside } from '../package.js';
+import type { StoreSettings } from '../store/settings.js';
+import { describe } from '../sync/outcome.js';
+import { type Fault, startThread } from '../thread.js';
+import type { Tools } from './running.js';
+
+/** What the thread is started with. */
+export interface SealThreadData {
+  /** Where an evidence is that has been migrated. */
+  readonly store: StoreSettings;
+  readonly keyFile: string;
+}
+
+export interface SealWorks {
+  /** Answers how many leaves are sealed; null where somebody else seals. */
+  readonly seal: (now: number) => Promise<number | null>;
+  readonly close: () => Promise<void>;
+}
+
+type Given = { readonly [Each in keyof SealWorks]: Parameters<SealWorks[Each]> };
+type Answers = { readonly [Each in keyof SealWorks]: Awaited<ReturnType<SealWorks[Each]>> };
+
+const ENTRY = builtBeside(import.meta.url, './seal-thread.js');
+const EVERY_MS = 60_000;
+
+/** Seals again and again, in a thread of its own: no read waits for it. Answers what ends it. */
+export async function startSealing(
+  { log, now }: Tools,
+  workerData: SealThreadData,
+  everyMs = EVERY_MS,
+): Promise<() => Promise<void>> {
+  const failed = (error: Error) => log.error({ error: describe(error) }, 'nothing is sealed any more');
+  const { asking, close } = await startThread({
+    entry: ENTRY,
+    workerData,
+    what: 'the thread that seals',
+    failed,
+    errorOf,
+  });
+  const ask = asking<Given, Answers>();
+  let stopped = false;
+  let timer = setTimeout(() => void round(), 0).unref();
+
+  async function round(): Promise<void> {
+    await ask('seal', [now()]).catch((error: unknown) => {
+      if (!stopped) log.error({ error: describe(error) }, 'nothing was sealed this time');
+    });
+    if (!stopped) timer = setTimeout(() => void round(), everyMs).unref();
+  }
+
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await close();
+  };
+}
+
+function errorOf({ code, message, stack }: Fault): Error {
+  const known = code === 'key' || code === 'refused' ? new EvidenceError(code, message) : new Error(message);
+  return Object.assign(known, { stack, code });
+}

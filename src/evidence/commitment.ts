@@ -1,0 +1,22 @@
+import { sha256 } from './hashes.js';
+
+type Cell = string | number | bigint | null;
+/** A row as people read it, by its columns. */
+export type Cells = Readonly<Record<string, Cell>>;
+
+/** Without its salt nobody can tell of whom a commitment speaks, not even by trying all there could be. */
+export function commit(salt: Uint8Array, record: Cells): Buffer {
+  return sha256(salt, Buffer.from(canonicalJson(record)));
+}
+
+/** As RFC 8785 writes it. A cell without a value is left out: so a column that is added later changes no older record. */
+export function canonicalJson(record: Cells): string {
+  const told = Object.keys(record)
+    .filter(name => record[name] !== null)
+    .toSorted();
+  return `{${told.map(name => `${JSON.stringify(name)}:${textOf(record[name] ?? null)}`).join(',')}}`;
+}
+
+function textOf(cell: Cell): string {
+  return typeof cell === 'bigint' ? String(cell) : JSON.stringify(cell);
+}

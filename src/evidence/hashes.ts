@@ -1,0 +1,7 @@
+import { hash } from 'node:crypto';
+
+export const HASH_BYTES = 32;
+
+export function sha256(...parts: readonly Uint8Array[]): Buffer {
+  return hash('sha256', Buffer.concat(parts), 'buffer');
+}

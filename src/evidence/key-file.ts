@@ -1,0 +1,62 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import { type Head, headOf, textOfHead } from './checkpoint.js';
+import { readKey, type SigningKey, signingKey, writeKey } from './note.js';
+
+const PRIVATE_FILE = 0o600;
+const SEED_BYTES = 32;
+
+/** A new key in a file that only its owner reads; never over one that is there. */
+export function makeKeyFile(file: string, name: string): SigningKey {
+  const seed = randomBytes(SEED_BYTES);
+  const key = signingKey(name, seed);
+  writeFileSync(file, writeKey(key, seed), { mode: PRIVATE_FILE, flag: 'wx', flush: true });
+  flushFolderOf(file);
+  return key;
+}
+
+export function readKeyFile(file: string): SigningKey {
+  return readKey(readFileSync(file, 'utf8'));
+}
+
+/** What the key in a file has signed last: it stands beside that, where no loss of a database reaches it. */
+export function lastSignedBeside(keyFile: string) {
+  const file = `${keyFile}.last-signed`;
+  return {
+    read: (): Head | null => (existsSync(file) ? headOf(readFileSync(file, 'utf8')) : null),
+    /** Flushed before it returns: a signature leaves only after that. */
+    write: (head: Head): void => {
+      const part = `${file}.part`;
+      const descriptor = openSync(part, 'w', PRIVATE_FILE);
+      try {
+        writeSync(descriptor, textOfHead(head));
+        fsyncSync(descriptor);
+      } finally {
+        closeSync(descriptor);
+      }
+      renameSync(part, file);
+      flushFolderOf(file);
+    },
+  };
+}
+
+export type LastSigned = ReturnType<typeof lastSignedBeside>;
+
+function flushFolderOf(file: string): void {
+  const descriptor = openSync(dirname(file), 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

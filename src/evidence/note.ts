@@ -1,0 +1,69 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { EvidenceError } from './errors.js';
+import { sha256 } from './hashes.js';
+
+/** As C2SP numbers it, in front of each key that is written as text. */
+const ED25519 = Uint8Array.of(1);
+/** What stands in front of the 32 bytes of a private key in PKCS#8. */
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+const KEY_BYTES = 32;
+
+/** Signs notes as C2SP's signed-note says. Its text form is that of Go's `sumdb/note`. */
+export interface SigningKey {
+  readonly name: string;
+  readonly privateKey: KeyObject;
+  readonly publicKey: Buffer;
+}
+
+export function signingKey(name: string, seed: Uint8Array): SigningKey {
+  const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' });
+  const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
+  return { name, privateKey, publicKey: spki.subarray(-KEY_BYTES) };
+}
+
+export function writeKey(key: SigningKey, seed: Uint8Array): string {
+  return `PRIVATE+KEY+${key.name}+${idOf(key).toString('hex')}+${Buffer.concat([ED25519, seed]).toString('base64')}\n`;
+}
+
+export function readKey(text: string): SigningKey {
+  const [, name = '', id, base64 = ''] = /^PRIVATE\+KEY\+([^+\s]+)\+([0-9a-f]{8})\+(\S+)\n$/.exec(text) ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  const fault = new EvidenceError('key', 'the key is not one that "carbon-mirror evidence init" makes');
+  if (bytes.length !== KEY_BYTES + 1 || bytes[0] !== ED25519[0]) throw fault;
+  const key = signingKey(name, bytes.subarray(1));
+  if (idOf(key).toString('hex') !== id) throw fault;
+  return key;
+}
+
+/** What others verify by, as Go's `sumdb/note` reads it. */
+export function verifierKey(key: SigningKey): string {
+  return `${key.name}+${idOf(key).toString('hex')}+${Buffer.concat([ED25519, key.publicKey]).toString('base64')}`;
+}
+
+/** The text ends with the end of a line. */
+export function signNote(text: string, key: SigningKey): string {
+  const signature = Buffer.concat([idOf(key), sign(null, Buffer.from(text), key.privateKey)]);
+  return `${text}\n— ${key.name} ${signature.toString('base64')}\n`;
+}
+
+/** The text of a note, where this key has signed it; else null. */
+export function openNote(note: string, key: SigningKey): string | null {
+  const end = note.lastIndexOf('\n\n') + 1;
+  const text = note.slice(0, end);
+  const start = `— ${key.name} `;
+  const lines = note.slice(end + 1).split('\n');
+  const bytes = lines
+    .filter(line => line.startsWith(start))
+    .map(line => Buffer.from(line.slice(start.length), 'base64'));
+  const id = idOf(key);
+  const isSigned = bytes.some(
+    each =>
+      each.subarray(0, id.length).equals(id) &&
+      verify(null, Buffer.from(text), createPublicKey(key.privateKey), each.subarray(id.length)),
+  );
+  return isSigned ? text : null;
+}
+
+function idOf({ name, publicKey }: SigningKey): Buffer {
+  return sha256(Buffer.from(`${name}\n`), ED25519, publicKey).subarray(0, 4);
+}

@@ -1,0 +1,58 @@
+import type { Cells } from './commitment.js';
+import type { Peaks } from './tree.js';
+
+/** Of what a leaf speaks. */
+type Kind = 'change' | 'sync' | 'coverage';
+
+/** Something that the mirror observed. */
+export interface Fact {
+  readonly kind: Kind;
+  /** Null where its leaf is known by its place. */
+  readonly number: number | null;
+  /** Whose coverage it is; null elsewhere. */
+  readonly subject: string | null;
+  readonly record: Cells;
+}
+
+export interface Leaf {
+  readonly kind: Kind;
+  readonly number: number;
+  readonly subject: string | null;
+  /** Null once it was forgotten or purged. */
+  readonly salt: Uint8Array | null;
+  readonly commitment: Uint8Array;
+}
+
+export interface Checkpoint extends Peaks {
+  readonly note: string;
+}
+
+/** How far the log goes. */
+interface Ends {
+  readonly size: number;
+  /** The newest change and sync in it; 0 before the first. */
+  readonly change: number;
+  readonly sync: number;
+}
+
+/** The log, and the mirror that it is a log of. */
+export interface EvidencePort {
+  /** True for one who asks at a time, until then. */
+  readonly claim: (holder: string, now: number, until: number) => Promise<boolean>;
+  readonly ends: () => Promise<Ends>;
+  /** The newest number of the counter. */
+  readonly newestChange: () => Promise<number>;
+  /** Those above one number, up to another, in their order. */
+  readonly changes: (after: number, to: number) => Promise<readonly Fact[]>;
+  /** Those that have ended, above an id, before any that still runs. */
+  readonly syncs: (after: number, atMost: number) => Promise<readonly Fact[]>;
+  readonly coverage: () => Promise<readonly Fact[]>;
+  readonly newestOf: (subject: string) => Promise<Leaf | null>;
+  /** At the end, which must be there still. */
+  readonly append: (place: number, leaves: readonly Leaf[]) => Promise<void>;
+  readonly commitments: (from: number, to: number) => Promise<readonly Uint8Array[]>;
+  /** The newest that covers at most so many leaves. */
+  readonly checkpoint: (atMost: number) => Promise<Checkpoint | null>;
+  readonly keep: (checkpoint: Checkpoint) => Promise<void>;
+  readonly close: () => Promise<void>;
+}

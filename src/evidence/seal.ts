@@ -1,0 +1,101 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { headOf, textOfHead } from './checkpoint.js';
+import { commit } from './commitment.js';
+import { EvidenceError } from './errors.js';
+import type { LastSigned } from './key-file.js';
+import { openNote, signNote, type SigningKey } from './note.js';
+import type { EvidencePort, Fact, Leaf } from './port.js';
+import { EMPTY, growTree } from './tree.js';
+
+export interface Sealing {
+  readonly port: EvidencePort;
+  readonly key: SigningKey;
+  readonly lastSigned: LastSigned;
+  readonly now: () => number;
+  readonly randomBytes: (size: number) => Uint8Array;
+  /** A name of its own for who seals. */
+  readonly holder: string;
+  readonly signal: AbortSignal;
+}
+
+const AT_ONCE = 1000;
+const CLAIM_MS = 120_000;
+const SALT_BYTES = 32;
+
+/** One round: appends what is new, and signs the tree where it has grown. Answers its size; null where somebody else seals. */
+export async function seal(sealing: Sealing): Promise<number | null> {
+  const { port } = sealing;
+  if (!(await hasClaim(sealing))) return null;
+  const ends = await port.ends();
+  const newest = await port.newestChange();
+  let size = ends.size;
+  const append = async (facts: readonly Fact[]): Promise<boolean> => {
+    const leaves = facts.map((fact, place) => leafOf(sealing, fact, size + place));
+    if (leaves.length > 0) await port.append(size, leaves);
+    size += leaves.length;
+    await breathe();
+    return await hasClaim(sealing);
+  };
+  for (let after = ends.change; after < newest; after += AT_ONCE)
+    if (!(await append(await port.changes(after, Math.min(newest, after + AT_ONCE))))) return null;
+  for (let after = ends.sync; ; ) {
+    const syncs = await port.syncs(after, AT_ONCE);
+    if (!(await append(syncs))) return null;
+    if (syncs.length < AT_ONCE) break;
+    after = syncs.at(-1)?.number ?? after;
+  }
+  if (!(await append(await newCoverage(port)))) return null;
+  await signTree(sealing, size);
+  return size;
+}
+
+async function hasClaim({ port, holder, now, signal }: Sealing): Promise<boolean> {
+  const at = now();
+  return !signal.aborted && (await port.claim(holder, at, at + CLAIM_MS));
+}
+
+function leafOf({ randomBytes }: Sealing, { kind, number, subject, record }: Fact, place: number): Leaf {
+  const salt = randomBytes(SALT_BYTES);
+  return { kind, number: number ?? place, subject, salt, commitment: commit(salt, record) };
+}
+
+async function newCoverage(port: EvidencePort): Promise<Fact[]> {
+  const changed: Fact[] = [];
+  for (const fact of await port.coverage()) {
+    const known = await port.newestOf(fact.subject ?? '');
+    const isKnown = known?.salt != null && commit(known.salt, fact.record).equals(known.commitment);
+    if (!isKnown) changed.push(fact);
+  }
+  return changed;
+}
+
+/** Only what the key has signed before, and more: whatever the database says. */
+async function signTree({ port, key, lastSigned, now }: Sealing, size: number): Promise<void> {
+  if (size === 0 && lastSigned.read() === null) return;
+  const stored = await port.checkpoint(Number.MAX_SAFE_INTEGER);
+  const text = stored === null ? null : openNote(stored.note, key);
+  const heads = [text === null ? null : headOf(text), lastSigned.read()].filter(head => head !== null);
+  for (const { origin } of heads) if (origin !== key.name) refuse(`the last tree was one of ${origin}`);
+  const last = heads.toSorted((a, b) => b.size - a.size)[0] ?? null;
+  if (last !== null && last.size > size) refuse(`the log has ${size} leaves, and ${last.size} were signed`);
+  const known = (await port.checkpoint(last?.size ?? 0)) ?? EMPTY;
+  const tree = growTree(known);
+  const grow = async (from: number, to: number): Promise<void> => {
+    for (let start = from; start < to; start += AT_ONCE)
+      for (const each of await port.commitments(start, Math.min(to, start + AT_ONCE))) tree.add(each);
+  };
+  await grow(known.size, last?.size ?? 0);
+  if (last !== null && tree.root() !== last.root)
+    refuse(`the first ${last.size} leaves are not those that were signed`);
+  if (last?.size === size && known.size === size) return;
+  await grow(last?.size ?? 0, size);
+  const head = { origin: key.name, size, root: tree.root() };
+  if (tree.peaks().size !== size) refuse(`of ${size} leaves ${tree.peaks().size} are there`);
+  lastSigned.write(head);
+  const note = signNote(`${textOfHead(head)}${new Date(now()).toISOString()}\n`, key);
+  await port.keep({ ...tree.peaks(), note });
+}
+
+function refuse(why: string): never {
+  throw new EvidenceError('refused', `not signed: ${why}`);
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
+import type { Cells } from '../evidence/commitment.js';
+import type { Checkpoint, EvidencePort, Fact, Leaf } from '../evidence/port.js';
+
+/** One statement, its values as `$1`, `$2`. */
+export type Ask = <Row extends object>(sql: string, given?: readonly (string | number)[]) => Promise<Row[]>;
+
+/** What an engine has for it. `mirror` and `evidence` stand before the names of their tables. */
+export interface EvidenceStore {
+  readonly ask: { readonly mirror: Ask; readonly evidence: Ask };
+  readonly schema: { readonly mirror: string; readonly evidence: string };
+  readonly append: (rows: readonly (Leaf & { readonly place: number })[]) => Promise<void>;
+  readonly keep: EvidencePort['keep'];
+  readonly close: EvidencePort['close'];
+}
+
+type Row = Cells & { readonly document?: string };
+type Entry = (typeof RESOURCES)[number];
+
+/** The end of a version is told by what ended it. */
+const ENDING = ['valid_to', 'closed_by', 'closed_version'];
+
+export function createEvidencePort(store: EvidenceStore): EvidencePort {
+  const { ask, schema } = store;
+  const { mirror, evidence } = schema;
+  const whole = async (asked: Promise<{ n: number | bigint | null }[]>) => Number((await asked)[0]?.n ?? 0);
+  const newest = (kind: string) =>
+    whole(ask.evidence(`SELECT max(number) AS n FROM ${evidence}leaves WHERE kind = $1`, [kind]));
+  return {
+    claim: async (holder, now, until) => {
+      const claimed = await ask.evidence(
+        `INSERT INTO ${evidence}sealer AS s VALUES (1, $1, $2)
+         ON CONFLICT (only_row) DO UPDATE SET holder = excluded.holder, until_at = excluded.until_at
+         WHERE s.holder = excluded.holder OR s.until_at < $3 RETURNING 1 AS one`,
+        [holder, iso(until), iso(now)],
+      );
+      return claimed.length > 0;
+    },
+    ends: async () => ({
+      size: await whole(ask.evidence(`SELECT coalesce(max(place) + 1, 0) AS n FROM ${evidence}leaves`)),
+      change: await newest('change'),
+      sync: await newest('sync'),
+    }),
+    newestChange: () => whole(ask.mirror(`SELECT last AS n FROM ${mirror}version_counter`)),
+    changes: async (after, to) => {
+      const facts = new Map<number, Fact>();
+      for (const entry of RESOURCES) {
+        const only = 'only' in entry ? ` AND ${entry.only}` : '';
+        const between = (column: string) =>
+          ask.mirror<Row>(
+            `SELECT * FROM ${mirror}${entry.table}_history WHERE ${column} > $1 AND ${column} <= $2${only}`,
+            [after, to],
+          );
+        for (const row of await between('closed_version')) add(facts, goneFact(entry, row));
+        for (const row of await between('version')) add(facts, versionFact(entry, row));
+      }
+      return [...facts.values()].toSorted((a, b) => Number(a.number) - Number(b.number));
+    },
+    syncs: async (after, atMost) => {
+      const rows = await ask.mirror<Row>(
+        `SELECT * FROM ${mirror}sync_runs WHERE id > $1 ORDER BY id LIMIT ${atMost}`,
+        [after],
+      );
+      const open = rows.findIndex(row => row['finished_at'] === null);
+      return rows
+        .slice(0, open < 0 ? atMost : open)
+        .map(record => factOf('sync', Number(record['id']), record));
+    },
+    coverage: async () => {
+      const rows = await ask.mirror<Row>(`SELECT * FROM ${mirror}coverage ORDER BY installation_id`);
+      return rows.map(record => {
+        const subject = String(record['organization_id'] ?? record['installation_id']);
+        return factOf('coverage', null, record, subject);
+      });
+    },
+    newestOf: async subject => {
+      const [leaf] = await ask.evidence<Leaf>(
+        `SELECT kind, number, subject, salt, commitment FROM ${evidence}leaves WHERE subject = $1 ORDER BY place DESC LIMIT 1`,
+        [subject],
+      );
+      return leaf ?? null;
+    },
+    append: (place, leaves) => store.append(leaves.map((leaf, index) => ({ ...leaf, place: place + index }))),
+    commitments: async (from, to) => {
+      const rows = await ask.evidence<Pick<Leaf, 'commitment'>>(
+        `SELECT commitment FROM ${evidence}leaves WHERE place >= $1 AND place < $2 ORDER BY place`,
+        [from, to],
+      );
+      return rows.map(({ commitment }) => commitment);
+    },
+    checkpoint: async atMost => {
+      const [row] = await ask.evidence<Omit<Checkpoint, 'size'> & { size: number | bigint }>(
+        `SELECT size, peaks, note FROM ${evidence}checkpoints WHERE size <= $1 ORDER BY size DESC LIMIT 1`,
+        [atMost],
+      );
+      return row === undefined ? null : { ...row, size: Number(row.size) };
+    },
+    keep: store.keep,
+    close: store.close,
+  };
+}
+
+/** A number that closes one version and begins the next is that of the next. */
+function add(facts: Map<number, Fact>, fact: Fact): void {
+  facts.set(Number(fact.number), fact);
+}
+
+/** What is written once, and never again while the version stands. */
+function versionFact(entry: Entry, { document, ...row }: Row): Fact {
+  const { key, resource } = entry;
+  const told = 'shows' in entry ? ['version', ...key, ...entry.shows, ...Object.keys(entry.dated)] : null;
+  const names = Object.keys(row).filter(name => told?.includes(name) ?? !ENDING.includes(name));
+  const digest = document === undefined ? {} : { document_sha256: digestOf(document) };
+  return factOf('change', Number(row['version']), { ...cellsOf(row, names), ...digest, resource });
+}
+
+function goneFact({ key, resource }: Entry, row: Row): Fact {
+  const record = { ...cellsOf(row, [...key, 'version', ...ENDING]), resource };
+  return factOf('change', Number(row['closed_version']), record);
+}
+
+function cellsOf(row: Cells, names: readonly string[]): Cells {
+  return Object.fromEntries(names.map(name => [name, row[name] ?? null]));
+}
+
+function factOf(
+  kind: Fact['kind'],
+  number: number | null,
+  record: Cells,
+  subject: string | null = null,
+): Fact {
+  return { kind, number, subject, record: { ...record, kind } };
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { canonicalJson, commit } from '../../src/evidence/commitment.js';
+import { openNote, readKey, signNote, verifierKey, writeKey } from '../../src/evidence/note.js';
+import { EMPTY, growTree } from '../../src/evidence/tree.js';
+
+const bytes = (hex: string) => Buffer.from(hex, 'hex');
+
+/** Of the reference implementation of RFC 6962: eight entries, and the root over the first of them, the first two and so on. */
+const ENTRIES = [
+  '',
+  '00',
+  '10',
+  '2021',
+  '3031',
+  '40414243',
+  '5051525354555657',
+  '606162636465666768696a6b6c6d6e6f',
+];
+const ROOTS = [
+  'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
+  'fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125',
+  'aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77',
+  'd37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7',
+  '4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4',
+  '76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef',
+  'ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c',
+  '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
+];
+
+test.each(ROOTS.map((root, size) => [size, root] as const))(
+  'the root over %i entries is that of RFC 6962',
+  (size, root) => {
+    const tree = growTree(EMPTY);
+    for (const entry of ENTRIES.slice(0, size)) tree.add(bytes(entry));
+    expect(Buffer.from(tree.root(), 'base64').toString('hex')).toBe(root);
+  },
+);
+
+test('a tree that goes on from its peaks is the tree that was never left', () => {
+  for (let size = 0; size <= ENTRIES.length; size += 1) {
+    const before = growTree(EMPTY);
+    for (const entry of ENTRIES.slice(0, size)) before.add(bytes(entry));
+    const after = growTree(before.peaks());
+    for (const entry of ENTRIES.slice(size)) after.add(bytes(entry));
+    expect(Buffer.from(after.root(), 'base64').toString('hex')).toBe(ROOTS.at(-1));
+    expect(after.peaks().size).toBe(ENTRIES.length);
+  }
+});
+
+/** As Go's `sumdb/note` has it in its documentation. */
+const GO = {
+  key: 'PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz\n',
+  verifier: 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
+  text: "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n",
+  signature:
+    '— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n',
+};
+
+test('a note is signed, and its key written, as Go does it', () => {
+  const key = readKey(GO.key);
+  expect(verifierKey(key)).toBe(GO.verifier);
+  expect(signNote(GO.text, key)).toBe(`${GO.text}\n${GO.signature}`);
+  expect(writeKey(key, Buffer.from('gQoUAtUUbI2E8kQzMPVAgOv5juF9nHT2JS/F1ccoMXM=', 'base64'))).toBe(GO.key);
+});
+
+test('T92 a note opens for whoever signed it, and for nobody else', () => {
+  const key = readKey(GO.key);
+  const note = signNote(GO.text, key);
+  expect(openNote(note, key)).toBe(GO.text);
+  expect(openNote(note.replace('answer', 'remedy'), key)).toBeNull();
+  expect(openNote(note.replace('x08go/ZJ', 'x08go/ZK'), key)).toBeNull();
+  expect(openNote(note.replace('PeterNeumann', 'Peter'), key)).toBeNull();
+  expect(openNote(GO.text, key)).toBeNull();
+  const second = `${note}— witness.example AAAAAAAA\n`;
+  expect(openNote(second, key)).toBe(GO.text);
+});
+
+test.each(['', 'PRIVATE+KEY+a+00000000+AAAA\n', GO.key.replace('c74f20a3', 'c74f20a4'), GO.key.trim()])(
+  'what is no key is refused: %j',
+  text => expect(() => readKey(text)).toThrow('evidence init'),
+);
+
+test('a record is canonical JSON, in which a cell without a value does not stand', () => {
+  const record = { b: 'Zürich "Ł" \u2028', a: 9_007_199_254_740_993n, empty: null, real: 12.5, zero: 0 };
+  expect(canonicalJson(record)).toBe(
+    '{"a":9007199254740993,"b":"Zürich \\"Ł\\" \u2028","real":12.5,"zero":0}',
+  );
+  const salt = Buffer.alloc(32, 7);
+  const known = createHash('sha256').update(salt).update(canonicalJson(record)).digest('hex');
+  expect(commit(salt, record).toString('hex')).toBe(known);
+});
