@@ -31,7 +31,7 @@ describe('every command line of README and the documents is one that the program
     ).toEqual(['jobs list | wc', 'status --json']);
     expect(findUnknown(program, 'status --jsno')).toBe('status --jsno');
     expect(findUnknown(program, 'jobs lst')).toBe('jobs lst');
-    expect(findUnknown(program, 'jobs list --state buried --limit=3')).toBeNull();
+    expect(findUnknown(program, 'jobs list --state failed --limit=3')).toBeNull();
     expect(findUnknown(program, 'query "select 1 --x" > file --no')).toBeNull();
   });
 });

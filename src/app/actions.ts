@@ -19,7 +19,7 @@ export function createActions(openInbox: () => Promise<InboxPort>, log: Pick<Log
 
   return {
     retry: async which => {
-      const retried = await using(inbox => inbox.retryBuried(which));
+      const retried = await using(inbox => inbox.retryFailed(which));
       const jobs = retried.flatMap(({ job }) => job ?? []);
       log.info({ act: 'retry', asked: which, jobs }, 'a person asked in the console');
       return jobs;

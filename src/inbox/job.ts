@@ -3,13 +3,13 @@ import { isObject } from '../registry/model.js';
 export const LANES = ['data', 'certificates'] as const;
 export type Lane = (typeof LANES)[number];
 
-export const JOB_STATES = ['ready', 'claimed', 'parked', 'buried', 'done'] as const;
+export const JOB_STATES = ['waiting', 'running', 'paused', 'failed', 'done'] as const;
 
-/** A job that fails or crashes this often is buried. */
+/** A job that fails or crashes this often has failed for good. */
 export const MAX_ATTEMPTS = 10;
 
-/** Of those that a parked job may have made no more are counted: it may go on for ever, and then fail some times still. */
-export const PARKED_ATTEMPTS = MAX_ATTEMPTS / 2;
+/** Of those that a paused job may have made no more are counted: it may go on for ever, and then fail some times still. */
+export const PAUSED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
 /** How the outcome of a job begins that could not read all that it was to read. */
 export const IN_PART = 'read in part';
@@ -101,11 +101,11 @@ export interface Claimed {
 export type JobEnd =
   /** `outcome` is for people to read: a word such as `read`, and where it was in part what failed. */
   | { readonly act: 'done'; readonly outcome: string }
-  /** Try again so much later. The tenth failure buries the job instead. */
+  /** Try again so much later. By the tenth failure the job has failed. */
   | { readonly act: 'retry'; readonly inMs: number; readonly error: JobError }
-  /** Wait until a delivery, the schedule or a person asks for the same again, or so long. It is never buried for that. */
-  | { readonly act: 'park'; readonly inMs: number; readonly error: JobError }
-  | { readonly act: 'bury'; readonly error: JobError }
+  /** Wait until a delivery, the schedule or a person asks for the same again, or so long. It never fails for that. */
+  | { readonly act: 'pause'; readonly inMs: number; readonly error: JobError }
+  | { readonly act: 'fail'; readonly error: JobError }
   /** Undo the claim: nothing failed, and the attempt does not count. */
   | { readonly act: 'give_back'; readonly inMs: number };
 
@@ -114,9 +114,9 @@ export interface Ended {
   readonly end: JobEnd;
 }
 
-/** A job that was buried, and the one that will run (a waiting one may take over); null where it was not buried. */
+/** A failed job, and the one that will run (one that waits may take over); null where it had not failed. */
 export interface Retried {
-  readonly buried: number;
+  readonly failed: number;
   readonly job: number | null;
 }
 
@@ -129,11 +129,11 @@ export interface Named {
 
 /** Done jobs are not counted: there may be millions. */
 export interface JobCounts {
-  readonly ready: number;
-  readonly claimed: number;
-  readonly parked: number;
-  readonly buried: number;
-  /** When the oldest ready job may start or might have started; null when none waits. */
+  readonly waiting: number;
+  readonly running: number;
+  readonly paused: number;
+  readonly failed: number;
+  /** When the oldest waiting job may start or might have started; null when none waits. */
   readonly oldestRunAt: string | null;
 }
 

@@ -45,7 +45,7 @@ export interface DoorPort {
 export interface InboxPort extends DoorPort {
   /**
    * Take due jobs, in each lane as many as there are slots; at most one of each installation and of each organization
-   * in a lane, in fair order, and none of which a claim holds. Those that have failed too often are buried. A lease that
+   * in a lane, in fair order, and none of which a claim holds. Those that have failed too often fail. A lease that
    * ends later than one that begins now was given by a clock that was ahead: it is cut to that length.
    */
   readonly claim: (request: ClaimRequest) => Promise<Claimed>;
@@ -53,17 +53,17 @@ export interface InboxPort extends DoorPort {
   readonly renew: (held: readonly Held[], leaseMs: number) => Promise<readonly number[]>;
   /** Note whose data the job reads, once that is known, unless that organization is being read in this lane already. */
   readonly bind: (held: Held, organizationId: string) => Promise<'ours' | 'busy' | 'lost'>;
-  /** How claimed jobs end. False, and nothing is changed, where the claim is no longer ours. */
+  /** How running jobs end. False, and nothing is changed, where the claim is no longer ours. */
   readonly settle: (ended: readonly Ended[]) => Promise<readonly boolean[]>;
   /** Make sure that for each a job with its key starts after now; answers their ids. */
   readonly enqueue: (jobs: readonly NewJob[]) => Promise<readonly number[]>;
   /** The same, unless a job with this key was ever asked for: two workers never double what the schedule wants. */
   readonly enqueueOnce: (job: NewJob) => Promise<number | null>;
   /** What people want to be tried again. */
-  readonly retryBuried: (which: readonly number[] | 'all') => Promise<readonly Retried[]>;
+  readonly retryFailed: (which: readonly number[] | 'all') => Promise<readonly Retried[]>;
   /**
    * The registry answers again: what failed for one of these reasons is due since it was first asked for, with new patience,
-   * and is claimed before what is merely due, buried ones too. Answers how many those are.
+   * and is claimed before what is merely due, failed ones too. Answers how many those are.
    */
   readonly tryFirst: (codes: readonly string[]) => Promise<number>;
   /** After an inbox was restored: start above the highest number that the mirror has seen. */

@@ -61,8 +61,8 @@ export interface Rule {
   readonly waitMs?: number;
 }
 
-/** What is parked tries again by itself after half a minute to a minute, then ever later, like a back-off that has failed so often before. */
-const PARKED_LATER = 6;
+/** What is paused tries again by itself after half a minute to a minute, then ever later, like a back-off that has failed so often before. */
+const PAUSED_LATER = 6;
 const BUSY_WAIT_MS = 1000;
 const DISK_WAIT_MS = 30_000;
 const DOUBT_WAIT_MS = 61_000;
@@ -159,8 +159,8 @@ export function describe(error: unknown): Failure {
 }
 
 export type Outcome =
-  | { readonly act: 'retry' | 'park' | 'give_back'; readonly at: number }
-  | { readonly act: 'bury' | 'give_up' };
+  | { readonly act: 'retry' | 'pause' | 'give_back'; readonly at: number }
+  | { readonly act: 'fail' | 'give_up' };
 
 export interface Moment {
   readonly now: number;
@@ -173,7 +173,7 @@ export interface Moment {
 export function decide(failure: Failure, { now, attempts, random }: Moment): Outcome {
   const { act, waitMs = 0 } = RULES[failure.code];
   if (act === 'give_back') return { act, at: now + waitMs };
-  if (act === 'park') return { act, at: now + backoffMs(attempts + PARKED_LATER, random()) };
+  if (act === 'pause') return { act, at: now + backoffMs(attempts + PAUSED_LATER, random()) };
   if (act !== 'retry') return { act };
   return { act, at: now + Math.max(backoffMs(attempts, random()), waitMs, failure.retryAfterMs ?? 0) };
 }
@@ -182,7 +182,7 @@ export function decide(failure: Failure, { now, attempts, random }: Moment): Out
 export function endOf(outcome: Outcome, { code, message }: Failure, now: number): JobEnd {
   const error = { code, message };
   if (!('at' in outcome)) {
-    return outcome.act === 'bury' ? { act: 'bury', error } : { act: 'done', outcome: 'overtaken' };
+    return outcome.act === 'fail' ? { act: 'fail', error } : { act: 'done', outcome: 'overtaken' };
   }
   const inMs = outcome.at - now;
   return outcome.act === 'give_back' ? { act: 'give_back', inMs } : { act: outcome.act, inMs, error };

@@ -44,7 +44,7 @@ test('T21 below the reserve deliveries are stored and nothing is read, everybody
     expect(text).toMatch(/^carbon_mirror_disk_free_bytes [1-9]/m);
     expect(text).toMatch(/^carbon_mirror_disk_reserve_bytes [1-9]/m);
   }
-  const touched = "SELECT id FROM jobs WHERE state <> 'ready' OR attempts > 0 OR claim IS NOT NULL";
+  const touched = "SELECT id FROM jobs WHERE state <> 'waiting' OR attempts > 0 OR claim IS NOT NULL";
   expect(await processes.rows(touched)).toEqual([]);
   paused.child.kill('SIGTERM');
   expect(await paused.ended).toBe(0);

@@ -52,11 +52,11 @@ test('T61 T63 a first sync whose workers are killed is ended by the two that com
   await expect.poll(mirrored, PATIENCE).toBeGreaterThan(0);
   first.child.kill('SIGKILL');
   await first.ended;
-  const left = "SELECT id FROM jobs WHERE state = 'claimed'";
+  const left = "SELECT id FROM jobs WHERE state = 'running'";
   expect(await mirrored()).toBeLessThan(360);
   expect(await processes.rows(left)).not.toEqual([]);
   await processes.change(
-    "UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'claimed'",
+    "UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'running'",
   );
 
   await processes.control('DELETE /faults');

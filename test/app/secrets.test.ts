@@ -11,9 +11,9 @@ import { createSecretSearch, type SecretSearch } from '../support/secret-search.
 
 const CANARY = 'crs_canaryInTheMineSingsNoMore';
 const FORGED_SECRET = 'a secret that the sender made up';
-const AT_WORK = "SELECT 1 FROM jobs WHERE state = 'claimed'";
+const AT_WORK = "SELECT 1 FROM jobs WHERE state = 'running'";
 const FAILED_OFTEN = `UPDATE jobs SET attempts = 10, run_at = '2000-01-01T00:00:00.000Z'
-  WHERE state IN ('ready', 'claimed') AND kind = 'installation'`;
+  WHERE state IN ('waiting', 'running') AND kind = 'installation'`;
 const COMMANDS = [
   ['status', '--json'],
   ['doctor', '--json'],
@@ -124,11 +124,11 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
     options: { status: 500, body },
   });
   answers.push(['a post before trouble', await post('warehouseTransaction', installation, PROCFILE_SECRET)]);
-  const buried = "SELECT 1 FROM jobs WHERE state = 'buried'";
+  const failed = "SELECT 1 FROM jobs WHERE state = 'failed'";
   await expect
     .poll(async () => {
       await processes.change(FAILED_OFTEN);
-      return await processes.rows(buried);
+      return await processes.rows(failed);
     }, PATIENCE)
     .not.toEqual([]);
   await processes.control('DELETE /faults');
@@ -144,7 +144,7 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
   expect(places.length).toBeGreaterThan(20);
   expect(findIn(search, places)).toEqual([]);
 
-  await processes.change(`UPDATE jobs SET last_error = 'planted ${CANARY}' WHERE state = 'buried'`);
+  await processes.change(`UPDATE jobs SET last_error = 'planted ${CANARY}' WHERE state = 'failed'`);
   const found = findIn(search, await readEverything());
   expect(found.some(where => where.includes('inbox.db'))).toBe(true);
   expect(found.some(where => where.includes('jobs show'))).toBe(true);
@@ -207,7 +207,7 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
   await expect
     .poll(async () => {
       await processes.change(
-        "UPDATE jobs SET attempts = 0, run_at = '2000-01-01T00:00:00.000Z' WHERE state IN ('ready', 'parked')",
+        "UPDATE jobs SET attempts = 0, run_at = '2000-01-01T00:00:00.000Z' WHERE state IN ('waiting', 'paused')",
       );
       return echo.turns();
     }, PATIENCE)

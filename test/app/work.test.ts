@@ -118,11 +118,11 @@ test('T75 a file that a killed purge or walk has left is gone soon after a worke
 test.each([
   [
     'a key that the registry does not know',
-    'parked',
+    'paused',
     'REGISTRY_APP_ID and the private key',
     { privateKey: createPrivateKey() },
   ],
-  ['an address where nobody answers', 'ready', 'REGISTRY_BASE_URL', { baseUrl: 'http://127.0.0.1:1' }],
+  ['an address where nobody answers', 'waiting', 'REGISTRY_BASE_URL', { baseUrl: 'http://127.0.0.1:1' }],
 ])(
   '%s is told at the start, and what could not be asked waits where people see it',
   async (_name, state, setting, wrong) => {

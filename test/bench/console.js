@@ -79,7 +79,7 @@ const VISITED = [
   ['/deliveries?event=retirement', '/deliveries'],
   ['/deliveries/4711', '/deliveries/:id'],
   ['/jobs', '/jobs'],
-  ['/jobs?state=buried', '/jobs'],
+  ['/jobs?state=failed', '/jobs'],
   ['/jobs?trigger=person', '/jobs'],
   ['/jobs/4711', '/jobs/:id'],
   ['/syncs', '/syncs'],

@@ -152,8 +152,8 @@ function openBooks(dataDir) {
   const listed = mirror.prepare('SELECT count(listed_at) FROM origin').pluck();
   const due = inbox
     .prepare(
-      `SELECT count(*) FROM jobs WHERE state = 'claimed'
-       OR state = 'ready' AND run_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
+      `SELECT count(*) FROM jobs WHERE state = 'running'
+       OR state = 'waiting' AND run_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
     )
     .pluck();
   const complete = mirror

@@ -99,13 +99,13 @@ test('a developer: a webhook came, and its strip says what it changed; a lost on
 
 long.test('a webhook that is lost becomes drift that is seen, once the schedule has read', async () => {
   const page = await visit({}, '/demo');
-  const busy = `SELECT count(*) FROM inbox.jobs WHERE trigger = 'delivery' AND state IN ('ready', 'claimed')`;
+  const busy = `SELECT count(*) FROM inbox.jobs WHERE trigger = 'delivery' AND state IN ('waiting', 'running')`;
   await expect.poll(() => demo.tables.value(busy), PATIENCE).toBe(0);
   await page.getByRole('button', { name: 'lose its webhook' }).click();
   await expect.poll(() => page.locator('#done').innerText(), PATIENCE).toContain('its webhook is lost');
   await page.goto(`${demo.origin}/syncs?drift=yes`);
   await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, repeats_only)
-    VALUES ('tick', 'data', 'tick:now', 'schedule', '{"intervalMs":0}', 'ready', 0, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 0)`);
+    VALUES ('tick', 'data', 'tick:now', 'schedule', '{"intervalMs":0}', 'waiting', 0, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 0)`);
   await expect.poll(() => page.locator('#rows tbody tr').count(), PATIENCE).toBeGreaterThan(0);
 });
 
@@ -136,11 +136,11 @@ long.test(
   },
 );
 
-test('a buried job stands under what needs attention, and is tried again by its button', async () => {
+test('a failed job stands under what needs attention, and is tried again by its button', async () => {
   await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, repeats_only)
-    VALUES ('discover', 'data', 'buried', 'person', '{}', 'buried', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
+    VALUES ('discover', 'data', 'failed', 'person', '{}', 'failed', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
   const page = await visit();
-  expect(await page.locator('#attention').innerText()).toContain('1 job was given up');
+  expect(await page.locator('#attention').innerText()).toContain('1 job has failed');
   await page.getByRole('button', { name: 'Try them again' }).click();
   await page.goto(`${demo.origin}/`);
   await expect.poll(() => sentence(page), PATIENCE).toContain('Nothing needs attention.');

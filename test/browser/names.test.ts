@@ -63,7 +63,7 @@ async function stage() {
   await storeCertificate(scene, 'r-1');
   await tables.change(
     `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, started_at, finished_at, last_error, claim, repeats_only)
-    VALUES (5, 'installation', 'organization-1', 'installation-1', 'data', 'k', 'delivery', '{}', 'buried', 10, '${AT}', '${AT}', '${AT}', '${AT}', ?, 1, 0)`,
+    VALUES (5, 'installation', 'organization-1', 'installation-1', 'data', 'k', 'delivery', '{}', 'failed', 10, '${AT}', '${AT}', '${AT}', '${AT}', ?, 1, 0)`,
     HOSTILE,
   );
   await tables.change(
@@ -91,7 +91,7 @@ const ASKED = [
   `/ask?sql=${said}`,
   `/retirements?beneficiary=${said}`,
   `/changes?since=${said}`,
-  `/jobs?state=buried`,
+  `/jobs?state=failed`,
   '/?as-of=now',
   '/warehouse?as-of=now',
   '/organizations/organization-1?as-of=now',

@@ -224,8 +224,8 @@ describe('doctor', () => {
     const env = { DATA_DIR: other.folder };
     await runCommand(['sync'], { env: other.env });
     await expect.poll(() => other.value('SELECT count(*) FROM inbox.refusals'), PATIENCE).toBe(1);
-    const PARKED = "SELECT count(*) FROM inbox.jobs WHERE state = 'parked'";
-    await expect.poll(() => other.value(PARKED), PATIENCE).toBeGreaterThan(0);
+    const PAUSED = "SELECT count(*) FROM inbox.jobs WHERE state = 'paused'";
+    await expect.poll(() => other.value(PAUSED), PATIENCE).toBeGreaterThan(0);
 
     const { of } = await findings(other.env);
     const { stdout } = await runCommand(['status'], { env });

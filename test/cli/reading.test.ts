@@ -36,7 +36,7 @@ describe('status', () => {
     );
     expect(stdout).toContain(name);
     expect(stdout).toMatch(/active.*current/);
-    expect(stdout).toContain('0 buried');
+    expect(stdout).toContain('0 failed');
     const status = await json('status');
     expect(status.organizations).toHaveLength(demo.organizationIds.length);
     const retirements = status.organizations.flatMap(
@@ -346,13 +346,13 @@ describe('deliveries and jobs', () => {
     expect(await run('jobs', 'retry', '99999')).toMatchObject({ exitCode: 6 });
     const refused = await run('jobs', 'retry', String(jobs[0].id));
     expect(refused).toMatchObject({ exitCode: 3 });
-    expect(refused.stderr).toMatch(/is not buried: it is done, /);
+    expect(refused.stderr).toMatch(/has not failed: it is done, /);
     expect(jobs.some((job: { organization_name: string | null }) => job.organization_name)).toBe(true);
     expect(await run('jobs', 'retry')).toMatchObject({ exitCode: 2 });
     expect(await run('jobs', 'retry', '--all', '--json')).toEqual({
       exitCode: 0,
       stdout: '[]\n',
-      stderr: 'No job is buried.\n',
+      stderr: 'No job has failed.\n',
     });
   });
 });

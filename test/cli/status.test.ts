@@ -39,7 +39,7 @@ test('status begins with which mirror it is, whether a worker lives, what is due
   await program.registry.deliveries.settled();
   const waiting = new Date(Date.now() - 3 * MINUTE).toISOString();
   await program.change(
-    "UPDATE jobs SET run_at = ?, created_at = ? WHERE state = 'ready' AND trigger = 'delivery'",
+    "UPDATE jobs SET run_at = ?, created_at = ? WHERE state = 'waiting' AND trigger = 'delivery'",
     waiting,
     waiting,
   );
@@ -80,7 +80,7 @@ test('status counts the jobs that are due, not those that are planned', async ()
     await inbox.enqueue([{ ...installationJob(id, null, 'schedule'), startInMs }]);
   }
   const { text, json } = await status(installed);
-  expect(text).toContain('Jobs: 0 at work, 1 due, 0 parked, 0 buried.');
+  expect(text).toContain('Jobs: 0 running, 1 due, 0 paused, 0 failed.');
   expect(json.jobs).toMatchObject({ due: 1, planned: 2 });
 });
 

@@ -13,37 +13,37 @@ async function stage(canAct = true) {
   const stood = await consoleStage({ canAct, now: Date.now });
   const { tables } = stood;
   const ended = '2026-05-04T12:00:01.000Z';
-  await tables.change(JOBS, 1, 'one', 'buried', ended);
-  await tables.change(JOBS, 2, 'two', 'buried', ended);
-  await tables.change(JOBS, 3, 'three', 'parked', null);
+  await tables.change(JOBS, 1, 'one', 'failed', ended);
+  await tables.change(JOBS, 2, 'two', 'failed', ended);
+  await tables.change(JOBS, 3, 'three', 'paused', null);
   await tables.change(DELIVERY, 'installation-1');
   const waiting = () =>
-    tables.rows("SELECT kind, installation_id, trigger FROM inbox.jobs WHERE state = 'ready' ORDER BY id");
+    tables.rows("SELECT kind, installation_id, trigger FROM inbox.jobs WHERE state = 'waiting' ORDER BY id");
   return { ...stood, waiting };
 }
 
 const LOOK = { kind: 'installation', installation_id: 'installation-1', trigger: 'person' };
 
-test('a buried job is tried again, and the log says that a person asked', async () => {
+test('a failed job is tried again, and the log says that a person asked', async () => {
   const { send, page, asked, tables } = await stage();
   expect(await page('/jobs/1')).toContain('<form class="act" method="post" action="/jobs/1/retry">');
   const answer = await send('/jobs/1/retry');
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/jobs/1']);
   expect(await tables.rows('SELECT state FROM inbox.jobs WHERE id <= 2 ORDER BY id')).toMatchObject([
-    { state: 'ready' },
-    { state: 'buried' },
+    { state: 'waiting' },
+    { state: 'failed' },
   ]);
   expect(asked).toMatchObject([{ act: 'retry', asked: [1], jobs: [1] }]);
 });
 
-test('all buried jobs are tried again by one button, which stands beside what needs attention', async () => {
+test('all failed jobs are tried again by one button, which stands beside what needs attention', async () => {
   const { send, page, waiting, asked } = await stage();
   const now = await page('/');
-  expect(wordsOf(now)).toContain('2 jobs were given up');
+  expect(wordsOf(now)).toContain('2 jobs have failed');
   expect(now).toContain('action="/jobs/retry"');
   await send('/jobs/retry');
   expect((await waiting()).length).toBeGreaterThan(0);
-  expect(wordsOf(await page('/'))).not.toContain('given up');
+  expect(wordsOf(await page('/'))).not.toContain('have failed');
   expect(asked).toMatchObject([{ act: 'retry', asked: 'all' }]);
 });
 

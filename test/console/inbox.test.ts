@@ -36,15 +36,15 @@ test('the list of deliveries says whose each is and what became of it, of the jo
   ) => `INSERT INTO inbox.jobs (id, kind, organization_id,
     installation_id, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, merged_into, repeats_only)
     VALUES (${id}, 'installation', 'organization-1', 'installation-1', 'data', 'k${id}', 'delivery', '{}', '${state}', 1, '${AT}000Z', '${AT}000Z', '${AT}900Z', ${merged}, 0)`;
-  await tables.change(job(5, 'buried', 'NULL'));
+  await tables.change(job(5, 'failed', 'NULL'));
   await tables.change(job(6, 'done', '5'));
   await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, text_id, verdict, secret_index, repeats, job_id)
     VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 6)`);
   const shown = await page('/deliveries');
-  expect(wordsOf(shown)).toMatch(/warehouseTransaction ?Harbour Ferries ?accepted ?buried/);
+  expect(wordsOf(shown)).toMatch(/warehouseTransaction ?Harbour Ferries ?accepted ?failed/);
   expect(shown).toContain('<a href="/jobs/6">');
   const [row] = JSON.parse(await page('/deliveries.json'));
-  expect(row).toMatchObject({ id: 7, organization_name: 'Harbour Ferries', job_state: 'buried' });
+  expect(row).toMatchObject({ id: 7, organization_name: 'Harbour Ferries', job_state: 'failed' });
 });
 
 test('refused posts stand above the deliveries, by reason', async () => {

@@ -211,7 +211,7 @@ test('a read is found by its number', async () => {
 test.each([
   ['/syncs?id=x', 'Expected a number, got "x".'],
   ['/syncs.json?id=x', 'Expected a number, got "x".'],
-  ['/jobs?state=dead', 'Expected one of ready, claimed, parked, buried, done, got "dead".'],
+  ['/jobs?state=dead', 'Expected one of ready, claimed, paused, failed, done, got "dead".'],
   ['/retirements.csv?year=last', 'Expected a year like 2025, got "last".'],
   ['/reservations?state=expired&as-of=2026-05-04T12:00:00.000Z', 'state_now is of this moment'],
 ])('a filter that cannot be meant is told, and no list shown: %s', async (path, said) => {

@@ -117,7 +117,7 @@ test('a job that fails again and again is named, with its error, although it goe
   const job = (
     attempts: number,
   ) => `INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at,
-    created_at, last_error, repeats_only) VALUES ('discover', 'data', 'd${attempts}', 'schedule', '{}', 'ready', ${attempts},
+    created_at, last_error, repeats_only) VALUES ('discover', 'data', 'd${attempts}', 'schedule', '{}', 'waiting', ${attempts},
     '2999-01-01T00:00:00.000Z', '2026-05-04T12:00:00.000Z', 'answered 503', 0)`;
   await tables.change(job(1));
   expect(wordsOf(await page('/'))).not.toContain('failed more than once');

@@ -73,7 +73,7 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['--installation', 'installation-1', '--limit', '2'],
   ],
   'deliveries show': [['1'], ['4'], ['99']],
-  'jobs list': [[], ['--state', 'buried'], [...OF, '--limit', '2']],
+  'jobs list': [[], ['--state', 'failed'], [...OF, '--limit', '2']],
   'jobs show': [['1'], ['5'], ['99']],
   migrate: [[]],
   verify: [[], ['--certificates']],

@@ -46,13 +46,13 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('after an outage takes what failed in it before what is merely due, once each, and then as ever', async () => {
       const box = boxIn(await store());
       const due = Array.from({ length: 300 }, (_, index) => job(`due-${index}`));
+      await box.enqueue(job('retried'), NOON);
       await box.enqueue(job('failed'), NOON);
-      await box.enqueue(job('buried'), NOON);
       await box.enqueue(job('waits'), NOON);
       const later = NOON + 60 * LEASE_MS;
       for (const held of await claim(box)) {
-        if (held.installationId === 'failed') await box.retry(held, later, ERROR, NOON);
-        if (held.installationId === 'buried') await box.bury(held, ERROR, NOON);
+        if (held.installationId === 'retried') await box.retry(held, later, ERROR, NOON);
+        if (held.installationId === 'failed') await box.fail(held, ERROR, NOON);
         if (held.installationId === 'waits')
           await box.retry(held, later, { ...ERROR, code: 'rate_limited' }, NOON);
       }
@@ -60,8 +60,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.at(NOON + 1).tryFirst(['unavailable'])).toBe(2);
       const first = await claim(box, NOON + 1, 3);
       expect(first.map(({ installationId }) => installationId)).toEqual([
-        expect.stringMatching(/^(buried|failed)$/),
-        expect.stringMatching(/^(buried|failed)$/),
+        expect.stringMatching(/^(retried|failed)$/),
+        expect.stringMatching(/^(retried|failed)$/),
         expect.stringMatching(/^due-/),
       ]);
       for (const held of first) await box.retry(held, NOON + 2, ERROR, NOON + 1);
@@ -185,11 +185,11 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.at(now).renew([first, second], LEASE_MS)).toEqual([first.id]);
       expect(await box.finish(first, 'read', now)).toBe(false);
       expect(await box.retry(first, now, ERROR, now)).toBe(false);
-      expect(await box.park(first, now, ERROR, now)).toBe(false);
-      expect(await box.bury(first, ERROR, now)).toBe(false);
+      expect(await box.pause(first, now, ERROR, now)).toBe(false);
+      expect(await box.fail(first, ERROR, now)).toBe(false);
       expect(await box.at(now).bind(first, 'acme')).toBe('lost');
       expect(await box.job(first.id)).toMatchObject({
-        state: 'claimed',
+        state: 'running',
         claim: second.claim,
         last_error: null,
       });
@@ -216,7 +216,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.at(NOON + LEASE_MS).renew([lost], LEASE_MS)).toEqual([lost.id]);
     });
 
-    test('T64 a job whose process never comes back is buried after ten claims, with a reason', async () => {
+    test('T64 a job whose process never comes back has failed after ten claims, with a reason', async () => {
       const box = boxIn(await store());
       const id = await box.enqueue(job('a'), NOON);
       let now = NOON;
@@ -226,12 +226,12 @@ describe.each(ENGINES)('$name', ({ store }) => {
       }
       expect(await claim(box, now)).toEqual([]);
       expect(await box.job(id)).toMatchObject({
-        state: 'buried',
+        state: 'failed',
         last_error_code: 'never_finished',
-        last_error: 'claimed 10 times, and its process never came back from it',
+        last_error: 'started 10 times, and its process never came back',
         finished_at: new Date(now).toISOString(),
       });
-      expect(await box.retryBuried(id, now)).toBe(id);
+      expect(await box.retryFailed(id, now)).toBe(id);
       expect(await claimOne(box, now)).toMatchObject({ id, attempts: 1 });
     });
   });

@@ -85,7 +85,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const inbox = boxIn(await store());
     const aside = acceptedDelivery({ verdict: 'set_aside', reason: 'other_app' });
     expect(await inbox.accept([aside], NOON)).toEqual([{ id: 1, jobId: null, repeated: false }]);
-    expect(await inbox.at(0).countJobs()).toMatchObject({ ready: 0 });
+    expect(await inbox.at(0).countJobs()).toMatchObject({ waiting: 0 });
   });
 
   test('the text of repeats is kept once, across groups and restarts', async () => {
@@ -124,11 +124,11 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const [running] = await inbox.claim({ ...LEASE, now: NOON });
     await inbox.accept(deliveries.slice(20), NOON + 5);
     await inbox.accept(deliveries.slice(20), NOON + 6);
-    expect(await inbox.at(0).countJobs()).toMatchObject({ claimed: 1, ready: 1 });
+    expect(await inbox.at(0).countJobs()).toMatchObject({ running: 1, waiting: 1 });
     expect(await inbox.claim({ ...LEASE, now: NOON + 10_000 })).toEqual([]);
     expect(running && (await inbox.finish(running, 'read', NOON + 10_000))).toBe(true);
     expect(await inbox.claim({ ...LEASE, now: NOON + 10_000 })).toHaveLength(1);
-    expect(await inbox.at(0).countJobs()).toMatchObject({ claimed: 1, ready: 0 });
+    expect(await inbox.at(0).countJobs()).toMatchObject({ running: 1, waiting: 0 });
   });
 
   test('T07 an old uninstalled replayed 1,000 times asks for one read at a time', async () => {
@@ -141,7 +141,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       now += 12;
       const four = Array.from({ length: 4 }, () => ({ ...replay, receivedAt: now }));
       await inbox.accept(four, now);
-      expect((await inbox.at(now).countJobs()).ready).toBeLessThanOrEqual(1);
+      expect((await inbox.at(now).countJobs()).waiting).toBeLessThanOrEqual(1);
       const claimed = await inbox.claim({ ...LEASE, now });
       expect(claimed.length + running.length).toBeLessThanOrEqual(1);
       starts += claimed.length;
@@ -186,7 +186,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
     }
-    expect(await inbox.at(0).countJobs()).toMatchObject({ ready: 0 });
+    expect(await inbox.at(0).countJobs()).toMatchObject({ waiting: 0 });
   });
 
   test('the newest delivery of a job is the last that it answers, also where it took over another, and no later one', async () => {

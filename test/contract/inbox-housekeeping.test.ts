@@ -48,7 +48,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const [done, other] = await inbox.claim({ now: NOON, leaseMs: 1000, slots: 2 });
       if (done === undefined || other === undefined) throw new Error('expected two claims');
       await inbox.finish(done, 'read', NOON);
-      await inbox.bury(other, { code: 'broken', message: 'broken' }, NOON);
+      await inbox.fail(other, { code: 'broken', message: 'broken' }, NOON);
       await arrive('repeated', NOON + 5 * DAY_MS);
       return { kept, inbox };
     }
@@ -59,9 +59,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await inbox.at(NOON + 10 * DAY_MS).prune(7)).toBeNull();
       expect(await kept.db.column('SELECT signed_data FROM signed_texts')).toEqual(['repeated']);
       expect(await kept.db.column('SELECT installation_id FROM deliveries')).toEqual(['repeated']);
-      expect(await inbox.at(0).countJobs()).toMatchObject({ ready: 1, buried: 1 });
+      expect(await inbox.at(0).countJobs()).toMatchObject({ waiting: 1, failed: 1 });
       expect(await inbox.at(NOON + 20 * DAY_MS).prune(7)).toEqual({ deliveries: 1, signedTexts: 1, jobs: 0 });
-      expect(await inbox.at(0).countJobs()).toMatchObject({ ready: 1, buried: 1 });
+      expect(await inbox.at(0).countJobs()).toMatchObject({ waiting: 1, failed: 1 });
     });
 
     test('keeps everything for ever at 0 days', async () => {
@@ -107,18 +107,18 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const inbox = boxIn(await store());
     for (const id of ['a', 'b', 'c', 'd', 'e'])
       await inbox.enqueue(installationJob(id, null, 'delivery'), NOON);
-    const [done, parked, buried] = await inbox.claim({ now: NOON, leaseMs: 1000, slots: 4 });
-    if (done === undefined || parked === undefined || buried === undefined)
+    const [done, paused, failed] = await inbox.claim({ now: NOON, leaseMs: 1000, slots: 4 });
+    if (done === undefined || paused === undefined || failed === undefined)
       throw new Error('expected claims');
     const error = { code: 'unavailable', message: 'answered 503' };
     await inbox.finish(done, 'read', NOON);
-    await inbox.park(parked, NOON + 1000, error, NOON);
-    await inbox.bury(buried, error, NOON);
+    await inbox.pause(paused, NOON + 1000, error, NOON);
+    await inbox.fail(failed, error, NOON);
     expect(await inbox.at(NOON).countJobs()).toEqual({
-      ready: 1,
-      claimed: 1,
-      parked: 1,
-      buried: 1,
+      waiting: 1,
+      running: 1,
+      paused: 1,
+      failed: 1,
       oldestRunAt: new Date(NOON).toISOString(),
     });
   });

@@ -18,29 +18,29 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const first = await box.enqueue(job('1'), NOON);
       expect(await box.enqueue(job('1'), NOON + 5)).toBe(first);
       expect(await box.enqueue(job('2'), NOON)).not.toBe(first);
-      expect(await box.at(0).countJobs()).toMatchObject({ ready: 2 });
+      expect(await box.at(0).countJobs()).toMatchObject({ waiting: 2 });
     });
 
-    test('a job is never merged with a claimed one, and starts a second after it', async () => {
+    test('a job is never merged with a running one, and starts a second after it', async () => {
       const box = boxIn(await store());
       const first = await box.enqueue(job('1'), NOON);
       expect(await box.claim({ ...LEASE, now: NOON })).toMatchObject([{ id: first, claim: 1, attempts: 1 }]);
       const second = await box.enqueue(job('1'), NOON + 10);
       expect(second).not.toBe(first);
       expect(await box.job(second)).toMatchObject({
-        state: 'ready',
+        state: 'waiting',
         run_at: new Date(NOON + 1000).toISOString(),
       });
     });
 
-    test('a parked job becomes ready when the same is asked for again', async () => {
+    test('a paused job waits again when the same is asked for again', async () => {
       const box = boxIn(await store());
       const first = await box.enqueue(job('1'), NOON);
       const held = only(await box.claim({ ...LEASE, now: NOON }));
-      expect(await box.park(held, NOON + 60_000, ERROR, NOON)).toBe(true);
-      expect(await box.job(first)).toMatchObject({ state: 'parked', last_error_code: 'unavailable' });
+      expect(await box.pause(held, NOON + 60_000, ERROR, NOON)).toBe(true);
+      expect(await box.job(first)).toMatchObject({ state: 'paused', last_error_code: 'unavailable' });
       expect(await box.enqueue(job('1'), NOON + 5000)).toBe(first);
-      expect(await box.job(first)).toMatchObject({ state: 'ready', attempts: 0 });
+      expect(await box.job(first)).toMatchObject({ state: 'waiting', attempts: 0 });
     });
 
     test('a failed job keeps its retry time when a delivery comes, but a person is not made to wait', async () => {

@@ -62,12 +62,12 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const inMinute = starts.map(start => starts.filter(at => at >= start && at < start + MINUTE_MS).length);
       const gaps = [NOON, ...starts, end].map((at, index, all) => at - (all[index - 1] ?? NOON));
       const { rows, posts } = await rowsAndPosts(kept);
-      const { ready } = await inbox.at(0).countJobs();
+      const { waiting } = await inbox.at(0).countJobs();
       return (
         Math.max(...inMinute) < 12 &&
         Math.max(...gaps) <= 16_000 &&
         (starts.at(-1) ?? 0) > end - STEP_MS &&
-        ready === 0 &&
+        waiting === 0 &&
         posts === (3 * MINUTE_MS) / STEP_MS &&
         rows < 90
       );
@@ -173,7 +173,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(await claim(now + 17_000)).toMatchObject([{ repeatsOnly: false }]);
   });
 
-  test('T20 repeats leave a parked job and one that failed to their time', async () => {
+  test('T20 repeats leave a paused job and one that failed to their time', async () => {
     const kept = await store();
     const inbox = boxIn(kept);
     const accept = acceptIn(kept);
@@ -181,7 +181,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const claim = (at: number) => inbox.claim({ now: at, leaseMs: MINUTE_MS, slots: 4 });
     await accept([captured], NOON);
     for (const job of await claim(NOON)) {
-      await inbox.park(job, NOON + 10 * MINUTE_MS, { code: 'unauthorized', message: 'answered 401' }, NOON);
+      await inbox.pause(job, NOON + 10 * MINUTE_MS, { code: 'unauthorized', message: 'answered 401' }, NOON);
     }
     await accept([{ ...captured, receivedAt: NOON + 5000 }], NOON + 5000);
     expect(await claim(NOON + 9 * MINUTE_MS)).toEqual([]);

@@ -87,7 +87,7 @@ function stepOf(random: () => number, texts: readonly Arrived[], now: number): S
     return (box, _held, at) =>
       box
         .at(at)
-        .retryBuried('all')
+        .retryFailed('all')
         .then(all => all.length);
   return ended(another, null);
 }
@@ -122,8 +122,8 @@ const endOf = (random: () => number, third: number): JobEnd =>
     [
       { act: 'done', outcome: third < 0.5 ? UNCHANGED : 'read' },
       { act: 'retry', inMs: 2000, error: ERROR },
-      { act: 'park', inMs: 20_000, error: ERROR },
-      { act: 'bury', error: ERROR },
+      { act: 'pause', inMs: 20_000, error: ERROR },
+      { act: 'fail', error: ERROR },
       { act: 'give_back', inMs: 0 },
     ],
     { act: 'give_back', inMs: 0 },

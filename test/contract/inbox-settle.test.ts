@@ -26,7 +26,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const { box, held } = await running();
       expect(await box.retry(held, NOON + 5 * SECOND, ERROR, NOON)).toBe(true);
       expect(await box.job(held.id)).toMatchObject({
-        state: 'ready',
+        state: 'waiting',
         attempts: 1,
         run_at: new Date(NOON + 5 * SECOND).toISOString(),
         claimed_until: null,
@@ -54,7 +54,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       });
     });
 
-    test('is buried by its tenth failure', async () => {
+    test('has failed by its tenth failure', async () => {
       const { box, held } = await running();
       let current = held;
       for (let attempt = 1; attempt < 10; attempt += 1) {
@@ -63,8 +63,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
       }
       expect(current.attempts).toBe(10);
       await box.retry(current, NOON + 60 * SECOND, ERROR, NOON + 60 * SECOND);
-      expect(await box.job(held.id)).toMatchObject({ state: 'buried', last_error: 'answered 503' });
-      expect(await box.at(0).countJobs()).toMatchObject({ buried: 1, ready: 0 });
+      expect(await box.job(held.id)).toMatchObject({ state: 'failed', last_error: 'answered 503' });
+      expect(await box.at(0).countJobs()).toMatchObject({ failed: 1, waiting: 0 });
     });
 
     test('gives way to a waiting job of the same key, which takes over its attempts and its retry time', async () => {
@@ -78,7 +78,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
         last_error: 'answered 503',
       });
       expect(await box.job(waiting)).toMatchObject({
-        state: 'ready',
+        state: 'waiting',
         attempts: 1,
         run_at: new Date(NOON + 30 * SECOND).toISOString(),
         last_error_code: 'unavailable',
@@ -143,22 +143,22 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
   });
 
-  describe('a parked job', () => {
+  describe('a paused job', () => {
     test('waits until the same is asked for', async () => {
       const { box, held } = await running();
-      expect(await box.park(held, NOON + 60 * SECOND, ERROR, NOON)).toBe(true);
+      expect(await box.pause(held, NOON + 60 * SECOND, ERROR, NOON)).toBe(true);
       expect(await box.claim({ now: NOON + 59 * SECOND, leaseMs: 1, slots: 9 })).toEqual([]);
-      expect(await box.at(0).countJobs()).toMatchObject({ parked: 1 });
+      expect(await box.at(0).countJobs()).toMatchObject({ paused: 1 });
       await askAgain(box, NOON + 5 * SECOND);
       expect(await claimOne(box, NOON + 5 * SECOND)).toMatchObject({ id: held.id, attempts: 1 });
     });
 
-    test('T38 tries again by itself, and however often it is refused, it is not buried for that', async () => {
+    test('T38 tries again by itself, and however often it is refused, it does not end for that', async () => {
       const { box, held } = await running();
       let last = held;
       for (let minute = 1; minute <= 30; minute += 1) {
         const at = NOON + minute * 60 * SECOND;
-        expect(await box.park(last, at, ERROR, at - SECOND)).toBe(true);
+        expect(await box.pause(last, at, ERROR, at - SECOND)).toBe(true);
         const none = { lanes: [{ lane: 'data' as const, slots: 0 }], leaseMs: 1 };
         expect(await box.at(at - SECOND).claim(none)).toMatchObject({
           nextChangeInMs: SECOND,
@@ -169,12 +169,12 @@ describe.each(ENGINES)('$name', ({ store }) => {
       }
       expect(last.id).toBe(held.id);
       await box.retry(last, NOON, ERROR, NOON);
-      expect(await box.job(held.id)).toMatchObject({ state: 'ready' });
+      expect(await box.job(held.id)).toMatchObject({ state: 'waiting' });
     });
 
     test('keeps its own time where the schedule asks for the same later', async () => {
       const { box, held } = await running();
-      await box.park(held, NOON + 60 * SECOND, ERROR, NOON);
+      await box.pause(held, NOON + 60 * SECOND, ERROR, NOON);
       const job = installationJob('a', 'acme', 'schedule');
       await box.enqueue({ ...job, startInMs: 600 * SECOND }, NOON + SECOND);
       expect(await claimOne(box, NOON + 60 * SECOND)).toMatchObject({ id: held.id });
@@ -183,29 +183,29 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('is no dead end: what was asked for while it ran is done', async () => {
       const { box, held } = await running();
       const waiting = await askAgain(box, NOON + 10);
-      await box.park(held, NOON + 60 * SECOND, ERROR, NOON + 20);
+      await box.pause(held, NOON + 60 * SECOND, ERROR, NOON + 20);
       expect(await box.job(held.id)).toMatchObject({ state: 'done', merged_into: waiting });
       expect(await claimOne(box, NOON + SECOND)).toMatchObject({ id: waiting, attempts: 1 });
     });
   });
 
-  describe('a buried job', () => {
+  describe('a failed job', () => {
     test('is run again by one command', async () => {
       const { box, held } = await running();
-      await box.bury(held, ERROR, NOON);
-      expect(await box.jobs("state = 'buried'")).toMatchObject([{ id: held.id, last_error: 'answered 503' }]);
-      expect(await box.retryBuried(held.id + 1, NOON)).toBeNull();
-      expect(await box.retryBuried(held.id, NOON)).toBe(held.id);
-      expect(await box.retryBuried(held.id, NOON)).toBeNull();
+      await box.fail(held, ERROR, NOON);
+      expect(await box.jobs("state = 'failed'")).toMatchObject([{ id: held.id, last_error: 'answered 503' }]);
+      expect(await box.retryFailed(held.id + 1, NOON)).toBeNull();
+      expect(await box.retryFailed(held.id, NOON)).toBe(held.id);
+      expect(await box.retryFailed(held.id, NOON)).toBeNull();
       expect(await claimOne(box)).toMatchObject({ id: held.id, attempts: 1 });
     });
 
     test('gives way to a waiting one when it is run again', async () => {
       const { box, held } = await running();
-      await box.bury(held, ERROR, NOON);
+      await box.fail(held, ERROR, NOON);
       const waiting = await askAgain(box, NOON + 10);
       expect(waiting).not.toBe(held.id);
-      expect(await box.retryBuried(held.id, NOON)).toBe(waiting);
+      expect(await box.retryFailed(held.id, NOON)).toBe(waiting);
       expect(await box.job(held.id)).toMatchObject({ state: 'done', outcome: 'merged' });
     });
   });

@@ -30,7 +30,7 @@ describe.each(ENGINES)('$name', ({ stage, store }) => {
     await inbox.enqueue([installationJob('installation-1', null, 'person')]);
     const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: 1 }], leaseMs: 60_000 });
     const ends = jobs.map(
-      ({ id, claim }) => ({ held: { id, claim }, end: { act: 'bury', error: FAULT } }) as const,
+      ({ id, claim }) => ({ held: { id, claim }, end: { act: 'fail', error: FAULT } }) as const,
     );
     expect(await inbox.settle(ends)).toEqual([true]);
     expect(await db.value('SELECT last_error FROM jobs')).toBe(KEPT);

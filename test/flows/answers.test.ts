@@ -38,7 +38,7 @@ test.each([
   const before = { retirements: calls('/retirements'), warehouse: calls('/warehouse/inventory') };
   retire(6);
   await expect
-    .poll(() => program.rows("SELECT kind FROM jobs WHERE state = 'ready'"))
+    .poll(() => program.rows("SELECT kind FROM jobs WHERE state = 'waiting'"))
     .toEqual([{ kind: 'retry' }]);
   expect(await program.rows('SELECT amount FROM retirements')).toEqual([{ amount: 5 }]);
   expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 89 }]);
@@ -178,7 +178,7 @@ test.each(['rowsAppear', 'rowsDisappear'])(
   },
 );
 
-test('T38 an app that is no longer known is parked where people see it, and is no loop', async () => {
+test('T38 an app that is no longer known is paused where people see it, and is no loop', async () => {
   const { program, organizationId, calls } = await startInstalled();
   const { faults } = program.registry;
   const body = { statusCode: 401, message: 'Unauthorized' };
@@ -186,15 +186,15 @@ test('T38 an app that is no longer known is parked where people see it, and is n
   const before = calls('');
   await program.inbox.enqueue([await lookJob(organizationId, program)]);
   await program.rest();
-  const parked = await program.rows("SELECT * FROM jobs WHERE state = 'parked'");
-  expect(parked).toMatchObject([{ last_error_code: 'unauthorized' }]);
+  const paused = await program.rows("SELECT * FROM jobs WHERE state = 'paused'");
+  expect(paused).toMatchObject([{ last_error_code: 'unauthorized' }]);
   expect(calls('') - before).toBeLessThanOrEqual(3);
   faults.clear();
   await program.reconcile();
-  expect(await program.inbox.countJobs()).toMatchObject({ parked: 0, buried: 0 });
+  expect(await program.inbox.countJobs()).toMatchObject({ paused: 0, failed: 0 });
 });
 
-test('T38 a parked job finds out by itself that the app is known again, and shows its error until then', async () => {
+test('T38 a paused job finds out by itself that the app is known again, and shows its error until then', async () => {
   const { program, organizationId } = await startInstalled();
   const { faults } = program.registry;
   faults.add({ path: '/app/**', kind: 'status', options: { status: 401 } });
@@ -202,7 +202,7 @@ test('T38 a parked job finds out by itself that the app is known again, and show
   await program.rest();
   const state = () => program.row('SELECT * FROM jobs WHERE id = ?', id ?? 0);
   for (const attempts of [1, 2, 3]) {
-    expect(await state()).toMatchObject({ state: 'parked', attempts, last_error_code: 'unauthorized' });
+    expect(await state()).toMatchObject({ state: 'paused', attempts, last_error_code: 'unauthorized' });
     if (attempts === 3) faults.clear();
     program.time.move(5 * 60_000);
     await program.worker().idle();

@@ -86,7 +86,7 @@ test('T39 a person asks at once, a delivery a minute later, and accepted permiss
   expect(await unusual(installed)).toEqual([]);
 });
 
-test('what is never offered is kept as it came, looked at daily, and buries no job', async () => {
+test('what is never offered is kept as it came, looked at daily, and fails no job', async () => {
   const started = await startAnswering({ path: ADDRESSES, ...ONE_OBJECT }, { path: MEMBERS, ...ABSENT });
   const { program, hits } = started;
   const notOffered = [
@@ -111,7 +111,7 @@ test('what is never offered is kept as it came, looked at daily, and buries no j
   await program.reconcile(DAY_MS / 4);
   expect(hits()).toEqual([2, 2]);
   expect(await unusual(started)).toEqual(notOffered);
-  expect(await program.inbox.countJobs()).toMatchObject({ ready: 0, parked: 0, buried: 0 });
+  expect(await program.inbox.countJobs()).toMatchObject({ waiting: 0, paused: 0, failed: 0 });
   program.registry.faults.clear();
   await ask(started);
   expect(await unusual(started)).toEqual([]);
@@ -122,7 +122,7 @@ test('a 404 from every list is no sign that one is not offered', async () => {
   const states = (await unusual(started)).map(row => Object(row)['state']);
   expect(states).toContain('failing');
   expect(states).not.toContain('not_offered');
-  expect(await started.program.rows("SELECT kind FROM jobs WHERE state = 'ready'")).toEqual([
+  expect(await started.program.rows("SELECT kind FROM jobs WHERE state = 'waiting'")).toEqual([
     { kind: 'retry' },
   ]);
 });

@@ -142,7 +142,7 @@ test('a delivery is read again after it arrived, even while its installation was
     count: 1,
   });
   retire(1);
-  await expect.poll(async () => (await program.inbox.countJobs()).claimed).toBe(1);
+  await expect.poll(async () => (await program.inbox.countJobs()).running).toBe(1);
   retire(2);
   await program.rest();
   expect(await program.rows('SELECT amount FROM retirements ORDER BY amount')).toEqual([

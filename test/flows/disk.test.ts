@@ -17,7 +17,7 @@ test('T21 a walk over certificates stops where the disk is nearly full, and goes
   const stored = async () => (await rows("SELECT 1 FROM certificates WHERE state = 'stored'")).length;
   await expect.poll(stored, { timeout: 60_000, interval: 2 }).toBeGreaterThan(0);
   disk.reason = 'nearly full';
-  await expect.poll(async () => (await inbox.countJobs()).claimed).toBe(0);
+  await expect.poll(async () => (await inbox.countJobs()).running).toBe(0);
   const soFar = await stored();
   expect(soFar).toBeLessThan(RETIREMENTS);
   expect(
@@ -31,9 +31,9 @@ test('T21 a walk over certificates stops where the disk is nearly full, and goes
   await registry.deliveries.settled();
   const newest = `SELECT verdict, j.state FROM deliveries AS d JOIN jobs AS j ON j.id = job_id
     ORDER BY d.id DESC LIMIT 1`;
-  expect(await rows(newest)).toEqual([{ verdict: 'accepted', state: 'ready' }]);
-  expect(await inbox.countJobs()).toMatchObject({ claimed: 0, parked: 0, buried: 0 });
-  expect(await rows("SELECT 1 FROM jobs WHERE state = 'ready' AND attempts > 0")).toEqual([]);
+  expect(await rows(newest)).toEqual([{ verdict: 'accepted', state: 'waiting' }]);
+  expect(await inbox.countJobs()).toMatchObject({ running: 0, paused: 0, failed: 0 });
+  expect(await rows("SELECT 1 FROM jobs WHERE state = 'waiting' AND attempts > 0")).toEqual([]);
   expect({ stored: await stored(), runs: await runs() }).toEqual({ stored: soFar, runs: runsSoFar });
 
   registry.faults.clear();

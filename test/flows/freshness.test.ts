@@ -148,14 +148,14 @@ describe('what was announced and not read', () => {
     expect(await scene.resources('current')).toEqual(await all(scene));
   });
 
-  test('a parked job shows until a later complete read', async () => {
+  test('a paused job shows until a later complete read', async () => {
     const scene = await startWatched();
     const { registry, inbox } = scene.program;
     await scene.watch(true);
     registry.faults.add({ path: '/app/installations/*', kind: 'status', options: { status: 401 } });
     await scene.announce();
     await scene.read();
-    await expect.poll(async () => (await inbox.countJobs()).parked).toBe(1);
+    await expect.poll(async () => (await inbox.countJobs()).paused).toBe(1);
     await scene.pass(80);
     expect(await scene.resources('behind')).toEqual(await all(scene));
     registry.faults.clear();
@@ -422,7 +422,7 @@ describe('T98 what waits for too long', () => {
     expect(before.of('backlog')).toEqual([]);
     await scene.pass(900);
     const { exitCode, of, now, status } = await whatWaits(scene);
-    const id = await scene.program.value<number>("SELECT max(id) FROM jobs WHERE state = 'ready'");
+    const id = await scene.program.value<number>("SELECT max(id) FROM jobs WHERE state = 'waiting'");
     expect(exitCode).toBe(3);
     expect(of('backlog').map(({ found }) => found)).toEqual([
       expect.stringMatching(/^Scheduled work is older than its interval, and has waited for \d+ min/),
@@ -455,7 +455,7 @@ describe('T98 what waits for too long', () => {
 });
 
 describe('after an outage', () => {
-  test('from the first good answer on all that failed is read at once, before its time, buried ones too', async () => {
+  test('from the first good answer on all that failed is read at once, before its time, also what had failed for good', async () => {
     const { program, installationId } = await startInstalled();
     const { registry, app, inbox, time, rows, change } = program;
     const ids = [installationId];
@@ -470,28 +470,28 @@ describe('after an outage', () => {
       time.move(waitMs);
       await program.rest();
     }
-    const left = "SELECT state FROM jobs WHERE state IN ('ready', 'buried') AND attempts > 5";
+    const left = "SELECT state FROM jobs WHERE state IN ('waiting', 'failed') AND attempts > 5";
     await change(
-      "UPDATE jobs SET state = 'buried', finished_at = run_at WHERE state = 'ready' AND installation_id = ?",
+      "UPDATE jobs SET state = 'failed', finished_at = run_at WHERE state = 'waiting' AND installation_id = ?",
       installationId,
     );
     expect(await rows(left)).toHaveLength(4);
     registry.faults.clear();
     await inbox.enqueue([{ kind: 'discover', dedupeKey: 'discover', trigger: 'worker' }]);
     await expect
-      .poll(() => rows("SELECT id FROM jobs WHERE state IN ('ready', 'claimed', 'buried')"), {
+      .poll(() => rows("SELECT id FROM jobs WHERE state IN ('waiting', 'running', 'failed')"), {
         timeout: 15_000,
       })
       .toEqual([]);
   });
 
-  test('how many are left to be tried again is said, and nothing is given up for good that was read since', async () => {
+  test('how many are left to be tried again is said, and no job has failed for good whose data was read since', async () => {
     const { program, installationId } = await startInstalled();
     const { inbox, env, time, engine, change } = program;
     await program.worker().stop();
     await inbox.enqueue([installationJob(installationId, null, 'schedule')]);
     await change(
-      "UPDATE jobs SET attempts = 7, run_at = '2999-01-01T00:00:00.000Z', last_error_code = 'unavailable', last_error = 'answered 503' WHERE state = 'ready'",
+      "UPDATE jobs SET attempts = 7, run_at = '2999-01-01T00:00:00.000Z', last_error_code = 'unavailable', last_error = 'answered 503' WHERE state = 'waiting'",
     );
     expect(await inbox.tryFirst(['unavailable'])).toBe(1);
     const { open } = await visitConsole(engine.openReader, { now: time.now });
@@ -500,14 +500,14 @@ describe('after an outage', () => {
     expect(await status()).toContain('The registry answers again: 1 that failed are left');
     expect(await now()).toContain('1 job that failed is left to be tried again');
     await change(
-      "UPDATE jobs SET state = 'buried', started_at = ?, finished_at = ? WHERE state = 'ready'",
+      "UPDATE jobs SET state = 'failed', started_at = ?, finished_at = ? WHERE state = 'waiting'",
       '2026-01-01T00:00:00.000Z',
       '2026-01-01T00:00:00.000Z',
     );
-    expect(await status()).toContain('0 buried');
-    expect(await now()).not.toContain('given up');
-    await change("UPDATE jobs SET started_at = '2999-01-01T00:00:00.000Z' WHERE state = 'buried'");
-    expect(await status()).toContain('1 buried');
-    expect(await now()).toContain('1 job was given up');
+    expect(await status()).toContain('0 failed');
+    expect(await now()).not.toContain('job has failed');
+    await change("UPDATE jobs SET started_at = '2999-01-01T00:00:00.000Z' WHERE state = 'failed'");
+    expect(await status()).toContain('1 failed');
+    expect(await now()).toContain('1 job has failed');
   });
 });

@@ -107,7 +107,7 @@ test.skipIf(process.platform !== 'linux')(
     expect(new Set(attempts.map(({ status }) => status))).toEqual(new Set([202]));
     expect(await Promise.all(attacked.map(rowsOf))).toEqual(before);
     expect(child.exitCode).toBeNull();
-    expect(await program.inbox.countJobs()).toMatchObject({ buried: 0 });
+    expect(await program.inbox.countJobs()).toMatchObject({ failed: 0 });
     expect(peakMegabytes(child.pid)).toBeLessThan(MOST_MB);
   },
 );

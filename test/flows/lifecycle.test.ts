@@ -102,7 +102,7 @@ test('a suspended installation whose end no webhook announced is found gone by t
   program.registry.installations.uninstall(installationId);
   await program.reconcile();
   expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
-  expect(await program.inbox.countJobs()).toMatchObject({ ready: 0, buried: 0 });
+  expect(await program.inbox.countJobs()).toMatchObject({ waiting: 0, failed: 0 });
 });
 
 test('a new installation of the same organization goes on where the old one ended', async () => {

@@ -34,7 +34,7 @@ test('a huge organization in every place does not keep a small one waiting', asy
   const { faults, installations } = program.registry;
   faults.add({ path: RETIREMENTS, kind: 'pageSize', options: { rows: 1 } });
   retire(0.1);
-  await expect.poll(async () => (await program.inbox.countJobs()).claimed, PATIENCE).toBe(1);
+  await expect.poll(async () => (await program.inbox.countJobs()).running, PATIENCE).toBe(1);
   const began = program.ended.length;
   const small = createOrganization(program.sandbox);
   issueCredit(program.sandbox, small.id);

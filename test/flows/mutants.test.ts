@@ -87,7 +87,7 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
 
 describe('the merge rule: a delivery arrives while its installation is being read', () => {
   const IS_RUNNING =
-    "EXISTS (SELECT 1 FROM inbox.jobs WHERE state = 'claimed' AND dedupe_key = NEW.dedupe_key)";
+    "EXISTS (SELECT 1 FROM inbox.jobs WHERE state = 'running' AND dedupe_key = NEW.dedupe_key)";
   const MERGED_WITH_RUNNING: Damage = {
     inFiles: [
       'inbox',

@@ -81,7 +81,7 @@ async function startWorker(env: Record<string, string>): Promise<StartedProcess>
 /** A minute passes for every lease at once. */
 async function expireLeases(database: Database): Promise<void> {
   await openTemporary(database).query(
-    "UPDATE inbox.jobs SET claimed_until = '2000-01-01T00:00:00Z' WHERE state = 'claimed'",
+    "UPDATE inbox.jobs SET claimed_until = '2000-01-01T00:00:00Z' WHERE state = 'running'",
   );
 }
 
@@ -184,8 +184,8 @@ long.test(
     const receive = await mirror.receive();
     const work = await mirror.work();
     for (let post = 0; post < 20; post += 1) expect((await mirror.deliver(receive)).status).toBe(202);
-    // What a killed server leaves claimed waits for its lease.
-    const held = () => mirror.command('jobs', 'list', '--state', 'claimed', '--json');
+    // What a killed server leaves running waits for its lease.
+    const held = () => mirror.command('jobs', 'list', '--state', 'running', '--json');
     await expect.poll(async () => (await held()).stdout.trim()).toBe('[]');
     await kill();
 

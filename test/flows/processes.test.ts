@@ -18,13 +18,13 @@ const PATIENCE = { timeout: 60_000, interval: 20 };
 
 /** A minute passes for every lease at once. */
 async function expireLeases(program: Program): Promise<void> {
-  await program.change("UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'claimed'");
+  await program.change("UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'running'");
 }
 
 async function isQuiet(inbox: InboxPort): Promise<boolean> {
-  const { claimed, oldestRunAt } = await inbox.countJobs();
+  const { running, oldestRunAt } = await inbox.countJobs();
   const soon = new Date(Date.now() + 3000).toISOString();
-  return claimed === 0 && (oldestRunAt === null || oldestRunAt > soon);
+  return running === 0 && (oldestRunAt === null || oldestRunAt > soon);
 }
 
 function retireMany(program: Program, organizationId: string, creditId: string, count: number): void {
@@ -49,9 +49,9 @@ test('T61 a worker process that is killed again and again in the middle of its w
   let killedAtWork = 0;
   for (let life = 0; life < atLength(3, 6); life++) {
     const work = startWorkProcess(settings);
-    await expect.poll(async () => (await program.inbox.countJobs()).claimed, PATIENCE).toBeGreaterThan(0);
+    await expect.poll(async () => (await program.inbox.countJobs()).running, PATIENCE).toBeGreaterThan(0);
     await new Promise(resolve => setTimeout(resolve, random() * 250));
-    killedAtWork += (await program.inbox.countJobs()).claimed > 0 ? 1 : 0;
+    killedAtWork += (await program.inbox.countJobs()).running > 0 ? 1 : 0;
     await work.kill();
     await expireLeases(program);
     if (await isQuiet(program.inbox)) break;

@@ -38,10 +38,10 @@ export interface Box {
   readonly end: (held: Held, end: JobEnd, now: number) => Promise<boolean>;
   readonly finish: (held: Held, outcome: string, now: number) => Promise<boolean>;
   readonly retry: (held: Held, at: number, error: JobError, now: number) => Promise<boolean>;
-  readonly park: (held: Held, at: number, error: JobError, now: number) => Promise<boolean>;
-  readonly bury: (held: Held, error: JobError, now: number) => Promise<boolean>;
+  readonly pause: (held: Held, at: number, error: JobError, now: number) => Promise<boolean>;
+  readonly fail: (held: Held, error: JobError, now: number) => Promise<boolean>;
   readonly giveBack: (held: Held, now: number) => Promise<boolean>;
-  readonly retryBuried: (id: number, now: number) => Promise<number | null>;
+  readonly retryFailed: (id: number, now: number) => Promise<number | null>;
   /** Rows of jobs, newest first. */
   readonly jobs: (where?: string) => Promise<JobRow[]>;
   readonly job: (id: number) => Promise<JobRow>;
@@ -74,10 +74,10 @@ export function boxIn({ db, open }: Pick<Store, 'db' | 'open'>): Box {
     ],
     finish: (held, outcome, now) => end(held, { act: 'done', outcome }, now),
     retry: (held, when, error, now) => end(held, { act: 'retry', inMs: when - now, error }, now),
-    park: (held, when, error, now) => end(held, { act: 'park', inMs: when - now, error }, now),
-    bury: (held, error, now) => end(held, { act: 'bury', error }, now),
+    pause: (held, when, error, now) => end(held, { act: 'pause', inMs: when - now, error }, now),
+    fail: (held, error, now) => end(held, { act: 'fail', error }, now),
     giveBack: (held, now) => end(held, { act: 'give_back', inMs: 0 }, now),
-    retryBuried: async (id, now) => only(await at(now).retryBuried([id])).job,
+    retryFailed: async (id, now) => only(await at(now).retryFailed([id])).job,
     jobs: (where = 'true') => db.rows<JobRow>(`SELECT * FROM jobs WHERE ${where} ORDER BY id DESC`),
     job: async id => only(await db.rows<JobRow>('SELECT * FROM jobs WHERE id = ?', id)),
   };

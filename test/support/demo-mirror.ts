@@ -171,7 +171,7 @@ const UNFINISHED = `
 
 /** A read that comes a moment later would mend what a test has broken. */
 const AT_WORK = `
-  SELECT 1 FROM jobs WHERE state = 'claimed' OR (state = 'ready' AND unixepoch(run_at) <= unixepoch('now') + 5)`;
+  SELECT 1 FROM jobs WHERE state = 'running' OR (state = 'waiting' AND unixepoch(run_at) <= unixepoch('now') + 5)`;
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;

@@ -308,10 +308,10 @@ const JOBS = `kind, organization_id, installation_id, lane, dedupe_key, trigger,
 /** Jobs in every state, and deliveries of every kind. */
 export async function fillInboxOddly(tables: Tables): Promise<void> {
   const { change } = tables;
-  const states = ['ready', 'claimed', 'parked', 'buried', 'done'];
+  const states = ['waiting', 'running', 'paused', 'failed', 'done'];
   for (let index = 0; index < 20; index += 1) {
     const state = at(states, index);
-    const ended = state === 'done' || state === 'buried' ? instant(NOON + index) : null;
+    const ended = state === 'done' || state === 'failed' ? instant(NOON + index) : null;
     const merged = index % 10 === 4;
     await change(
       `INSERT INTO inbox.jobs (${JOBS}) VALUES (${'?, '.repeat(19)}?)`,
@@ -325,7 +325,7 @@ export async function fillInboxOddly(tables: Tables): Promise<void> {
       state,
       index,
       instant(NOON + (index - 9) * MINUTE),
-      state === 'claimed' ? instant(NOON + MINUTE) : null,
+      state === 'running' ? instant(NOON + MINUTE) : null,
       index,
       index % 2 === 0 ? null : instant(NOON),
       ended,

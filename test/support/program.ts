@@ -149,9 +149,9 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
 
   /** Nothing is at work and nothing is due soon. What is due soon is not waited for: time moves on. */
   async function isQuiet(): Promise<boolean> {
-    const { claimed, oldestRunAt } = await inbox.countJobs();
+    const { running, oldestRunAt } = await inbox.countJobs();
     const waitMs = oldestRunAt === null ? Infinity : Date.parse(oldestRunAt) - time.now();
-    if (claimed > 0) return false;
+    if (running > 0) return false;
     if (waitMs > SOON_MS) return true;
     if (waitMs > 0) time.move(waitMs);
     void current?.working.sync.idle();

@@ -37,10 +37,10 @@ describe('the table of outcomes', () => {
     expect(decide(failure('rate_limited', 120_000), moment)).toEqual({ act: 'retry', at: 1_120_000 });
   });
 
-  test('T38 a credential that stays refused is parked, and tried again ever later, 15 minutes at most', () => {
+  test('T38 a credential that stays refused is paused, and tried again ever later, 15 minutes at most', () => {
     const waits = [1, 2, 3, 4, 5, 50].map(attempts => {
       const outcome = decide(failure('unauthorized'), { ...moment, attempts, random: () => 1 });
-      return outcome.act === 'park' ? (outcome.at - moment.now) / 1000 : null;
+      return outcome.act === 'pause' ? (outcome.at - moment.now) / 1000 : null;
     });
     expect(waits).toEqual([64, 128, 256, 512, 900, 900]);
   });
@@ -54,8 +54,8 @@ describe('the table of outcomes', () => {
     expect(decide(failure('shutdown'), moment)).toEqual({ act: 'give_back', at: moment.now });
   });
 
-  test('what can never be right is buried', () => {
-    expect(decide(failure('bad_request'), moment)).toEqual({ act: 'bury' });
+  test('what can never be right has failed at once', () => {
+    expect(decide(failure('bad_request'), moment)).toEqual({ act: 'fail' });
   });
 });
 

@@ -107,7 +107,7 @@ test('T63 with four workers no installation is ever worked on twice at once, and
   const workers = [1, 2, 3, 4].map(() => startWorker(folder, perform));
   for (let id = 0; id < 40; id++) await ask(inbox, `i${id}`);
   await Promise.all(workers.map(worker => worker.idle()));
-  await expect.poll(async () => (await inbox.at(Date.now()).countJobs()).ready).toBe(0);
+  await expect.poll(async () => (await inbox.at(Date.now()).countJobs()).waiting).toBe(0);
   await Promise.all(workers.map(worker => worker.idle()));
   expect(clashes).toEqual([]);
   expect(new Set(done).size).toBe(40);
@@ -136,7 +136,7 @@ test('T63 the control: without claims two workers do clash', async () => {
   await Promise.all(workers.map(worker => worker.stop()));
 });
 
-test('T64 a job whose process dies every time is buried after its attempts, where people see it', async () => {
+test('T64 a job whose process dies every time has failed after its attempts, where people see it', async () => {
   const { folder, inbox } = newInbox();
   let now = NOON;
   const id = await ask(inbox, 'i1', now);
@@ -162,7 +162,7 @@ test('T64 a job whose process dies every time is buried after its attempts, wher
   }
   expect(claims).toBe(10);
   expect(await inbox.job(id)).toMatchObject({
-    state: 'buried',
+    state: 'failed',
     attempts: 10,
     last_error_code: 'never_finished',
   });
@@ -198,7 +198,7 @@ test('a shutdown ends the run at its next page and gives the job back for the ne
   const first = startWorker(folder, endless);
   await expect.poll(() => pages).toBeGreaterThan(2);
   await first.stop();
-  expect(await inbox.job(id)).toMatchObject({ state: 'ready', attempts: 0 });
+  expect(await inbox.job(id)).toMatchObject({ state: 'waiting', attempts: 0 });
   const second = startWorker(folder, async () => 'read');
   await second.idle();
   expect(await inbox.job(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
@@ -231,12 +231,12 @@ test('T21 while the disk is nearly full nothing is claimed and what runs is give
   });
   await expect.poll(() => pages).toBeGreaterThan(2);
   reason = 'one byte is free';
-  await expect.poll(async () => (await inbox.job(running)).state).toBe('ready');
+  await expect.poll(async () => (await inbox.job(running)).state).toBe('waiting');
   expect(await inbox.job(running)).toMatchObject({ attempts: 0 });
   const asked = await ask(inbox, 'i2');
   const before = looks;
   await expect.poll(() => looks).toBeGreaterThan(before + 10);
-  expect(await inbox.at(Date.now()).countJobs()).toMatchObject({ ready: 2, claimed: 0 });
+  expect(await inbox.at(Date.now()).countJobs()).toMatchObject({ waiting: 2, running: 0 });
   expect(await inbox.job(asked)).toMatchObject({ attempts: 0, started_at: null });
   isEndless = false;
   reason = null;
@@ -254,9 +254,9 @@ test('a run that hangs in a call does not hold up the shutdown, and its job is g
   const { folder, inbox } = newInbox();
   const id = await ask(inbox, 'i1');
   const worker = startWorker(folder, () => new Promise(() => {}), { graceMs: 20 });
-  await expect.poll(async () => (await inbox.job(id)).state).toBe('claimed');
+  await expect.poll(async () => (await inbox.job(id)).state).toBe('running');
   await worker.stop();
-  expect(await inbox.job(id)).toMatchObject({ state: 'ready', attempts: 0 });
+  expect(await inbox.job(id)).toMatchObject({ state: 'waiting', attempts: 0 });
 });
 
 test('a run whose lease was lost is stopped and settles nothing', async () => {
@@ -271,11 +271,11 @@ test('a run whose lease was lost is stopped and settles nothing', async () => {
     }
   };
   const worker = startWorker(folder, slow, { leaseMs: 90 });
-  await expect.poll(async () => (await inbox.job(id)).state).toBe('claimed');
+  await expect.poll(async () => (await inbox.job(id)).state).toBe('running');
   const [taken] = await inbox.claim({ now: Date.now() + 1000, leaseMs: 60_000, slots: 1 });
   await expect.poll(() => worker.running()).toBe(0);
   expect(reasons).toMatchObject([{ code: 'claim_lost' }]);
-  expect(await inbox.job(id)).toMatchObject({ state: 'claimed', claim: taken?.claim });
+  expect(await inbox.job(id)).toMatchObject({ state: 'running', claim: taken?.claim });
 });
 
 test('a lease is renewed for as long as the work goes on', async () => {
@@ -286,13 +286,13 @@ test('a lease is renewed for as long as the work goes on', async () => {
   await expect.poll(async () => (await inbox.job(id)).claimed_until ?? '').not.toBe('');
   const first = (await inbox.job(id)).claimed_until ?? '';
   await expect.poll(async () => ((await inbox.job(id)).claimed_until ?? '') > first).toBe(true);
-  expect(await inbox.job(id)).toMatchObject({ state: 'claimed', claim: 1 });
+  expect(await inbox.job(id)).toMatchObject({ state: 'running', claim: 1 });
   release?.();
 });
 
 test('what fails goes through the table of outcomes into the row', async () => {
   const { folder, inbox } = newInbox();
-  const cases = { timeout: 'ready', unauthorized: 'parked', bad_request: 'buried' } as const;
+  const cases = { timeout: 'waiting', unauthorized: 'paused', bad_request: 'failed' } as const;
   const ids = await Promise.all(Object.keys(cases).map(code => ask(inbox, code)));
   const worker = startWorker(folder, async ({ job }) => {
     const code = job.installationId;

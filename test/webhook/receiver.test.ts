@@ -54,7 +54,7 @@ describe('a genuine delivery', () => {
     expect(door.db.prepare('SELECT event, installation_id FROM deliveries ORDER BY id').all()).toEqual(
       EVENTS.map((event, index) => ({ event, installation_id: `installation-${index}` })),
     );
-    expect(await door.inbox.countJobs()).toMatchObject({ ready: 7 });
+    expect(await door.inbox.countJobs()).toMatchObject({ waiting: 7 });
   });
 
   test('T06 may be signed with either live secret, and which one is counted', async () => {
@@ -84,7 +84,7 @@ describe('a genuine delivery', () => {
       })),
     );
     expect(await door.inbox.signedTexts(1, 1)).toEqual([{ id: 2, signedData: 'no base64 at all' }]);
-    expect(await door.inbox.countJobs()).toMatchObject({ ready: 0 });
+    expect(await door.inbox.countJobs()).toMatchObject({ waiting: 0 });
     expect('polluted' in {}).toBe(false);
   });
 });
@@ -271,7 +271,7 @@ describe('what is no delivery', () => {
     expect(response.headers.get('referrer-policy')).toBe('no-referrer');
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('content-security-policy')).toBe("default-src 'none'");
-    expect({ jobs: (await door.inbox.countJobs()).ready, deliveries: door.stored() }).toEqual({
+    expect({ jobs: (await door.inbox.countJobs()).waiting, deliveries: door.stored() }).toEqual({
       jobs: 0,
       deliveries: 0,
     });

@@ -47,7 +47,7 @@ test('T09 50 identical posts at once are all answered 202, and lead to one job',
   );
   expect(statuses).toEqual(Array.from({ length: 50 }, () => 202));
   expect(door.stored()).toBe(50);
-  expect(await door.inbox.countJobs()).toMatchObject({ ready: 1 });
+  expect(await door.inbox.countJobs()).toMatchObject({ waiting: 1 });
   expect(door.db.prepare('SELECT count(*) FROM signed_texts').pluck().get()).toBe(1);
 });
 

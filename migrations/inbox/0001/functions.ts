@@ -26,8 +26,8 @@ BEGIN
     -- A job due by then that merging would not change: in a flood most deliveries find one, and nothing is written.
     IF is_plain THEN
       SELECT id INTO found_id FROM inbox.jobs
-      WHERE dedupe_key = key AND state IN ('ready', 'parked') AND payload = '{}'
-        AND ((state = 'ready' AND run_at <= start_at) OR (repeats AND (state = 'parked' OR attempts > 0)))
+      WHERE dedupe_key = key AND state IN ('waiting', 'paused') AND payload = '{}'
+        AND ((state = 'waiting' AND run_at <= start_at) OR (repeats AND (state = 'paused' OR attempts > 0)))
         AND (repeats OR repeats_only = 0)
         AND trigger IN ('person', wish ->> 'trigger')
         AND coalesce(wish ->> 'organization_id', organization_id, '') = coalesce(organization_id, '');
@@ -55,13 +55,13 @@ BEGIN
       WHERE known.installation_id = wish ->> 'installation_id' AND known.organization_id IS NOT NULL LIMIT 1)),
     wish ->> 'installation_id', wish ->> 'lane', key, wish ->> 'trigger', coalesce(wish ->> 'payload', '{}'), repeats::int,
     greatest(now_at + coalesce((wish ->> 'start_in_ms')::double precision, 0) * interval '1 millisecond', start_at), now_at)
-  ON CONFLICT (dedupe_key) WHERE state IN ('ready', 'parked') DO UPDATE SET
-    state = 'ready',
+  ON CONFLICT (dedupe_key) WHERE state IN ('waiting', 'paused') DO UPDATE SET
+    state = 'waiting',
     run_at = CASE
-      WHEN jobs.state = 'ready' AND jobs.attempts > 0 AND excluded.trigger <> 'person'
+      WHEN jobs.state = 'waiting' AND jobs.attempts > 0 AND excluded.trigger <> 'person'
         AND jobs.run_at <= now_at + (given ->> 'max_backoff_ms')::int * interval '1 millisecond' THEN jobs.run_at
       ELSE least(jobs.run_at, excluded.run_at) END,
-    attempts = CASE jobs.state WHEN 'parked' THEN 0 ELSE jobs.attempts END,
+    attempts = CASE jobs.state WHEN 'paused' THEN 0 ELSE jobs.attempts END,
     trigger = CASE
       WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
       WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
@@ -77,7 +77,7 @@ BEGIN
   RETURN found_id;
 END
 $$;
-COMMENT ON FUNCTION inbox.ask IS 'Makes sure that a job with the wish''s key will start after now, and answers its id. It is merged with a waiting job, never with a claimed one, which may already have read what has changed since. A parked job becomes ready. One that waits after a failure keeps its retry time, unless a person asks, or it is so late that only a clock that was ahead can have given it. Repeats change neither.';
+COMMENT ON FUNCTION inbox.ask IS 'Makes sure that a job with the wish''s key will start after now, and answers its id. It is merged with one that waits, never with a running one, which may already have read what has changed since. A paused job waits again. One that waits after a failure keeps its retry time, unless a person asks, or it is so late that only a clock that was ahead can have given it. Repeats change neither.';
 
 CREATE FUNCTION inbox.enqueue(given jsonb) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -213,37 +213,37 @@ CREATE FUNCTION inbox.has_claimable(now_at timestamptz, wanted_lane text) RETURN
 LANGUAGE plpgsql AS $$
 BEGIN
   RETURN (
-    WITH claimed AS MATERIALIZED (
-      SELECT organization_id, installation_id, claimed_until FROM inbox.jobs WHERE state = 'claimed' AND lane = wanted_lane
+    WITH running AS MATERIALIZED (
+      SELECT organization_id, installation_id, claimed_until FROM inbox.jobs WHERE state = 'running' AND lane = wanted_lane
     )
-    SELECT EXISTS (SELECT FROM claimed WHERE claimed_until <= now_at)
+    SELECT EXISTS (SELECT FROM running WHERE claimed_until <= now_at)
       OR EXISTS (SELECT FROM inbox.jobs AS job
-        WHERE state IN ('ready', 'parked') AND run_at <= now_at AND lane = wanted_lane
-          AND NOT EXISTS (SELECT FROM claimed WHERE claimed.organization_id = job.organization_id)
-          AND NOT EXISTS (SELECT FROM claimed WHERE claimed.installation_id = job.installation_id)));
+        WHERE state IN ('waiting', 'paused') AND run_at <= now_at AND lane = wanted_lane
+          AND NOT EXISTS (SELECT FROM running WHERE running.organization_id = job.organization_id)
+          AND NOT EXISTS (SELECT FROM running WHERE running.installation_id = job.installation_id)));
 END
 $$;
 COMMENT ON FUNCTION inbox.has_claimable IS 'Whether a claim in this lane would find something: a due job that no claim stands in the way of. A lease that has run out still holds until its job is taken over, which comes first.';
 
-CREATE FUNCTION inbox.bury_worn_out(given jsonb, until_at timestamptz) RETURNS void
+CREATE FUNCTION inbox.fail_worn_out(given jsonb, until_at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   now_at timestamptz := given ->> 'at';
 BEGIN
   UPDATE inbox.jobs SET claimed_until = until_at WHERE id IN (
-    SELECT id FROM inbox.jobs WHERE state = 'claimed' AND claimed_until > until_at FOR UPDATE SKIP LOCKED);
+    SELECT id FROM inbox.jobs WHERE state = 'running' AND claimed_until > until_at FOR UPDATE SKIP LOCKED);
   UPDATE inbox.jobs SET
-    state = 'buried', finished_at = now_at, claimed_until = NULL,
-    last_error_code = CASE state WHEN 'claimed' THEN 'never_finished' ELSE last_error_code END,
-    last_error = CASE state WHEN 'claimed'
-      THEN 'claimed ' || attempts || ' times, and its process never came back from it' ELSE last_error END
+    state = 'failed', finished_at = now_at, claimed_until = NULL,
+    last_error_code = CASE state WHEN 'running' THEN 'never_finished' ELSE last_error_code END,
+    last_error = CASE state WHEN 'running'
+      THEN 'started ' || attempts || ' times, and its process never came back' ELSE last_error END
   WHERE id IN (
     SELECT id FROM inbox.jobs WHERE attempts >= 10 AND attempts >= (given ->> 'max_attempts')::int
-      AND state IN ('ready', 'claimed') AND CASE state WHEN 'ready' THEN run_at ELSE claimed_until END <= now_at
+      AND state IN ('waiting', 'running') AND CASE state WHEN 'waiting' THEN run_at ELSE claimed_until END <= now_at
     FOR UPDATE SKIP LOCKED);
 END
 $$;
-COMMENT ON FUNCTION inbox.bury_worn_out IS 'What no claim may find: leases that are too long, which a clock that was ahead has given, and jobs that have failed too often.';
+COMMENT ON FUNCTION inbox.fail_worn_out IS 'What no claim may find: leases that are too long, which a clock that was ahead has given, and jobs that have failed too often.';
 
 CREATE FUNCTION inbox.take(now_at timestamptz, until_at timestamptz, wanted_lane text, slots int, candidates int)
 RETURNS jsonb
@@ -252,41 +252,41 @@ DECLARE
   taken_jobs jsonb;
 BEGIN
   -- "due" are the oldest jobs that no claim excludes, those whose lease ran out first, so that a lost claim is taken over
-  -- and never run beside, then what failed while the registry did not answer, parked ones too; "chosen" at most one of each installation and of each organization, in fair
+  -- and never run beside, then what failed while the registry did not answer, paused ones too; "chosen" at most one of each installation and of each organization, in fair
   -- order; "held" those that nobody else is at.
-  WITH claimed AS MATERIALIZED (
-    SELECT organization_id, installation_id, lane, claimed_until FROM inbox.jobs WHERE state = 'claimed'
+  WITH running AS MATERIALIZED (
+    SELECT organization_id, installation_id, lane, claimed_until FROM inbox.jobs WHERE state = 'running'
   ),
   due AS MATERIALIZED (
-    (SELECT * FROM inbox.jobs AS job WHERE state = 'claimed' AND claimed_until <= now_at AND lane = wanted_lane
+    (SELECT * FROM inbox.jobs AS job WHERE state = 'running' AND claimed_until <= now_at AND lane = wanted_lane
       ORDER BY claimed_until LIMIT candidates)
     UNION ALL
-    (SELECT * FROM inbox.jobs AS job WHERE state = 'ready' AND attempts > 0 AND run_at <= created_at AND run_at <= now_at
+    (SELECT * FROM inbox.jobs AS job WHERE state = 'waiting' AND attempts > 0 AND run_at <= created_at AND run_at <= now_at
       AND lane = wanted_lane
-      AND NOT EXISTS (SELECT FROM claimed AS other WHERE other.lane = job.lane
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
         AND other.organization_id = job.organization_id)
-      AND NOT EXISTS (SELECT FROM claimed AS other WHERE other.lane = job.lane
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
         AND other.installation_id = job.installation_id)
       ORDER BY run_at LIMIT candidates)
     UNION ALL
-    (SELECT * FROM inbox.jobs AS job WHERE state = 'ready' AND run_at <= now_at AND NOT (attempts > 0 AND run_at <= created_at)
+    (SELECT * FROM inbox.jobs AS job WHERE state = 'waiting' AND run_at <= now_at AND NOT (attempts > 0 AND run_at <= created_at)
       AND lane = wanted_lane
-      AND NOT EXISTS (SELECT FROM claimed AS other WHERE other.lane = job.lane
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
         AND other.organization_id = job.organization_id)
-      AND NOT EXISTS (SELECT FROM claimed AS other WHERE other.lane = job.lane
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
         AND other.installation_id = job.installation_id)
       ORDER BY run_at LIMIT candidates)
     UNION ALL
-    (SELECT * FROM inbox.jobs AS job WHERE state = 'parked' AND run_at <= now_at AND lane = wanted_lane
-      AND NOT EXISTS (SELECT FROM claimed AS other WHERE other.lane = job.lane
+    (SELECT * FROM inbox.jobs AS job WHERE state = 'paused' AND run_at <= now_at AND lane = wanted_lane
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
         AND other.organization_id = job.organization_id)
-      AND NOT EXISTS (SELECT FROM claimed AS other WHERE other.lane = job.lane
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
         AND other.installation_id = job.installation_id)
       ORDER BY run_at LIMIT candidates)
   ),
   placed AS (
     SELECT id, run_at, attempts > 0 AND run_at <= created_at AS first,
-      (SELECT count(*) FROM claimed AS live WHERE live.claimed_until > now_at
+      (SELECT count(*) FROM running AS live WHERE live.claimed_until > now_at
         AND live.installation_id = due.installation_id) AS running,
       (SELECT max(earlier.started_at) FROM inbox.jobs AS earlier
         WHERE earlier.installation_id = due.installation_id AND earlier.lane = wanted_lane) AS started,
@@ -304,7 +304,7 @@ BEGIN
     SELECT job.id, place FROM chosen JOIN inbox.jobs AS job USING (id)
     -- One expression, so that a row is found by its id and by nothing else: as long as the statistics say that nothing waits,
     -- the planner takes the indexes of what waits for empty, and goes through all that is dead in them for each row.
-    WHERE CASE WHEN job.state IN ('ready', 'parked') THEN job.run_at WHEN job.state = 'claimed' THEN job.claimed_until END
+    WHERE CASE WHEN job.state IN ('waiting', 'paused') THEN job.run_at WHEN job.state = 'running' THEN job.claimed_until END
       <= now_at
     ORDER BY place LIMIT slots
     FOR UPDATE OF job SKIP LOCKED
@@ -316,7 +316,7 @@ BEGIN
   numbered AS (SELECT id, before + row_number() OVER (ORDER BY place) AS number FROM held, counted),
   taken AS (
     UPDATE inbox.jobs AS job SET
-      state = 'claimed', attempts = attempts + 1, started_at = now_at, claimed_until = until_at, claim = number
+      state = 'running', attempts = attempts + 1, started_at = now_at, claimed_until = until_at, claim = number
     FROM numbered WHERE job.id = numbered.id
     RETURNING job.*
   )
@@ -342,7 +342,7 @@ BEGIN
   FOR wanted IN SELECT * FROM jsonb_to_recordset(given -> 'lanes') AS wanted (lane text, slots int) WHERE slots > 0 LOOP
     IF inbox.has_claimable(now_at, wanted.lane) THEN open_lanes := open_lanes || wanted.lane; END IF;
   END LOOP;
-  IF cardinality(open_lanes) > 0 THEN PERFORM inbox.bury_worn_out(given, until_at); END IF;
+  IF cardinality(open_lanes) > 0 THEN PERFORM inbox.fail_worn_out(given, until_at); END IF;
   FOR wanted IN SELECT * FROM jsonb_to_recordset(given -> 'lanes') AS wanted (lane text, slots int) LOOP
     taken := CASE WHEN wanted.lane = ANY (open_lanes)
       THEN inbox.take(now_at, until_at, wanted.lane, wanted.slots, (given ->> 'candidates')::int) ELSE '[]' END;
@@ -351,9 +351,9 @@ BEGIN
       OR inbox.has_claimable(now_at, wanted.lane);
   END LOOP;
   SELECT least(
-    (SELECT min(run_at) FROM inbox.jobs WHERE state = 'ready' AND run_at > now_at),
-    (SELECT min(run_at) FROM inbox.jobs WHERE state = 'parked' AND run_at > now_at),
-    (SELECT min(claimed_until) FROM inbox.jobs WHERE state = 'claimed' AND claimed_until > now_at)) INTO next_at;
+    (SELECT min(run_at) FROM inbox.jobs WHERE state = 'waiting' AND run_at > now_at),
+    (SELECT min(run_at) FROM inbox.jobs WHERE state = 'paused' AND run_at > now_at),
+    (SELECT min(claimed_until) FROM inbox.jobs WHERE state = 'running' AND claimed_until > now_at)) INTO next_at;
   RETURN jsonb_build_object('jobs', taken_jobs, 'others_wait', others_wait,
     'next_in_ms', round(extract(epoch FROM next_at - now_at) * 1000));
 END
@@ -366,8 +366,8 @@ BEGIN
   PERFORM FROM inbox.jobs
   WHERE id = ANY (ARRAY(
     SELECT unnest(ARRAY[job.id, (
-      SELECT waiting.id FROM inbox.jobs AS waiting
-      WHERE waiting.dedupe_key = job.dedupe_key AND waiting.state IN ('ready', 'parked') OFFSET 0)])
+      SELECT upcoming.id FROM inbox.jobs AS upcoming
+      WHERE upcoming.dedupe_key = job.dedupe_key AND upcoming.state IN ('waiting', 'paused') OFFSET 0)])
     FROM inbox.jobs AS job
     WHERE job.id = ANY (ARRAY(SELECT (value ->> 'id')::bigint FROM jsonb_array_elements(held)))))
   ORDER BY dedupe_key, id FOR UPDATE;
@@ -387,7 +387,7 @@ BEGIN
   renewed AS (
     UPDATE inbox.jobs SET claimed_until = (given ->> 'at')::timestamptz
       + (given ->> 'lease_ms')::double precision * interval '1 millisecond'
-    FROM named WHERE jobs.id = named.id AND jobs.claim = named.claim AND jobs.state = 'claimed'
+    FROM named WHERE jobs.id = named.id AND jobs.claim = named.claim AND jobs.state = 'running'
     RETURNING jobs.claim
   )
   SELECT coalesce(jsonb_agg(id), '[]') INTO lost FROM named WHERE claim NOT IN (SELECT claim FROM renewed);
@@ -402,7 +402,7 @@ DECLARE
   now_at timestamptz := given ->> 'at';
   wanted record;
   job inbox.jobs;
-  waiting_id bigint;
+  upcoming_id bigint;
   verdict text;
   later_at timestamptz;
   ids jsonb[] := '{}';
@@ -413,36 +413,36 @@ BEGIN
     outcome text, in_ms double precision, code text, message text)
   LOOP
     SELECT * INTO job FROM inbox.jobs WHERE id = wanted.id AND CASE wanted.act
-      WHEN 'revive' THEN state = 'buried' ELSE state = 'claimed' AND claim = wanted.claim END;
+      WHEN 'retry_failed' THEN state = 'failed' ELSE state = 'running' AND claim = wanted.claim END;
     IF NOT FOUND THEN
       ids := ids || 'null'::jsonb;
       CONTINUE;
     END IF;
-    SELECT id INTO waiting_id FROM inbox.jobs WHERE dedupe_key = job.dedupe_key AND state IN ('ready', 'parked');
+    SELECT id INTO upcoming_id FROM inbox.jobs WHERE dedupe_key = job.dedupe_key AND state IN ('waiting', 'paused');
     verdict := CASE
-      WHEN wanted.act IN ('done', 'bury') THEN wanted.act
-      WHEN wanted.act = 'retry' AND job.attempts >= (given ->> 'max_attempts')::int THEN 'bury'
-      WHEN waiting_id IS NOT NULL THEN 'merge'
+      WHEN wanted.act IN ('done', 'fail') THEN wanted.act
+      WHEN wanted.act = 'retry' AND job.attempts >= (given ->> 'max_attempts')::int THEN 'fail'
+      WHEN upcoming_id IS NOT NULL THEN 'merge'
       ELSE wanted.act END;
     later_at := now_at + wanted.in_ms * interval '1 millisecond';
     job.last_error_code := coalesce(wanted.code, job.last_error_code);
     job.last_error := coalesce(wanted.message, job.last_error);
     UPDATE inbox.jobs SET
-      state = CASE WHEN verdict IN ('done', 'merge') THEN 'done' WHEN verdict = 'bury' THEN 'buried'
-        WHEN verdict = 'park' THEN 'parked' ELSE 'ready' END,
+      state = CASE WHEN verdict IN ('done', 'merge') THEN 'done' WHEN verdict = 'fail' THEN 'failed'
+        WHEN verdict = 'pause' THEN 'paused' ELSE 'waiting' END,
       claimed_until = NULL,
-      finished_at = CASE WHEN verdict IN ('done', 'bury', 'merge') THEN now_at END,
+      finished_at = CASE WHEN verdict IN ('done', 'fail', 'merge') THEN now_at END,
       outcome = CASE verdict WHEN 'done' THEN wanted.outcome WHEN 'merge' THEN 'merged' ELSE outcome END,
-      merged_into = CASE verdict WHEN 'merge' THEN waiting_id ELSE merged_into END,
-      run_at = CASE WHEN verdict = 'revive' THEN now_at
-        WHEN verdict IN ('retry', 'park', 'give_back') THEN later_at ELSE run_at END,
-      attempts = CASE verdict WHEN 'park' THEN least(attempts, (given ->> 'parked_attempts')::int)
-        WHEN 'give_back' THEN greatest(attempts - 1, 0) WHEN 'revive' THEN 0 ELSE attempts END,
+      merged_into = CASE verdict WHEN 'merge' THEN upcoming_id ELSE merged_into END,
+      run_at = CASE WHEN verdict = 'retry_failed' THEN now_at
+        WHEN verdict IN ('retry', 'pause', 'give_back') THEN later_at ELSE run_at END,
+      attempts = CASE verdict WHEN 'pause' THEN least(attempts, (given ->> 'paused_attempts')::int)
+        WHEN 'give_back' THEN greatest(attempts - 1, 0) WHEN 'retry_failed' THEN 0 ELSE attempts END,
       last_error_code = job.last_error_code, last_error = job.last_error
     WHERE id = job.id;
     IF verdict = 'merge' THEN
       UPDATE inbox.jobs SET
-        state = 'ready',
+        state = 'waiting',
         run_at = CASE wanted.act WHEN 'retry' THEN greatest(run_at, later_at) ELSE run_at END,
         attempts = CASE wanted.act WHEN 'retry' THEN greatest(attempts, job.attempts) ELSE attempts END,
         trigger = CASE WHEN 'person' IN (trigger, job.trigger) THEN 'person'
@@ -450,15 +450,15 @@ BEGIN
         repeats_only = least(repeats_only, job.repeats_only),
         payload = inbox.merged_payload(payload::jsonb, job.payload::jsonb),
         last_error_code = job.last_error_code, last_error = job.last_error
-      WHERE id = waiting_id;
+      WHERE id = upcoming_id;
     END IF;
-    IF wanted.act = 'revive' THEN PERFORM pg_notify('carbon_mirror_jobs', ''); END IF;
-    ids := ids || to_jsonb(coalesce(waiting_id, job.id));
+    IF wanted.act = 'retry_failed' THEN PERFORM pg_notify('carbon_mirror_jobs', ''); END IF;
+    ids := ids || to_jsonb(coalesce(upcoming_id, job.id));
   END LOOP;
   RETURN to_jsonb(ids);
 END
 $$;
-COMMENT ON FUNCTION inbox.settle IS 'How claimed jobs end, and buried ones are revived; answers for each the job that will run where it does not, or null where it was not the caller''s. One that would wait beside another of its key is merged with that, which runs at once unless it inherits more patience.';
+COMMENT ON FUNCTION inbox.settle IS 'How running jobs end, and failed ones are retried; answers for each the job that will run where it does not, or null where it was not the caller''s. One that would wait beside another of its key is merged with that, which runs at once unless it inherits more patience.';
 
 CREATE FUNCTION inbox.store_new(given jsonb, new_rows json) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off SET jit = off AS $$
@@ -482,9 +482,9 @@ BEGIN
     SELECT wishes.*, (
       -- By its key, which no other index of theirs is as good at: OFFSET keeps the planner from weighing them.
       SELECT id FROM (
-        SELECT * FROM inbox.jobs WHERE dedupe_key = job_key AND state IN ('ready', 'parked') OFFSET 0
+        SELECT * FROM inbox.jobs WHERE dedupe_key = job_key AND state IN ('waiting', 'paused') OFFSET 0
       ) AS job
-      WHERE state = 'ready' AND payload = '{}' AND repeats_only = 0 AND trigger IN ('person', given ->> 'trigger')
+      WHERE state = 'waiting' AND payload = '{}' AND repeats_only = 0 AND trigger IN ('person', given ->> 'trigger')
         AND coalesce(wishes.organization_id, job.organization_id, '') = coalesce(job.organization_id, '')
         AND (run_at <= now_at OR run_at <= (
           SELECT least(max(started_at), now_at) + pace FROM inbox.jobs AS earlier WHERE earlier.dedupe_key = job_key))

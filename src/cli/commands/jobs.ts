@@ -17,29 +17,29 @@ const show = command({
     const job = await findJob(context, id);
     if (context.format === 'json') return await context.value(job);
     await context.print(...sheet(job));
-    if (job['state'] === 'buried') context.say(`When its cause is gone: "carbon-mirror jobs retry ${id}".`);
+    if (job['state'] === 'failed') context.say(`When its cause is gone: "carbon-mirror jobs retry ${id}".`);
     return undefined;
   },
 });
 
 const retry = command({
-  says: 'Try a buried job again',
+  says: 'Try a failed job again',
   words: { id: text('id', 'its number') },
-  options: { all: flag('every buried job') },
+  options: { all: flag('every failed job') },
   prints: { json: 'print what will run as JSON' },
   run: async (context, { id, all }) => {
     if ((id === undefined) !== all) {
       throw new CommandFault(
         EXIT.usage,
-        'Expected the number of a buried job, or --all.',
-        'See "carbon-mirror jobs list --state buried".',
+        'Expected the number of a failed job, or --all.',
+        'See "carbon-mirror jobs list --state failed".',
       );
     }
     const named = id === undefined ? null : await findJob(context, id);
     const inbox = await context.inbox();
-    const retried = await inbox.retryBuried(id === undefined ? 'all' : [readNumber('the job', id)]);
-    if (named !== null && retried.some(({ job }) => job === null)) throw notBuried(id, named);
-    if (retried.length === 0) context.say('No job is buried.');
+    const retried = await inbox.retryFailed(id === undefined ? 'all' : [readNumber('the job', id)]);
+    if (named !== null && retried.some(({ job }) => job === null)) throw notFailed(id, named);
+    if (retried.length === 0) context.say('No job has failed.');
     if (context.format === 'json') return await context.value(retried);
     if (retried.length > 0) context.say(`Will run again: ${retried.map(({ job }) => job).join(', ')}.`);
     return undefined;
@@ -49,7 +49,7 @@ const retry = command({
 export const JOBS: CommandGroup = {
   says: OF_JOBS.says,
   examples: [
-    'carbon-mirror jobs list --state buried',
+    'carbon-mirror jobs list --state failed',
     'carbon-mirror jobs show 42',
     'carbon-mirror jobs retry 42',
     'carbon-mirror jobs retry --all',
@@ -57,12 +57,12 @@ export const JOBS: CommandGroup = {
   commands: { list: listCommand(OF_JOBS), show, retry },
 };
 
-function notBuried(id: string | undefined, { state, end }: Row): CommandFault {
+function notFailed(id: string | undefined, { state, end }: Row): CommandFault {
   const how = [state, end].filter(Boolean).join(', ');
   return new CommandFault(
     EXIT.checkFailed,
-    `Job ${id} is not buried: it is ${how}.`,
-    state === 'parked'
+    `Job ${id} has not failed: it is ${how}.`,
+    state === 'paused'
       ? 'It tries again by itself, and at once with "carbon-mirror sync".'
       : `See "carbon-mirror jobs show ${id}".`,
   );

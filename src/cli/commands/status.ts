@@ -117,12 +117,12 @@ const WORKER: Readonly<Record<Status['worker']['state'], (seen: string) => strin
 
 function summary(status: Status, requestsPerSecond: number | null, now: number): string[] {
   const { newestDeliveryAt: newest, setAside, round, delayed, causes, findings } = status;
-  const { due, claimed, parked, buried, triedFirst, retrying, retryingError } = status.jobs;
+  const { due, running, paused, failed, triedFirst, retrying, retryingError } = status.jobs;
   const when = (is: boolean, line: string) => (is ? [line] : []);
   return [
     ...describeSums(status),
     `Newest delivery: ${newest === null ? 'never' : `${since(newest, now)} ago`}. Set aside: ${setAside}.`,
-    `Jobs: ${claimed} at work, ${due} due, ${parked} parked, ${buried} buried.`,
+    `Jobs: ${running} running, ${due} due, ${paused} paused, ${failed} failed.`,
     ...(round === null ? [] : [`The schedule: ${describeRound(round, requestsPerSecond)}.`]),
     ...delayed.map(each => `${describeDelay(each, now)}: see ${commandFor(each)}.`),
     ...when(
@@ -136,8 +136,8 @@ function summary(status: Status, requestsPerSecond: number | null, now: number):
     describeFindings(findings, now),
     ...causes.map(({ check, found, todo }) => `${check}: ${found}. ${todo}`),
     ...when(
-      buried > 0,
-      'Failed for good: see "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".',
+      failed > 0,
+      'Failed for good: see "carbon-mirror jobs list --state failed", then "carbon-mirror jobs retry ID".',
     ),
   ];
 }

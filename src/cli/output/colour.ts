@@ -4,18 +4,8 @@ type Colour = 'bold' | 'green' | 'yellow' | 'red';
 
 const NAMES_OF_STATES = /(^|_)(state|freshness|verdict)(_now)?$/;
 const GOOD = ['active', 'current', 'ok', 'stored', 'done', 'complete', 'accepted', 'completed', 'finished'];
-const BAD = [
-  'fail',
-  'failing',
-  'failed',
-  'buried',
-  'doubtful',
-  'uninstalled',
-  'suspended',
-  'fault',
-  'set_aside',
-];
-const WAITS = ['late', 'behind', 'partial', 'never_read', 'parked', 'warn', 'warning', 'unavailable'];
+const BAD = ['fail', 'failing', 'failed', 'doubtful', 'uninstalled', 'suspended', 'fault', 'set_aside'];
+const WAITS = ['late', 'behind', 'partial', 'never_read', 'paused', 'warn', 'warning', 'unavailable'];
 const COLOURS = new Map<string, Colour>([
   ...GOOD.map(word => [word, 'green'] as const),
   ...WAITS.map(word => [word, 'yellow'] as const),

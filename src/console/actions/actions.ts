@@ -8,7 +8,7 @@ import { readTargets, type Target } from '../../query/reads/sync-progress.js';
 
 /** What people may have done by a page, handed in by whoever may write. Each is told to the log there. */
 export interface Actions {
-  /** Tries buried jobs again; answers those that will run. */
+  /** Tries failed jobs again; answers those that will run. */
   readonly retry: (jobs: readonly number[] | 'all') => Promise<readonly number[]>;
   /** Looks at installations again, at once; answers the jobs that do it. */
   readonly sync: (

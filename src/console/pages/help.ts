@@ -15,8 +15,8 @@ function show(): Shown {
 <dt>late</dt><dd>The last complete read is older than twice the schedule.</dd>
 <dt>partial, doubtful, failing</dt><dd>The last read did not come to its end, told two things of one row, or was refused. What was known before stands.</dd>
 <dt>drift</dt><dd>What a scheduled read found and no webhook had announced.</dd>
-<dt>parked</dt><dd>A job that was refused: it tries again by itself, ever later, and with the next delivery.</dd>
-<dt>buried</dt><dd>A job that failed ten times, or cannot succeed. It runs again when a person asks.</dd>
+<dt>paused</dt><dd>A job that the registry answered 401: it tries again by itself, ever later, and with the next delivery.</dd>
+<dt>failed</dt><dd>A job that failed ten times, or cannot succeed. The schedule reads the same again; it runs again when a person asks.</dd>
 <dt>set aside</dt><dd>A delivery that was signed well and cannot be used.</dd></dl>
 <h2>Addresses</h2><p>What a list shows stands in its address: filters, order, page, and as of when. An address can be sent to who may open this console. Times are ages; the instant itself, in UTC, is in each of them.</p>`;
   return { title: 'Help', body };

@@ -23,10 +23,10 @@ function show(job: Row, { now, canAct }: Ask): Shown {
   return { title: `Job ${id}`, body };
 }
 
-/** A buried job goes on by a person's wish alone; one that is parked by a new sync of its organization. */
+/** A failed job goes on by a person's wish alone; one that is paused by a new sync of its organization. */
 function acts(job: Row, canAct: boolean): Html | false {
-  if (job['state'] === 'buried') return button(canAct, `/jobs/${String(job['id'])}/retry`, 'Try it again');
+  if (job['state'] === 'failed') return button(canAct, `/jobs/${String(job['id'])}/retry`, 'Try it again');
   const organization = job['organization_id'];
-  if (job['state'] !== 'parked' || typeof organization !== 'string') return false;
+  if (job['state'] !== 'paused' || typeof organization !== 'string') return false;
   return button(canAct, '/read-now', 'Read now', { organization_id: organization });
 }

@@ -33,7 +33,7 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
     })),
     ...when(jobs.triedFirst > 0, {
       what: `${counted(jobs.triedFirst, 'job')} that failed ${jobs.triedFirst === 1 ? 'is' : 'are'} left to be tried again`,
-      href: '/jobs?state=ready',
+      href: '/jobs?state=waiting',
       todo: 'The registry answers again: they come before what is merely due.',
     }),
     ...when(jobs.retrying > 0, {
@@ -41,15 +41,15 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
       href: `/jobs/${jobs.retryingJob}`,
       todo: 'It is tried again by itself, ever later.',
     }),
-    ...when(jobs.buried > 0, {
-      what: `${counted(jobs.buried, 'job was', 'jobs were')} given up`,
-      href: '/jobs?state=buried',
+    ...when(jobs.failed > 0, {
+      what: `${counted(jobs.failed, 'job has', 'jobs have')} failed`,
+      href: '/jobs?state=failed',
       todo: 'The schedule reads the same again; at once: carbon-mirror jobs retry --all.',
       act: { path: '/jobs/retry', says: 'Try them again' },
     }),
-    ...when(jobs.parked > 0 && !isRefused, {
-      what: `${counted(jobs.parked, 'job')} cannot go on`,
-      href: '/jobs?state=parked',
+    ...when(jobs.paused > 0 && !isRefused, {
+      what: `${counted(jobs.paused, 'job')} cannot go on`,
+      href: '/jobs?state=paused',
       todo: 'Its error says what must change first; then: carbon-mirror sync.',
       act: READ_NOW,
     }),
@@ -58,7 +58,7 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
 
 const READ_NOW = { path: '/read-now', says: 'Read now' };
 const LEADS: Readonly<Record<Activity['causes'][number]['check'], Pick<Trouble, 'href' | 'act'>>> = {
-  registry: { href: '/jobs?state=parked', act: READ_NOW },
+  registry: { href: '/jobs?state=paused', act: READ_NOW },
   refusals: { href: '#refused' },
 };
 

@@ -39,7 +39,7 @@ async function readOldestDue({ db }: Reader, now: number): Promise<string | null
   const due = db
     .selectFrom('inbox.jobs')
     .select(eb => eb.fn.min<string | null>('run_at').as('at'))
-    .where('state', '=', 'ready')
+    .where('state', '=', 'waiting')
     .where('run_at', '<=', new Date(now).toISOString());
   return (await due.executeTakeFirst())?.at ?? null;
 }

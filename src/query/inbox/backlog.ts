@@ -56,12 +56,12 @@ function before(now: number, ms: number): string {
 async function findUnread(reader: Reader, now: number): Promise<Waiting | null> {
   const asked = jobs(reader).where('trigger', '=', 'delivery');
   const due = await asked
-    .where('state', '=', 'ready')
+    .where('state', '=', 'waiting')
     .where('run_at', '<=', before(now, 0))
     .orderBy('run_at')
     .executeTakeFirst();
   const failed = await asked
-    .where('state', 'in', ['ready', 'parked'])
+    .where('state', 'in', ['waiting', 'paused'])
     .where('attempts', '>', 0)
     .orderBy('created_at')
     .executeTakeFirst();
@@ -134,10 +134,13 @@ async function findOverdue(reader: Reader, now: number): Promise<Waiting | null>
   const origin = await reader.db.selectFrom('origin').select('schedule_seconds').executeTakeFirst();
   if (origin === undefined) return null;
   const intervalMs = origin.schedule_seconds * 1000;
-  const ready = jobs(reader).where('trigger', '=', 'schedule').where('state', '=', 'ready');
-  const due = await ready.where('run_at', '<=', before(now, intervalMs)).orderBy('run_at').executeTakeFirst();
+  const waiting = jobs(reader).where('trigger', '=', 'schedule').where('state', '=', 'waiting');
+  const due = await waiting
+    .where('run_at', '<=', before(now, intervalMs))
+    .orderBy('run_at')
+    .executeTakeFirst();
   if (due !== undefined) return waitingOf(due, due.run_at);
-  const failed = await ready
+  const failed = await waiting
     .where('attempts', '>', 0)
     .where('created_at', '<=', before(now, 2 * intervalMs))
     .orderBy('created_at')
@@ -149,7 +152,7 @@ async function findOverdue(reader: Reader, now: number): Promise<Waiting | null>
 async function findGrowing(reader: Reader, now: number): Promise<Waiting | null> {
   const then = before(now, GROWS_FOR_MS);
   const oldest = await jobs(reader)
-    .where('state', '=', 'ready')
+    .where('state', '=', 'waiting')
     .where('run_at', '<=', then)
     .orderBy('run_at')
     .executeTakeFirst();
@@ -158,7 +161,7 @@ async function findGrowing(reader: Reader, now: number): Promise<Waiting | null>
     .selectFrom('inbox.jobs')
     .where('run_at', '<=', before(Date.parse(oldest.run_at), GROWS_FOR_MS))
     .where('started_at', '>', then)
-    .where(eb => eb.or([eb('state', '=', 'claimed'), eb('finished_at', '>', then)]))
+    .where(eb => eb.or([eb('state', '=', 'running'), eb('finished_at', '>', then)]))
     .select('id')
     .limit(1);
   return (await begun.executeTakeFirst()) === undefined ? waitingOf(oldest, oldest.run_at) : null;

@@ -24,7 +24,7 @@ async function readAccessCauses({ db }: Reader): Promise<Cause[]> {
   const newest = await db
     .selectFrom('inbox.jobs')
     .select('last_error as found')
-    .where('state', '=', 'parked')
+    .where('state', '=', 'paused')
     .where('last_error_code', '=', 'unauthorized')
     .orderBy('id', 'desc')
     .limit(1)

@@ -69,9 +69,9 @@ export function readSignedTexts({ db }: Reader): AsyncIterable<StoredText> {
 export interface JobSums {
   readonly due: number;
   readonly planned: number;
-  readonly claimed: number;
-  readonly parked: number;
-  readonly buried: number;
+  readonly running: number;
+  readonly paused: number;
+  readonly failed: number;
   /** Failed while the registry did not answer; they come before all that is merely due. */
   readonly triedFirst: number;
   /** Failed more than once, and due again by themselves. */
@@ -84,31 +84,31 @@ export interface JobSums {
 /** Each state by an index of its own. */
 export async function readJobSums({ db }: Reader, now: string): Promise<JobSums> {
   const all = db.selectFrom('inbox.jobs');
-  const ready = all.where('state', '=', 'ready');
-  const retrying = ready.where('attempts', '>', 1).where('last_error', 'is not', null);
+  const waiting = all.where('state', '=', 'waiting');
+  const retrying = waiting.where('attempts', '>', 1).where('last_error', 'is not', null);
   const newest = await retrying
     .select(['id', 'last_error'])
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
   return {
-    due: await count(ready.where('run_at', '<=', now)),
-    planned: await count(ready.where('run_at', '>', now)),
-    claimed: await count(all.where('state', '=', 'claimed')),
-    parked: await count(all.where('state', '=', 'parked')),
-    buried: await count(givenUp(db)),
-    triedFirst: await count(ready.where('attempts', '>', 0).whereRef('run_at', '<=', 'created_at')),
+    due: await count(waiting.where('run_at', '<=', now)),
+    planned: await count(waiting.where('run_at', '>', now)),
+    running: await count(all.where('state', '=', 'running')),
+    paused: await count(all.where('state', '=', 'paused')),
+    failed: await count(givenUp(db)),
+    triedFirst: await count(waiting.where('attempts', '>', 0).whereRef('run_at', '<=', 'created_at')),
     retrying: await count(retrying),
     retryingError: newest?.last_error ?? null,
     retryingJob: newest?.id ?? null,
   };
 }
 
-/** Buried, and nothing has read the same since. */
+/** Failed, and nothing has read the same since. */
 function givenUp(db: Reader['db']) {
   return db
     .selectFrom('inbox.jobs as j')
-    .where('j.state', '=', 'buried')
+    .where('j.state', '=', 'failed')
     .where(eb =>
       eb.not(
         eb.exists(

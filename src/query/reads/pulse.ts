@@ -6,7 +6,7 @@ export async function readPulse(reader: Reader, now: number): Promise<string> {
   const { db } = reader;
   const syncs = db.selectFrom('syncs');
   const jobs = db.selectFrom('inbox.jobs');
-  const ended = async (state: 'done' | 'buried') =>
+  const ended = async (state: 'done' | 'failed') =>
     await jobs
       .where('state', '=', state)
       .select(eb => eb.fn.max('finished_at').as('newest'))
@@ -21,9 +21,9 @@ export async function readPulse(reader: Reader, now: number): Promise<string> {
       .executeTakeFirst(),
     await jobs.select(eb => eb.fn.max<number | null>('id').as('newest')).executeTakeFirst(),
     await ended('done'),
-    await ended('buried'),
+    await ended('failed'),
     await jobs
-      .where('state', '=', 'claimed')
+      .where('state', '=', 'running')
       .select(eb => eb.fn.max('started_at').as('newest'))
       .executeTakeFirst(),
   ];

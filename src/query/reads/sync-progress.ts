@@ -92,15 +92,15 @@ export async function readFollowed({ db, say }: Reader, asked: Asked, now: numbe
     .select(COLUMNS)
     .where('id', 'in', eb => eb.selectFrom('ours').select('ours.id'))
     .where('merged_into', 'is', null)
-    .union(of.where('state', '=', 'ready').where('run_at', '<=', soon))
-    .union(of.where('state', '=', 'claimed'));
+    .union(of.where('state', '=', 'waiting').where('run_at', '<=', soon))
+    .union(of.where('state', '=', 'running'));
   return await (organizationId === null ? followed.union(found) : followed).orderBy('id').execute();
 }
 
 /** Whether some worker holds a lease on anything. */
 export async function isAnybodyAtWork({ db }: Reader, now: number): Promise<boolean> {
-  const claimed = db.selectFrom('inbox.jobs').select('id').where('state', '=', 'claimed');
-  const held = claimed.where('claimed_until', '>', new Date(now).toISOString());
+  const running = db.selectFrom('inbox.jobs').select('id').where('state', '=', 'running');
+  const held = running.where('claimed_until', '>', new Date(now).toISOString());
   return (await held.limit(1).executeTakeFirst()) !== undefined;
 }
 

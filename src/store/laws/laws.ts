@@ -29,7 +29,7 @@ const INBOX_LAWS: readonly Law[] = [
   {
     law: 'no two claims are live for one installation and lane',
     sql: `SELECT installation_id || ', ' || lane AS found FROM inbox.jobs
-      WHERE state = 'claimed' AND claimed_until > :now AND installation_id IS NOT NULL
+      WHERE state = 'running' AND claimed_until > :now AND installation_id IS NOT NULL
       GROUP BY installation_id, lane HAVING count(*) > 1`,
   },
   {

@@ -52,7 +52,7 @@ function certificatesJob(installationId: string, organizationId: string): NewJob
   };
 }
 
-/** Throws where a second try brought nothing, so that its attempts are counted and it is buried in the end. */
+/** Throws where a second try brought nothing, so that its attempts are counted and it fails in the end. */
 async function readAgain(
   { inbox, now, random }: Context,
   { job, wish }: CausedJob,

@@ -9,7 +9,7 @@ import { createOutage } from './outage.js';
 import { createPause } from './pause.js';
 import { takeSlot } from './slots.js';
 
-/** One claimed job at work. */
+/** One job at work. */
 export interface JobAtWork {
   readonly job: ClaimedJob;
   /** Aborted when the claim is lost or the process goes down. */

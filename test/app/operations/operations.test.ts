@@ -224,7 +224,7 @@ describe('/metrics', () => {
       metrics.accepted(0.004);
       metrics.committed(7);
       metrics.walBytes('inbox', 4096);
-      metrics.jobs({ ready: 3, buried: 1 });
+      metrics.jobs({ waiting: 3, failed: 1 });
       metrics.jobEnded('found 4');
       metrics.jobEnded('found 5');
       metrics.jobEnded('read in part: retirements failed (503)');
@@ -246,8 +246,8 @@ describe('/metrics', () => {
       'accept_duration_seconds_bucket{le="0.005"} 1',
       'commit_deliveries_bucket{le="8"} 1',
       'database_wal_bytes{database="inbox"} 4096',
-      'jobs{state="ready"} 3',
-      'jobs{state="buried"} 1',
+      'jobs{state="waiting"} 3',
+      'jobs{state="failed"} 1',
       'job_runs_total{outcome="found"} 2',
       'job_runs_total{outcome="read in part"} 1',
       'registry_requests_total{route="/app/installations/:id",status="200"} 1',
@@ -267,11 +267,11 @@ describe('/metrics', () => {
 
   test('a state that is gone is no longer shown', async () => {
     const found = await lines(metrics => {
-      metrics.jobs({ ready: 3, buried: 1 });
-      metrics.jobs({ ready: 2 });
+      metrics.jobs({ waiting: 3, failed: 1 });
+      metrics.jobs({ waiting: 2 });
     });
     expect(found.filter(line => line.startsWith('carbon_mirror_jobs{'))).toEqual([
-      'carbon_mirror_jobs{state="ready"} 2',
+      'carbon_mirror_jobs{state="waiting"} 2',
     ]);
   });
 
@@ -287,11 +287,11 @@ describe('/metrics', () => {
         metrics.synced(`resource${i}`, 'complete', 1);
         metrics.walBytes(`database${i}`, 1);
       }
-      metrics.jobs({ ready: 1 });
+      metrics.jobs({ waiting: 1 });
     });
     expect(found.length).toBeLessThan(4000);
     expect(found).toContain('carbon_mirror_deliveries_total{verdict="accepted",event="other"} 5000');
-    expect(found).toContain('carbon_mirror_jobs{state="ready"} 1');
+    expect(found).toContain('carbon_mirror_jobs{state="waiting"} 1');
   });
 
   test('two of them in one process do not disturb each other', async () => {

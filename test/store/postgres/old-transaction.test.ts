@@ -53,14 +53,14 @@ test.each([
     );
     for (let round = 0; round < ROUNDS; round += 1) {
       await owner.query(
-        "UPDATE inbox.jobs SET state = 'claimed', claim = id, claimed_until = now() + interval '1 day'",
+        "UPDATE inbox.jobs SET state = 'running', claim = id, claimed_until = now() + interval '1 day'",
       );
-      await owner.query("UPDATE inbox.jobs SET state = 'ready', claimed_until = NULL");
+      await owner.query("UPDATE inbox.jobs SET state = 'waiting', claimed_until = NULL");
     }
     if (isAnalyzed) {
       await owner.query("UPDATE inbox.jobs SET state = 'done', finished_at = now()");
       await owner.query('ANALYZE inbox.jobs');
-      await owner.query("UPDATE inbox.jobs SET state = 'ready', finished_at = NULL");
+      await owner.query("UPDATE inbox.jobs SET state = 'waiting', finished_at = NULL");
     }
     const { inbox, pagesOf } = weighed(owner);
     const dead = 2 * JOBS * ROUNDS;

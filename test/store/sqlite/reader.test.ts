@@ -13,11 +13,11 @@ test('words stand in the statement, so that an index of one state is found; what
   onTestFinished(() => reader.close());
   const { db } = reader;
   const jobs = db.selectFrom('inbox.jobs').select('id');
-  const asked = jobs.where('state', '=', 'parked').where('run_at', '<=', "x' OR '1").compile();
-  expect(asked.sql).toContain(`"state" = 'parked' and "run_at" <= ?`);
+  const asked = jobs.where('state', '=', 'paused').where('run_at', '<=', "x' OR '1").compile();
+  expect(asked.sql).toContain(`"state" = 'paused' and "run_at" <= ?`);
   expect(asked.parameters).toEqual(["x' OR '1"]);
   const plan = await db.executeQuery(
     CompiledQuery.raw(`EXPLAIN QUERY PLAN ${asked.sql}`, [...asked.parameters]),
   );
-  expect(plan.rows).toMatchObject([{ detail: expect.stringContaining('USING COVERING INDEX jobs_parked') }]);
+  expect(plan.rows).toMatchObject([{ detail: expect.stringContaining('USING COVERING INDEX jobs_paused') }]);
 });

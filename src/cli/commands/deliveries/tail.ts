@@ -10,7 +10,7 @@ const POLL_MS = 500;
 /** So many newer ones later, nobody waits for the end of a delivery any more. */
 const MOST_OPEN = 500;
 /** The states in which a job is done, or stays until something changes. */
-const OVER = ['done', 'parked', 'buried'];
+const OVER = ['done', 'paused', 'failed'];
 /** Each delivery as it arrives, and again when what it led to is over. */
 export const TAIL = command({
   says: 'Print each delivery when it arrives, and what became of it when that is known; runs until it is stopped',

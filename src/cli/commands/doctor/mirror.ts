@@ -76,18 +76,18 @@ export const MIRROR_CHECKS = {
     delayed.map(each => fail('backlog', describeDelay(each, now), `See ${commandFor(each)}.`)),
 
   jobs: ({ health }) => {
-    const { buried, parked, retrying, retryingError, retryingJob } = health.jobs;
+    const { failed, paused, retrying, retryingError, retryingJob } = health.jobs;
     const failing = retrying === 0 ? '' : `, ${retrying} failed more than once: ${retryingError}`;
-    const found = `${buried} buried, ${parked} parked${failing}`;
-    if (buried > 0) {
-      const todo = 'See "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".';
+    const found = `${failed} failed, ${paused} paused${failing}`;
+    if (failed > 0) {
+      const todo = 'See "carbon-mirror jobs list --state failed", then "carbon-mirror jobs retry ID".';
       return fail('jobs', found, todo);
     }
     const todo =
-      parked > 0
-        ? 'See "carbon-mirror jobs list --state parked": each waits for something to change, and tries again by itself.'
+      paused > 0
+        ? 'See "carbon-mirror jobs list --state paused": each waits for something to change, and tries again by itself.'
         : `It is tried again by itself, ever later: see "carbon-mirror jobs show ${retryingJob}".`;
-    return parked + retrying > 0 ? warn('jobs', found, todo) : ok('jobs', found);
+    return paused + retrying > 0 ? warn('jobs', found, todo) : ok('jobs', found);
   },
 
   /** What is behind was announced, and nobody has looked: that is a fault of ours. */

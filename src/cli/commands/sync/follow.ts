@@ -87,14 +87,14 @@ function demandRoom({ engine }: MirrorLocation): void {
 
 /** One that failed since it was asked for and waits for its next try is over for this time. */
 function isOpen({ state, attempts, startedAt, runAt }: Followed, askedAt: string, now: number): boolean {
-  if (state === 'claimed') return true;
-  if (state !== 'ready') return false;
+  if (state === 'running') return true;
+  if (state !== 'waiting') return false;
   const failed = attempts > 0 && (startedAt ?? '') >= askedAt && Date.parse(runAt) > now;
   return !failed;
 }
 
 function isDue({ state, runAt }: Followed, now: number): boolean {
-  return state === 'ready' && Date.parse(runAt) <= now;
+  return state === 'waiting' && Date.parse(runAt) <= now;
 }
 
 /** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */

@@ -117,6 +117,7 @@ function wasRead({ resource, state }: Synced): boolean {
 }
 
 function describeFailure({ id, kind, state, error, errorCode, runAt }: Followed): string {
-  const next = state === 'ready' ? `, next try at ${runAt}` : '';
-  return `Job ${id} (${kind}) ${state === 'ready' ? 'failed' : `is ${state}`}${next}: ${error ?? errorCode ?? 'no reason given'}`;
+  const ended = state === 'failed' ? 'has failed' : `is ${state}`;
+  const how = state === 'waiting' ? `failed, next try at ${runAt}` : ended;
+  return `Job ${id} (${kind}) ${how}: ${error ?? errorCode ?? 'no reason given'}`;
 }

@@ -58,6 +58,6 @@ function instant(text: string): string {
   return new Date(text).toISOString();
 }
 
-/** The index of what is claimed tells of two that they are of one organization. */
+/** The index of what runs tells of two that they are of one organization. */
 const BIND = `
-  UPDATE inbox.jobs SET organization_id = $3 WHERE id = $1 AND claim = $2 AND state = 'claimed' RETURNING id`;
+  UPDATE inbox.jobs SET organization_id = $3 WHERE id = $1 AND claim = $2 AND state = 'running' RETURNING id`;

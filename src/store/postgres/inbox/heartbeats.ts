@@ -70,4 +70,4 @@ const PULSE = `
     'seen_at', (SELECT coalesce(jsonb_object_agg(role, at), '{}') FROM (
       SELECT role, ${epochMs('max(seen_at)')} AS at FROM inbox.processes
       WHERE seen_at <= ${AT} + ${ms(String(HEARTBEAT_EVERY_MS))} GROUP BY role) AS seen),
-    'oldest_due_at', (SELECT ${epochMs('min(run_at)')} FROM inbox.jobs WHERE state = 'ready' AND run_at <= ${AT}))`;
+    'oldest_due_at', (SELECT ${epochMs('min(run_at)')} FROM inbox.jobs WHERE state = 'waiting' AND run_at <= ${AT}))`;

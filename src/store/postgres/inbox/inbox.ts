@@ -38,7 +38,7 @@ export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPor
     store: andWake(door.store),
     enqueue: andWake(enqueue),
     enqueueOnce: andWake(enqueueOnce),
-    retryBuried: andWake(settlements.retryBuried),
+    retryFailed: andWake(settlements.retryFailed),
     tryFirst: andWake(settlements.tryFirst),
     readPulse: createPulse(perform),
     watch,

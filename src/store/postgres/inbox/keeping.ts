@@ -9,22 +9,22 @@ const BATCH = 500;
 const BEFORE = `${AT} - ($1 ->> 'days')::double precision * interval '1 day'`;
 
 const COUNT = `
-  SELECT count(*) FILTER (WHERE state = 'ready') AS ready, count(*) FILTER (WHERE state = 'claimed') AS claimed,
-    count(*) FILTER (WHERE state = 'parked') AS parked, count(*) FILTER (WHERE state = 'buried') AS buried,
-    min(run_at) FILTER (WHERE state = 'ready') AS "oldestRunAt"
+  SELECT count(*) FILTER (WHERE state = 'waiting') AS waiting, count(*) FILTER (WHERE state = 'running') AS running,
+    count(*) FILTER (WHERE state = 'paused') AS paused, count(*) FILTER (WHERE state = 'failed') AS failed,
+    min(run_at) FILTER (WHERE state = 'waiting') AS "oldestRunAt"
   FROM (${openJobs('state, run_at')}) AS jobs`;
 
-/** One that was buried before a sync that came to its end is answered. */
+/** One that was failed before a sync that came to its end is answered. */
 const TO_LOOK_AT = `
   SELECT installation_id AS id, max(organization_id) AS "organizationId"
   FROM (${openJobs('kind, state, installation_id, organization_id, started_at')}) AS j
   WHERE kind = '${INSTALLATION_JOB}' AND installation_id IS NOT NULL AND NOT EXISTS (
     SELECT FROM inbox.jobs AS d
-    WHERE j.state = 'buried' AND d.installation_id = j.installation_id AND d.kind = j.kind
+    WHERE j.state = 'failed' AND d.installation_id = j.installation_id AND d.kind = j.kind
       AND d.state = 'done' AND d.started_at > j.started_at)
   GROUP BY installation_id ORDER BY installation_id`;
 
-/** A signed text goes with its last delivery. Buried, waiting and running jobs stay. */
+/** A signed text goes with its last delivery. Failed, waiting and running jobs stay. */
 const PRUNE = `
   WITH old AS MATERIALIZED (
     SELECT id, text_id FROM inbox.deliveries WHERE received_at < ${BEFORE}
@@ -75,7 +75,7 @@ export function createKeeping(query: Query, { perform }: Perform): Keeping {
 
 /** Each state by its index. */
 function openJobs(columns: string): string {
-  return ['ready', 'claimed', 'parked', 'buried']
+  return ['waiting', 'running', 'paused', 'failed']
     .map(state => `SELECT ${columns} FROM inbox.jobs WHERE state = '${state}'`)
     .join(' UNION ALL ');
 }

@@ -1,6 +1,6 @@
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import { FOLDED_WITHIN_MS, REPEATED_WITHIN_MS } from '../../../inbox/delivery.js';
-import { MAX_ATTEMPTS, PARKED_ATTEMPTS, UNCHANGED } from '../../../inbox/job.js';
+import { MAX_ATTEMPTS, PAUSED_ATTEMPTS, UNCHANGED } from '../../../inbox/job.js';
 import { PACES_MS, READS_LOOKED_AT } from '../../../inbox/pace.js';
 import type { InboxClock } from '../clock.js';
 import { stateOf } from '../errors.js';
@@ -26,7 +26,7 @@ const RULES = JSON.stringify({
   unchanged: UNCHANGED,
   max_backoff_ms: MAX_BACKOFF_MS,
   max_attempts: MAX_ATTEMPTS,
-  parked_attempts: PARKED_ATTEMPTS,
+  paused_attempts: PAUSED_ATTEMPTS,
   folded_within_ms: FOLDED_WITHIN_MS,
   repeated_within_ms: REPEATED_WITHIN_MS,
 });

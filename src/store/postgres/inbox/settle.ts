@@ -8,20 +8,23 @@ import { AT, ms, type Perform } from './perform.js';
 export function createSettlements(
   query: Query,
   { call, perform }: Perform,
-): Pick<InboxPort, 'settle' | 'retryBuried' | 'tryFirst'> {
+): Pick<InboxPort, 'settle' | 'retryFailed' | 'tryFirst'> {
   return {
     settle: async ended => {
       const ids = await call<(number | null)[]>('settle', { ends: ended.map(endOf) });
       return ids.map(id => id !== null);
     },
-    retryBuried: async which => {
-      const ids = which === 'all' ? await readBuried(query) : which;
-      const jobs = await call<(number | null)[]>('settle', { ends: ids.map(id => ({ id, act: 'revive' })) });
-      return ids.map((buried, place) => ({ buried, job: jobs[place] ?? null }));
+    retryFailed: async which => {
+      const ids = which === 'all' ? await readFailed(query) : which;
+      const jobs = await call<(number | null)[]>('settle', {
+        ends: ids.map(id => ({ id, act: 'retry_failed' })),
+      });
+      return ids.map((failed, place) => ({ failed, job: jobs[place] ?? null }));
     },
     tryFirst: async codes => {
-      const buried = await query<{ id: number }>(BURIED_FOR, [codes]);
-      if (buried.length > 0) await call('settle', { ends: buried.map(({ id }) => ({ id, act: 'revive' })) });
+      const failed = await query<{ id: number }>(FAILED_FOR, [codes]);
+      if (failed.length > 0)
+        await call('settle', { ends: failed.map(({ id }) => ({ id, act: 'retry_failed' })) });
       return (await perform<{ count: number }>([TRY_FIRST], { codes, soon_ms: SOON_MS })).count;
     },
   };
@@ -38,25 +41,25 @@ function endOf({ held: { id, claim }, end }: Ended): Readonly<Record<string, unk
   };
 }
 
-async function readBuried(query: Query): Promise<number[]> {
+async function readFailed(query: Query): Promise<number[]> {
   const rows = await query<{ id: number }>(
-    "SELECT id FROM inbox.jobs WHERE state = 'buried' ORDER BY id DESC",
+    "SELECT id FROM inbox.jobs WHERE state = 'failed' ORDER BY id DESC",
   );
   return rows.map(({ id }) => id);
 }
 
-const BURIED_FOR =
-  "SELECT id FROM inbox.jobs WHERE state = 'buried' AND last_error_code = ANY ($1::text[]) ORDER BY id";
+const FAILED_FOR =
+  "SELECT id FROM inbox.jobs WHERE state = 'failed' AND last_error_code = ANY ($1::text[]) ORDER BY id";
 
 const TRY_FIRST = `
   WITH failed AS MATERIALIZED (
     SELECT id FROM inbox.jobs
-    WHERE state IN ('ready', 'parked') AND NOT (attempts > 0 AND run_at <= created_at)
+    WHERE state IN ('waiting', 'paused') AND NOT (attempts > 0 AND run_at <= created_at)
       AND (last_error_code IN (SELECT jsonb_array_elements_text($1 -> 'codes'))
         OR (kind = 'retry' AND attempts = 0 AND run_at <= ${AT} + ${ms("($1 ->> 'soon_ms')::double precision")}))
     ORDER BY dedupe_key, id FOR UPDATE SKIP LOCKED
   ),
   first AS (
-    UPDATE inbox.jobs SET state = 'ready', attempts = 1, run_at = created_at WHERE id IN (SELECT id FROM failed) RETURNING id
+    UPDATE inbox.jobs SET state = 'waiting', attempts = 1, run_at = created_at WHERE id IN (SELECT id FROM failed) RETURNING id
   )
   SELECT jsonb_build_object('count', (SELECT count(*) FROM first), 'notified', pg_notify('${CHANNEL}', '')::text)`;

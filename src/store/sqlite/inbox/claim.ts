@@ -21,10 +21,10 @@ type ClaimParameters = { now: string; until: string; slots: number; lane: Lane }
 type BindParameters = { id: number; claim: number; organizationId: string };
 
 export function createClaims(db: Sqlite, waiting: Waiting, now: () => number): Claims {
-  const bury = statement<{ now: string }>(db, BURY_WORN_OUT);
+  const fail = statement<{ now: string }>(db, FAIL_WORN_OUT);
   const shorten = statement<{ until: string }>(
     db,
-    "UPDATE jobs SET claimed_until = @until WHERE state = 'claimed' AND claimed_until > @until",
+    "UPDATE jobs SET claimed_until = @until WHERE state = 'running' AND claimed_until > @until",
   );
   const claimDue = statement<ClaimParameters, Tables['inbox.jobs']>(db, CLAIM_DUE);
   const count = statement<{ claims: number }>(db, 'UPDATE claims SET last = last + @claims');
@@ -35,11 +35,11 @@ export function createClaims(db: Sqlite, waiting: Waiting, now: () => number): C
   );
   const renew = statement<{ id: number; claim: number; until: string }>(
     db,
-    "UPDATE jobs SET claimed_until = @until WHERE id = @id AND claim = @claim AND state = 'claimed'",
+    "UPDATE jobs SET claimed_until = @until WHERE id = @id AND claim = @claim AND state = 'running'",
   );
   const stillHeld = statement<Held & { [name: string]: number }, { id: number }>(
     db,
-    "SELECT id FROM jobs WHERE id = @id AND claim = @claim AND state = 'claimed'",
+    "SELECT id FROM jobs WHERE id = @id AND claim = @claim AND state = 'running'",
   );
   const bind = statement<BindParameters>(db, BIND_UNLESS_TAKEN);
 
@@ -47,7 +47,7 @@ export function createClaims(db: Sqlite, waiting: Waiting, now: () => number): C
   function claimIn(lanes: ClaimRequest['lanes'], at: number, leaseMs: number): ClaimedJob[] {
     const [instant, until] = [formatInstant(at), formatInstant(at + leaseMs)];
     shorten.run({ until });
-    bury.run({ now: instant });
+    fail.run({ now: instant });
     return lanes.flatMap(({ lane, slots }) => {
       const rows = claimDue.all({ now: instant, until, slots, lane });
       if (rows.length > 0) count.run({ claims: rows.length });
@@ -101,23 +101,23 @@ const FIRST = 'attempts > 0 AND run_at <= created_at';
 /**
  * The claim, one statement. `live` are the claims that hold; `due` the oldest jobs that none of them excludes,
  * those whose lease ran out first, so that a lost claim is taken over and never run beside, then what failed while the
- * registry did not answer, parked ones too;
+ * registry did not answer, paused ones too;
  * `chosen` at most one of each installation and of each organization, in fair order.
  */
 const CLAIM_DUE = `
   WITH live AS MATERIALIZED (
-    SELECT lane, installation_id, organization_id FROM jobs WHERE state = 'claimed' AND claimed_until > @now
+    SELECT lane, installation_id, organization_id FROM jobs WHERE state = 'running' AND claimed_until > @now
   ), due AS MATERIALIZED (
-    SELECT * FROM (SELECT * FROM jobs WHERE state = 'claimed' AND claimed_until <= @now AND ${FREE}
+    SELECT * FROM (SELECT * FROM jobs WHERE state = 'running' AND claimed_until <= @now AND ${FREE}
       ORDER BY claimed_until LIMIT ${CANDIDATES})
     UNION ALL
-    SELECT * FROM (SELECT * FROM jobs WHERE state = 'ready' AND ${FIRST} AND run_at <= @now AND ${FREE}
+    SELECT * FROM (SELECT * FROM jobs WHERE state = 'waiting' AND ${FIRST} AND run_at <= @now AND ${FREE}
       ORDER BY run_at LIMIT ${CANDIDATES})
     UNION ALL
-    SELECT * FROM (SELECT * FROM jobs WHERE state = 'ready' AND run_at <= @now AND NOT (${FIRST}) AND ${FREE}
+    SELECT * FROM (SELECT * FROM jobs WHERE state = 'waiting' AND run_at <= @now AND NOT (${FIRST}) AND ${FREE}
       ORDER BY run_at LIMIT ${CANDIDATES})
     UNION ALL
-    SELECT * FROM (SELECT * FROM jobs WHERE state = 'parked' AND run_at <= @now AND ${FREE}
+    SELECT * FROM (SELECT * FROM jobs WHERE state = 'paused' AND run_at <= @now AND ${FREE}
       ORDER BY run_at LIMIT ${CANDIDATES})
   ), placed AS (
     SELECT id, run_at, ${FIRST} AS first,
@@ -135,25 +135,25 @@ const CLAIM_DUE = `
     ORDER BY place LIMIT @slots
   )
   UPDATE jobs SET
-    state = 'claimed', attempts = attempts + 1, started_at = @now, claimed_until = @until,
+    state = 'running', attempts = attempts + 1, started_at = @now, claimed_until = @until,
     claim = (SELECT last FROM claims) + chosen.place
   FROM chosen WHERE jobs.id = chosen.id
   RETURNING *`;
 
-const BURY_WORN_OUT = `
+const FAIL_WORN_OUT = `
   UPDATE jobs SET
-    state = 'buried', finished_at = @now, claimed_until = NULL,
-    last_error_code = iif(state = 'claimed', 'never_finished', last_error_code),
-    last_error = iif(state = 'claimed',
-      'claimed ' || attempts || ' times, and its process never came back from it', last_error)
+    state = 'failed', finished_at = @now, claimed_until = NULL,
+    last_error_code = iif(state = 'running', 'never_finished', last_error_code),
+    last_error = iif(state = 'running',
+      'started ' || attempts || ' times, and its process never came back', last_error)
   WHERE attempts >= ${MAX_ATTEMPTS} AND id IN (
-    SELECT id FROM jobs WHERE state = 'claimed' AND claimed_until <= @now
+    SELECT id FROM jobs WHERE state = 'running' AND claimed_until <= @now
     UNION ALL
-    SELECT id FROM jobs WHERE state = 'ready' AND run_at <= @now)`;
+    SELECT id FROM jobs WHERE state = 'waiting' AND run_at <= @now)`;
 
 const BIND_UNLESS_TAKEN = `
   UPDATE jobs SET organization_id = @organizationId
-  WHERE id = @id AND claim = @claim AND state = 'claimed'
+  WHERE id = @id AND claim = @claim AND state = 'running'
     AND NOT EXISTS (SELECT 1 FROM jobs AS other
-      WHERE other.state = 'claimed' AND other.id <> jobs.id
+      WHERE other.state = 'running' AND other.id <> jobs.id
         AND other.lane = jobs.lane AND other.organization_id = @organizationId)`;

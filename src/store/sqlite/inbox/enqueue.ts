@@ -30,8 +30,8 @@ type SatisfiedParameters = {
 /**
  * Make sure that a job with this key will start after now, and answer its id. To be run inside `write`.
  *
- * It is merged with a waiting job, never with a claimed one, which may already have read what has changed since.
- * A parked job becomes ready: something has changed. A job that waits after a failure keeps its retry time, unless a
+ * It is merged with a waiting job, never with a running one, which may already have read what has changed since.
+ * A paused job waits again: something has changed. A job that waits after a failure keeps its retry time, unless a
  * person asks, or it is so late that only a clock that was ahead can have given it. Repeats change neither.
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
@@ -80,8 +80,8 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
 /** A job due by then that merging would not change: in a flood most deliveries find one, and nothing is written. */
 const FIND_SATISFIED = `
   SELECT id FROM jobs
-  WHERE dedupe_key = @dedupeKey AND state IN ('ready', 'parked') AND payload = '{}'
-    AND ((state = 'ready' AND run_at <= @at) OR (@repeatsOnly AND (state = 'parked' OR attempts > 0)))
+  WHERE dedupe_key = @dedupeKey AND state IN ('waiting', 'paused') AND payload = '{}'
+    AND ((state = 'waiting' AND run_at <= @at) OR (@repeatsOnly AND (state = 'paused' OR attempts > 0)))
     AND (@repeatsOnly OR NOT repeats_only)
     AND trigger IN ('person', @trigger)
     AND coalesce(@organizationId, organization_id, '') = coalesce(organization_id, '')`;
@@ -95,13 +95,13 @@ const INSERT_OR_MERGE = `
       SELECT organization_id FROM jobs
       WHERE installation_id = @installationId AND organization_id IS NOT NULL LIMIT 1)),
     @installationId, @lane, @dedupeKey, @trigger, @payload, @repeatsOnly, @runAt, @now)
-  ON CONFLICT (dedupe_key) WHERE state IN ('ready', 'parked') DO UPDATE SET
-    state = 'ready',
+  ON CONFLICT (dedupe_key) WHERE state IN ('waiting', 'paused') DO UPDATE SET
+    state = 'waiting',
     run_at = CASE
-      WHEN jobs.state = 'ready' AND jobs.attempts > 0 AND excluded.trigger <> 'person'
+      WHEN jobs.state = 'waiting' AND jobs.attempts > 0 AND excluded.trigger <> 'person'
         AND jobs.run_at <= @latest THEN jobs.run_at
       ELSE min(jobs.run_at, excluded.run_at) END,
-    attempts = iif(jobs.state = 'parked', 0, jobs.attempts),
+    attempts = iif(jobs.state = 'paused', 0, jobs.attempts),
     trigger = CASE
       WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
       WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger

@@ -45,7 +45,7 @@ export function createPulse(db: Sqlite): (now: number) => Pulse {
     'SELECT role, max(seen_at) AS at FROM processes WHERE seen_at <= ? GROUP BY role',
   );
   const due = db
-    .prepare<[string], string | null>("SELECT min(run_at) FROM jobs WHERE state = 'ready' AND run_at <= ?")
+    .prepare<[string], string | null>("SELECT min(run_at) FROM jobs WHERE state = 'waiting' AND run_at <= ?")
     .pluck();
   return now => {
     const seenAt = Object.fromEntries(

@@ -39,9 +39,9 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
       const at = now();
       return write(db, () => (waiting.hasJobWithKey(job.dedupeKey, at) ? null : enqueue(job, at)));
     },
-    retryBuried: which => {
+    retryFailed: which => {
       asked();
-      return settlements.retryBuried(which);
+      return settlements.retryFailed(which);
     },
     tryFirst: codes => {
       asked();

@@ -11,26 +11,26 @@ const DAY_MS = 86_400_000;
 const BATCH = 500;
 
 const COUNT = `SELECT
-  (SELECT count(*) FROM jobs WHERE state = 'ready') AS ready,
-  (SELECT count(*) FROM jobs WHERE state = 'claimed') AS claimed,
-  (SELECT count(*) FROM jobs WHERE state = 'parked') AS parked,
-  (SELECT count(*) FROM jobs WHERE state = 'buried') AS buried,
-  (SELECT min(run_at) FROM jobs WHERE state = 'ready') AS oldestRunAt`;
+  (SELECT count(*) FROM jobs WHERE state = 'waiting') AS waiting,
+  (SELECT count(*) FROM jobs WHERE state = 'running') AS running,
+  (SELECT count(*) FROM jobs WHERE state = 'paused') AS paused,
+  (SELECT count(*) FROM jobs WHERE state = 'failed') AS failed,
+  (SELECT min(run_at) FROM jobs WHERE state = 'waiting') AS oldestRunAt`;
 
-/** Each state by its index. One that was buried before a sync that came to its end is answered. */
+/** Each state by its index. One that was failed before a sync that came to its end is answered. */
 const TO_LOOK_AT = `
   SELECT installation_id AS id, max(organization_id) AS organizationId
-  FROM (${['ready', 'claimed', 'parked', 'buried'].map(state => `SELECT * FROM jobs WHERE state = '${state}'`).join(' UNION ALL ')}) AS j
+  FROM (${['waiting', 'running', 'paused', 'failed'].map(state => `SELECT * FROM jobs WHERE state = '${state}'`).join(' UNION ALL ')}) AS j
   WHERE kind = '${INSTALLATION_JOB}' AND installation_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM jobs AS d
-    WHERE j.state = 'buried' AND d.installation_id = j.installation_id AND d.kind = j.kind
+    WHERE j.state = 'failed' AND d.installation_id = j.installation_id AND d.kind = j.kind
       AND d.state = 'done' AND d.started_at > j.started_at)
   GROUP BY installation_id ORDER BY installation_id`;
 
 const OLD_DELIVERIES = `SELECT id FROM deliveries WHERE received_at < @before
   ORDER BY received_at, id LIMIT ${BATCH}`;
 
-/** A signed text goes with its last delivery. Buried, waiting and running jobs stay. */
+/** A signed text goes with its last delivery. Failed, waiting and running jobs stay. */
 export function createKeeping(db: Sqlite, now: () => number): Keeping {
   const counts = db.prepare<[], JobCounts>(COUNT);
   const toLookAt = db.prepare<[], Named>(TO_LOOK_AT);
@@ -55,7 +55,8 @@ export function createKeeping(db: Sqlite, now: () => number): Keeping {
   const named = db.prepare<[number], number>('SELECT count(*) FROM deliveries WHERE text_id = ?').pluck();
 
   return {
-    countJobs: async () => counts.get() ?? { ready: 0, claimed: 0, parked: 0, buried: 0, oldestRunAt: null },
+    countJobs: async () =>
+      counts.get() ?? { waiting: 0, running: 0, paused: 0, failed: 0, oldestRunAt: null },
     toLookAt: async () => toLookAt.all(),
     prune: async days => {
       if (days === 0) return null;

@@ -6,20 +6,20 @@ import { statement } from '../statement.js';
 const CLAIMABLE = `
   SELECT EXISTS (
     SELECT 1 FROM (
-      SELECT * FROM jobs WHERE state = 'ready' AND run_at <= @now
-      UNION ALL SELECT * FROM jobs WHERE state = 'parked' AND run_at <= @now
-      UNION ALL SELECT * FROM jobs WHERE state = 'claimed' AND claimed_until <= @now) AS due
+      SELECT * FROM jobs WHERE state = 'waiting' AND run_at <= @now
+      UNION ALL SELECT * FROM jobs WHERE state = 'paused' AND run_at <= @now
+      UNION ALL SELECT * FROM jobs WHERE state = 'running' AND claimed_until <= @now) AS due
     WHERE lane = @lane AND NOT EXISTS (
-      SELECT 1 FROM jobs AS live WHERE live.state = 'claimed' AND live.claimed_until > @now
+      SELECT 1 FROM jobs AS live WHERE live.state = 'running' AND live.claimed_until > @now
         AND live.lane = due.lane
         AND (live.installation_id = due.installation_id OR live.organization_id = due.organization_id))
   ) AS found`;
 
 const NEXT_CHANGE = `
   SELECT min(at) AS at FROM (
-    SELECT min(run_at) AS at FROM jobs WHERE state = 'ready' AND run_at > @now
-    UNION ALL SELECT min(run_at) FROM jobs WHERE state = 'parked' AND run_at > @now
-    UNION ALL SELECT min(claimed_until) FROM jobs WHERE state = 'claimed' AND claimed_until > @now)`;
+    SELECT min(run_at) AS at FROM jobs WHERE state = 'waiting' AND run_at > @now
+    UNION ALL SELECT min(run_at) FROM jobs WHERE state = 'paused' AND run_at > @now
+    UNION ALL SELECT min(claimed_until) FROM jobs WHERE state = 'running' AND claimed_until > @now)`;
 
 export type Waiting = ReturnType<typeof createWaiting>;
 

@@ -31,12 +31,12 @@ async function keepsTheLaw(create: (db: Sqlite) => Enqueue): Promise<boolean> {
 }
 
 const broken: Record<string, (db: Sqlite) => Enqueue> = {
-  'that merges with a claimed job': db => {
+  'that merges with a running job': db => {
     const enqueue = createEnqueue(db);
-    const claimed = db
-      .prepare<[string], number>("SELECT id FROM jobs WHERE dedupe_key = ? AND state = 'claimed'")
+    const running = db
+      .prepare<[string], number>("SELECT id FROM jobs WHERE dedupe_key = ? AND state = 'running'")
       .pluck();
-    return (job, now) => claimed.get(job.dedupeKey) ?? enqueue(job, now);
+    return (job, now) => running.get(job.dedupeKey) ?? enqueue(job, now);
   },
   'that knows a repeat and drops it': db => {
     const enqueue = createEnqueue(db);
@@ -48,7 +48,7 @@ const broken: Record<string, (db: Sqlite) => Enqueue> = {
     };
   },
   'that merges nothing': db => {
-    db.exec('DROP INDEX jobs_waiting');
+    db.exec('DROP INDEX jobs_upcoming');
     const insert = db.prepare<[string, string], number>(
       `INSERT INTO jobs (kind, installation_id, dedupe_key, trigger, run_at, created_at)
        VALUES ('installation', 'a', 'a', 'delivery', ?, ?) RETURNING id`,
