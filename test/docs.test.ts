@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { EXIT } from '../src/cli/exit.js';
 import { CERTIFICATE_STATES, FRESHNESS_STATES } from '../src/store/contract/states.js';
 import { VERDICTS } from '../src/inbox/delivery.js';
-import { JOB_STATES, LANES } from '../src/inbox/job.js';
+import { JOB_STATES, PARTS } from '../src/inbox/job.js';
 import { linksOf } from './support/readme.js';
 import { commandLinesIn, findUnknown } from './support/command-lines.js';
 import { defineProgram } from './support/commands.js';
@@ -63,13 +63,13 @@ test('the glossary has every word that a table of ours says', () => {
     ...JOB_STATES,
     ...VERDICTS,
     ...CERTIFICATE_STATES,
-    'lane',
+    'part',
     'drift',
     'coverage',
   ];
   expect(said.filter(word => !words.includes(word))).toEqual([]);
   expect(new Set(words).size).toBe(words.length);
-  for (const lane of LANES) expect(read('docs/sql.md')).toContain(`\`${lane}\``);
+  for (const part of PARTS) expect(read('docs/sql.md')).toContain(`\`${part}\``);
 });
 
 test('every exit code has its meaning, and each symptom a command and a cure', () => {

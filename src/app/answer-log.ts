@@ -7,7 +7,7 @@ import { type Answer, REFUSAL_STATUS } from '../webhook/receiver.js';
 
 export interface AnswerLogOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-  readonly metrics: Pick<Metrics, 'accepted' | 'refused' | 'delivery' | 'repeated'>;
+  readonly metrics: Pick<Metrics, 'accepted' | 'refused' | 'delivery' | 'duplicate'>;
   readonly refusals: Pick<RefusalCounter, 'count'>;
   readonly tellEveryMs?: number;
 }
@@ -15,7 +15,7 @@ export interface AnswerLogOptions {
 const TELL_EVERY_MS = 10_000;
 
 /**
- * A line for each delivery. What was turned away and what only repeats is counted and told once in a while:
+ * A line for each delivery. What was turned away and what only duplicates is counted and told once in a while:
  * a flood of posts is no flood of lines.
  */
 export function createAnswerLog(options: AnswerLogOptions) {
@@ -28,10 +28,10 @@ export function createAnswerLog(options: AnswerLogOptions) {
     log.error({ ...describe(answer), notStored: posts }, 'deliveries not stored');
   });
 
-  const repeated = createOccasion(tellEveryMs, (posts, answer) => {
+  const duplicates = createOccasion(tellEveryMs, (posts, answer) => {
     const { delivery, stored, sender } = answer;
     const ids = { delivery: stored?.id, job: stored?.jobId, installation: delivery?.installationId };
-    log.info({ ...ids, sender, repeats: posts }, 'deliveries came again: reads for them slow down');
+    log.info({ ...ids, sender, duplicates: posts }, 'deliveries came again: reads for them slow down');
   });
 
   function tellStored(answer: Answer): void {
@@ -40,9 +40,9 @@ export function createAnswerLog(options: AnswerLogOptions) {
     if (delivery === null) return;
     const { event, installationId: installation, reason, secretIndex, verdict } = delivery;
     metrics.delivery(verdict, event, secretIndex);
-    if (stored?.repeated) {
-      metrics.repeated();
-      repeated.add(answer);
+    if (stored?.isDuplicate) {
+      metrics.duplicate();
+      duplicates.add(answer);
       return;
     }
     const ids = { delivery: stored?.id, job: stored?.jobId, installation };
@@ -58,7 +58,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
     },
     /** Tell what has not been told. */
     close: () => {
-      for (const occasion of [refused, notStored, repeated]) occasion.close();
+      for (const occasion of [refused, notStored, duplicates]) occasion.close();
     },
   };
 }

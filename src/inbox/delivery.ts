@@ -1,10 +1,10 @@
-export const VERDICTS = ['accepted', 'set_aside'] as const;
+export const VERDICTS = ['accepted', 'ignored'] as const;
 type Verdict = (typeof VERDICTS)[number];
 
-/** A row stands for no more than a minute: who asks what came since an instant misses a repeat for no longer. */
+/** A row stands for no more than a minute: who asks what came since an instant misses a duplicate for no longer. */
 export const FOLDED_WITHIN_MS = 60_000;
-/** A text that came within the hour before is a repeat, and says nothing new. */
-export const REPEATED_WITHIN_MS = 3_600_000;
+/** A text that came within the hour before is a duplicate, and says nothing new. */
+export const DUPLICATE_WITHIN_MS = 3_600_000;
 
 /** A POST whose signature was good. Everything here was signed, but for `outerMismatch`. */
 export interface NewDelivery {
@@ -25,12 +25,12 @@ export interface NewDelivery {
 }
 
 export interface StoredDelivery {
-  /** Of its row, which repeats that wait for the same job share. */
+  /** Of its row, which duplicates that wait for the same job share. */
   readonly id: number;
-  /** The job that will start after the delivery arrived; null where it was set aside. */
+  /** The job that will start after the delivery arrived; null where it was ignored. */
   readonly jobId: number | null;
   /** Counted in a row that stood already. */
-  readonly repeated: boolean;
+  readonly isDuplicate: boolean;
 }
 
 export interface StoreFailure {
@@ -46,7 +46,7 @@ export function describeFailure(error: unknown): StoreFailure {
   return { code: 'code' in error ? String(error.code) : error.name, message: error.message };
 }
 
-/** Asks for what came at or after an instant (epoch ms): of one event, or only what is no repeat of one that waits. */
+/** Asks for what came at or after an instant (epoch ms): of one event, or only what is no duplicate of one that waits. */
 export interface Arrival {
   readonly since: number;
   readonly event?: string;

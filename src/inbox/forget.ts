@@ -10,7 +10,7 @@ export interface ForgottenTexts {
 const BATCH = 100;
 
 /**
- * Empty every signed text whose content the test names. The row stays, so that a repeat of the same bytes
+ * Empty every signed text whose content the test names. The row stays, so that a duplicate of the same bytes
  * does not bring the text back while the receiver still knows it.
  */
 export async function forgetTexts(

@@ -1,7 +1,7 @@
 import { isObject } from '../registry/model.js';
 
-export const LANES = ['data', 'certificates'] as const;
-export type Lane = (typeof LANES)[number];
+export const PARTS = ['data', 'certificates'] as const;
+export type Part = (typeof PARTS)[number];
 
 export const JOB_STATES = ['waiting', 'running', 'paused', 'failed', 'done'] as const;
 
@@ -17,7 +17,7 @@ export const IN_PART = 'read in part';
 /** What is read again for the first time waits no longer, unless a second read is to come later on purpose. */
 export const SOON_MS = 2000;
 
-/** How an installation's job ends that only repeats asked for, and that found nothing new. */
+/** How an installation's job ends that only duplicates asked for, and that found nothing new. */
 export const UNCHANGED = 'unchanged';
 
 export interface NewJob {
@@ -25,12 +25,12 @@ export interface NewJob {
   /** At most one job with this key waits. */
   readonly dedupeKey: string;
   readonly trigger: string;
-  readonly lane?: Lane;
+  readonly part?: Part;
   readonly installationId?: string | null;
   readonly organizationId?: string | null;
   readonly payload?: Readonly<Record<string, unknown>>;
   /** Nothing asks for it but deliveries that had come before: it says nothing new. */
-  readonly repeatsOnly?: boolean;
+  readonly onlyDuplicates?: boolean;
   /** Not to be started sooner than so long after now; without it as soon as the pace allows. */
   readonly startInMs?: number;
 }
@@ -59,11 +59,11 @@ export interface ClaimedJob {
   readonly kind: string;
   readonly organizationId: string | null;
   readonly installationId: string | null;
-  readonly lane: Lane;
+  readonly part: Part;
   readonly dedupeKey: string;
   readonly trigger: string;
   /** Nothing asked for it but deliveries that had come before. */
-  readonly repeatsOnly: boolean;
+  readonly onlyDuplicates: boolean;
   readonly payload: Readonly<Record<string, unknown>>;
   /** This claim included. */
   readonly attempts: number;
@@ -85,14 +85,14 @@ export interface JobError {
 }
 
 export interface ClaimRequest {
-  /** How many jobs of each lane the caller can start at once; none where it only wants to know whether any wait. */
-  readonly lanes: readonly { readonly lane: Lane; readonly slots: number }[];
+  /** How many jobs of each part the caller can start at once; none where it only wants to know whether any wait. */
+  readonly parts: readonly { readonly part: Part; readonly slots: number }[];
   readonly leaseMs: number;
 }
 
 export interface Claimed {
   readonly jobs: readonly ClaimedJob[];
-  /** Whether more of these lanes may wait for a slot; false only where nothing does. */
+  /** Whether more of these parts may wait for a slot; false only where nothing does. */
   readonly othersWait: boolean;
   /** How long until a job becomes due or a lease runs out; null when there is none. */
   readonly nextChangeInMs: number | null;

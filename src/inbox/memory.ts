@@ -1,4 +1,4 @@
-/** Repeats come soon after one another; so many digests are known at a time. */
+/** Duplicates come soon after one another; so many digests are known at a time. */
 export const REMEMBERED = 10_000;
 
 export type Memory<Value> = ReturnType<typeof createMemory<Value>>;

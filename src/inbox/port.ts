@@ -44,14 +44,14 @@ export interface DoorPort {
 /** What is done with the jobs and deliveries of an inbox. */
 export interface InboxPort extends DoorPort {
   /**
-   * Take due jobs, in each lane as many as there are slots; at most one of each installation and of each organization
-   * in a lane, in fair order, and none of which a claim holds. Those that have failed too often fail. A lease that
+   * Take due jobs, in each part as many as there are slots; at most one of each installation and of each organization
+   * in a part, in fair order, and none of which a claim holds. Those that were tried too often fail. A lease that
    * ends later than one that begins now was given by a clock that was ahead: it is cut to that length.
    */
   readonly claim: (request: ClaimRequest) => Promise<Claimed>;
   /** Answers the ids of those that are no longer ours: stop them, and write nothing more for them. */
   readonly renew: (held: readonly Held[], leaseMs: number) => Promise<readonly number[]>;
-  /** Note whose data the job reads, once that is known, unless that organization is being read in this lane already. */
+  /** Note whose data the job reads, once that is known, unless that organization is being read in this part already. */
   readonly bind: (held: Held, organizationId: string) => Promise<'ours' | 'busy' | 'lost'>;
   /** How running jobs end. False, and nothing is changed, where the claim is no longer ours. */
   readonly settle: (ended: readonly Ended[]) => Promise<readonly boolean[]>;
@@ -80,7 +80,7 @@ export interface InboxPort extends DoorPort {
   /** For each question whether such an accepted delivery for the installation came; none of the future. */
   readonly haveCome: (installationId: string, questions: readonly Arrival[]) => Promise<readonly boolean[]>;
   /**
-   * One slice of the accepted deliveries of a stretch, oldest first, and where the next begins. Of repeats that share a row:
+   * One slice of the accepted deliveries of a stretch, oldest first, and where the next begins. Of duplicates that share a row:
    * the first, and the first that came after a read had begun.
    */
   readonly announced: (

@@ -37,12 +37,12 @@ export function createMirror(
     raiseFence: task => port.raiseFence(task, now()),
     beginRead: async ({ announced, ...request }) => {
       const { resource, organizationId } = request;
-      const sync = await Sync.begin({ port, lane: 'data', now }, request, announced);
+      const sync = await Sync.begin({ port, part: 'data', now }, request, announced);
       const entry = LISTS[resource];
       return new ListRead({ port, request, list: { organizationId, resource }, sync, entry, pace, now });
     },
     beginProjects: async request => {
-      const sync = await Sync.begin({ port, lane: 'data', now }, { ...request, resource: 'projects' });
+      const sync = await Sync.begin({ port, part: 'data', now }, { ...request, resource: 'projects' });
       return createProjectsWalk(port, sync, request.organizationId, now);
     },
     writeInstallation: ({ installation, ...sync }) =>

@@ -4,10 +4,10 @@ import type { InstallationRow } from '../resources/installations.js';
 import type { ListResource, Resource } from '../resources/lists.js';
 import type { CertificateFile } from './pdf-store.js';
 
-/** Who writes: a claim on one lane of one organization. Every write carries it. */
+/** Who writes: a claim on one part of one organization. Every write carries it. */
 export interface Task {
   readonly organizationId: string;
-  readonly lane: string;
+  readonly part: string;
   readonly claim: number;
 }
 
@@ -99,7 +99,7 @@ export interface Opening {
 /** A sync as it goes from one commit to the next. Its row is entered with the first. */
 export interface OpenSync {
   readonly request: SyncRequest;
-  readonly lane: string;
+  readonly part: string;
   readonly id: number | null;
   readonly isOpen: boolean;
   /** The latest instant of any row before the sync, and the latest since. */

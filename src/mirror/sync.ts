@@ -19,7 +19,7 @@ export const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirem
 
 export interface SyncParts {
   readonly port: MirrorPort;
-  readonly lane: string;
+  readonly part: string;
   readonly now: () => number;
 }
 
@@ -123,7 +123,7 @@ export class Sync {
   #asItStands(): OpenSync {
     return {
       request: this.#request,
-      lane: this.#parts.lane,
+      part: this.#parts.part,
       id: this.#id,
       isOpen: this.#isOpen,
       knownAt: this.before.stampAt,

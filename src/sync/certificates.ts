@@ -17,7 +17,7 @@ const BATCH = 64;
 const TROUBLES = 10;
 
 /**
- * Walk one organization's certificates that are due, in a lane of their own.
+ * Walk one organization's certificates that are due, in a part of their own.
  * Each is written as it comes, so that a walk that was cut short goes on where it stopped.
  */
 export async function fetchCertificates(context: Context, run: CausedJob): Promise<string> {
@@ -28,7 +28,7 @@ export async function fetchCertificates(context: Context, run: CausedJob): Promi
   const { organizationId } = known;
   const { claim, trigger } = run.job;
   const { cause } = run;
-  await mirror.raiseFence({ organizationId, lane: 'certificates', claim });
+  await mirror.raiseFence({ organizationId, part: 'certificates', claim });
   await context.certificates.enter();
   if (await isAhead(context, organizationId)) await context.certificates.makeAheadDue(organizationId);
   const walk = await context.certificates.begin({ organizationId, claim, trigger, cause, startedAt: now() });

@@ -7,14 +7,14 @@ import { isId, isObject } from '../registry/model.js';
 import { type ContentFault, type JsonObject, member, parseJson, readContent } from './content.js';
 import { verifySignature } from './signature.js';
 
-export type SetAsideReason = ContentFault | 'other_app' | 'no_usable_installation_id';
+export type IgnoredReason = ContentFault | 'other_app' | 'no_usable_installation_id';
 
 export type Delivery = Omit<NewDelivery, 'receivedMsAgo'>;
 
 /** 400: no signed text to check. 401: not signed by a secret of ours; why is not said. */
 export type Opened =
   | { readonly verdict: 'refused'; readonly status: 400 | 401; readonly detail: string }
-  | { readonly verdict: 'accepted' | 'set_aside'; readonly delivery: Delivery };
+  | { readonly verdict: 'accepted' | 'ignored'; readonly delivery: Delivery };
 
 export interface OpenDeliveryOptions {
   readonly body: Uint8Array;
@@ -30,7 +30,7 @@ const MAX_MISMATCH_LENGTH = 200;
 
 /**
  * Verify the signed text as it was sent, then decode it, then parse it, and believe nothing else.
- * Once the signature is good no content is refused: what cannot be used is set aside with its reason.
+ * Once the signature is good no content is refused: what cannot be used is ignored with its reason.
  */
 export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOptions): Opened {
   if (!isUtf8(body)) return refuse('expected the body to be UTF-8');
@@ -41,7 +41,7 @@ export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOp
   const secretIndex = verifySignature(signedData, signature, secrets);
   if (secretIndex === -1) return { verdict: 'refused', status: 401, detail: 'the signature is not valid' };
   const signed = readSigned(signedData, outer, appId);
-  const verdict = signed.reason === null ? 'accepted' : 'set_aside';
+  const verdict = signed.reason === null ? 'accepted' : 'ignored';
   const digest = hash('sha256', signedData);
   return { verdict, delivery: { ...signed, verdict, signedData, digest, secretIndex } };
 }
@@ -85,7 +85,7 @@ function findReason(
   signedAppId: unknown,
   appId: string,
   installationId: string | null,
-): SetAsideReason | null {
+): IgnoredReason | null {
   if (typeof signedAppId === 'string' && signedAppId !== appId) return 'other_app';
   return installationId === null ? 'no_usable_installation_id' : null;
 }

@@ -6,7 +6,7 @@ export {
   openDelivery,
   type OpenDeliveryOptions,
   type Opened,
-  type SetAsideReason,
+  type IgnoredReason,
 } from './delivery.js';
 export type { Payload };
 

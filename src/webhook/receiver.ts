@@ -29,7 +29,7 @@ export interface Answer {
   readonly stored: StoredDelivery | null;
   /** Null exactly where the status is 202. */
   readonly refused: Refused | null;
-  /** The address that a refused or repeated post came from. */
+  /** The address that a refused or duplicate post came from. */
   readonly sender: string | null;
   /** Why a delivery could not be stored; null unless the status is 503. */
   readonly error: unknown;
@@ -111,7 +111,7 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
       return turnAway(exchange, new NotStoredError(code, message), tookMs, delivery);
     }
     const { stored } = outcome;
-    const sender = stored.repeated ? (exchange.request.socket.remoteAddress ?? null) : null;
+    const sender = stored.isDuplicate ? (exchange.request.socket.remoteAddress ?? null) : null;
     exchange.response.statusCode = 202;
     exchange.response.end();
     told({ status: 202, delivery, stored, sender, tookMs });

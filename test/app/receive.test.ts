@@ -79,7 +79,7 @@ test('SIGTERM answers what was stored, closes the database cleanly and exits 0',
   receiver.child.kill('SIGTERM');
   const answered = (await Promise.all(posts)).filter(status => status === 202);
   expect(await receiver.ended).toBe(0);
-  const counted = await tablesIn(receiver.dataDir).rows('SELECT sum(repeats + 1) AS n FROM deliveries');
+  const counted = await tablesIn(receiver.dataDir).rows('SELECT sum(duplicates + 1) AS n FROM deliveries');
   expect(counted).toEqual([{ n: answered.length }]);
   expect(statSync(join(receiver.dataDir, 'inbox.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
 });
@@ -132,7 +132,7 @@ test('T66 a reader that never ends stops no delivery, and the size of the log is
   for (let n = 0; n < 200; n++) expect((await receiver.post('suspended')).status).toBe(202);
   expect(await walBytes(receiver)).toBeGreaterThan(before);
   letGo();
-  expect(await tablesIn(receiver.dataDir).rows('SELECT sum(repeats + 1) AS n FROM deliveries')).toEqual([
+  expect(await tablesIn(receiver.dataDir).rows('SELECT sum(duplicates + 1) AS n FROM deliveries')).toEqual([
     { n: 201 },
   ]);
 });
@@ -196,10 +196,12 @@ test('T20 one delivery that comes again and again is one row and two lines, and 
   const receiver = await startReceiver();
   await keepBusy(Number(new URL(receiver.url).port), 500);
   expect(
-    await tablesIn(receiver.dataDir).rows('SELECT count(*) AS n, sum(repeats) AS repeats FROM deliveries'),
-  ).toEqual([{ n: 1, repeats: 499 }]);
+    await tablesIn(receiver.dataDir).rows(
+      'SELECT count(*) AS n, sum(duplicates) AS duplicates FROM deliveries',
+    ),
+  ).toEqual([{ n: 1, duplicates: 499 }]);
   expect(await (await fetch(`${receiver.operationsUrl}/metrics`)).text()).toContain(
-    'carbon_mirror_deliveries_repeated_total 499',
+    'carbon_mirror_duplicate_deliveries_total 499',
   );
   receiver.child.kill('SIGTERM');
   expect(await receiver.ended).toBe(0);
@@ -207,7 +209,7 @@ test('T20 one delivery that comes again and again is one row and two lines, and 
     .output()
     .split('\n')
     .filter(line => line.includes('"delivery":1'));
-  const told = lines.map(line => Number(/"repeats":(\d+)/.exec(line)?.[1] ?? 0));
+  const told = lines.map(line => Number(/"duplicates":(\d+)/.exec(line)?.[1] ?? 0));
   expect(told.reduce((sum, count) => sum + count, 0)).toBe(499);
   expect(lines.length).toBeLessThanOrEqual(4);
   expect(lines.at(-1)).toContain('"sender":"127.0.0.1"');

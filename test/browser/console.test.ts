@@ -104,7 +104,7 @@ long.test('a webhook that is lost becomes drift that is seen, once the schedule 
   await page.getByRole('button', { name: 'lose its webhook' }).click();
   await expect.poll(() => page.locator('#done').innerText(), PATIENCE).toContain('its webhook is lost');
   await page.goto(`${demo.origin}/syncs?drift=yes`);
-  await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, repeats_only)
+  await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, only_duplicates)
     VALUES ('tick', 'data', 'tick:now', 'schedule', '{"intervalMs":0}', 'waiting', 0, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 0)`);
   await expect.poll(() => page.locator('#rows tbody tr').count(), PATIENCE).toBeGreaterThan(0);
 });
@@ -137,7 +137,7 @@ long.test(
 );
 
 test('a failed job stands under what needs attention, and is tried again by its button', async () => {
-  await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, repeats_only)
+  await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, only_duplicates)
     VALUES ('discover', 'data', 'failed', 'person', '{}', 'failed', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
   const page = await visit();
   expect(await page.locator('#attention').innerText()).toContain('1 job has failed');

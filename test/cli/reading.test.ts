@@ -320,7 +320,7 @@ describe('deliveries and jobs', () => {
     expect(rows[0].end).toMatch(/^read in \d+\.\d s: (nothing new$|[+~-]\d)/);
     expect((await run('deliveries', 'list')).stdout).toContain(rows[0].organization_name);
     expect(await json('deliveries', 'show', '1')).toMatchObject({ id: 1, content: { event: 'installed' } });
-    expect(await json('deliveries', 'list', '--set-aside')).toEqual([]);
+    expect(await json('deliveries', 'list', '--ignored')).toEqual([]);
     expect(await run('deliveries', 'show', '999')).toMatchObject({ exitCode: 6, stdout: '' });
     expect(await run('deliveries', 'show', 'first')).toMatchObject({ exitCode: 2, stdout: '' });
   });

@@ -116,8 +116,8 @@ test('a job that fails again and again is named, with its error, although it goe
   await scene.db.change('DELETE FROM installations');
   const job = (
     attempts: number,
-  ) => `INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at,
-    created_at, last_error, repeats_only) VALUES ('discover', 'data', 'd${attempts}', 'schedule', '{}', 'waiting', ${attempts},
+  ) => `INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at,
+    created_at, last_error, only_duplicates) VALUES ('discover', 'data', 'd${attempts}', 'schedule', '{}', 'waiting', ${attempts},
     '2999-01-01T00:00:00.000Z', '2026-05-04T12:00:00.000Z', 'answered 503', 0)`;
   await tables.change(job(1));
   expect(wordsOf(await page('/'))).not.toContain('failed more than once');
@@ -136,7 +136,7 @@ test('an empty mirror invites, by the address to give to the registry and a ligh
   expect(empty).toContain('http://127.0.0.1:8080/webhooks');
   expect(empty).toContain('No delivery has come yet.');
   await tables.change(
-    "INSERT INTO inbox.deliveries (received_at, digest, text_id, verdict, secret_index, repeats) VALUES ('2026-05-04T12:00:00.000Z', 'd', 1, 'accepted', 0, 0)",
+    "INSERT INTO inbox.deliveries (received_at, digest, text_id, verdict, secret_index, duplicates) VALUES ('2026-05-04T12:00:00.000Z', 'd', 1, 'accepted', 0, 0)",
   );
   expect(wordsOf(await page('/'))).toContain('A delivery came');
 });

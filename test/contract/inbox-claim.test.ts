@@ -87,7 +87,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect((await claimOne(box)).claim).toBe(44);
     });
 
-    test('never doubles an installation or an organization in a lane, within one claim or across two', async () => {
+    test('never doubles an installation or an organization in a part, within one claim or across two', async () => {
       const box = boxIn(await store());
       await box.enqueue(job('old', 'acme'), NOON);
       await box.enqueue(job('new', 'acme'), NOON);
@@ -98,9 +98,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(new Set(first.map(held => held.installationId))).toEqual(new Set(['old', 'other']));
       expect(first).toHaveLength(2);
       expect(await claim(box)).toEqual([]);
-      await box.enqueue(job('old', 'acme', { dedupeKey: 'pdf', lane: 'certificates' }), NOON);
-      const pdf = { now: NOON, leaseMs: LEASE_MS, slots: 10, lane: 'certificates' } as const;
-      expect(await box.claim(pdf)).toMatchObject([{ lane: 'certificates' }]);
+      await box.enqueue(job('old', 'acme', { dedupeKey: 'pdf', part: 'certificates' }), NOON);
+      const pdf = { now: NOON, leaseMs: LEASE_MS, slots: 10, part: 'certificates' } as const;
+      expect(await box.claim(pdf)).toMatchObject([{ part: 'certificates' }]);
       for (const held of first) await box.finish(held, 'read', NOON);
       expect(await claim(box)).toHaveLength(1);
     });
@@ -113,12 +113,12 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await claim(box)).toHaveLength(2);
     });
 
-    test('can be kept to some lanes', async () => {
+    test('can be kept to some parts', async () => {
       const box = boxIn(await store());
       await box.enqueue(job('a'), NOON);
-      await box.enqueue(job('a', null, { dedupeKey: 'pdf', lane: 'certificates' }), NOON);
-      expect(await box.claim({ now: NOON, leaseMs: LEASE_MS, slots: 5, lane: 'certificates' })).toMatchObject(
-        [{ lane: 'certificates' }],
+      await box.enqueue(job('a', null, { dedupeKey: 'pdf', part: 'certificates' }), NOON);
+      expect(await box.claim({ now: NOON, leaseMs: LEASE_MS, slots: 5, part: 'certificates' })).toMatchObject(
+        [{ part: 'certificates' }],
       );
     });
 

@@ -37,7 +37,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
         reason: null,
         secret_index: 0,
         job_id: stored.jobId,
-        repeats: 0,
+        duplicates: 0,
         last_received_at: null,
         unread_at: null,
       },
@@ -47,7 +47,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       kind: 'installation',
       installation_id: 'installation-1',
       organization_id: 'organization-1',
-      lane: 'data',
+      part: 'data',
       trigger: 'delivery',
       run_at: '2026-05-04T12:00:00.000Z',
     });
@@ -61,34 +61,34 @@ describe.each(ENGINES)('$name', ({ store }) => {
         ...textOf(`text ${index}`),
         installationId: `installation-${index % 7}`,
         organizationId: `organization-${index % 7}`,
-        ...(index % 10 === 9 && { verdict: 'set_aside', reason: 'other_app' }),
+        ...(index % 10 === 9 && { verdict: 'ignored', reason: 'other_app' }),
       }),
     );
     const twice = acceptedDelivery({ ...textOf('text 3'), installationId: 'installation-3' });
     const stored = await inbox.accept([...group, twice], NOON);
     const rows =
-      await kept.db.rows(`SELECT d.id, signed_data AS text, d.installation_id, j.installation_id AS job, repeats
+      await kept.db.rows(`SELECT d.id, signed_data AS text, d.installation_id, j.installation_id AS job, duplicates
       FROM deliveries AS d JOIN signed_texts AS t ON t.id = d.text_id LEFT JOIN jobs AS j ON j.id = d.job_id ORDER BY d.id`);
     const inOrder = group.map(({ signedData, installationId, verdict }, index) => ({
       id: stored[index]?.id,
       text: signedData,
       installation_id: installationId,
       job: verdict === 'accepted' ? installationId : null,
-      repeats: Number(index === 3),
+      duplicates: Number(index === 3),
     }));
     expect(rows).toEqual(inOrder);
-    expect(stored[100]).toEqual({ ...stored[3], repeated: true });
-    expect(stored.filter(({ repeated }) => repeated)).toHaveLength(1);
+    expect(stored[100]).toEqual({ ...stored[3], isDuplicate: true });
+    expect(stored.filter(({ isDuplicate }) => isDuplicate)).toHaveLength(1);
   });
 
-  test('a delivery that is set aside is stored without a job', async () => {
+  test('a delivery that is ignored is stored without a job', async () => {
     const inbox = boxIn(await store());
-    const aside = acceptedDelivery({ verdict: 'set_aside', reason: 'other_app' });
-    expect(await inbox.accept([aside], NOON)).toEqual([{ id: 1, jobId: null, repeated: false }]);
+    const aside = acceptedDelivery({ verdict: 'ignored', reason: 'other_app' });
+    expect(await inbox.accept([aside], NOON)).toEqual([{ id: 1, jobId: null, isDuplicate: false }]);
     expect(await inbox.at(0).countJobs()).toMatchObject({ waiting: 0 });
   });
 
-  test('the text of repeats is kept once, across groups and restarts', async () => {
+  test('the text of duplicates is kept once, across groups and restarts', async () => {
     const kept = await store();
     const twice = [acceptedDelivery(textOf('a')), acceptedDelivery(textOf('a'))];
     const { accept } = boxIn(kept);
@@ -151,7 +151,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(starts).toBeGreaterThanOrEqual(3);
     expect(starts).toBeLessThanOrEqual(4);
     const counted = await inbox.db.row(
-      'SELECT sum(repeats + 1) AS posts, count(*) < 10 AS few FROM deliveries',
+      'SELECT sum(duplicates + 1) AS posts, count(*) < 10 AS few FROM deliveries',
     );
     expect(counted).toEqual({ posts: 1000, few: 1 });
   });
@@ -199,7 +199,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     await accept(NOON);
     const second = await accept(NOON);
     await accept(NOON, { installationId: 'installation-2', organizationId: 'organization-2' });
-    await accept(NOON, { verdict: 'set_aside', reason: 'event_unknown' });
+    await accept(NOON, { verdict: 'ignored', reason: 'event_unknown' });
     const first = await claim(NOON);
     expect(await newest(first)).toBe(second);
     await box.enqueue(installationJob('installation-1', null, 'schedule'), NOON);

@@ -95,7 +95,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const { kept } = await scene();
     const inbox = boxIn(kept);
     const at = (receivedAt: number, over = {}) => acceptedDelivery({ receivedAt, ...over });
-    const aside = { verdict: 'set_aside' as const, reason: 'another app' };
+    const aside = { verdict: 'ignored' as const, reason: 'another app' };
     await inbox.accept([at(NOON + 3), at(NOON - 1), at(NOON), at(NOON + 1, aside)], NOON);
     const many = Array.from({ length: 4500 }, () => at(NOON + 2));
     await inbox.accept(many, NOON);

@@ -92,10 +92,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       [acceptedDelivery({ installationId: 'a' }), acceptedDelivery({ installationId: 'b', event })],
       NOON,
     );
-    await accept(
-      [acceptedDelivery({ installationId: 'c', verdict: 'set_aside', reason: 'other_app' })],
-      NOON,
-    );
+    await accept([acceptedDelivery({ installationId: 'c', verdict: 'ignored', reason: 'other_app' })], NOON);
     const since = [{ since: NOON }, { since: NOON + 1 }, { since: NOON, event }];
     expect(await at(NOON + 2).haveCome('a', since)).toEqual([true, false, false]);
     expect(await at(NOON + 2).haveCome('b', since)).toEqual([true, false, true]);

@@ -23,12 +23,12 @@ interface History {
 const TABLES: Readonly<Record<string, string>> = {
   deliveries: `SELECT row_number() OVER (ORDER BY id) AS id, received_at, event, installation_id, digest,
     (SELECT count(*) FROM signed_texts AS t WHERE t.id <= text_id) AS text, outer_mismatch, verdict, reason,
-    secret_index, (SELECT count(*) FROM jobs AS j WHERE j.id <= job_id) AS job, repeats, last_received_at, unread_at
+    secret_index, (SELECT count(*) FROM jobs AS j WHERE j.id <= job_id) AS job, duplicates, last_received_at, unread_at
     FROM deliveries ORDER BY id`,
   signed_texts: 'SELECT digest, last_received_at, signed_data FROM signed_texts ORDER BY id',
-  jobs: `SELECT kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, state, attempts, run_at,
+  jobs: `SELECT kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at,
     claimed_until, claim, started_at, finished_at, created_at, last_error_code, last_error, outcome,
-    (SELECT count(*) FROM jobs AS j WHERE j.id <= jobs.merged_into) AS merged_into, repeats_only FROM jobs ORDER BY id`,
+    (SELECT count(*) FROM jobs AS j WHERE j.id <= jobs.merged_into) AS merged_into, only_duplicates FROM jobs ORDER BY id`,
   claims: 'SELECT last FROM claims',
 };
 
@@ -62,7 +62,7 @@ function deliveryOf(random: () => number, index: number): Arrived {
     digest: String(index).repeat(64),
     installationId: `installation-${index % INSTALLATIONS}`,
     organizationId: random() < 0.5 ? organizationOf(index % INSTALLATIONS) : null,
-    ...(isAside && { verdict: 'set_aside', reason: 'other_app' }),
+    ...(isAside && { verdict: 'ignored', reason: 'other_app' }),
   });
 }
 
@@ -104,13 +104,13 @@ function jobOf(random: () => number, another: number, third: number): NewJob {
     ...job,
     ...(third < 0.3 && { payload: third < 0.1 ? { full: true } : narrow }),
     ...(third > 0.7 && { startInMs: 5000 }),
-    ...(third > 0.9 && { lane: 'certificates', dedupeKey: `certificates:${name}` }),
+    ...(third > 0.9 && { part: 'certificates', dedupeKey: `certificates:${name}` }),
   };
 }
 
-function claimed(slots: number, lane: 'data' | 'certificates'): Step {
+function claimed(slots: number, part: 'data' | 'certificates'): Step {
   return async (box, held, now) => {
-    const { jobs, ...seen } = await box.at(now).claim({ lanes: [{ lane, slots }], leaseMs: 60_000 });
+    const { jobs, ...seen } = await box.at(now).claim({ parts: [{ part, slots }], leaseMs: 60_000 });
     for (const job of jobs) held.set(job.claim, job);
     return { ...seen, jobs: jobs.map(({ id: _, ...job }) => job) };
   };
@@ -162,6 +162,6 @@ function withoutIds(answer: unknown): unknown {
   if (typeof answer === 'number') return 'a job';
   if (!Array.isArray(answer)) return answer;
   return answer.map(each =>
-    typeof each === 'object' && each !== null && 'repeated' in each ? each.repeated : each,
+    typeof each === 'object' && each !== null && 'isDuplicate' in each ? each.isDuplicate : each,
   );
 }

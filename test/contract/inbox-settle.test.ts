@@ -159,7 +159,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       for (let minute = 1; minute <= 30; minute += 1) {
         const at = NOON + minute * 60 * SECOND;
         expect(await box.pause(last, at, ERROR, at - SECOND)).toBe(true);
-        const none = { lanes: [{ lane: 'data' as const, slots: 0 }], leaseMs: 1 };
+        const none = { parts: [{ part: 'data' as const, slots: 0 }], leaseMs: 1 };
         expect(await box.at(at - SECOND).claim(none)).toMatchObject({
           nextChangeInMs: SECOND,
           othersWait: false,

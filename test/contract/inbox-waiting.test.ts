@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { installationJob, type Lane } from '../../src/inbox/job.js';
+import { installationJob, type Part } from '../../src/inbox/job.js';
 import { type Box, boxIn, only } from '../support/box.js';
 import { ENGINES } from '../support/engines.js';
 import { NOON } from '../support/inbox.js';
@@ -10,9 +10,9 @@ async function claimOne(box: Box, now: number) {
   return only(await box.claim({ ...LEASE, now }));
 }
 
-/** Whether something of the lane waits, and when to look again. */
-async function look(box: Box, now: number, lane: Lane = 'data') {
-  const { jobs, ...seen } = await box.at(now).claim({ lanes: [{ lane, slots: 0 }], leaseMs: 60_000 });
+/** Whether something of the part waits, and when to look again. */
+async function look(box: Box, now: number, part: Part = 'data') {
+  const { jobs, ...seen } = await box.at(now).claim({ parts: [{ part, slots: 0 }], leaseMs: 60_000 });
   expect(jobs).toEqual([]);
   return seen;
 }

@@ -64,7 +64,7 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
   ],
   [
     'no claim that the mirror has seen is above the counter of the inbox',
-    "INSERT INTO fences (organization_id, lane, claim) VALUES ('organization-1', 'data', 99)",
+    "INSERT INTO fences (organization_id, part, claim) VALUES ('organization-1', 'data', 99)",
   ],
 ];
 

@@ -363,7 +363,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const walk = await scene.begin();
     await walk.store('r-1', pdf('hello'), scene.clock.at);
     await walk.store('r-2', pdf('x'), scene.clock.at);
-    await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 5 });
+    await scene.mirror.raiseFence({ organizationId: 'organization-1', part: 'certificates', claim: 5 });
     await expect(walk.due(10)).rejects.toThrow('claim 1 was taken over by claim 5');
     expect(await scene.names()).toEqual(named);
   });
@@ -392,7 +392,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.enter();
     const walk = await scene.begin(1);
-    await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 2 });
+    await scene.mirror.raiseFence({ organizationId: 'organization-1', part: 'certificates', claim: 2 });
     await walk.store('r-1', pdf('x'), scene.clock.at);
     await expect(walk.finish(TRAFFIC)).rejects.toThrow(expect.objectContaining({ code: 'fenced' }));
     const newer = await scene.begin(2);

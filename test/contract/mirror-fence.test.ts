@@ -24,7 +24,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const read = await beginWarehouse(scene, 1);
     const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
     await read.writeBatch(credits, scene.clock.at);
-    await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
+    await scene.mirror.raiseFence({ organizationId: 'organization-1', part: 'data', claim: 2 });
     expect(await scene.db.column("SELECT error_code FROM syncs WHERE resource = 'warehouse'")).toEqual([
       'interrupted',
     ]);
@@ -36,11 +36,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await expect(read.writeBatch([], scene.clock.at)).rejects.toMatchObject({ code: 'ended' });
   });
 
-  test('the two lanes of an organization do not fence each other, nor do organizations', async () => {
+  test('the two parts of an organization do not fence each other, nor do organizations', async () => {
     const { mirror } = await stage();
-    await mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 7 });
-    await mirror.raiseFence({ organizationId: 'organization-2', lane: 'data', claim: 9 });
-    await mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 5 });
+    await mirror.raiseFence({ organizationId: 'organization-1', part: 'certificates', claim: 7 });
+    await mirror.raiseFence({ organizationId: 'organization-2', part: 'data', claim: 9 });
+    await mirror.raiseFence({ organizationId: 'organization-1', part: 'data', claim: 5 });
     expect(await mirror.highestClaim()).toBe(9);
   });
 

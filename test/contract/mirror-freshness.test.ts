@@ -69,7 +69,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('T39 a resource whose permission is missing is forbidden, keeps its rows, and is current after the next read', async () => {
     const scene = await sceneOfToday(stage);
     await scene.read('warehouse', [credit('c-1')]);
-    const task = { organizationId: 'organization-1', lane: 'data', claim: 1 } as const;
+    const task = { organizationId: 'organization-1', part: 'data', claim: 1 } as const;
     await scene.mirror.mark('forbidden', task, ['warehouse'], scene.clock.at);
     expect(await stateOf(scene, 'warehouse')).toBe('forbidden');
     expect(await scene.db.value('SELECT count(*) FROM warehouse_credits')).toBe(1);

@@ -30,7 +30,7 @@ async function sceneOf(library: Engine['library'], readBefore: number) {
     },
     announce: async (before: number) =>
       await tables.change(
-        `INSERT INTO inbox.deliveries (received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, secret_index, repeats)
+        `INSERT INTO inbox.deliveries (received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, secret_index, duplicates)
          VALUES (?, 'warehouseTransaction', 'installation-1', ?, 1, NULL, 'accepted', 0, 0)`,
         instant(before),
         `digest-${before}`,

@@ -28,7 +28,7 @@ describe.each(ENGINES)('$name', ({ stage, store }) => {
     const { open, db } = await store();
     const inbox = open(() => NOON);
     await inbox.enqueue([installationJob('installation-1', null, 'person')]);
-    const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: 1 }], leaseMs: 60_000 });
+    const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 1 }], leaseMs: 60_000 });
     const ends = jobs.map(
       ({ id, claim }) => ({ held: { id, claim }, end: { act: 'fail', error: FAULT } }) as const,
     );

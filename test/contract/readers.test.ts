@@ -193,7 +193,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readHealth: once(reader => health.readHealth(reader, NOW)),
   readOrigin: once(health.readOrigin),
   readNewestDelivery: once(inbox.readNewestDelivery),
-  findMostRepeated: about(SINCE, inbox.findMostRepeated),
+  findMostDuplicated: about(SINCE, inbox.findMostDuplicated),
   readSignedText: about([1, 2, 3, 4], async (reader, id) =>
     inbox.readSignedText(reader, (await readNumbered(reader, DELIVERIES, id)) ?? { text_id: 0, digest: '' }),
   ),

@@ -242,7 +242,7 @@ test('certificates never delay a delivery: they have places of their own', async
   program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 3000 } });
   for (let retirement = 0; retirement < 24; retirement++) retire(0.5);
   const busy = async () =>
-    (await program.rows("SELECT 1 FROM jobs WHERE state = 'running' AND lane = 'certificates'")).length > 0;
+    (await program.rows("SELECT 1 FROM jobs WHERE state = 'running' AND part = 'certificates'")).length > 0;
   await expect.poll(busy, { timeout: 60_000, interval: 5 }).toBe(true);
   program.registry.credits.friendbot(organizationId);
   await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);

@@ -39,7 +39,7 @@ async function startFleet(): Promise<Fleet> {
   const turn = () => Promise.resolve();
 
   async function work(count: number): Promise<void> {
-    const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: count }], leaseMs: LEASE_MS });
+    const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: count }], leaseMs: LEASE_MS });
     for (const job of jobs) {
       try {
         const outcome = await perform({ job, signal, turn });
@@ -83,7 +83,7 @@ async function startFleet(): Promise<Fleet> {
         readonly outcome: string;
       }>(
         `SELECT installation_id AS id, state, outcome FROM jobs
-         WHERE lane = 'data' AND (outcome IS NULL OR outcome <> 'merged') ORDER BY claim, id`,
+         WHERE part = 'data' AND (outcome IS NULL OR outcome <> 'merged') ORDER BY claim, id`,
       );
       const told = new Map<string, string>();
       for (const id of [...announced, ...listed]) {

@@ -26,7 +26,7 @@ const ON_ONE: Readonly<Record<string, string>> = {
   postgres: 'is about PostgreSQL alone',
   processes: 'signals and files; test/flows/postgres.test.ts kills the processes of PostgreSQL',
   proof: 'readers answer the same on both engines, in test/contract/readers.test.ts',
-  repeats: 'paces are the laws of test/contract/inbox-repeats.test.ts on both engines',
+  duplicates: 'paces are the laws of test/contract/inbox-duplicates.test.ts on both engines',
 };
 
 test('each flow is played on both engines, now or at length, or it is said why one is enough', () => {

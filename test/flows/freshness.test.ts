@@ -74,7 +74,7 @@ describe('what was announced and not read', () => {
     expect(await flood(unread, false)).toEqual(new Set(['current', 'behind']));
   });
 
-  test('repeats and replays that are read leave it current', async () => {
+  test('duplicates and replays that are read leave it current', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     const { inbox, time, value } = scene.program;
@@ -82,8 +82,8 @@ describe('what was announced and not read', () => {
     for (let second = 0; second < 90; second += 10) {
       await scene.pass(10);
       const receivedAt = time.now();
-      const repeat = { receivedAt, installationId: scene.installationId, digest: digest ?? '' };
-      const one = receivedBy(receivedAt, acceptedDelivery(repeat));
+      const again = { receivedAt, installationId: scene.installationId, digest: digest ?? '' };
+      const one = receivedBy(receivedAt, acceptedDelivery(again));
       await inbox.store([one, one]);
       await scene.read();
       expect(await scene.resources('current')).toEqual(await all(scene));
@@ -118,12 +118,12 @@ describe('what was announced and not read', () => {
     expect(await scene.resources('current')).toEqual(await all(scene));
   });
 
-  test('what was set aside, what names an unknown installation and what names an old one announce nothing', async () => {
+  test('what was ignored, what names an unknown installation and what names an old one announce nothing', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     await scene.work(false);
     const { inbox, registry, app, time } = scene.program;
-    const aside = { verdict: 'set_aside', reason: 'another app' } as const;
+    const aside = { verdict: 'ignored', reason: 'another app' } as const;
     const receivedAt = time.now();
     const came = [
       acceptedDelivery({ receivedAt, installationId: scene.installationId, ...aside }),

@@ -204,7 +204,7 @@ long.test(
     await expect.poll(mirror.rows, A_LEASE).toBe(1);
     const kept = await mirror.command(
       'query',
-      'select sum(1 + repeats) as n from inbox.deliveries',
+      'select sum(1 + duplicates) as n from inbox.deliveries',
       '--json',
     );
     expect(Number(/"n":\s*"?(\d+)/.exec(kept.stdout)?.[1])).toBeGreaterThanOrEqual(21);

@@ -82,7 +82,7 @@ test('T63 two and four worker processes on one pair of databases run no job twic
   for (const work of works) expect(await work.stop()).toBe(0);
   expect(await differences(program)).toEqual([]);
   const overlaps =
-    await program.rows(`SELECT a.id FROM jobs a JOIN jobs b ON a.id < b.id AND a.lane = b.lane AND a.organization_id = b.organization_id
+    await program.rows(`SELECT a.id FROM jobs a JOIN jobs b ON a.id < b.id AND a.part = b.part AND a.organization_id = b.organization_id
        WHERE a.started_at < b.finished_at AND b.started_at < a.finished_at`);
   expect(overlaps).toEqual([]);
   expect(await program.rows("SELECT * FROM syncs WHERE state <> 'complete'")).toEqual([]);
@@ -171,7 +171,7 @@ test('T71 a flood of deliveries leads to a read at once, then to one a second, a
   }
   const seconds = (Date.now() - startedAt) / 1000;
   const during = program.ended.slice(began).filter(({ kind }) => kind === 'installation').length;
-  const posts = 'SELECT sum(repeats + 1) FROM deliveries WHERE installation_id = ?';
+  const posts = 'SELECT sum(duplicates + 1) FROM deliveries WHERE installation_id = ?';
   expect(await program.value(posts, installationId)).toBeGreaterThanOrEqual(240);
   expect(during).toBeGreaterThanOrEqual(1);
   expect(during).toBeLessThanOrEqual(Math.ceil(seconds) + 1);

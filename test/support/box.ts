@@ -2,7 +2,7 @@ import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { Sqlite } from '../../src/store/sqlite/open.js';
 import type { Tables as Contract } from '../../src/store/contract/tables.js';
 import type { Announced, NewDelivery, StoredDelivery, Stretch } from '../../src/inbox/delivery.js';
-import type { ClaimedJob, Held, JobEnd, JobError, Lane, NewJob } from '../../src/inbox/job.js';
+import type { ClaimedJob, Held, JobEnd, JobError, Part, NewJob } from '../../src/inbox/job.js';
 import type { DoorPort, InboxPort } from '../../src/inbox/port.js';
 import { temporaryInbox } from './inbox.js';
 import { type Tables, tablesOf } from './tables.js';
@@ -25,7 +25,7 @@ interface Claiming {
   readonly now: number;
   readonly leaseMs: number;
   readonly slots: number;
-  readonly lane?: Lane;
+  readonly part?: Part;
 }
 
 /** An inbox whose clock stands wherever each call says. */
@@ -69,8 +69,8 @@ export function boxIn({ db, open }: Pick<Store, 'db' | 'open'>): Box {
     end,
     accept: createAccept(port, at),
     enqueue: async (job, now) => only(await at(now).enqueue([job])),
-    claim: async ({ now, leaseMs, slots, lane = 'data' }) => [
-      ...(await at(now).claim({ lanes: [{ lane, slots }], leaseMs })).jobs,
+    claim: async ({ now, leaseMs, slots, part = 'data' }) => [
+      ...(await at(now).claim({ parts: [{ part, slots }], leaseMs })).jobs,
     ],
     finish: (held, outcome, now) => end(held, { act: 'done', outcome }, now),
     retry: (held, when, error, now) => end(held, { act: 'retry', inMs: when - now, error }, now),

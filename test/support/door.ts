@@ -27,7 +27,7 @@ export interface Door {
   readonly answers: Answer[];
   readonly listening: Listening;
   post(body: string | Buffer, headers?: Record<string, string>): Promise<Response>;
-  /** Posts, repeats among them. */
+  /** Posts, duplicates among them. */
   stored(): number;
 }
 
@@ -73,7 +73,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
         body: typeof body === 'string' ? body : new Uint8Array(body),
       }),
     stored: () =>
-      Number(db.prepare('SELECT count(*) + coalesce(sum(repeats), 0) FROM deliveries').pluck().get()),
+      Number(db.prepare('SELECT count(*) + coalesce(sum(duplicates), 0) FROM deliveries').pluck().get()),
   };
 }
 

@@ -157,7 +157,7 @@ export function openSync(resource: Resource, knownAt: string | null = null): Ope
       startedAt: NOON,
       trigger: 'delivery',
     },
-    lane: 'data',
+    part: 'data',
     id: null,
     isOpen: false,
     knownAt,

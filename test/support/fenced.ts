@@ -21,7 +21,7 @@ export async function writeAfterBeingTakenOver(scene: Played): Promise<string[]>
   const late = await beginWarehouse(scene, 1);
   await late.writeBatch([credit('old')], scene.clock.at);
   scene.clock.at += MINUTE;
-  await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
+  await scene.mirror.raiseFence({ organizationId: 'organization-1', part: 'data', claim: 2 });
   const newer = await beginWarehouse(scene, 2);
   await newer.writeBatch([credit('new')], scene.clock.at);
   await newer.finish(finish);

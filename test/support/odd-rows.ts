@@ -93,7 +93,7 @@ export async function fillOddly(stage: Stage): Promise<void> {
 }
 
 const BY = { organizationId: 'organization-1', trigger: 'schedule', announced: async () => false } as const;
-const taskOf = (organizationId: string) => ({ organizationId, lane: 'data', claim: 1 });
+const taskOf = (organizationId: string) => ({ organizationId, part: 'data', claim: 1 });
 
 /** Of three of them the name stands in no list. */
 function named(index: number): { organization: Organization | null; document: string } {
@@ -301,9 +301,9 @@ async function project({ mirror, clock }: Stage, organizationId: string, turn: n
 const instant = (ms: number): string => new Date(ms).toISOString();
 
 const DELIVERIES =
-  'received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, reason, secret_index, job_id, repeats, last_received_at, unread_at';
-const JOBS = `kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, state, attempts, run_at, claimed_until,
-  claim, started_at, finished_at, created_at, last_error_code, last_error, outcome, merged_into, repeats_only`;
+  'received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, reason, secret_index, job_id, duplicates, last_received_at, unread_at';
+const JOBS = `kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, claimed_until,
+  claim, started_at, finished_at, created_at, last_error_code, last_error, outcome, merged_into, only_duplicates`;
 
 /** Jobs in every state, and deliveries of every kind. */
 export async function fillInboxOddly(tables: Tables): Promise<void> {
@@ -347,7 +347,7 @@ export async function fillInboxOddly(tables: Tables): Promise<void> {
       `digest-${index % 5}`,
       (index % 5) + 1,
       index % 6 === 0 ? 'event' : null,
-      set ? 'set_aside' : 'accepted',
+      set ? 'ignored' : 'accepted',
       set ? 'unreadable' : null,
       index % 2,
       set ? null : index + 1,

@@ -23,14 +23,14 @@ test('a mirror that was filled from one registry refuses every other', async () 
 test('after an older inbox.db was brought back, claims start above the highest that the mirror has seen', async () => {
   const program = await startProgram({ receiveOnly: true });
   const context = await contextOf(program, {});
-  await context.mirror.raiseFence({ organizationId: 'o1', lane: 'data', claim: 4711 });
+  await context.mirror.raiseFence({ organizationId: 'o1', part: 'data', claim: 4711 });
   const sync = createSync(context, OPTIONS);
   await sync.start();
   await sync.idle();
   await sync.stop();
   const { inbox } = program;
   await inbox.enqueue([{ kind: 'reservations', dedupeKey: 'x', trigger: 'worker', installationId: 'i1' }]);
-  const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: 10 }], leaseMs: 1000 });
+  const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 10 }], leaseMs: 1000 });
   const [job] = jobs;
   expect(job?.claim).toBeGreaterThan(4711);
 });

@@ -129,7 +129,7 @@ test('T63 the control: without claims two workers do clash', async () => {
   const ahead = createInboxPort(temporaryInbox(folder, 5000), () => Date.now() + 1e9);
   const careless: InboxPort = {
     ...createInboxPort(temporaryInbox(folder, 5000), Date.now),
-    claim: ({ lanes }) => ahead.claim({ lanes, leaseMs: -1e9 }),
+    claim: ({ parts }) => ahead.claim({ parts, leaseMs: -1e9 }),
   };
   const workers = [1, 2].map(() => startWorker(folder, perform, { inbox: careless }));
   await expect.poll(() => clashes.length).toBeGreaterThan(0);

@@ -152,7 +152,7 @@ describe('T05 a signed text that is no text is refused with 400', () => {
 });
 
 describe('once the signature is good nothing is refused', () => {
-  test('T10 a delivery for another app is set aside', () => {
+  test('T10 a delivery for another app is ignored', () => {
     expect(reasonOf(payloadOf({ installation: installationOf({ appId: 'another-app' }) }))).toBe('other_app');
   });
 
@@ -174,31 +174,31 @@ describe('once the signature is good nothing is refused', () => {
   });
 
   test.each(['not base64!', 'e30', 'e30=\n', 'e3 0=', '', 'e31='])(
-    'T12 %j is set aside: no base64',
+    'T12 %j is ignored: no base64',
     signedData => {
       expect(delivered(open(rawSignedPost(signedData))).reason).toBe('not_base64');
     },
   );
 
-  test('T12 bytes that are no UTF-8 are set aside, and kept', () => {
+  test('T12 bytes that are no UTF-8 are ignored, and kept', () => {
     const signedData = Buffer.from([0x7b, 0xff, 0x7d]).toString('base64');
     expect(delivered(open(rawSignedPost(signedData)))).toMatchObject({ reason: 'not_utf8', signedData });
   });
 
-  test.each(['{', 'undefined', '\uFEFF{}', '{}{}', "{'a':1}"])('T12 %j is set aside: no JSON', text => {
+  test.each(['{', 'undefined', '\uFEFF{}', '{}{}', "{'a':1}"])('T12 %j is ignored: no JSON', text => {
     expect(reasonOf(text)).toBe('not_json');
   });
 
-  test.each(['[]', 'null', '7', '"text"'])('T12 %s is set aside: no object', text => {
+  test.each(['[]', 'null', '7', '"text"'])('T12 %s is ignored: no object', text => {
     expect(reasonOf(text)).toBe('not_an_object');
   });
 
-  test('T12 a text nested 20,000 deep is set aside', () => {
+  test('T12 a text nested 20,000 deep is ignored', () => {
     expect(reasonOf(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)).toBe('nested_too_deep');
     expect(reasonOf('{"a":'.repeat(5000) + '1' + '}'.repeat(5000))).toBe('nested_too_deep');
   });
 
-  test('T12 keys that reach for a prototype are set aside, and reach nothing', () => {
+  test('T12 keys that reach for a prototype are ignored, and reach nothing', () => {
     const inner = JSON.stringify(payloadOf()).slice(1);
     expect(reasonOf(`{"__proto__":{"polluted":1},${inner}`)).toBe('prototype_key');
     expect(reasonOf(`{"\\u005f_proto__":{"polluted":1},${inner}`)).toBe('prototype_key');
@@ -207,7 +207,7 @@ describe('once the signature is good nothing is refused', () => {
     expect(reasonOf(payloadOf({ note: '__proto__', list: ['__proto__'] }))).toBeNull();
   });
 
-  test('T12 a key that stands twice is set aside: two readers could understand two things', () => {
+  test('T12 a key that stands twice is ignored: two readers could understand two things', () => {
     const inner = JSON.stringify(payloadOf()).slice(1);
     expect(reasonOf(`{"event":"uninstalled",${inner}`)).toBe('duplicate_key');
     expect(reasonOf(`{"\\u0065vent":"uninstalled",${inner}`)).toBe('duplicate_key');
@@ -233,7 +233,7 @@ describe('once the signature is good nothing is refused', () => {
     null,
     {},
     ['a'],
-  ])('T31 the installation id %j is set aside', id => {
+  ])('T31 the installation id %j is ignored', id => {
     const delivery = delivered(open(signedPost(payloadOf({ installation: installationOf({ id }) }))));
     expect(delivery).toMatchObject({ reason: 'no_usable_installation_id', installationId: null });
   });

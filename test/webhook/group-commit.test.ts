@@ -10,7 +10,7 @@ function acceptedDelivery(overrides: Partial<NewDelivery> = {}): NewDelivery {
   return { ...delivery, receivedMsAgo: 0, ...overrides };
 }
 
-const BAD = acceptedDelivery({ reason: 'accepted and set aside at once' });
+const BAD = acceptedDelivery({ reason: 'accepted and ignored at once' });
 
 function counted(folder?: string) {
   const db = temporaryInbox(folder);
@@ -129,9 +129,9 @@ describe('deliveries that arrive together', () => {
       commits.accept(acceptedDelivery()),
     ]);
     expect(results).toEqual([
-      { id: 1, jobId: 1, repeated: false },
+      { id: 1, jobId: 1, isDuplicate: false },
       { failure: { code: 'SQLITE_CONSTRAINT_CHECK', message: expect.any(String) } },
-      { id: 2, jobId: 1, repeated: false },
+      { id: 2, jobId: 1, isDuplicate: false },
     ]);
     expect(stored()).toBe(2);
   });

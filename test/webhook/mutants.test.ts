@@ -80,7 +80,7 @@ describe('the signature check', () => {
 const ANSWERED: PostEnd = {
   kind: 'stored',
   delivery: { event: null, installationId: null, verdict: 'accepted', reason: null, secretIndex: 0 },
-  stored: { id: 0, jobId: null, repeated: false },
+  stored: { id: 0, jobId: null, isDuplicate: false },
 };
 
 describe('the durable answer', () => {

@@ -25,7 +25,7 @@ test('a post that we cannot cope with fails alone: those beside it are stored, e
     secrets: [SECRET],
     appId: APP_ID,
     store: async deliveries =>
-      deliveries.map((_, index) => ({ id: index + 1, jobId: null, repeated: false })),
+      deliveries.map((_, index) => ({ id: index + 1, jobId: null, isDuplicate: false })),
   });
   const forged = { ...genuine(), signature: 'sha256=00' };
   const outcomes = await accept([genuine(), poison, forged, genuine()], 0);

@@ -66,7 +66,7 @@ describe('a genuine delivery', () => {
     expect(door.db.prepare('SELECT secret_index FROM deliveries').pluck().all()).toEqual([0, 1]);
   });
 
-  test('T10 T12 that cannot be used is answered 202, stored and set aside without a job', async () => {
+  test('T10 T12 that cannot be used is answered 202, stored and ignored without a job', async () => {
     const door = await openDoor();
     const posts = [
       signedPost(payloadOf({ installation: installationOf({ appId: 'another' }) })),
@@ -78,7 +78,7 @@ describe('a genuine delivery', () => {
     for (const post of posts) expect(await postStatus(door, post)).toBe(202);
     expect(door.db.prepare('SELECT verdict, reason, job_id FROM deliveries').all()).toEqual(
       ['other_app', 'not_base64', 'nested_too_deep', 'prototype_key', 'duplicate_key'].map(reason => ({
-        verdict: 'set_aside',
+        verdict: 'ignored',
         reason,
         job_id: null,
       })),

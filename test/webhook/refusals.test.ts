@@ -23,7 +23,7 @@ function refusal(overrides: Partial<Refusal> = {}): Refusal {
   };
 }
 
-async function lookAt(check: 'refusals' | 'repeats', reader: Reader, now: number) {
+async function lookAt(check: 'refusals' | 'duplicates', reader: Reader, now: number) {
   const health = await readHealth(reader, now);
   return await MIRROR_CHECKS[check]({ reader, now, health, work: null, rate: null });
 }
@@ -160,7 +160,7 @@ test('T20 the doctor tells of a delivery that comes again and again', async () =
   const { inbox, reader } = temporaryPlace();
   const { accept } = boxOf(inbox);
   const captured = acceptedDelivery();
-  const finding = () => lookAt('repeats', reader, NOON + 3_000_000);
+  const finding = () => lookAt('duplicates', reader, NOON + 3_000_000);
   expect(await finding()).toMatchObject({ state: 'ok', found: 'no delivery came twice within the hour' });
   await accept([captured, acceptedDelivery(), captured], NOON);
   expect(await finding()).toMatchObject({ state: 'ok', found: expect.stringContaining('came 2 times') });
@@ -172,12 +172,12 @@ test('T20 the doctor tells of a delivery that comes again and again', async () =
     );
   }
   expect(await finding()).toEqual({
-    check: 'repeats',
+    check: 'duplicates',
     state: 'warn',
     found: 'the same delivery came 62 times within the hour, last as number 4',
     todo: expect.stringContaining('carbon-mirror deliveries show 4'),
   });
-  expect(await lookAt('repeats', reader, NOON + 3_600_000 * 2)).toMatchObject({ state: 'ok' });
+  expect(await lookAt('duplicates', reader, NOON + 3_600_000 * 2)).toMatchObject({ state: 'ok' });
   await accept([{ ...captured, receivedAt: NOON + 130_000 }], NOON + 130_000);
   expect((await readHealth(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());
   expect((await readStatus(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());

@@ -16,7 +16,7 @@ DECLARE
   now_at timestamptz := given ->> 'at';
   start_at timestamptz := now_at;
   key text := wish ->> 'dedupe_key';
-  repeats boolean := wish ->> 'repeats_only';
+  duplicates boolean := wish ->> 'only_duplicates';
   is_plain boolean := wish ->> 'payload' IS NULL AND wish ->> 'start_in_ms' IS NULL;
   last_at timestamptz;
   turn int := 0;
@@ -27,8 +27,8 @@ BEGIN
     IF is_plain THEN
       SELECT id INTO found_id FROM inbox.jobs
       WHERE dedupe_key = key AND state IN ('waiting', 'paused') AND payload = '{}'
-        AND ((state = 'waiting' AND run_at <= start_at) OR (repeats AND (state = 'paused' OR attempts > 0)))
-        AND (repeats OR repeats_only = 0)
+        AND ((state = 'waiting' AND run_at <= start_at) OR (duplicates AND (state = 'paused' OR attempts > 0)))
+        AND (duplicates OR only_duplicates = 0)
         AND trigger IN ('person', wish ->> 'trigger')
         AND coalesce(wish ->> 'organization_id', organization_id, '') = coalesce(organization_id, '');
       IF FOUND THEN RETURN found_id; END IF;
@@ -36,24 +36,24 @@ BEGIN
     EXIT WHEN last_at IS NOT NULL;
     SELECT max(started_at) INTO last_at FROM inbox.jobs WHERE dedupe_key = key;
     EXIT WHEN last_at IS NULL;
-    IF repeats THEN
+    IF duplicates THEN
       SELECT coalesce(min(place) FILTER (WHERE useful) - 1, count(*)) INTO turn FROM (
-        SELECT repeats_only = 0 OR outcome <> given ->> 'unchanged' AS useful,
+        SELECT only_duplicates = 0 OR outcome <> given ->> 'unchanged' AS useful,
           row_number() OVER (ORDER BY started_at DESC) AS place
         FROM inbox.jobs
         WHERE dedupe_key = key AND state = 'done' AND started_at IS NOT NULL AND outcome <> 'merged'
         ORDER BY started_at DESC LIMIT (given ->> 'reads_looked_at')::int) AS latest;
     END IF;
     start_at := greatest(now_at, least(last_at, now_at) + (given -> 'paces' ->> turn)::int * interval '1 millisecond');
-    EXIT WHEN NOT repeats;
+    EXIT WHEN NOT duplicates;
   END LOOP;
-  INSERT INTO inbox.jobs AS jobs (kind, organization_id, installation_id, lane, dedupe_key, trigger, payload,
-    repeats_only, run_at, created_at)
+  INSERT INTO inbox.jobs AS jobs (kind, organization_id, installation_id, part, dedupe_key, trigger, payload,
+    only_duplicates, run_at, created_at)
   VALUES (
     wish ->> 'kind',
     coalesce(wish ->> 'organization_id', (SELECT known.organization_id FROM inbox.jobs AS known
       WHERE known.installation_id = wish ->> 'installation_id' AND known.organization_id IS NOT NULL LIMIT 1)),
-    wish ->> 'installation_id', wish ->> 'lane', key, wish ->> 'trigger', coalesce(wish ->> 'payload', '{}'), repeats::int,
+    wish ->> 'installation_id', wish ->> 'part', key, wish ->> 'trigger', coalesce(wish ->> 'payload', '{}'), duplicates::int,
     greatest(now_at + coalesce((wish ->> 'start_in_ms')::double precision, 0) * interval '1 millisecond', start_at), now_at)
   ON CONFLICT (dedupe_key) WHERE state IN ('waiting', 'paused') DO UPDATE SET
     state = 'waiting',
@@ -66,10 +66,10 @@ BEGIN
       WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
       WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
       ELSE jobs.trigger END,
-    repeats_only = CASE 'schedule'
-      WHEN jobs.trigger THEN excluded.repeats_only
-      WHEN excluded.trigger THEN jobs.repeats_only
-      ELSE least(jobs.repeats_only, excluded.repeats_only) END,
+    only_duplicates = CASE 'schedule'
+      WHEN jobs.trigger THEN excluded.only_duplicates
+      WHEN excluded.trigger THEN jobs.only_duplicates
+      ELSE least(jobs.only_duplicates, excluded.only_duplicates) END,
     payload = inbox.merged_payload(jobs.payload::jsonb, excluded.payload::jsonb),
     organization_id = coalesce(excluded.organization_id, jobs.organization_id)
   RETURNING id INTO found_id;
@@ -77,7 +77,7 @@ BEGIN
   RETURN found_id;
 END
 $$;
-COMMENT ON FUNCTION inbox.ask IS 'Makes sure that a job with the wish''s key will start after now, and answers its id. It is merged with one that waits, never with a running one, which may already have read what has changed since. A paused job waits again. One that waits after a failure keeps its retry time, unless a person asks, or it is so late that only a clock that was ahead can have given it. Repeats change neither.';
+COMMENT ON FUNCTION inbox.ask IS 'Makes sure that a job with the wish''s key will start after now, and answers its id. It is merged with one that waits, never with a running one, which may already have read what has changed since. A paused job waits again. One that waits after a failure keeps its retry time, unless a person asks, or it is so late that only a clock that was ahead can have given it. Duplicates change neither.';
 
 CREATE FUNCTION inbox.enqueue(given jsonb) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -108,7 +108,7 @@ DECLARE
   begun_at timestamptz;
 BEGIN
   IF jsonb_array_length(ms_ago) < first_place THEN RETURN NULL; END IF;
-  SELECT max(started_at) INTO begun_at FROM inbox.jobs WHERE installation_id = installation AND lane = 'data';
+  SELECT max(started_at) INTO begun_at FROM inbox.jobs WHERE installation_id = installation AND part = 'data';
   IF begun_at IS NULL OR begun_at <= since THEN RETURN NULL; END IF;
   RETURN (SELECT coalesce(min(at) FILTER (WHERE at >= begun_at), max(at)) FROM (
     SELECT now_at - post::double precision * interval '1 millisecond' AS at
@@ -133,17 +133,17 @@ DECLARE
   last_at timestamptz;
   stood boolean;
 BEGIN
-  -- Of each installation one: repeats that come with something new do not slow it down.
+  -- Of each installation one: duplicates that come with something new do not slow it down.
   FOR wish IN
-    SELECT jsonb_build_object('kind', given ->> 'kind', 'trigger', given ->> 'trigger', 'lane', 'data',
-      'dedupe_key', known.job_key, 'installation_id', installation_id, 'repeats_only', bool_and(is_repeat),
-      'organization_id', coalesce((array_agg(organization_id ORDER BY n) FILTER (WHERE NOT is_repeat))[1],
+    SELECT jsonb_build_object('kind', given ->> 'kind', 'trigger', given ->> 'trigger', 'part', 'data',
+      'dedupe_key', known.job_key, 'installation_id', installation_id, 'only_duplicates', bool_and(is_duplicate),
+      'organization_id', coalesce((array_agg(organization_id ORDER BY n) FILTER (WHERE NOT is_duplicate))[1],
         (array_agg(organization_id ORDER BY n))[1]))
     FROM (
       SELECT given_row.n, given_row.job_key, given_row.installation_id, given_row.organization_id,
         again OR coalesce(abs(extract(epoch FROM now_at - greatest(text.last_received_at, row.received_at,
             row.last_received_at)) * 1000 - (ms_ago ->> 0)::double precision)
-          < (given ->> 'repeated_within_ms')::int, false) AS is_repeat
+          < (given ->> 'duplicate_within_ms')::int, false) AS is_duplicate
       FROM jsonb_to_recordset(given -> 'rows') AS given_row (n int, again boolean, text_id bigint, row_id bigint, ms_ago jsonb,
         job_key text, installation_id text, organization_id text, digest text)
       LEFT JOIN inbox.signed_texts AS text ON text.id = given_row.text_id AND text.digest = given_row.digest
@@ -169,7 +169,7 @@ BEGIN
     row_id := NULL;
     IF bundle.row_id IS NOT NULL THEN
       UPDATE inbox.deliveries AS row SET
-        repeats = row.repeats + jsonb_array_length(bundle.ms_ago),
+        duplicates = row.duplicates + jsonb_array_length(bundle.ms_ago),
         outer_mismatch = coalesce(row.outer_mismatch, bundle.outer_mismatch),
         last_received_at = greatest(row.received_at, row.last_received_at, last_at),
         unread_at = coalesce(inbox.unread_at(now_at, bundle.ms_ago, 1, row.installation_id,
@@ -192,7 +192,7 @@ BEGIN
         VALUES (bundle.digest, first_at, bundle.signed_data) RETURNING id INTO kept_id;
       END IF;
       INSERT INTO inbox.deliveries (received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, reason,
-        secret_index, job_id, repeats, last_received_at, unread_at)
+        secret_index, job_id, duplicates, last_received_at, unread_at)
       VALUES (first_at, bundle.event, bundle.installation_id, bundle.digest, kept_id, bundle.outer_mismatch,
         bundle.verdict, bundle.reason, bundle.secret_index, job, jsonb_array_length(bundle.ms_ago) - 1,
         CASE WHEN jsonb_array_length(bundle.ms_ago) > 1 THEN last_at END,
@@ -209,21 +209,21 @@ COMMENT ON FUNCTION inbox.store IS 'Stores a group of deliveries: rows of posts 
 
 -- Beside a transaction that stays open no dead row of a job can be removed, and there are as many of them as jobs have run.
 -- A claim goes through those once, not once for each job that is due; whoever ends jobs finds theirs by id.
-CREATE FUNCTION inbox.has_claimable(now_at timestamptz, wanted_lane text) RETURNS boolean
+CREATE FUNCTION inbox.has_claimable(now_at timestamptz, wanted_part text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
   RETURN (
     WITH running AS MATERIALIZED (
-      SELECT organization_id, installation_id, claimed_until FROM inbox.jobs WHERE state = 'running' AND lane = wanted_lane
+      SELECT organization_id, installation_id, claimed_until FROM inbox.jobs WHERE state = 'running' AND part = wanted_part
     )
     SELECT EXISTS (SELECT FROM running WHERE claimed_until <= now_at)
       OR EXISTS (SELECT FROM inbox.jobs AS job
-        WHERE state IN ('waiting', 'paused') AND run_at <= now_at AND lane = wanted_lane
+        WHERE state IN ('waiting', 'paused') AND run_at <= now_at AND part = wanted_part
           AND NOT EXISTS (SELECT FROM running WHERE running.organization_id = job.organization_id)
           AND NOT EXISTS (SELECT FROM running WHERE running.installation_id = job.installation_id)));
 END
 $$;
-COMMENT ON FUNCTION inbox.has_claimable IS 'Whether a claim in this lane would find something: a due job that no claim stands in the way of. A lease that has run out still holds until its job is taken over, which comes first.';
+COMMENT ON FUNCTION inbox.has_claimable IS 'Whether a claim in this part would find something: a due job that no claim stands in the way of. A lease that has run out still holds until its job is taken over, which comes first.';
 
 CREATE FUNCTION inbox.fail_worn_out(given jsonb, until_at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -245,7 +245,7 @@ END
 $$;
 COMMENT ON FUNCTION inbox.fail_worn_out IS 'What no claim may find: leases that are too long, which a clock that was ahead has given, and jobs that have failed too often.';
 
-CREATE FUNCTION inbox.take(now_at timestamptz, until_at timestamptz, wanted_lane text, slots int, candidates int)
+CREATE FUNCTION inbox.take(now_at timestamptz, until_at timestamptz, wanted_part text, slots int, candidates int)
 RETURNS jsonb
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -255,32 +255,32 @@ BEGIN
   -- and never run beside, then what failed while the registry did not answer, paused ones too; "chosen" at most one of each installation and of each organization, in fair
   -- order; "held" those that nobody else is at.
   WITH running AS MATERIALIZED (
-    SELECT organization_id, installation_id, lane, claimed_until FROM inbox.jobs WHERE state = 'running'
+    SELECT organization_id, installation_id, part, claimed_until FROM inbox.jobs WHERE state = 'running'
   ),
   due AS MATERIALIZED (
-    (SELECT * FROM inbox.jobs AS job WHERE state = 'running' AND claimed_until <= now_at AND lane = wanted_lane
+    (SELECT * FROM inbox.jobs AS job WHERE state = 'running' AND claimed_until <= now_at AND part = wanted_part
       ORDER BY claimed_until LIMIT candidates)
     UNION ALL
     (SELECT * FROM inbox.jobs AS job WHERE state = 'waiting' AND attempts > 0 AND run_at <= created_at AND run_at <= now_at
-      AND lane = wanted_lane
-      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
+      AND part = wanted_part
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.part = job.part
         AND other.organization_id = job.organization_id)
-      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.part = job.part
         AND other.installation_id = job.installation_id)
       ORDER BY run_at LIMIT candidates)
     UNION ALL
     (SELECT * FROM inbox.jobs AS job WHERE state = 'waiting' AND run_at <= now_at AND NOT (attempts > 0 AND run_at <= created_at)
-      AND lane = wanted_lane
-      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
+      AND part = wanted_part
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.part = job.part
         AND other.organization_id = job.organization_id)
-      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.part = job.part
         AND other.installation_id = job.installation_id)
       ORDER BY run_at LIMIT candidates)
     UNION ALL
-    (SELECT * FROM inbox.jobs AS job WHERE state = 'paused' AND run_at <= now_at AND lane = wanted_lane
-      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
+    (SELECT * FROM inbox.jobs AS job WHERE state = 'paused' AND run_at <= now_at AND part = wanted_part
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.part = job.part
         AND other.organization_id = job.organization_id)
-      AND NOT EXISTS (SELECT FROM running AS other WHERE other.lane = job.lane
+      AND NOT EXISTS (SELECT FROM running AS other WHERE other.part = job.part
         AND other.installation_id = job.installation_id)
       ORDER BY run_at LIMIT candidates)
   ),
@@ -289,7 +289,7 @@ BEGIN
       (SELECT count(*) FROM running AS live WHERE live.claimed_until > now_at
         AND live.installation_id = due.installation_id) AS running,
       (SELECT max(earlier.started_at) FROM inbox.jobs AS earlier
-        WHERE earlier.installation_id = due.installation_id AND earlier.lane = wanted_lane) AS started,
+        WHERE earlier.installation_id = due.installation_id AND earlier.part = wanted_part) AS started,
       row_number() OVER (PARTITION BY coalesce(installation_id, 'job ' || id)
         ORDER BY state, run_at, id) AS of_installation,
       row_number() OVER (PARTITION BY coalesce(organization_id, 'job ' || id)
@@ -324,7 +324,7 @@ BEGIN
   RETURN taken_jobs;
 END
 $$;
-COMMENT ON FUNCTION inbox.take IS 'The claim of one lane. Two workers that see different jobs of one organization or installation meet at the unique indexes: the later one tries again.';
+COMMENT ON FUNCTION inbox.take IS 'The claim of one part. Two workers that see different jobs of one organization or installation meet at the unique indexes: the later one tries again.';
 
 CREATE FUNCTION inbox.claim(given jsonb) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -332,23 +332,23 @@ DECLARE
   now_at timestamptz := given ->> 'at';
   until_at timestamptz := now_at + (given ->> 'lease_ms')::double precision * interval '1 millisecond';
   wanted record;
-  open_lanes text[] := '{}';
+  open_parts text[] := '{}';
   taken jsonb := '[]';
   taken_jobs jsonb := '[]';
   others_wait boolean := false;
   next_at timestamptz;
 BEGIN
   -- Where nothing can be taken nothing is written.
-  FOR wanted IN SELECT * FROM jsonb_to_recordset(given -> 'lanes') AS wanted (lane text, slots int) WHERE slots > 0 LOOP
-    IF inbox.has_claimable(now_at, wanted.lane) THEN open_lanes := open_lanes || wanted.lane; END IF;
+  FOR wanted IN SELECT * FROM jsonb_to_recordset(given -> 'parts') AS wanted (part text, slots int) WHERE slots > 0 LOOP
+    IF inbox.has_claimable(now_at, wanted.part) THEN open_parts := open_parts || wanted.part; END IF;
   END LOOP;
-  IF cardinality(open_lanes) > 0 THEN PERFORM inbox.fail_worn_out(given, until_at); END IF;
-  FOR wanted IN SELECT * FROM jsonb_to_recordset(given -> 'lanes') AS wanted (lane text, slots int) LOOP
-    taken := CASE WHEN wanted.lane = ANY (open_lanes)
-      THEN inbox.take(now_at, until_at, wanted.lane, wanted.slots, (given ->> 'candidates')::int) ELSE '[]' END;
+  IF cardinality(open_parts) > 0 THEN PERFORM inbox.fail_worn_out(given, until_at); END IF;
+  FOR wanted IN SELECT * FROM jsonb_to_recordset(given -> 'parts') AS wanted (part text, slots int) LOOP
+    taken := CASE WHEN wanted.part = ANY (open_parts)
+      THEN inbox.take(now_at, until_at, wanted.part, wanted.slots, (given ->> 'candidates')::int) ELSE '[]' END;
     taken_jobs := taken_jobs || taken;
     others_wait := others_wait OR (wanted.slots > 0 AND jsonb_array_length(taken) >= wanted.slots)
-      OR inbox.has_claimable(now_at, wanted.lane);
+      OR inbox.has_claimable(now_at, wanted.part);
   END LOOP;
   SELECT least(
     (SELECT min(run_at) FROM inbox.jobs WHERE state = 'waiting' AND run_at > now_at),
@@ -447,7 +447,7 @@ BEGIN
         attempts = CASE wanted.act WHEN 'retry' THEN greatest(attempts, job.attempts) ELSE attempts END,
         trigger = CASE WHEN 'person' IN (trigger, job.trigger) THEN 'person'
           WHEN job.trigger = 'delivery' THEN 'delivery' ELSE trigger END,
-        repeats_only = least(repeats_only, job.repeats_only),
+        only_duplicates = least(only_duplicates, job.only_duplicates),
         payload = inbox.merged_payload(payload::jsonb, job.payload::jsonb),
         last_error_code = job.last_error_code, last_error = job.last_error
       WHERE id = upcoming_id;
@@ -484,7 +484,7 @@ BEGIN
       SELECT id FROM (
         SELECT * FROM inbox.jobs WHERE dedupe_key = job_key AND state IN ('waiting', 'paused') OFFSET 0
       ) AS job
-      WHERE state = 'waiting' AND payload = '{}' AND repeats_only = 0 AND trigger IN ('person', given ->> 'trigger')
+      WHERE state = 'waiting' AND payload = '{}' AND only_duplicates = 0 AND trigger IN ('person', given ->> 'trigger')
         AND coalesce(wishes.organization_id, job.organization_id, '') = coalesce(job.organization_id, '')
         AND (run_at <= now_at OR run_at <= (
           SELECT least(max(started_at), now_at) + pace FROM inbox.jobs AS earlier WHERE earlier.dedupe_key = job_key))
@@ -492,8 +492,8 @@ BEGIN
   ),
   asked AS MATERIALIZED (
     SELECT job_key, coalesce(id, inbox.ask(given, jsonb_build_object('kind', given ->> 'kind',
-      'trigger', given ->> 'trigger', 'lane', 'data', 'dedupe_key', job_key, 'installation_id', installation_id,
-      'organization_id', organization_id, 'repeats_only', false))) AS id
+      'trigger', given ->> 'trigger', 'part', 'data', 'dedupe_key', job_key, 'installation_id', installation_id,
+      'organization_id', organization_id, 'only_duplicates', false))) AS id
     FROM found
   ),
   texts AS (
@@ -503,7 +503,7 @@ BEGIN
   ),
   written AS (
     INSERT INTO inbox.deliveries (received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, reason,
-      secret_index, job_id, repeats, last_received_at, unread_at)
+      secret_index, job_id, duplicates, last_received_at, unread_at)
     SELECT first_at, event, installation_id, digest, texts.id, outer_mismatch, verdict, reason, secret_index, asked.id,
       jsonb_array_length(ms_ago) - 1,
       CASE WHEN jsonb_array_length(ms_ago) > 1

@@ -3,13 +3,13 @@ import { index, type Part, raw, table } from '../../schema.js';
 export const TABLES = [
   table(
     'inbox.deliveries',
-    'Every POST whose signature was good, in the order of arrival: a row each, but repeats of one text that wait for the same read, or are set aside, share one for a minute. A row is written before the sender is answered.',
+    'Every POST whose signature was good, in the order of arrival: a row each, but duplicates of one text that wait for the same read, or are ignored, share one for a minute. A row is written before the sender is answered.',
     {
       id: ['id', 'rises in the order of arrival'],
       received_at: ['instant', 'when the whole body had been read', 'NOT NULL'],
       event: ['text', "the event's name as signed; null where none was readable"],
       installation_id: ['text', 'the installation it speaks of; null where no usable id was signed'],
-      digest: ['text', 'SHA-256 of the signed text in hex; equal for repeats', 'NOT NULL'],
+      digest: ['text', 'SHA-256 of the signed text in hex; equal for duplicates', 'NOT NULL'],
       text_id: ['int', 'the signed text itself, in signed_texts', 'NOT NULL'],
       outer_mismatch: [
         'text',
@@ -17,12 +17,12 @@ export const TABLES = [
       ],
       verdict: [
         'text',
-        'accepted leads to a read of the registry, set_aside does not',
-        "NOT NULL CHECK (verdict IN ('accepted', 'set_aside'))",
+        'accepted leads to a read of the registry, ignored does not',
+        "NOT NULL CHECK (verdict IN ('accepted', 'ignored'))",
       ],
       reason: [
         'text',
-        'why it was set aside; null where it was accepted',
+        'why it was ignored; null where it was accepted',
         "CHECK ((reason IS NULL) = (verdict = 'accepted'))",
       ],
       secret_index: [
@@ -32,10 +32,14 @@ export const TABLES = [
       ],
       job_id: [
         'int',
-        'the job that was sure to start after it arrived; null where it was set aside',
+        'the job that was sure to start after it arrived; null where it was ignored',
         "CHECK (job_id IS NULL OR verdict = 'accepted')",
       ],
-      repeats: ['int', 'how many more posts of the same text are counted in this row', 'NOT NULL DEFAULT 0'],
+      duplicates: [
+        'int',
+        'how many more posts of the same text are counted in this row',
+        'NOT NULL DEFAULT 0',
+      ],
       last_received_at: ['instant', 'when the latest of them came; null where none did'],
       unread_at: [
         'instant',
@@ -72,10 +76,10 @@ export const TABLES = [
       ],
       organization_id: ['text', 'whose data it reads; null until that is known'],
       installation_id: ['text', 'through which installation it reads; null for work that belongs to none'],
-      lane: [
+      part: [
         'text',
-        'one organization is in at most one live claim per lane',
-        "NOT NULL DEFAULT 'data' CHECK (lane IN ('data', 'certificates'))",
+        'one organization is in at most one live claim per part',
+        "NOT NULL DEFAULT 'data' CHECK (part IN ('data', 'certificates'))",
       ],
       dedupe_key: ['text', 'at most one job with this key waits; later ones are merged with it', 'NOT NULL'],
       trigger: ['text', 'what asked for it: delivery, schedule, worker or a person', 'NOT NULL'],
@@ -108,10 +112,10 @@ export const TABLES = [
       last_error: ['text', 'the latest failure in words'],
       outcome: ['text', 'how a done job ended: a word of the worker, or merged'],
       merged_into: ['int', 'the job that took over from a merged one'],
-      repeats_only: [
+      only_duplicates: [
         'int',
         '1 where nothing but deliveries that had come before asked for it: such reads slow down while they find nothing new',
-        'NOT NULL DEFAULT 0 CHECK (repeats_only IN (0, 1))',
+        'NOT NULL DEFAULT 0 CHECK (only_duplicates IN (0, 1))',
       ],
     },
     {
@@ -126,7 +130,7 @@ export const TABLES = [
   index('jobs_failed', 'inbox.jobs', 'finished_at', "state = 'failed'"),
   index('jobs_done', 'inbox.jobs', 'finished_at', "state = 'done'"),
   index('jobs_by_key', 'inbox.jobs', 'dedupe_key, started_at'),
-  index('jobs_by_installation', 'inbox.jobs', 'installation_id, lane, started_at'),
+  index('jobs_by_installation', 'inbox.jobs', 'installation_id, part, started_at'),
   /** What failed while the registry did not answer is due since it was first asked for, once the registry answers again: it comes first. */
   index(
     'jobs_tried_first',
@@ -193,9 +197,9 @@ export const OF_POSTGRES: readonly Part[] = [
     "verdict = 'accepted'",
   ),
   /** They are counted on every page of the console, and are few beside what was accepted. */
-  index('deliveries_set_aside', 'inbox.deliveries', 'id', "verdict = 'set_aside'"),
+  index('deliveries_ignored', 'inbox.deliveries', 'id', "verdict = 'ignored'"),
   index('jobs_worn_out', 'inbox.jobs', 'id', "attempts >= 10 AND state IN ('waiting', 'running')"),
-  /** Whatever two workers see of each other: nothing runs twice in a lane. */
-  index('unique jobs_running_organization', 'inbox.jobs', 'organization_id, lane', "state = 'running'"),
-  index('unique jobs_running_installation', 'inbox.jobs', 'installation_id, lane', "state = 'running'"),
+  /** Whatever two workers see of each other: nothing runs twice in a part. */
+  index('unique jobs_running_organization', 'inbox.jobs', 'organization_id, part', "state = 'running'"),
+  index('unique jobs_running_installation', 'inbox.jobs', 'installation_id, part', "state = 'running'"),
 ];

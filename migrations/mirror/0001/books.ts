@@ -34,17 +34,17 @@ export const BOOKS = [
   raw(({ mirror }) => `INSERT INTO ${mirror}version_counter VALUES (1, 0);\n`),
   table(
     'mirror.fences',
-    'The highest claim seen per organization and lane. A write that carries a lower one is refused.',
+    'The highest claim seen per organization and part. A write that carries a lower one is refused.',
     {
       organization_id: ['text', 'whose rows it guards', 'NOT NULL'],
-      lane: [
+      part: [
         'text',
         'the two kinds of work that may run side by side',
-        "NOT NULL CHECK (lane IN ('data', 'certificates'))",
+        "NOT NULL CHECK (part IN ('data', 'certificates'))",
       ],
       claim: ['int', 'number of the newest claim', 'NOT NULL'],
     },
-    { isSmall: true, rules: ['PRIMARY KEY (organization_id, lane)'], storage: 'fillfactor = 50' },
+    { isSmall: true, rules: ['PRIMARY KEY (organization_id, part)'], storage: 'fillfactor = 50' },
   ),
   table(
     'mirror.syncs',

@@ -64,9 +64,9 @@ export function createMetrics(events: readonly string[]) {
     'Deliveries by the webhook secret that fits',
     'secret',
   );
-  const repeats = counter(
-    'deliveries_repeated_total',
-    'Deliveries that repeat one whose read was still waited for',
+  const duplicates = counter(
+    'duplicate_deliveries_total',
+    'Deliveries that duplicate one whose read was still waited for',
   );
   const refusals = counter(
     'posts_refused_total',
@@ -150,7 +150,7 @@ export function createMetrics(events: readonly string[]) {
       secrets.inc({ secret: secret(String(secretIndex)) });
     },
     /** One that is counted in the row of the same text. */
-    repeated: () => repeats.inc(),
+    duplicate: () => duplicates.inc(),
     refused: (status: number, given: string, posts = 1) =>
       refusals.inc({ status: statusLabel(status), reason: reason(given) }, posts),
     accepted: (seconds: number) => accepts.observe(seconds),

@@ -116,12 +116,12 @@ const WORKER: Readonly<Record<Status['worker']['state'], (seen: string) => strin
 };
 
 function summary(status: Status, requestsPerSecond: number | null, now: number): string[] {
-  const { newestDeliveryAt: newest, setAside, round, delayed, causes, findings } = status;
+  const { newestDeliveryAt: newest, ignored, round, delayed, causes, findings } = status;
   const { due, running, paused, failed, triedFirst, retrying, retryingError } = status.jobs;
   const when = (is: boolean, line: string) => (is ? [line] : []);
   return [
     ...describeSums(status),
-    `Newest delivery: ${newest === null ? 'never' : `${since(newest, now)} ago`}. Set aside: ${setAside}.`,
+    `Newest delivery: ${newest === null ? 'never' : `${since(newest, now)} ago`}. Ignored: ${ignored}.`,
     `Jobs: ${running} running, ${due} due, ${paused} paused, ${failed} failed.`,
     ...(round === null ? [] : [`The schedule: ${describeRound(round, requestsPerSecond)}.`]),
     ...delayed.map(each => `${describeDelay(each, now)}: see ${commandFor(each)}.`),

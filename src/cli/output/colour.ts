@@ -4,7 +4,7 @@ type Colour = 'bold' | 'green' | 'yellow' | 'red';
 
 const NAMES_OF_STATES = /(^|_)(state|freshness|verdict)(_now)?$/;
 const GOOD = ['active', 'current', 'ok', 'stored', 'done', 'complete', 'accepted', 'completed', 'finished'];
-const BAD = ['fail', 'failing', 'failed', 'doubtful', 'uninstalled', 'suspended', 'fault', 'set_aside'];
+const BAD = ['fail', 'failing', 'failed', 'doubtful', 'uninstalled', 'suspended', 'fault', 'ignored'];
 const WAITS = ['late', 'behind', 'partial', 'never_read', 'paused', 'warn', 'warning', 'unavailable'];
 const COLOURS = new Map<string, Colour>([
   ...GOOD.map(word => [word, 'green'] as const),

@@ -46,7 +46,7 @@ export function createCertificateStore(
     },
     begin: async request => {
       const whole = { ...request, resource: 'certificates' } as const;
-      const sync = await Sync.begin({ port, lane: 'certificates', now }, whole);
+      const sync = await Sync.begin({ port, part: 'certificates', now }, whole);
       return beginWalk({ port, pdfs, now, organizationId: request.organizationId, sync });
     },
   };

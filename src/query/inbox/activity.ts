@@ -28,7 +28,7 @@ export async function readActivity(reader: Reader, now: number) {
       /** What was turned away since yesterday. */
       refused: await sumRefusals(snapshot, new Date(now - DAY_MS).toISOString()),
       newestDeliveryAt: await readNewestDelivery(snapshot),
-      setAside: await count(snapshot.db.selectFrom('inbox.deliveries').where('verdict', '=', 'set_aside')),
+      ignored: await count(snapshot.db.selectFrom('inbox.deliveries').where('verdict', '=', 'ignored')),
       /** Why the registry is not asked or does not tell. */
       causes: await readCauses(snapshot, now),
     };

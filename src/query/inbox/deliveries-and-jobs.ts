@@ -23,26 +23,26 @@ export async function readNewestDelivery({ db }: Reader): Promise<string | null>
     .select(eb => eb.fn.max<string | null>('received_at').as('at'))
     .executeTakeFirstOrThrow();
   if (at === null) return null;
-  const repeated = await db
+  const counted = await db
     .selectFrom('inbox.deliveries')
     .select(eb => eb.fn.max('last_received_at').as('at'))
     .where('received_at', '>=', new Date(Date.parse(at) - MINUTE_MS).toISOString())
     .executeTakeFirstOrThrow();
-  return repeated.at !== null && repeated.at > at ? repeated.at : at;
+  return counted.at !== null && counted.at > at ? counted.at : at;
 }
 
-interface Repeated {
+interface Duplicated {
   readonly newestId: number;
   readonly posts: number;
 }
 
 /** The text that came most often since an instant; null where none came more than once. */
-export async function findMostRepeated({ db }: Reader, since: string): Promise<Repeated | null> {
+export async function findMostDuplicated({ db }: Reader, since: string): Promise<Duplicated | null> {
   const most = await db
     .selectFrom('inbox.deliveries')
     .select(eb => [
       eb.fn.max('id').as('newestId'),
-      eb(eb.fn.countAll<number>(), '+', eb.fn.sum<number>('repeats')).as('posts'),
+      eb(eb.fn.countAll<number>(), '+', eb.fn.sum<number>('duplicates')).as('posts'),
     ])
     .where('received_at', '>=', since)
     .groupBy('digest')
@@ -116,7 +116,7 @@ function givenUp(db: Reader['db']) {
             .selectFrom('inbox.jobs as d')
             .select('d.id')
             .whereRef('d.installation_id', '=', 'j.installation_id')
-            .whereRef('d.lane', '=', 'j.lane')
+            .whereRef('d.part', '=', 'j.part')
             .whereRef('d.started_at', '>', 'j.started_at')
             .where('d.state', '=', 'done')
             .where(of => of.or([of('d.kind', '=', 'installation'), of('d.kind', '=', of.ref('j.kind'))]))

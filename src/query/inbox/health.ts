@@ -17,7 +17,7 @@ export async function readHealth(reader: Reader, now: number) {
       ...(await readActivity(snapshot, now)),
       origin: await readOrigin(snapshot),
       /** Since yesterday. */
-      setAside: await count(deliveries.where('verdict', '=', 'set_aside')),
+      ignored: await count(deliveries.where('verdict', '=', 'ignored')),
       activeInstallations: await count(db.selectFrom('installations').where('state', '=', 'active')),
       troubled: await readTroubled(snapshot),
       drift: await sumDrift(snapshot, yesterday),

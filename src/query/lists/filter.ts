@@ -1,6 +1,6 @@
 /** What leaves only some rows of a list: an option of its command, a field of its page. */
 export type Filter = {
-  /** The option, as `setAside` for `--set-aside`; null where only an address asks so. */
+  /** The option, as `ignored` for `--ignored`; null where only an address asks so. */
   readonly option: string | null;
   /** What an option says of it. */
   readonly says: string;

@@ -130,14 +130,14 @@ export const DELIVERIES = own('inbox.deliveries', {
   many: 'deliveries',
   empty: 'No delivery has come.',
   columns: words(
-    'id received_at event organization_name verdict job_state end repeats reason job_id installation_id',
+    'id received_at event organization_name verdict job_state end duplicates reason job_id installation_id',
   ),
   refine: async (reader, rows) => withEnds(reader, await withJobs(reader, rows)),
   leads: true,
   filters: {
     event: byText('event'),
     installation_id: INSTALLATION,
-    set_aside: byFlag('setAside', 'only those that lead to no read', { column: 'verdict', is: 'set_aside' }),
+    ignored: byFlag('ignored', 'only those that lead to no read', { column: 'verdict', is: 'ignored' }),
   },
 });
 
@@ -148,7 +148,7 @@ export const JOBS = own('inbox.jobs', {
   many: 'jobs',
   empty: 'No job is known.',
   columns: words(
-    'id kind state organization_name end run_at attempts trigger lane last_error_code organization_id',
+    'id kind state organization_name end run_at attempts trigger part last_error_code organization_id',
   ),
   refine: withEnds,
   leads: true,

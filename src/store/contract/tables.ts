@@ -8,7 +8,7 @@ import type { OF_NOW } from '../../../migrations/mirror/0001/freshness.js';
 import type { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import type { SUMS } from '../../../migrations/mirror/0001/sums.js';
 import type { VERDICTS } from '../../inbox/delivery.js';
-import type { JOB_STATES, LANES } from '../../inbox/job.js';
+import type { JOB_STATES, PARTS } from '../../inbox/job.js';
 import type { PROCESS_ROLES } from '../../inbox/process.js';
 import { relationsOf } from '../migrations.js';
 import type {
@@ -50,7 +50,7 @@ interface Closed {
   readonly 'balance_credits.place': Place;
   readonly 'balance_retirements.reckoning': 'month' | 'beneficiary' | 'certificate';
   readonly 'inbox.deliveries.verdict': (typeof VERDICTS)[number];
-  readonly 'inbox.jobs.lane': (typeof LANES)[number];
+  readonly 'inbox.jobs.part': (typeof PARTS)[number];
   readonly 'inbox.jobs.state': (typeof JOB_STATES)[number];
   readonly 'inbox.processes.role': (typeof PROCESS_ROLES)[number];
 }

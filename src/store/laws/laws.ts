@@ -19,7 +19,7 @@ const BALANCE_LAWS: readonly Law[] = [
 const INBOX_LAWS: readonly Law[] = [
   {
     law: 'no claim that the mirror has seen is above the counter of the inbox',
-    sql: `SELECT organization_id || ', ' || lane || ': ' || claim AS found FROM fences
+    sql: `SELECT organization_id || ', ' || part || ': ' || claim AS found FROM fences
       WHERE claim > (SELECT last FROM inbox.claims)`,
   },
   {
@@ -27,10 +27,10 @@ const INBOX_LAWS: readonly Law[] = [
     sql: `SELECT 'delivery ' || id AS found FROM inbox.deliveries WHERE verdict = 'accepted' AND job_id IS NULL`,
   },
   {
-    law: 'no two claims are live for one installation and lane',
-    sql: `SELECT installation_id || ', ' || lane AS found FROM inbox.jobs
+    law: 'no two claims are live for one installation and part',
+    sql: `SELECT installation_id || ', ' || part AS found FROM inbox.jobs
       WHERE state = 'running' AND claimed_until > :now AND installation_id IS NOT NULL
-      GROUP BY installation_id, lane HAVING count(*) > 1`,
+      GROUP BY installation_id, part HAVING count(*) > 1`,
   },
   {
     law: 'a delivery has the digest of its signed text, as long as that is kept',

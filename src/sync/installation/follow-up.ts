@@ -46,7 +46,7 @@ function certificatesJob(installationId: string, organizationId: string): NewJob
     kind: 'certificates',
     dedupeKey: `certificates:${organizationId}`,
     trigger: 'worker',
-    lane: 'certificates',
+    part: 'certificates',
     installationId,
     organizationId,
   };

@@ -60,7 +60,7 @@ export function createGate(context: Context, atWork: CausedJob, installationId: 
       if (bound === 'busy') throw new StopError('organization_busy');
       if (bound === 'lost') throw new StopError('claim_lost');
     }
-    if (!raised) await mirror.raiseFence({ organizationId, lane: job.lane, claim: job.claim });
+    if (!raised) await mirror.raiseFence({ organizationId, part: job.part, claim: job.claim });
     raised = true;
   }
 

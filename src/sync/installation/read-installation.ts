@@ -42,7 +42,7 @@ export async function readInstallation(context: Context, atWork: CausedJob): Pro
 }
 
 function wordOf(word: string, { job }: CausedJob, gate: Gate, { news, failures }: Observed): string {
-  return job.repeatsOnly && !news && !gate.hasChanged() && failures.size === 0 ? UNCHANGED : word;
+  return job.onlyDuplicates && !news && !gate.hasChanged() && failures.size === 0 ? UNCHANGED : word;
 }
 
 async function prepare(context: Context, atWork: CausedJob, gate: Gate, opened: Opened, observed: Observed) {
@@ -176,7 +176,7 @@ function stepOf(
     now,
     installationId: installation.id,
     organizationId,
-    task: { organizationId, lane: job.lane, claim: job.claim },
+    task: { organizationId, part: job.part, claim: job.claim },
     organization: client.organization(installation.id, organizationId),
     trigger: job.trigger,
     cause,

@@ -1,6 +1,6 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { type ClaimedJob, IN_PART, type JobEnd, type Lane } from '../../inbox/job.js';
+import { type ClaimedJob, IN_PART, type JobEnd, type Part } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { createLeases } from './leases.js';
 import { onceMore } from '../../mirror/once-more.js';
@@ -37,7 +37,7 @@ export interface Ended {
 export interface WorkerOptions {
   readonly inbox: Pick<InboxPort, 'claim' | 'renew' | 'settle' | 'tryFirst' | 'watch'>;
   readonly perform: Perform;
-  /** Jobs of the data lane at once. Certificates have places of their own and never take one of these. */
+  /** Jobs of the data part at once. Certificates have places of their own and never take one of these. */
   readonly concurrency: number;
   readonly now: () => number;
   readonly random: () => number;
@@ -59,8 +59,8 @@ const TROUBLE_WAIT_MS = 1000;
 const LONGEST_SLEEP_MS = 60_000;
 const LOOK_EVERY_MS = 5000;
 
-interface LaneSlots {
-  readonly lane: Lane;
+interface PartSlots {
+  readonly part: Part;
   readonly queue: PQueue;
   readonly runs: Map<number, { readonly job: ClaimedJob; readonly stop: AbortController }>;
   /** Ids of the jobs that have run for long. */
@@ -71,7 +71,7 @@ export type Worker = ReturnType<typeof createWorker>;
 
 export function createWorker(options: WorkerOptions) {
   const { inbox, now, random, log, leaseMs = LEASE_MS, graceMs = GRACE_MS } = options;
-  const bothLanes = [
+  const bothParts = [
     slotsFor('data', options.concurrency),
     slotsFor('certificates', Math.ceil(options.concurrency / 2)),
   ];
@@ -112,9 +112,9 @@ export function createWorker(options: WorkerOptions) {
     const asked = waitingForIdle.length;
     const at = performance.now();
     try {
-      const open = bothLanes.map(each => ({ lane: each.lane, slots: slotsOf(each) }));
-      const lanes = open.filter(({ slots }) => slots > 0 || running() === 0);
-      const { jobs, othersWait, nextChangeInMs } = await inbox.claim({ lanes, leaseMs });
+      const open = bothParts.map(each => ({ part: each.part, slots: slotsOf(each) }));
+      const parts = open.filter(({ slots }) => slots > 0 || running() === 0);
+      const { jobs, othersWait, nextChangeInMs } = await inbox.claim({ parts, leaseMs });
       if (!started) return giveBack(jobs);
       for (const job of jobs) begin(job, performance.now() - at);
       sleep(Math.min(Math.max(nextChangeInMs ?? Infinity, 1), LONGEST_SLEEP_MS));
@@ -131,14 +131,14 @@ export function createWorker(options: WorkerOptions) {
   }
 
   /** Free places are filled; and where only long runs are at work, one newcomer is let in beside them. */
-  function slotsOf(at: LaneSlots): number {
+  function slotsOf(at: PartSlots): number {
     if (pause.isOn()) return 0;
     const free = at.queue.concurrency - at.runs.size;
     return at.runs.size === at.long.size ? Math.max(free, 1) : Math.max(free, 0);
   }
 
   function begin(job: ClaimedJob, agoMs: number): void {
-    const at = bothLanes.find(({ lane }) => lane === job.lane);
+    const at = bothParts.find(({ part }) => part === job.part);
     if (at === undefined) return;
     const stop = new AbortController();
     at.runs.set(job.id, { job, stop });
@@ -146,7 +146,7 @@ export function createWorker(options: WorkerOptions) {
     void runJob(at, job, stop);
   }
 
-  async function runJob(at: LaneSlots, job: ClaimedJob, stop: AbortController): Promise<void> {
+  async function runJob(at: PartSlots, job: ClaimedJob, stop: AbortController): Promise<void> {
     const slot = await takeSlot({
       queue: at.queue,
       onLong: () => at.long.add(job.id),
@@ -195,15 +195,15 @@ export function createWorker(options: WorkerOptions) {
       log.warn({ ...fields, error: describe(error) }, 'job not settled: it is done again after its lease');
     }
     if (failure !== null || outcome.startsWith(IN_PART)) outage.failed(failure?.code ?? null);
-    else if (job.lane === 'data' && job.kind !== 'tick') await outage.passed();
+    else if (job.part === 'data' && job.kind !== 'tick') await outage.passed();
   }
 
   function runs(): { readonly job: ClaimedJob; readonly stop: AbortController }[] {
-    return bothLanes.flatMap(each => [...each.runs.values()]);
+    return bothParts.flatMap(each => [...each.runs.values()]);
   }
 
   function running(): number {
-    return bothLanes.reduce((sum, each) => sum + each.runs.size, 0);
+    return bothParts.reduce((sum, each) => sum + each.runs.size, 0);
   }
 
   function stopOne(id: number, code: StopCode): void {
@@ -249,7 +249,7 @@ export function createWorker(options: WorkerOptions) {
       clearTimeout(alarm);
       pause.stop();
       stopAll('shutdown');
-      const idle = Promise.all([pump(), ...bothLanes.map(({ queue }) => queue.onIdle())]);
+      const idle = Promise.all([pump(), ...bothParts.map(({ queue }) => queue.onIdle())]);
       await Promise.race([idle, sleepFor(graceMs, undefined, { ref: false })]);
       leases.stop();
       const left = runs().map(({ job }) => job);
@@ -266,6 +266,6 @@ export function createWorker(options: WorkerOptions) {
   };
 }
 
-function slotsFor(lane: Lane, concurrency: number): LaneSlots {
-  return { lane, queue: new PQueue({ concurrency }), runs: new Map(), long: new Set() };
+function slotsFor(part: Part, concurrency: number): PartSlots {
+  return { part, queue: new PQueue({ concurrency }), runs: new Map(), long: new Set() };
 }

@@ -218,7 +218,7 @@ describe('/metrics', () => {
     const found = await lines(metrics => {
       metrics.delivery('accepted', 'installed', 0);
       metrics.delivery('accepted', 'somethingNew', 1);
-      metrics.delivery('set_aside', null, 0);
+      metrics.delivery('ignored', null, 0);
       metrics.refused(401, 'signature_not_valid');
       metrics.refused(401, 'no_signature');
       metrics.accepted(0.004);
@@ -238,7 +238,7 @@ describe('/metrics', () => {
     for (const line of [
       'deliveries_total{verdict="accepted",event="installed"} 1',
       'deliveries_total{verdict="accepted",event="other"} 1',
-      'deliveries_total{verdict="set_aside",event="none"} 1',
+      'deliveries_total{verdict="ignored",event="none"} 1',
       'deliveries_by_secret_total{secret="0"} 2',
       'deliveries_by_secret_total{secret="1"} 1',
       'posts_refused_total{status="401",reason="signature_not_valid"} 1',

@@ -29,7 +29,7 @@ function startWorker(url) {
 
   async function turn(inbox) {
     const begun = performance.now();
-    const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: SLOTS }], leaseMs: LEASE_MS });
+    const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: SLOTS }], leaseMs: LEASE_MS });
     took.push(performance.now() - begun);
     if (jobs.length > 0) await inbox.settle(jobs.map(endOf));
     jobsEnded += jobs.length;

@@ -90,7 +90,7 @@ async function runJob({
   installationId,
   organizationId,
   resources,
-  lane = 'data',
+  part = 'data',
   beside,
   report,
   inspectWal = false,
@@ -104,7 +104,7 @@ async function runJob({
     trigger: 'person',
     installationId,
     organizationId,
-    lane,
+    part,
   };
   await inbox.enqueue([{ ...job, ...(payload && { payload }) }]);
   const startedAt = performance.now();

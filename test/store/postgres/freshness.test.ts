@@ -88,17 +88,17 @@ test('what was delivered is told of from its first second on, and is behind afte
   expect(await seen(scene, 'retirements')).toMatchObject({ state: 'behind' });
 });
 
-test('a repeat that came after a read had begun waits for the next one', async () => {
+test('a duplicate that came after a read had begun waits for the next one', async () => {
   const scene = await open();
   const repeated = ago(70);
   await scene.deliver('installation-1', ago(400), 'accepted', repeated);
   expect(await seen(scene)).toMatchObject({ state: 'behind', oldest_unread_at: repeated });
 });
 
-test('nothing is announced by what was read, set aside, or is for an installation that is not known or not active', async () => {
+test('nothing is announced by what was read, ignored, or is for an installation that is not known or not active', async () => {
   const scene = await open();
   await scene.deliver('installation-1', ago(400));
-  await scene.deliver('installation-1', ago(90), 'set_aside');
+  await scene.deliver('installation-1', ago(90), 'ignored');
   await scene.deliver('somebody', ago(90));
   await scene.deliver(null, ago(90));
   expect(await seen(scene)).toEqual(CURRENT);

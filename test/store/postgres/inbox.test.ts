@@ -14,7 +14,7 @@ import { openGranted, openTemporary, temporaryDatabase } from '../../support/pos
 import { until } from '../../support/wait.js';
 
 const LEASE_MS = 60_000;
-const DATA = { lanes: [{ lane: 'data', slots: 9 }], leaseMs: LEASE_MS } as const;
+const DATA = { parts: [{ part: 'data', slots: 9 }], leaseMs: LEASE_MS } as const;
 
 const delivery = (overrides = {}) => receivedBy(NOON, acceptedDelivery(overrides));
 const ofInstallation = (id: string) => delivery({ installationId: id, organizationId: null });
@@ -37,7 +37,7 @@ test('each operation of a door and a worker is one round trip, whatever it takes
   const held = { id: 1, claim: 1 };
   const operations = {
     store: () => inbox.store(group),
-    claim: () => inbox.claim({ ...DATA, lanes: [...DATA.lanes, { lane: 'certificates', slots: 2 }] }),
+    claim: () => inbox.claim({ ...DATA, parts: [...DATA.parts, { part: 'certificates', slots: 2 }] }),
     renew: () => inbox.renew([held, { id: 2, claim: 2 }], LEASE_MS),
     bind: () => inbox.bind(held, 'acme'),
     settle: () =>
@@ -76,7 +76,7 @@ async function flushAtCommit(change: (sql: string) => string): Promise<unknown> 
   });
   const lazy = openTemporary({ ...database, url: `${database.url}&options=-c%20synchronous_commit=off` });
   expect(await createDoorPort(changing(lazy, change), null).store([delivery()])).toMatchObject([
-    { repeated: false },
+    { isDuplicate: false },
   ]);
   return (await owner.query('SELECT flush FROM public.at_commit'))[0];
 }
@@ -184,10 +184,10 @@ test('a door needs the rights of one that receives, and has none on the mirror',
   const again = acceptedDelivery();
   expect(await door.findObstacle()).toBeNull();
   expect(await door.store([receivedBy(NOON, again), receivedBy(NOON, again)])).toMatchObject([
-    { repeated: false },
-    { repeated: true },
+    { isDuplicate: false },
+    { isDuplicate: true },
   ]);
-  expect(await door.store([receivedBy(NOON, again)])).toMatchObject([{ repeated: true }]);
+  expect(await door.store([receivedBy(NOON, again)])).toMatchObject([{ isDuplicate: true }]);
   await door.countRefusals([
     { reason: 'no_signature', status: 401, headerPrefix: '', posts: 1, newestMsAgo: 0 },
   ]);
@@ -221,13 +221,13 @@ test.each(Object.entries(TROUBLES))(
       await owner.query(sql.replace('#', role));
       await owner.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role]);
     };
-    expect(await door.store([delivery()])).toMatchObject([{ repeated: false }]);
+    expect(await door.store([delivery()])).toMatchObject([{ isDuplicate: false }]);
     await change(begin);
     const away = { failure: { code: 'away' } };
     await expect.poll(() => door.findObstacle()).toMatchObject({ code: 'away' });
     expect(await door.store([delivery(), delivery()])).toMatchObject([away, away]);
     await change(end);
-    await expect.poll(() => door.store([delivery()])).toMatchObject([{ repeated: false }]);
+    await expect.poll(() => door.store([delivery()])).toMatchObject([{ isDuplicate: false }]);
     expect(await owner.query('SELECT count(*) AS rows FROM inbox.deliveries')).toEqual([{ rows: 2 }]);
   },
 );
@@ -258,7 +258,7 @@ test('a group that waits longer for a lock than it may is told so, and is not st
     await query('LOCK TABLE inbox.deliveries');
     expect(await door.store([delivery()])).toMatchObject([{ failure: { code: 'away' } }]);
   });
-  expect(await door.store([delivery()])).toMatchObject([{ repeated: false }]);
+  expect(await door.store([delivery()])).toMatchObject([{ isDuplicate: false }]);
 });
 
 test('whoever watches is woken once a second where a pooler forgets who listens', async () => {

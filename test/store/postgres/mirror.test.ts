@@ -10,7 +10,7 @@ import { fieldsOf } from '../../../src/resources/installations.js';
 
 const ORGANIZATION = 'organization-1';
 const LIST = { organizationId: ORGANIZATION, resource: 'retirements' } as const;
-const TASK = { organizationId: ORGANIZATION, lane: 'data', claim: 1 } as const;
+const TASK = { organizationId: ORGANIZATION, part: 'data', claim: 1 } as const;
 const OBSERVED_AT = new Date(NOON).toISOString();
 const ENDING = {
   state: 'complete',
@@ -127,7 +127,7 @@ test('T44 it would be, were the fence only looked at', async () => {
   const real = openAs(database);
   const [hold] = FENCE;
   const look = `SELECT jsonb_build_object('held', 0) WHERE NOT EXISTS (SELECT 1 FROM mirror.fences
-    WHERE organization_id = $1 ->> 'organization_id' AND lane = $1 ->> 'lane' AND claim > ($1 ->> 'claim')::bigint)`;
+    WHERE organization_id = $1 ->> 'organization_id' AND part = $1 ->> 'part' AND claim > ($1 ->> 'claim')::bigint)`;
   let isBroken = false;
   const broken: Postgres = {
     ...real,

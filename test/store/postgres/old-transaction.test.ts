@@ -9,7 +9,7 @@ import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 const JOBS = 200;
 const ROUNDS = 10;
 const LEASE_MS = 60_000;
-const CLAIM = { lanes: [{ lane: 'data', slots: 4 }], leaseMs: LEASE_MS } as const;
+const CLAIM = { parts: [{ part: 'data', slots: 4 }], leaseMs: LEASE_MS } as const;
 
 interface Explained {
   readonly 'QUERY PLAN': readonly [{ readonly Plan: Readonly<Record<string, number>> }];

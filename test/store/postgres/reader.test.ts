@@ -74,16 +74,16 @@ test('whoever receives sees nothing of the mirror, and keeps what was stored', a
   }
 });
 
-test('what was set aside is counted without a look at what was accepted', async () => {
+test('what was ignored is counted without a look at what was accepted', async () => {
   const { owner, reader } = await open();
   await owner.query(
     `INSERT INTO inbox.deliveries (received_at, digest, text_id, verdict, reason, secret_index)
-     SELECT now(), '', n, CASE WHEN n % 1000 = 0 THEN 'set_aside' ELSE 'accepted' END, CASE WHEN n % 1000 = 0 THEN 'other_app' END, 0
+     SELECT now(), '', n, CASE WHEN n % 1000 = 0 THEN 'ignored' ELSE 'accepted' END, CASE WHEN n % 1000 = 0 THEN 'other_app' END, 0
      FROM generate_series(1, ${10 * ROWS}) AS s (n)`,
   );
   await owner.query('ANALYZE inbox.deliveries');
-  const setAside = reader.db.selectFrom('inbox.deliveries').where('verdict', '=', 'set_aside');
-  const { sql, parameters } = setAside.select(eb => eb.fn.countAll().as('count')).compile();
+  const ignored = reader.db.selectFrom('inbox.deliveries').where('verdict', '=', 'ignored');
+  const { sql, parameters } = ignored.select(eb => eb.fn.countAll().as('count')).compile();
   const plan = await owner.query(`EXPLAIN ${sql}`, parameters.map(String));
-  expect(JSON.stringify(plan)).toContain('deliveries_set_aside');
+  expect(JSON.stringify(plan)).toContain('deliveries_ignored');
 });

@@ -114,8 +114,8 @@ test('T65 a running program of the version before goes on after columns were add
     'SELECT credit_id FROM mirror.warehouse_credits ORDER BY credit_id',
   );
   expect(listed.map(row => row.credit_id)).toEqual(['c-1', 'c-3']);
-  expect(await inbox.store([receivedBy(NOON, acceptedDelivery())])).toMatchObject([{ repeated: false }]);
-  const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: 2 }], leaseMs: 60_000 });
+  expect(await inbox.store([receivedBy(NOON, acceptedDelivery())])).toMatchObject([{ isDuplicate: false }]);
+  const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 2 }], leaseMs: 60_000 });
   const ends = jobs.map(
     ({ id, claim }) => ({ held: { id, claim }, end: { act: 'done', outcome: 'read' } }) as const,
   );

@@ -64,7 +64,7 @@ const replay = command({
       throw new CommandFault(
         EXIT.checkFailed,
         `Delivery ${id} names no usable installation: there is nothing to read.`,
-        `It was set aside: ${String(reason)}.`,
+        `It was ignored: ${String(reason)}.`,
       );
     }
     const job = await askToRead(context.location(), installationId, context.io.now);
@@ -77,7 +77,7 @@ const replay = command({
 export const DELIVERIES: CommandGroup = {
   says: OF_DELIVERIES.says,
   examples: [
-    'carbon-mirror deliveries list --set-aside',
+    'carbon-mirror deliveries list --ignored',
     'carbon-mirror deliveries list --refused',
     'carbon-mirror deliveries show 42',
     'carbon-mirror deliveries tail',

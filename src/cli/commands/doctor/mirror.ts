@@ -2,7 +2,7 @@ import type { WorkSettings } from '../../../app/config/settings.js';
 import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import { readRefusalCauses } from '../../../query/inbox/causes.js';
-import { findMostRepeated } from '../../../query/inbox/deliveries-and-jobs.js';
+import { findMostDuplicated } from '../../../query/inbox/deliveries-and-jobs.js';
 import type { Health } from '../../../query/inbox/health.js';
 import { readAnswers } from '../../../query/reads/answers.js';
 import { readRound } from '../../../query/reads/round.js';
@@ -47,19 +47,19 @@ const SEE_STATUS = 'See "carbon-mirror status" for the reasons.';
 
 const HOUR_MS = 3_600_000;
 /** A registry that does not see our answers sends again some times, not every minute. */
-const MANY_REPEATS = 60;
+const MANY_DUPLICATES = 60;
 
 /** What stands in the databases. */
 export const MIRROR_CHECKS = {
-  deliveries: ({ health: { newestDeliveryAt, activeInstallations, setAside }, now }) => {
+  deliveries: ({ health: { newestDeliveryAt, activeInstallations, ignored }, now }) => {
     if (newestDeliveryAt === null) {
       const found = 'no webhook ever arrived';
       return activeInstallations > 0 ? warn('deliveries', found, ON_SILENCE) : ok('deliveries', found);
     }
     const found = `the newest came ${since(newestDeliveryAt, now)} ago`;
-    if (setAside === 0) return ok('deliveries', found);
-    const todo = 'See "carbon-mirror deliveries list --set-aside" for the reasons.';
-    return warn('deliveries', `${found}; ${setAside} set aside since yesterday`, todo);
+    if (ignored === 0) return ok('deliveries', found);
+    const todo = 'See "carbon-mirror deliveries list --ignored" for the reasons.';
+    return warn('deliveries', `${found}; ${ignored} ignored since yesterday`, todo);
   },
 
   worker: ({ health, now }) => {
@@ -123,13 +123,13 @@ export const MIRROR_CHECKS = {
   },
 
   /** One captured delivery can be sent again for ever: there is no instant in what is signed. */
-  repeats: async ({ reader, now }) => {
-    const most = await findMostRepeated(reader, new Date(now - HOUR_MS).toISOString());
-    if (most === null) return ok('repeats', 'no delivery came twice within the hour');
+  duplicates: async ({ reader, now }) => {
+    const most = await findMostDuplicated(reader, new Date(now - HOUR_MS).toISOString());
+    if (most === null) return ok('duplicates', 'no delivery came twice within the hour');
     const found = `the same delivery came ${most.posts} times within the hour, last as number ${most.newestId}`;
-    if (most.posts < MANY_REPEATS) return ok('repeats', found);
+    if (most.posts < MANY_DUPLICATES) return ok('duplicates', found);
     return warn(
-      'repeats',
+      'duplicates',
       found,
       'Reads for it slow down to one in 15 s. Somebody sends what was captured: let only the registry reach the receiver ' +
         `(docs/security.md), and see "carbon-mirror deliveries show ${most.newestId}".`,

@@ -31,11 +31,11 @@ function wishOf(job: NewJob): Readonly<Record<string, unknown>> {
     kind: job.kind,
     dedupe_key: job.dedupeKey,
     trigger: job.trigger,
-    lane: job.lane ?? 'data',
+    part: job.part ?? 'data',
     installation_id: job.installationId ?? null,
     organization_id: job.organizationId ?? null,
     payload: job.payload === undefined ? null : JSON.stringify(job.payload),
-    repeats_only: job.repeatsOnly ?? false,
+    only_duplicates: job.onlyDuplicates ?? false,
     start_in_ms: job.startInMs ?? null,
   };
 }

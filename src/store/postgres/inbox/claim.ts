@@ -19,8 +19,8 @@ type Claims = Pick<InboxPort, 'claim' | 'renew' | 'bind' | 'raiseClaims' | 'take
 
 export function createClaims(query: Query, { call }: Perform): Claims {
   return {
-    claim: async ({ lanes, leaseMs }) => {
-      const taken = await call<Taken>('claim', { lanes, lease_ms: leaseMs, candidates: CANDIDATES });
+    claim: async ({ parts, leaseMs }) => {
+      const taken = await call<Taken>('claim', { parts, lease_ms: leaseMs, candidates: CANDIDATES });
       return {
         jobs: taken.jobs.map(row =>
           claimedJob({ ...row, run_at: instant(row.run_at), created_at: instant(row.created_at) }),

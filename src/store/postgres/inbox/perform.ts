@@ -1,5 +1,5 @@
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
-import { FOLDED_WITHIN_MS, REPEATED_WITHIN_MS } from '../../../inbox/delivery.js';
+import { FOLDED_WITHIN_MS, DUPLICATE_WITHIN_MS } from '../../../inbox/delivery.js';
 import { MAX_ATTEMPTS, PAUSED_ATTEMPTS, UNCHANGED } from '../../../inbox/job.js';
 import { PACES_MS, READS_LOOKED_AT } from '../../../inbox/pace.js';
 import type { InboxClock } from '../clock.js';
@@ -28,7 +28,7 @@ const RULES = JSON.stringify({
   max_attempts: MAX_ATTEMPTS,
   paused_attempts: PAUSED_ATTEMPTS,
   folded_within_ms: FOLDED_WITHIN_MS,
-  repeated_within_ms: REPEATED_WITHIN_MS,
+  duplicate_within_ms: DUPLICATE_WITHIN_MS,
 });
 
 /** What waits longer for others, or for an answer, is not done now: a lease lasts a minute, a sender waits ten seconds. */

@@ -150,7 +150,7 @@ function resultsOf(
     const { rowId: id, textId, jobId, stood } = row;
     memory.set(first.digest, { textId, rowId: id });
     places.forEach((place, post) => {
-      results[place] = { id, jobId, repeated: stood || post > 0 };
+      results[place] = { id, jobId, isDuplicate: stood || post > 0 };
     });
   });
   memory.committed();

@@ -5,16 +5,16 @@ import { given, known } from './perform.js';
  * with what it read, and write past a newer claim.
  */
 const HOLD = `
-  INSERT INTO mirror.fences AS f (organization_id, lane, claim)
-  VALUES (${given('organization_id')}, ${given('lane')}, ${given('claim', 'bigint')})
-  ON CONFLICT (organization_id, lane) DO UPDATE SET claim = excluded.claim WHERE f.claim <= excluded.claim
+  INSERT INTO mirror.fences AS f (organization_id, part, claim)
+  VALUES (${given('organization_id')}, ${given('part')}, ${given('claim', 'bigint')})
+  ON CONFLICT (organization_id, part) DO UPDATE SET claim = excluded.claim WHERE f.claim <= excluded.claim
   RETURNING jsonb_build_object('held', claim)`;
 
 const DEMAND_HELD = `
   SELECT jsonb_build_object('refused', 'fenced', 'message',
     format('claim %s was taken over by claim %s', ${given('claim')}, claim))
   FROM mirror.fences
-  WHERE NOT $2 ? 'held' AND organization_id = ${given('organization_id')} AND lane = ${given('lane')}`;
+  WHERE NOT $2 ? 'held' AND organization_id = ${given('organization_id')} AND part = ${given('part')}`;
 
 /** Refuses older claims from now on, and this one where it is older. */
 export const FENCE: readonly string[] = [HOLD, DEMAND_HELD];

@@ -15,10 +15,10 @@ const WHOSE = `
 
 const HOLD = `
   WITH held AS (
-    INSERT INTO mirror.fences AS f (organization_id, lane, claim)
+    INSERT INTO mirror.fences AS f (organization_id, part, claim)
     SELECT ${known('organization_id')}, 'data', ${given('claim', 'bigint')}
     WHERE ${known('organization_id')} IS NOT NULL
-    ON CONFLICT (organization_id, lane) DO UPDATE SET claim = excluded.claim WHERE f.claim <= excluded.claim
+    ON CONFLICT (organization_id, part) DO UPDATE SET claim = excluded.claim WHERE f.claim <= excluded.claim
     RETURNING claim
   )
   SELECT jsonb_build_object('held', EXISTS (SELECT 1 FROM held) OR ${known('organization_id')} IS NULL)`;
@@ -27,7 +27,7 @@ const DEMAND_HELD = `
   SELECT jsonb_build_object('refused', 'fenced', 'message',
     format('claim %s was taken over by claim %s', ${given('claim')}, claim))
   FROM mirror.fences
-  WHERE NOT ${known('held', 'boolean')} AND organization_id = ${known('organization_id')} AND lane = 'data'`;
+  WHERE NOT ${known('held', 'boolean')} AND organization_id = ${known('organization_id')} AND part = 'data'`;
 
 /** Permissions may come from elsewhere than the document. */
 const COMPARE = `

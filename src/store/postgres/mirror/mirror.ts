@@ -21,7 +21,7 @@ const INTERRUPT_SYNCS = `
   UPDATE mirror.syncs SET state = 'failed', finished_at = ${given('at', 'timestamptz')},
     error_code = 'interrupted', error = 'the work was interrupted before it ended'
   WHERE state = 'running' AND organization_id = ${given('organization_id')} AND claim < ${given('claim', 'bigint')}
-    AND (resource = 'certificates') = (${given('lane')} = 'certificates')
+    AND (resource = 'certificates') = (${given('part')} = 'certificates')
   RETURNING '{}'::jsonb`;
 
 /** Where it was not even asked for, what went wrong before is no matter any more. */
@@ -72,8 +72,8 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
 
   return {
     ...createOrigin(postgres),
-    raiseFence: async ({ organizationId, lane, claim }, at) => {
-      const whose = { organization_id: organizationId, lane, claim, at: formatInstant(at) };
+    raiseFence: async ({ organizationId, part, claim }, at) => {
+      const whose = { organization_id: organizationId, part, claim, at: formatInstant(at) };
       await perform([...FENCE, INTERRUPT_SYNCS], whose);
     },
     highestClaim: async () => {
@@ -82,10 +82,10 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
     },
     ...createLastReads(postgres),
     writeInstallation: createWriteInstallation(perform),
-    mark: async (how, { organizationId, lane, claim }, resources, at) => {
+    mark: async (how, { organizationId, part, claim }, resources, at) => {
       await perform([...FENCE, PREPARE_STATES, markStatement(how)], {
         organization_id: organizationId,
-        lane,
+        part,
         claim,
         resources,
         at: formatInstant(at),

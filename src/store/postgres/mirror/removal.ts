@@ -7,9 +7,9 @@ import { createPerform, given, type Perform } from './perform.js';
 
 const SLICE = 500;
 
-/** Both lanes, always in this order. */
+/** Both parts, always in this order. */
 const HOLD_BOTH = FENCE.flatMap(statement =>
-  ['certificates', 'data'].map(lane => statement.replaceAll(given('lane'), `'${lane}'`)),
+  ['certificates', 'data'].map(part => statement.replaceAll(given('part'), `'${part}'`)),
 );
 
 const FREEZE = `

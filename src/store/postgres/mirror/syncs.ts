@@ -145,12 +145,12 @@ export function createSyncs({ query }: Postgres, perform: Perform): Syncs {
   };
 }
 
-function givenOf({ request, lane, id, latestAt, knownAt, counts }: OpenSync) {
+function givenOf({ request, part, id, latestAt, knownAt, counts }: OpenSync) {
   const { organizationId, resource, claim, trigger, startedAt } = request;
   return {
     organization_id: organizationId,
     resource,
-    lane,
+    part,
     claim,
     trigger,
     started_at: formatInstant(startedAt),

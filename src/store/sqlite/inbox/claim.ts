@@ -2,7 +2,7 @@ import {
   type ClaimedJob,
   type ClaimRequest,
   type Held,
-  type Lane,
+  type Part,
   MAX_ATTEMPTS,
 } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
@@ -17,7 +17,7 @@ import type { Waiting } from './waiting.js';
 const CANDIDATES = 256;
 
 type Claims = Pick<InboxPort, 'claim' | 'renew' | 'bind' | 'raiseClaims' | 'takeClaim'>;
-type ClaimParameters = { now: string; until: string; slots: number; lane: Lane };
+type ClaimParameters = { now: string; until: string; slots: number; part: Part };
 type BindParameters = { id: number; claim: number; organizationId: string };
 
 export function createClaims(db: Sqlite, waiting: Waiting, now: () => number): Claims {
@@ -44,28 +44,28 @@ export function createClaims(db: Sqlite, waiting: Waiting, now: () => number): C
   const bind = statement<BindParameters>(db, BIND_UNLESS_TAKEN);
 
   /** First what no claim may find: leases that are too long, and jobs that have failed too often. */
-  function claimIn(lanes: ClaimRequest['lanes'], at: number, leaseMs: number): ClaimedJob[] {
+  function claimIn(parts: ClaimRequest['parts'], at: number, leaseMs: number): ClaimedJob[] {
     const [instant, until] = [formatInstant(at), formatInstant(at + leaseMs)];
     shorten.run({ until });
     fail.run({ now: instant });
-    return lanes.flatMap(({ lane, slots }) => {
-      const rows = claimDue.all({ now: instant, until, slots, lane });
+    return parts.flatMap(({ part, slots }) => {
+      const rows = claimDue.all({ now: instant, until, slots, part });
       if (rows.length > 0) count.run({ claims: rows.length });
       return rows.map(claimedJob).toSorted((left, right) => left.claim - right.claim);
     });
   }
 
   return {
-    claim: async ({ lanes, leaseMs }) => {
+    claim: async ({ parts, leaseMs }) => {
       const at = now();
       // Looked at before it is written: where nothing can be claimed nobody waits for a lock.
-      const open = lanes.filter(({ lane, slots }) => slots > 0 && waiting.hasClaimable(lane, at));
+      const open = parts.filter(({ part, slots }) => slots > 0 && waiting.hasClaimable(part, at));
       const jobs = open.length === 0 ? [] : write(db, () => claimIn(open, at, leaseMs));
       const next = waiting.nextChangeAt(at);
       return {
         jobs,
-        othersWait: lanes.some(({ lane, slots }) =>
-          slots > 0 ? jobs.filter(job => job.lane === lane).length >= slots : waiting.hasClaimable(lane, at),
+        othersWait: parts.some(({ part, slots }) =>
+          slots > 0 ? jobs.filter(job => job.part === part).length >= slots : waiting.hasClaimable(part, at),
         ),
         nextChangeInMs: next === null ? null : next - at,
       };
@@ -91,8 +91,8 @@ export function createClaims(db: Sqlite, waiting: Waiting, now: () => number): C
 }
 
 const FREE = `
-  lane = @lane
-  AND NOT EXISTS (SELECT 1 FROM live WHERE live.lane = jobs.lane
+  part = @part
+  AND NOT EXISTS (SELECT 1 FROM live WHERE live.part = jobs.part
     AND (live.installation_id = jobs.installation_id OR live.organization_id = jobs.organization_id))`;
 
 /** What failed while the registry did not answer: see `tryFirst`. */
@@ -106,7 +106,7 @@ const FIRST = 'attempts > 0 AND run_at <= created_at';
  */
 const CLAIM_DUE = `
   WITH live AS MATERIALIZED (
-    SELECT lane, installation_id, organization_id FROM jobs WHERE state = 'running' AND claimed_until > @now
+    SELECT part, installation_id, organization_id FROM jobs WHERE state = 'running' AND claimed_until > @now
   ), due AS MATERIALIZED (
     SELECT * FROM (SELECT * FROM jobs WHERE state = 'running' AND claimed_until <= @now AND ${FREE}
       ORDER BY claimed_until LIMIT ${CANDIDATES})
@@ -123,7 +123,7 @@ const CLAIM_DUE = `
     SELECT id, run_at, ${FIRST} AS first,
       (SELECT count(*) FROM live WHERE live.installation_id = due.installation_id) AS running,
       (SELECT max(started_at) FROM jobs AS earlier
-        WHERE earlier.installation_id = due.installation_id AND earlier.lane = due.lane) AS started,
+        WHERE earlier.installation_id = due.installation_id AND earlier.part = due.part) AS started,
       row_number() OVER (PARTITION BY coalesce(installation_id, 'job ' || id)
         ORDER BY state, run_at, id) AS of_installation,
       row_number() OVER (PARTITION BY coalesce(organization_id, 'job ' || id)
@@ -156,4 +156,4 @@ const BIND_UNLESS_TAKEN = `
   WHERE id = @id AND claim = @claim AND state = 'running'
     AND NOT EXISTS (SELECT 1 FROM jobs AS other
       WHERE other.state = 'running' AND other.id <> jobs.id
-        AND other.lane = jobs.lane AND other.organization_id = @organizationId)`;
+        AND other.part = jobs.part AND other.organization_id = @organizationId)`;

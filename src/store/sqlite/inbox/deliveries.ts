@@ -10,10 +10,10 @@ import type { Tables } from '../../contract/tables.js';
 import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';
 import { createEnqueue } from './enqueue.js';
-import { createRepeats } from './repeats.js';
+import { createDuplicates } from './duplicates.js';
 import { createSignedTexts } from './signed-texts.js';
 
-type NewRow = Omit<Tables['inbox.deliveries'], 'id' | 'repeats' | 'last_received_at' | 'unread_at'>;
+type NewRow = Omit<Tables['inbox.deliveries'], 'id' | 'duplicates' | 'last_received_at' | 'unread_at'>;
 
 interface Received extends NewDelivery {
   /** Epoch ms. */
@@ -23,7 +23,7 @@ interface Received extends NewDelivery {
 /** What this transaction has asked for already. */
 interface AskedFor {
   readonly jobId: number;
-  readonly repeatsOnly: boolean;
+  readonly onlyDuplicates: boolean;
 }
 
 export type Store = (deliveries: readonly NewDelivery[], now: number) => StoreResult[];
@@ -60,7 +60,7 @@ function createStoreTogether(
 ): (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[] {
   const enqueue = createEnqueue(db);
   const texts = createSignedTexts(db);
-  const repeats = createRepeats(db);
+  const duplicates = createDuplicates(db);
   const insertDelivery = statement<NewRow, { id: number }>(db, INSERT);
 
   function insert(delivery: Received, jobId: number | null): number {
@@ -78,15 +78,15 @@ function createStoreTogether(
     });
     if (row === undefined) throw new Error('expected the id of a stored delivery, got none');
     const { digest, secretIndex, receivedAt } = delivery;
-    repeats.remember(digest, { id: row.id, jobId, secretIndex, since: receivedAt });
+    duplicates.remember(digest, { id: row.id, jobId, secretIndex, since: receivedAt });
     return row.id;
   }
 
   function storeOne(delivery: Received, jobId: number | null): StoredDelivery {
-    const folded = repeats.fold(delivery, jobId);
-    if (folded === null) return { id: insert(delivery, jobId), jobId, repeated: false };
+    const folded = duplicates.fold(delivery, jobId);
+    if (folded === null) return { id: insert(delivery, jobId), jobId, isDuplicate: false };
     texts.seen(delivery);
-    return { id: folded, jobId, repeated: true };
+    return { id: folded, jobId, isDuplicate: true };
   }
 
   function storeAll(deliveries: readonly NewDelivery[], now: number): StoredDelivery[] {
@@ -95,13 +95,13 @@ function createStoreTogether(
       const delivery = { ...each, receivedAt: now - each.receivedMsAgo };
       const { verdict, installationId, organizationId } = delivery;
       if (verdict !== 'accepted' || installationId === null) return storeOne(delivery, null);
-      const repeatsOnly = texts.isRepeat(delivery);
+      const onlyDuplicates = texts.isDuplicate(delivery);
       const before = asked.get(installationId);
-      if (before !== undefined && (repeatsOnly || !before.repeatsOnly))
+      if (before !== undefined && (onlyDuplicates || !before.onlyDuplicates))
         return storeOne(delivery, before.jobId);
-      const job = { ...installationJob(installationId, organizationId, 'delivery'), repeatsOnly };
+      const job = { ...installationJob(installationId, organizationId, 'delivery'), onlyDuplicates };
       const jobId = enqueue(job, now);
-      asked.set(installationId, { jobId, repeatsOnly });
+      asked.set(installationId, { jobId, onlyDuplicates });
       return storeOne(delivery, jobId);
     });
   }
@@ -109,10 +109,10 @@ function createStoreTogether(
   return (deliveries, now) => {
     try {
       const stored = write(db, () => storeAll(deliveries, now));
-      for (const memory of [texts, repeats]) memory.committed();
+      for (const memory of [texts, duplicates]) memory.committed();
       return stored;
     } catch (error) {
-      for (const memory of [texts, repeats]) memory.rolledBack();
+      for (const memory of [texts, duplicates]) memory.rolledBack();
       throw error;
     }
   };

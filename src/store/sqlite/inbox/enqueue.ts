@@ -1,5 +1,5 @@
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
-import type { Lane, NewJob } from '../../../inbox/job.js';
+import type { Part, NewJob } from '../../../inbox/job.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
@@ -9,11 +9,11 @@ type InsertParameters = {
   kind: string;
   organizationId: string | null;
   installationId: string | null;
-  lane: Lane;
+  part: Part;
   dedupeKey: string;
   trigger: string;
   payload: string;
-  repeatsOnly: number;
+  onlyDuplicates: number;
   runAt: string;
   now: string;
   latest: string;
@@ -23,7 +23,7 @@ type SatisfiedParameters = {
   dedupeKey: string;
   trigger: string;
   organizationId: string | null;
-  repeatsOnly: number;
+  onlyDuplicates: number;
   at: string;
 };
 
@@ -32,7 +32,7 @@ type SatisfiedParameters = {
  *
  * It is merged with a waiting job, never with a running one, which may already have read what has changed since.
  * A paused job waits again: something has changed. A job that waits after a failure keeps its retry time, unless a
- * person asks, or it is so late that only a clock that was ahead can have given it. Repeats change neither.
+ * person asks, or it is so late that only a clock that was ahead can have given it. Duplicates change neither.
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
   const pace = createPace(db);
@@ -41,33 +41,33 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
 
   function findDue(job: NewJob, at: number): number | undefined {
     if (job.payload !== undefined || job.startInMs !== undefined) return undefined;
-    const { dedupeKey, trigger, organizationId = null, repeatsOnly = false } = job;
+    const { dedupeKey, trigger, organizationId = null, onlyDuplicates = false } = job;
     const asked = {
       dedupeKey,
       trigger,
       organizationId,
-      repeatsOnly: Number(repeatsOnly),
+      onlyDuplicates: Number(onlyDuplicates),
       at: formatInstant(at),
     };
     return satisfied.get(asked)?.id;
   }
 
   return (job, now) => {
-    const { dedupeKey, trigger, organizationId = null, repeatsOnly = false } = job;
+    const { dedupeKey, trigger, organizationId = null, onlyDuplicates = false } = job;
     const due = findDue(job, now);
     if (due !== undefined) return due;
-    const startAt = pace({ dedupeKey, repeatsOnly }, now);
-    const waiting = repeatsOnly ? findDue(job, startAt) : undefined;
+    const startAt = pace({ dedupeKey, onlyDuplicates }, now);
+    const waiting = onlyDuplicates ? findDue(job, startAt) : undefined;
     if (waiting !== undefined) return waiting;
     const row = insert.get({
       kind: job.kind,
       organizationId,
       installationId: job.installationId ?? null,
-      lane: job.lane ?? 'data',
+      part: job.part ?? 'data',
       dedupeKey,
       trigger,
       payload: JSON.stringify(job.payload ?? {}),
-      repeatsOnly: Number(repeatsOnly),
+      onlyDuplicates: Number(onlyDuplicates),
       runAt: formatInstant(Math.max(now + (job.startInMs ?? 0), startAt)),
       now: formatInstant(now),
       latest: formatInstant(now + MAX_BACKOFF_MS),
@@ -81,20 +81,20 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
 const FIND_SATISFIED = `
   SELECT id FROM jobs
   WHERE dedupe_key = @dedupeKey AND state IN ('waiting', 'paused') AND payload = '{}'
-    AND ((state = 'waiting' AND run_at <= @at) OR (@repeatsOnly AND (state = 'paused' OR attempts > 0)))
-    AND (@repeatsOnly OR NOT repeats_only)
+    AND ((state = 'waiting' AND run_at <= @at) OR (@onlyDuplicates AND (state = 'paused' OR attempts > 0)))
+    AND (@onlyDuplicates OR NOT only_duplicates)
     AND trigger IN ('person', @trigger)
     AND coalesce(@organizationId, organization_id, '') = coalesce(organization_id, '')`;
 
 const INSERT_OR_MERGE = `
-  INSERT INTO jobs (kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, repeats_only,
+  INSERT INTO jobs (kind, organization_id, installation_id, part, dedupe_key, trigger, payload, only_duplicates,
     run_at, created_at)
   VALUES (
     @kind,
     coalesce(@organizationId, (
       SELECT organization_id FROM jobs
       WHERE installation_id = @installationId AND organization_id IS NOT NULL LIMIT 1)),
-    @installationId, @lane, @dedupeKey, @trigger, @payload, @repeatsOnly, @runAt, @now)
+    @installationId, @part, @dedupeKey, @trigger, @payload, @onlyDuplicates, @runAt, @now)
   ON CONFLICT (dedupe_key) WHERE state IN ('waiting', 'paused') DO UPDATE SET
     state = 'waiting',
     run_at = CASE
@@ -106,10 +106,10 @@ const INSERT_OR_MERGE = `
       WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
       WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
       ELSE jobs.trigger END,
-    repeats_only = CASE 'schedule'
-      WHEN jobs.trigger THEN excluded.repeats_only
-      WHEN excluded.trigger THEN jobs.repeats_only
-      ELSE min(jobs.repeats_only, excluded.repeats_only) END,
+    only_duplicates = CASE 'schedule'
+      WHEN jobs.trigger THEN excluded.only_duplicates
+      WHEN excluded.trigger THEN jobs.only_duplicates
+      ELSE min(jobs.only_duplicates, excluded.only_duplicates) END,
     payload = ${mergePayloads('jobs.payload', 'excluded.payload')},
     organization_id = coalesce(excluded.organization_id, jobs.organization_id)
   RETURNING id`;

@@ -1,4 +1,4 @@
-import { REPEATED_WITHIN_MS } from '../../../inbox/delivery.js';
+import { DUPLICATE_WITHIN_MS } from '../../../inbox/delivery.js';
 import { createMemory, REMEMBERED } from '../../../inbox/memory.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
@@ -41,9 +41,9 @@ export function createSignedTexts(db: Sqlite) {
 
   return {
     /** Whether the same text came within the hour before this one. */
-    isRepeat: ({ digest, receivedAt }: SignedText): boolean => {
+    isDuplicate: ({ digest, receivedAt }: SignedText): boolean => {
       const seenAt = memory.get(digest)?.seenAt;
-      return seenAt !== undefined && Math.abs(receivedAt - seenAt) < REPEATED_WITHIN_MS;
+      return seenAt !== undefined && Math.abs(receivedAt - seenAt) < DUPLICATE_WITHIN_MS;
     },
     /** It came again, and its row stands. */
     seen: ({ digest, receivedAt }: SignedText): void => {

@@ -1,4 +1,4 @@
-import type { Lane } from '../../../inbox/job.js';
+import type { Part } from '../../../inbox/job.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
@@ -9,9 +9,9 @@ const CLAIMABLE = `
       SELECT * FROM jobs WHERE state = 'waiting' AND run_at <= @now
       UNION ALL SELECT * FROM jobs WHERE state = 'paused' AND run_at <= @now
       UNION ALL SELECT * FROM jobs WHERE state = 'running' AND claimed_until <= @now) AS due
-    WHERE lane = @lane AND NOT EXISTS (
+    WHERE part = @part AND NOT EXISTS (
       SELECT 1 FROM jobs AS live WHERE live.state = 'running' AND live.claimed_until > @now
-        AND live.lane = due.lane
+        AND live.part = due.part
         AND (live.installation_id = due.installation_id OR live.organization_id = due.organization_id))
   ) AS found`;
 
@@ -25,7 +25,7 @@ export type Waiting = ReturnType<typeof createWaiting>;
 
 /** What a worker asks between two claims. Nothing here writes. */
 export function createWaiting(db: Sqlite) {
-  const claimable = statement<{ lane: Lane; now: string }, { found: number }>(db, CLAIMABLE);
+  const claimable = statement<{ part: Part; now: string }, { found: number }>(db, CLAIMABLE);
   const next = statement<{ now: string }, { at: string | null }>(db, NEXT_CHANGE);
   const key = statement<{ dedupeKey: string; now: string }, { found: number }>(
     db,
@@ -33,9 +33,9 @@ export function createWaiting(db: Sqlite) {
   );
 
   return {
-    /** Whether a claim in this lane would find something: a due job that no live claim stands in the way of. */
-    hasClaimable: (lane: Lane, at: number): boolean =>
-      claimable.get({ lane, now: formatInstant(at) })?.found === 1,
+    /** Whether a claim in this part would find something: a due job that no live claim stands in the way of. */
+    hasClaimable: (part: Part, at: number): boolean =>
+      claimable.get({ part, now: formatInstant(at) })?.found === 1,
     /** The next instant after now at which a job becomes due or a lease runs out; null when there is none. */
     nextChangeAt: (at: number): number | null => {
       const instant = next.get({ now: formatInstant(at) })?.at ?? null;

@@ -6,7 +6,7 @@ export type Fence = ReturnType<typeof createFence>;
 
 export function createFence(db: Sqlite) {
   const newest = db
-    .prepare<[string, string], number>('SELECT claim FROM fences WHERE organization_id = ? AND lane = ?')
+    .prepare<[string, string], number>('SELECT claim FROM fences WHERE organization_id = ? AND part = ?')
     .pluck();
   const raise = db.prepare(
     'INSERT INTO fences VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET claim = excluded.claim',
@@ -19,12 +19,12 @@ export function createFence(db: Sqlite) {
   const highest = db.prepare<[], number>('SELECT coalesce(max(claim), 0) FROM fences').pluck();
   return {
     /** Inside a transaction: throws `fenced` if a newer claim has been seen, and remembers this one otherwise. */
-    take: ({ organizationId, lane, claim }: Task): void => {
-      const seen = newest.get(organizationId, lane);
+    take: ({ organizationId, part, claim }: Task): void => {
+      const seen = newest.get(organizationId, part);
       if (seen !== undefined && seen > claim) {
         throw new MirrorError('fenced', `claim ${claim} was taken over by claim ${seen}`);
       }
-      if (seen === undefined || seen < claim) raise.run(organizationId, lane, claim);
+      if (seen === undefined || seen < claim) raise.run(organizationId, part, claim);
     },
     /** Inside a transaction: throws `not_active` if the organization is known and none of its installations is active. */
     demandActive: (organizationId: string): void => {

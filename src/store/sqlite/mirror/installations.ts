@@ -49,7 +49,7 @@ export function createInstallations(db: Sqlite, syncRows: SyncRows): MirrorOpera
       const row = { ...known, state: read.state };
       const organizationId = row.organization_id;
       if (organizationId !== null) {
-        syncRows.fence.take({ organizationId, lane: 'data', claim: read.claim });
+        syncRows.fence.take({ organizationId, part: 'data', claim: read.claim });
         syncRows.prepareStates(organizationId, read.resources);
       }
       if (stored !== undefined && isSame(stored, row)) {

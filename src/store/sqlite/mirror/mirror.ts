@@ -39,7 +39,7 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     raiseFence: (task, at) =>
       write(db, () => {
         syncRows.fence.take(task);
-        syncRows.interruptSyncs(task.organizationId, task.lane, task.claim, formatInstant(at));
+        syncRows.interruptSyncs(task.organizationId, task.part, task.claim, formatInstant(at));
       }),
     highestClaim: () => syncRows.fence.highest(),
     ...createLastReads(db),

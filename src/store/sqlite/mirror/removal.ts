@@ -49,8 +49,8 @@ export function createRemoval(
 }
 
 function takeBoth({ fence }: SyncRows, organizationId: string, claim: number): void {
-  fence.take({ organizationId, lane: 'data', claim });
-  fence.take({ organizationId, lane: 'certificates', claim });
+  fence.take({ organizationId, part: 'data', claim });
+  fence.take({ organizationId, part: 'certificates', claim });
 }
 
 function removeOlder(db: Sqlite, tables: PurgedTables, organizationId: string, last: number): number {

@@ -27,7 +27,7 @@ export interface SyncRows extends StateRows {
   enterSmallSync(sync: SmallSync): number;
   countSync(sync: SyncCounts & { id: number }): void;
   endSync(sync: EndedSync): void;
-  interruptSyncs(organizationId: string, lane: string, claim: number, at: string): void;
+  interruptSyncs(organizationId: string, part: string, claim: number, at: string): void;
 }
 
 /** Whatever a sync changed has its number by now. */
@@ -64,7 +64,7 @@ export function createSyncRows(db: Sqlite): SyncRows {
     `UPDATE syncs SET state = 'failed', finished_at = @at, error_code = 'interrupted',
        error = 'the work was interrupted before it ended'
      WHERE state = 'running' AND organization_id = @organization_id AND claim < @claim
-       AND (resource = 'certificates') = (@lane = 'certificates')`,
+       AND (resource = 'certificates') = (@part = 'certificates')`,
   );
   return {
     db,
@@ -75,7 +75,7 @@ export function createSyncRows(db: Sqlite): SyncRows {
     enterSmallSync: sync => Number(enterSmall.run(sync).lastInsertRowid),
     countSync: sync => void count.run(sync),
     endSync: sync => void end.run(sync),
-    interruptSyncs: (organizationId, lane, claim, at) =>
-      void interrupt.run({ organization_id: organizationId, lane, claim, at }),
+    interruptSyncs: (organizationId, part, claim, at) =>
+      void interrupt.run({ organization_id: organizationId, part, claim, at }),
   };
 }

@@ -28,9 +28,9 @@ export type Syncs = ReturnType<typeof createSyncs>;
 
 /** One sync from its first commit to its end. */
 export function createSyncs(syncRows: SyncRows, mayKeep: People['mayKeep']) {
-  function guard({ request, lane }: OpenSync): void {
+  function guard({ request, part }: OpenSync): void {
     const { organizationId, resource, claim, startedAt } = request;
-    syncRows.fence.take({ organizationId, lane, claim });
+    syncRows.fence.take({ organizationId, part, claim });
     syncRows.fence.demandActive(organizationId);
     const state = syncRows.state(organizationId, resource);
     if (state?.read_claim === claim && (state.read_at ?? '') > formatInstant(startedAt)) {

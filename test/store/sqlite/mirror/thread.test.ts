@@ -65,7 +65,7 @@ test('what is refused in the thread is refused with its code here, and the next 
   const port = await start(db);
   const mirror = createMirror(port, () => NOON);
   await mirror.writeInstallation(LOOK);
-  await mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
+  await mirror.raiseFence({ organizationId: 'organization-1', part: 'data', claim: 2 });
   const read = await mirror.beginRead(READ);
   await expect(read.finish({ ...TRAFFIC, total: 0 })).rejects.toMatchObject({
     name: 'MirrorError',

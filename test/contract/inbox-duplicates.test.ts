@@ -24,7 +24,7 @@ async function replay(
   let running: ClaimedJob[] = [];
   const work = async (now: number): Promise<void> => {
     for (const job of running) {
-      const word = job.repeatsOnly && !found(starts.length) ? UNCHANGED : 'read';
+      const word = job.onlyDuplicates && !found(starts.length) ? UNCHANGED : 'read';
       await inbox.finish(job, word, now);
     }
     running = await inbox.claim({ now, leaseMs: MINUTE_MS, slots: 4 });
@@ -43,7 +43,7 @@ async function replay(
 const acceptIn = (kept: Store): Accept => boxIn(kept).accept;
 
 async function rowsAndPosts({ db }: Store): Promise<{ rows: number; posts: number }> {
-  return only(await db.rows('SELECT count(*) AS rows, sum(repeats + 1) AS posts FROM deliveries'));
+  return only(await db.rows('SELECT count(*) AS rows, sum(duplicates + 1) AS posts FROM deliveries'));
 }
 
 function three(): Arrived[] {
@@ -74,14 +74,14 @@ describe.each(ENGINES)('$name', ({ store }) => {
     }
 
     const broken: Record<string, Create> = {
-      'that takes each repeat for something new': kept => {
+      'that takes each duplicate for something new': kept => {
         const forget = "UPDATE signed_texts SET last_received_at = '2000-01-01T00:00:00.000Z'";
         return async (deliveries, now) => {
           await kept.db.change(forget);
           return acceptIn(kept)(deliveries, now);
         };
       },
-      'that knows a repeat and asks for nothing': kept => {
+      'that knows a duplicate and asks for nothing': kept => {
         const accept = acceptIn(kept);
         const seen = new Map<string, ReturnType<Accept>>();
         return (deliveries, now) => {
@@ -91,7 +91,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
           return stored;
         };
       },
-      'that gives each repeat a row': kept => (deliveries, now) => acceptIn(kept)(deliveries, now),
+      'that gives each duplicate a row': kept => (deliveries, now) => acceptIn(kept)(deliveries, now),
       'that has a pace for each text alone': kept => {
         const accept = acceptIn(kept);
         return (deliveries, now) =>
@@ -138,16 +138,16 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const [fresh] = await accept([acceptedDelivery({ receivedAt: now + 5000 })], now + 5000);
     expect(fresh?.jobId).toBe(slow?.jobId);
     const claimed = await inbox.claim({ now: now + 5000, leaseMs: MINUTE_MS, slots: 4 });
-    expect(claimed).toMatchObject([{ id: slow?.jobId, repeatsOnly: false }]);
+    expect(claimed).toMatchObject([{ id: slow?.jobId, onlyDuplicates: false }]);
     for (const job of claimed) await inbox.finish(job, 'read', now + 5100);
     const later = now + 5000 + 3_600_001;
     await accept([{ ...captured, receivedAt: later }], later);
     expect(await inbox.claim({ now: later, leaseMs: MINUTE_MS, slots: 4 })).toMatchObject([
-      { repeatsOnly: false },
+      { onlyDuplicates: false },
     ]);
   });
 
-  test('T20 the schedule and a person neither speed repeats up nor are slowed down by them', async () => {
+  test('T20 the schedule and a person neither speed duplicates up nor are slowed down by them', async () => {
     const kept = await store();
     const inbox = boxIn(kept);
     const accept = acceptIn(kept);
@@ -166,14 +166,14 @@ describe.each(ENGINES)('$name', ({ store }) => {
     await accept([{ ...captured, receivedAt: now + 1 }], now + 1);
     expect(await claim(now + 14_000)).toEqual([]);
     const [read] = await claim(now + 15_000);
-    expect(read).toMatchObject({ repeatsOnly: true, trigger: 'delivery' });
+    expect(read).toMatchObject({ onlyDuplicates: true, trigger: 'delivery' });
     if (read !== undefined) await inbox.finish(read, UNCHANGED, now + 15_000);
     await accept([{ ...captured, receivedAt: now + 16_000 }], now + 16_000);
     await inbox.enqueue({ ...job, trigger: 'person' }, now + 17_000);
-    expect(await claim(now + 17_000)).toMatchObject([{ repeatsOnly: false }]);
+    expect(await claim(now + 17_000)).toMatchObject([{ onlyDuplicates: false }]);
   });
 
-  test('T20 repeats leave a paused job and one that failed to their time', async () => {
+  test('T20 duplicates leave a paused job and one that failed to their time', async () => {
     const kept = await store();
     const inbox = boxIn(kept);
     const accept = acceptIn(kept);
@@ -216,7 +216,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     await post(NOON + 50);
     expect(await kept.db.rows('SELECT * FROM deliveries')).toMatchObject([
       {
-        repeats: 3,
+        duplicates: 3,
         received_at: iso(NOON),
         last_received_at: iso(NOON + 50),
         unread_at: iso(NOON + 40),
@@ -249,13 +249,13 @@ describe.each(ENGINES)('$name', ({ store }) => {
       NOON + 50,
     );
     const [, folded] = await kept.db.rows('SELECT * FROM deliveries ORDER BY id');
-    expect(folded).toMatchObject({ repeats: 1, unread_at: new Date(NOON + 40).toISOString() });
+    expect(folded).toMatchObject({ duplicates: 1, unread_at: new Date(NOON + 40).toISOString() });
   });
 
-  test('T20 repeats of what was set aside share a row a minute too, one signed by another secret does not', async () => {
+  test('T20 duplicates of what was ignored share a row a minute too, one signed by another secret does not', async () => {
     const kept = await store();
     const accept = acceptIn(kept);
-    const aside = acceptedDelivery({ verdict: 'set_aside', reason: 'other_app' });
+    const aside = acceptedDelivery({ verdict: 'ignored', reason: 'other_app' });
     for (let at = NOON; at < NOON + 2 * MINUTE_MS; at += 1000)
       await accept([{ ...aside, receivedAt: at }], at);
     await accept([{ ...aside, secretIndex: 1, receivedAt: NOON + 119_000 }], NOON + 119_000);

@@ -4,24 +4,24 @@ import { FOLDED_WITHIN_MS } from '../../../inbox/delivery.js';
 import { createMemory } from '../../../inbox/memory.js';
 import { formatInstant } from '../../../resources/columns.js';
 
-/** What a repeat shares a row with. */
+/** What a duplicate shares a row with. */
 interface StoredRow {
   readonly id: number;
-  /** The job that it waits for; null where it was set aside. */
+  /** The job that it waits for; null where it was ignored. */
   readonly jobId: number | null;
   readonly secretIndex: number;
   /** When the first of the row came, in epoch ms. */
   readonly since: number;
 }
 
-interface Repeat {
+interface Duplicate {
   readonly digest: string;
   readonly secretIndex: number;
   readonly receivedAt: number;
   readonly outerMismatch: string | null;
 }
 
-export function createRepeats(db: Sqlite) {
+export function createDuplicates(db: Sqlite) {
   const memory = createMemory<StoredRow>();
   const add = statement<{ id: number; digest: string; outerMismatch: string | null; at: string }>(
     db,
@@ -30,11 +30,11 @@ export function createRepeats(db: Sqlite) {
 
   return {
     /**
-     * Count a repeat in the row of the same text that waits for the same job, and answer that row's id;
+     * Count a duplicate in the row of the same text that waits for the same job, and answer that row's id;
      * null where there is none. To be run inside `write`.
      */
     fold: (
-      { digest, secretIndex, receivedAt, outerMismatch }: Repeat,
+      { digest, secretIndex, receivedAt, outerMismatch }: Duplicate,
       jobId: number | null,
     ): number | null => {
       const row = memory.get(digest);
@@ -54,11 +54,11 @@ export function createRepeats(db: Sqlite) {
 /** A read that has begun since the row's oldest unread post may have answered it, but not this one. */
 const ADD_TO_ROW = `
   UPDATE deliveries SET
-    repeats = repeats + 1,
+    duplicates = duplicates + 1,
     outer_mismatch = coalesce(outer_mismatch, @outerMismatch),
     last_received_at = max(coalesce(last_received_at, received_at), @at),
     unread_at = iif(
-      (SELECT max(started_at) FROM jobs WHERE jobs.installation_id = deliveries.installation_id AND lane = 'data')
+      (SELECT max(started_at) FROM jobs WHERE jobs.installation_id = deliveries.installation_id AND part = 'data')
         > coalesce(unread_at, received_at),
       @at, unread_at)
   WHERE id = @id AND digest = @digest`;
