@@ -87,7 +87,7 @@ async function perform(line: string): Promise<string> {
 async function performWhenWritten(line: string): Promise<string> {
   for (;;) {
     const answer = await perform(line);
-    if (!line.includes('--refused') || answer.trim().includes('\n')) return answer;
+    if (!line.includes('--rejected') || answer.trim().includes('\n')) return answer;
     await new Promise(resolve => setTimeout(resolve, 50));
   }
 }
@@ -142,9 +142,9 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(posted).toMatch(/^202 {2}warehouseTransaction/);
     expect(listed).toMatch(/warehouseTransaction +.+ accepted/);
   },
-  'Find out why webhooks are refused': ([posted = '', refused = '']) => {
+  'Find out why webhooks are rejected': ([posted = '', rejected = '']) => {
     expect(posted).toMatch(/^401 /);
-    expect(refused).toContain('signature_not_valid');
+    expect(rejected).toContain('signature_not_valid');
   },
   'Read what changed since a while ago, for a program': ([changes = '']) => {
     const rows: readonly unknown[] = JSON.parse(changes);

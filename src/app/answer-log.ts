@@ -1,14 +1,14 @@
 import { NotStoredError } from '../webhook/group-commit.js';
-import { REFUSAL_REASONS } from '../inbox/refusal.js';
+import { REJECTION_REASONS } from '../inbox/rejected.js';
 import type { Log } from './log.js';
 import type { Metrics } from './operations/metrics.js';
-import type { RefusalCounter } from '../webhook/refusals.js';
-import { type Answer, REFUSAL_STATUS } from '../webhook/receiver.js';
+import type { RejectionCounter } from '../webhook/rejected.js';
+import { type Answer, REJECTION_STATUS } from '../webhook/receiver.js';
 
 export interface AnswerLogOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-  readonly metrics: Pick<Metrics, 'accepted' | 'refused' | 'delivery' | 'duplicate'>;
-  readonly refusals: Pick<RefusalCounter, 'count'>;
+  readonly metrics: Pick<Metrics, 'accepted' | 'rejected' | 'delivery' | 'duplicate'>;
+  readonly counter: Pick<RejectionCounter, 'count'>;
   readonly tellEveryMs?: number;
 }
 
@@ -16,22 +16,22 @@ const TELL_EVERY_MS = 10_000;
 
 /**
  * A line for each delivery. What was turned away and what only duplicates is counted and told once in a while:
- * a flood of posts is no flood of lines.
+ * a flood of webhooks is no flood of lines.
  */
 export function createAnswerLog(options: AnswerLogOptions) {
-  const { log, metrics, refusals, tellEveryMs = TELL_EVERY_MS } = options;
-  for (const reason of REFUSAL_REASONS) metrics.refused(REFUSAL_STATUS[reason], reason, 0);
-  const refused = createOccasion(tellEveryMs, (posts, answer) => {
-    log.warn({ ...describe(answer), refused: posts }, 'posts refused');
+  const { log, metrics, counter, tellEveryMs = TELL_EVERY_MS } = options;
+  for (const reason of REJECTION_REASONS) metrics.rejected(REJECTION_STATUS[reason], reason, 0);
+  const rejected = createOccasion(tellEveryMs, (count, answer) => {
+    log.warn({ ...describe(answer), rejected: count }, 'webhooks rejected');
   });
-  const notStored = createOccasion(tellEveryMs, (posts, answer) => {
-    log.error({ ...describe(answer), notStored: posts }, 'deliveries not stored');
+  const notStored = createOccasion(tellEveryMs, (count, answer) => {
+    log.error({ ...describe(answer), notStored: count }, 'deliveries not stored');
   });
 
-  const duplicates = createOccasion(tellEveryMs, (posts, answer) => {
+  const duplicates = createOccasion(tellEveryMs, (count, answer) => {
     const { delivery, stored, sender } = answer;
     const ids = { delivery: stored?.id, job: stored?.jobId, installation: delivery?.installationId };
-    log.info({ ...ids, sender, duplicates: posts }, 'deliveries came again: reads for them slow down');
+    log.info({ ...ids, sender, duplicates: count }, 'deliveries came again: reads for them slow down');
   });
 
   function tellStored(answer: Answer): void {
@@ -51,22 +51,22 @@ export function createAnswerLog(options: AnswerLogOptions) {
 
   return {
     answered: (answer: Answer): void => {
-      if (answer.refused === null) return tellStored(answer);
-      metrics.refused(answer.status, answer.refused.reason);
-      refusals.count(answer.refused, answer.status);
-      return answer.delivery === null ? refused.add(answer) : notStored.add(answer);
+      if (answer.rejected === null) return tellStored(answer);
+      metrics.rejected(answer.status, answer.rejected.reason);
+      counter.count(answer.rejected, answer.status);
+      return answer.delivery === null ? rejected.add(answer) : notStored.add(answer);
     },
     /** Tell what has not been told. */
     close: () => {
-      for (const occasion of [refused, notStored, duplicates]) occasion.close();
+      for (const occasion of [rejected, notStored, duplicates]) occasion.close();
     },
   };
 }
 
-function describe({ status, refused, sender, error, delivery }: Answer): object {
+function describe({ status, rejected, sender, error, delivery }: Answer): object {
   return {
     status,
-    reason: refused?.reason,
+    reason: rejected?.reason,
     sender,
     installation: delivery?.installationId,
     ...(error instanceof NotStoredError && { code: error.code, why: error.message }),

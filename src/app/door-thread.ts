@@ -29,7 +29,7 @@ async function open(
     };
   return {
     accept: (now, packed) => at(acceptPosts)(now, unpack(packed, now), now),
-    countRefusals: at(door.countRefusals),
+    countRejected: at(door.countRejected),
     findObstacle: at(door.findObstacle),
     heartbeat: at(door.heartbeat),
     close: door.close,

@@ -8,7 +8,7 @@ import { EVENTS } from '../registry/model.js';
 import { listen } from '../webhook/listen.js';
 import type { Post } from '../webhook/posts.js';
 import { createReceiver } from '../webhook/receiver.js';
-import { createRefusalCounter } from '../webhook/refusals.js';
+import { createRejectionCounter } from '../webhook/rejected.js';
 import { startDoorThread } from '../webhook/thread.js';
 import { createAnswerLog } from './answer-log.js';
 import { openAll } from './shutdown.js';
@@ -72,8 +72,8 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     });
     shutdown.add(async () => operations?.close());
 
-    const refusals = createRefusalCounter({ write: counted => thread.countRefusals(counted), now });
-    shutdown.add(() => refusals.close());
+    const counter = createRejectionCounter({ write: counted => thread.countRejected(counted), now });
+    shutdown.add(() => counter.close());
     const inbox = createGroupCommit({
       groupsAtOnce: database === null ? 1 : 2,
       store: async (posts: readonly Post[]) => {
@@ -84,7 +84,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       },
     });
     shutdown.add(() => inbox.close());
-    const answers = createAnswerLog({ log, metrics, refusals });
+    const answers = createAnswerLog({ log, metrics, counter });
     shutdown.add(() => answers.close());
     const receiver = createReceiver({
       headerPrefix: settings.headerPrefix,

@@ -20,7 +20,7 @@ import type {
   Retried,
 } from './job.js';
 import type { LivingProcess, Pulse } from './process.js';
-import type { Refusal } from './refusal.js';
+import type { Rejected } from './rejected.js';
 
 /**
  * All that the door may do with an inbox. Each operation is one step that is done as a whole or not at all. Durations are
@@ -33,7 +33,7 @@ export interface DoorPort {
    */
   readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
   /** Add to the counts of what was turned away. */
-  readonly countRefusals: (refusals: readonly Refusal[]) => Promise<void>;
+  readonly countRejected: (rejected: readonly Rejected[]) => Promise<void>;
   /** Say that a process lives, and answer who else does. */
   readonly heartbeat: (self: LivingProcess) => Promise<Pulse>;
   /** Why nothing can be written at present; null where it can. */

@@ -55,7 +55,7 @@ export type FailureCode =
 
 /** `reach` says whether the other resources of the same job are still worth asking for. */
 export interface Rule {
-  readonly act: 'retry' | 'park' | 'bury' | 'give_up' | 'give_back';
+  readonly act: 'retry' | 'pause' | 'fail' | 'give_up' | 'give_back';
   readonly reach: 'resource' | 'job';
   /** At least this long before the next try, whatever the back-off says. */
   readonly waitMs?: number;
@@ -91,12 +91,12 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   doubtful: { act: 'retry', reach: 'resource', waitMs: DOUBT_WAIT_MS },
   unexpected: { act: 'retry', reach: 'resource' },
   /** A second try was made with a new token already; a third at once would be a loop. */
-  unauthorized: { act: 'park', reach: 'job' },
+  unauthorized: { act: 'pause', reach: 'job' },
   /** The next sync of the installation finds out what has become of it. */
   installation_gone: { act: 'retry', reach: 'job' },
   /** Not one of these calls can be right the next time. */
-  bad_request: { act: 'bury', reach: 'resource' },
-  outcome_unknown: { act: 'bury', reach: 'resource' },
+  bad_request: { act: 'fail', reach: 'resource' },
+  outcome_unknown: { act: 'fail', reach: 'resource' },
   disk_full: { act: 'retry', reach: 'job', waitMs: DISK_WAIT_MS },
   file_refused: { act: 'retry', reach: 'job', waitMs: DISK_WAIT_MS },
   database_busy: { act: 'retry', reach: 'job', waitMs: BUSY_WAIT_MS },
@@ -109,7 +109,7 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   /** Somebody with a newer claim has written: nothing of ours is wanted any more. */
   fenced: { act: 'give_up', reach: 'job' },
   not_active: { act: 'give_up', reach: 'job' },
-  foreign_registry: { act: 'park', reach: 'job' },
+  foreign_registry: { act: 'pause', reach: 'job' },
 };
 
 const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {

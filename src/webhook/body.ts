@@ -18,7 +18,7 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
   if (type !== undefined && !JSON_TYPE.test(type)) {
     return done({ status: 415, detail: 'expected content-type application/json in UTF-8' });
   }
-  if (Number(length) > MAX_BODY_BYTES) return refuseTooLarge();
+  if (Number(length) > MAX_BODY_BYTES) return rejectTooLarge();
 
   let chunks: Buffer[] = [];
   let size = 0;
@@ -28,13 +28,13 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
     else chunks = [];
   });
   request.on('end', () => {
-    if (size > MAX_BODY_BYTES) return refuseTooLarge();
+    if (size > MAX_BODY_BYTES) return rejectTooLarge();
     const [only] = chunks;
     done({ bytes: chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks) });
   });
   request.on('error', () => undefined);
 
-  function refuseTooLarge(): void {
+  function rejectTooLarge(): void {
     request.resume();
     done({ status: 413, detail: `expected a body of at most ${MAX_BODY_BYTES} bytes` });
   }

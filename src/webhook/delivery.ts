@@ -13,7 +13,7 @@ export type Delivery = Omit<NewDelivery, 'receivedMsAgo'>;
 
 /** 400: no signed text to check. 401: not signed by a secret of ours; why is not said. */
 export type Opened =
-  | { readonly verdict: 'refused'; readonly status: 400 | 401; readonly detail: string }
+  | { readonly verdict: 'rejected'; readonly status: 400 | 401; readonly detail: string }
   | { readonly verdict: 'accepted' | 'ignored'; readonly delivery: Delivery };
 
 export interface OpenDeliveryOptions {
@@ -30,28 +30,28 @@ const MAX_MISMATCH_LENGTH = 200;
 
 /**
  * Verify the signed text as it was sent, then decode it, then parse it, and believe nothing else.
- * Once the signature is good no content is refused: what cannot be used is ignored with its reason.
+ * Once the signature is good no content is rejected: what cannot be used is ignored with its reason.
  */
 export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOptions): Opened {
-  if (!isUtf8(body)) return refuse('expected the body to be UTF-8');
+  if (!isUtf8(body)) return reject('expected the body to be UTF-8');
   const outer = parseJson(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
-  if (!isObject(outer)) return refuse('expected the body to be a JSON object');
+  if (!isObject(outer)) return reject('expected the body to be a JSON object');
   const signedData = member(outer, 'signedData');
-  if (typeof signedData !== 'string') return refuse('expected signedData to be a string');
+  if (typeof signedData !== 'string') return reject('expected signedData to be a string');
   const secretIndex = verifySignature(signedData, signature, secrets);
-  if (secretIndex === -1) return { verdict: 'refused', status: 401, detail: 'the signature is not valid' };
+  if (secretIndex === -1) return { verdict: 'rejected', status: 401, detail: 'the signature is not valid' };
   const signed = readSigned(signedData, outer, appId);
   const verdict = signed.reason === null ? 'accepted' : 'ignored';
   const digest = hash('sha256', signedData);
   return { verdict, delivery: { ...signed, verdict, signedData, digest, secretIndex } };
 }
 
-function refuse(detail: string): Opened {
-  return { verdict: 'refused', status: 400, detail };
+function reject(detail: string): Opened {
+  return { verdict: 'rejected', status: 400, detail };
 }
 
 type Signed = Pick<Delivery, 'event' | 'installationId' | 'organizationId' | 'outerMismatch'> & {
-  readonly reason: SetAsideReason | null;
+  readonly reason: IgnoredReason | null;
 };
 
 function readSigned(signedData: string, outer: JsonObject, appId: string): Signed {

@@ -23,7 +23,7 @@ export type DeliverySummary = Pick<
 >;
 
 export type PostEnd =
-  | { readonly kind: 'refused'; readonly status: 400 | 401; readonly detail: string }
+  | { readonly kind: 'rejected'; readonly status: 400 | 401; readonly detail: string }
   | { readonly kind: 'stored'; readonly delivery: DeliverySummary; readonly stored: StoredDelivery }
   | { readonly kind: 'failed'; readonly delivery: DeliverySummary | null; readonly failure: StoreFailure };
 
@@ -54,13 +54,13 @@ export function createAcceptPosts({ secrets, appId, store }: AcceptPostsOptions)
   return async (posts: readonly Post[], now: number): Promise<PostEnd[]> => {
     const opened = posts.map(open);
     const deliveries = opened.flatMap((each, index) =>
-      each.verdict === 'refused' || each.verdict === 'unopened'
+      each.verdict === 'rejected' || each.verdict === 'unopened'
         ? []
         : [{ ...each.delivery, receivedMsAgo: now - (posts[index]?.receivedAt ?? now) }],
     );
     const results = (deliveries.length === 0 ? [] : await store(deliveries))[Symbol.iterator]();
     return opened.map(each => {
-      if (each.verdict === 'refused') return { kind: 'refused', status: each.status, detail: each.detail };
+      if (each.verdict === 'rejected') return { kind: 'rejected', status: each.status, detail: each.detail };
       if (each.verdict === 'unopened') return { kind: 'failed', delivery: null, failure: each.failure };
       const { event, installationId, verdict, reason, secretIndex } = each.delivery;
       const delivery = { event, installationId, verdict, reason, secretIndex };

@@ -1,13 +1,13 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { StoredDelivery } from '../inbox/delivery.js';
-import { REFUSAL_REASONS, type RefusalReason } from '../inbox/refusal.js';
+import { REJECTION_REASONS, type RejectionReason } from '../inbox/rejected.js';
 import { NotStoredError } from './group-commit.js';
 import { createAdmit } from './group-commit.js';
 import { readBody } from './body.js';
 import type { DeliverySummary, PostEnd, Post } from './posts.js';
 import { PAGES, WEBHOOK_PATH } from './pages.js';
 import { sendProblem } from './problem.js';
-import { findPrefix, type Refused } from './refusals.js';
+import { findPrefix, type Rejection } from './rejected.js';
 
 export interface ReceiverOptions {
   /** The signature stands in the header `x-<prefix>-signature-256`. */
@@ -23,13 +23,13 @@ export interface ReceiverOptions {
 
 export interface Answer {
   readonly status: number;
-  /** What was signed; null where the post was refused before its signature was known to be good. */
+  /** What was signed; null where the post was rejected before its signature was known to be good. */
   readonly delivery: DeliverySummary | null;
   /** Null unless the status is 202. */
   readonly stored: StoredDelivery | null;
   /** Null exactly where the status is 202. */
-  readonly refused: Refused | null;
-  /** The address that a refused or duplicate post came from. */
+  readonly rejected: Rejection | null;
+  /** The address that a rejected or duplicate post came from. */
   readonly sender: string | null;
   /** Why a delivery could not be stored; null unless the status is 503. */
   readonly error: unknown;
@@ -48,10 +48,10 @@ export function createReceiver(options: ReceiverOptions): Express {
   app.enable('strict routing');
   app.enable('case sensitive routing');
   app.post(WEBHOOK_PATH, createHandler(options));
-  app.all(WEBHOOK_PATH, (_request, response) => refuseMethod(response, 'POST', options.known));
+  app.all(WEBHOOK_PATH, (_request, response) => rejectMethod(response, 'POST', options.known));
   for (const { path, send } of PAGES) {
     app.get(path, send);
-    app.all(path, (_request, response) => refuseMethod(response, 'GET, HEAD'));
+    app.all(path, (_request, response) => rejectMethod(response, 'GET, HEAD'));
   }
   app.use((_request, response) => sendProblem(response, 404, 'there is nothing here'));
   app.use(answerError);
@@ -67,7 +67,7 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
     answered?.({
       delivery: null,
       stored: null,
-      refused: null,
+      rejected: null,
       sender: null,
       error: null,
       tookMs: 0,
@@ -75,17 +75,17 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
     });
   }
 
-  function describe({ headers, socket }: Request, status: number): Pick<Answer, 'refused' | 'sender'> {
+  function describe({ headers, socket }: Request, status: number): Pick<Answer, 'rejected' | 'sender'> {
     const prefix = findPrefix(headers, ownPrefix);
     const byHeader = prefix === ownPrefix ? 'signature_not_valid' : 'no_signature';
-    const byStatus = REFUSAL_REASONS.find(reason => REFUSAL_STATUS[reason] === status);
+    const byStatus = REJECTION_REASONS.find(reason => REJECTION_STATUS[reason] === status);
     return {
-      refused: { reason: status === 401 ? byHeader : (byStatus ?? byHeader), headerPrefix: prefix },
+      rejected: { reason: status === 401 ? byHeader : (byStatus ?? byHeader), headerPrefix: prefix },
       sender: socket.remoteAddress ?? null,
     };
   }
 
-  function refuse(exchange: Exchange, status: number, detail: string, tookMs: number): void {
+  function reject(exchange: Exchange, status: number, detail: string, tookMs: number): void {
     sendProblem(exchange.response, status, detail);
     told({ status, ...describe(exchange.request, status), tookMs });
   }
@@ -104,7 +104,7 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
     const outcome = await admit(post).catch((error: unknown) => ({ kind: 'untried', error }) as const);
     const tookMs = now() - post.receivedAt;
     if (outcome.kind === 'untried') return turnAway(exchange, outcome.error, tookMs, null);
-    if (outcome.kind === 'refused') return refuse(exchange, outcome.status, outcome.detail, tookMs);
+    if (outcome.kind === 'rejected') return reject(exchange, outcome.status, outcome.detail, tookMs);
     const { delivery } = outcome;
     if (outcome.kind === 'failed') {
       const { code, message } = outcome.failure;
@@ -120,7 +120,7 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
   return (request: Request, response: Response): void => {
     const exchange = { request, response };
     readBody(request, body => {
-      if ('status' in body) return refuse(exchange, body.status, body.detail, 0);
+      if ('status' in body) return reject(exchange, body.status, body.detail, 0);
       const header = request.headers[signatureHeader];
       const signature = typeof header === 'string' ? header : null;
       void reply(exchange, { body: body.bytes, signature, receivedAt: now() });
@@ -133,8 +133,8 @@ interface Exchange {
   readonly response: Response;
 }
 
-/** How a post is refused for each reason. */
-export const REFUSAL_STATUS: Readonly<Record<RefusalReason, number>> = {
+/** How a post is rejected for each reason. */
+export const REJECTION_STATUS: Readonly<Record<RejectionReason, number>> = {
   signature_not_valid: 401,
   no_signature: 401,
   no_signed_text: 400,
@@ -143,7 +143,7 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalReason, number>> = {
   not_stored: 503,
 };
 
-function refuseMethod(response: Response, allow: string, known: ReceiverOptions['known'] = {}): void {
+function rejectMethod(response: Response, allow: string, known: ReceiverOptions['known'] = {}): void {
   sendProblem(response, 405, `expected ${allow}`, { allow, ...known });
 }
 

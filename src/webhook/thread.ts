@@ -17,7 +17,7 @@ export interface PackedPosts {
 export interface DoorWorks {
   /** Verify and store; one outcome for each. */
   readonly accept: (now: number, posts: PackedPosts) => Promise<readonly PostEnd[]>;
-  readonly countRefusals: Timed<DoorPort['countRefusals']>;
+  readonly countRejected: Timed<DoorPort['countRejected']>;
   readonly findObstacle: Timed<DoorPort['findObstacle']>;
   readonly heartbeat: Timed<DoorPort['heartbeat']>;
   readonly close: DoorPort['close'];
@@ -48,8 +48,8 @@ export async function startDoorThread({ now, ...options }: DoorThreadOptions) {
       return ask('accept', [now(), pack(posts, bytes)], [bytes.buffer]);
     },
     /** Rejects with the reason when they could not be counted. */
-    countRefusals: (...given: Parameters<DoorPort['countRefusals']>) =>
-      ask('countRefusals', [now(), ...given]),
+    countRejected: (...given: Parameters<DoorPort['countRejected']>) =>
+      ask('countRejected', [now(), ...given]),
     /** Resolves when the database takes a write at present; rejects with the reason when it does not. */
     checkWritable: async () => {
       const obstacle = await ask('findObstacle', [now()]);

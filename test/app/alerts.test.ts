@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { REFUSAL_REASONS } from '../../src/inbox/refusal.js';
+import { REJECTION_REASONS } from '../../src/inbox/rejected.js';
 import { ALERTS, parseRules } from '../support/alerts.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
@@ -64,14 +64,14 @@ test.each(RULES)('every metric that $alert names is served, in the states that i
   }
 });
 
-test('the reasons for which posts are refused are those that a rule asks for', () => {
+test('the reasons for which webhooks are rejected are those that a rule asks for', () => {
   const asked = RULES.flatMap(({ expr }) => parts(expr)).filter(({ label }) => label === 'reason');
   expect(asked.flatMap(({ values }) => values).toSorted()).toEqual([
     'no_signature',
     'not_stored',
     'signature_not_valid',
   ]);
-  for (const value of asked.flatMap(({ values }) => values)) expect(REFUSAL_REASONS).toContain(value);
+  for (const value of asked.flatMap(({ values }) => values)) expect(REJECTION_REASONS).toContain(value);
 });
 
 test('what a rule asks for is told by the process that is still there when the other has died', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAnswerLog } from '../../src/app/answer-log.js';
 import { NotStoredError } from '../../src/webhook/group-commit.js';
-import { REFUSAL_REASONS } from '../../src/inbox/refusal.js';
+import { REJECTION_REASONS } from '../../src/inbox/rejected.js';
 import { createLog } from '../../src/app/log.js';
 import { createMetrics } from '../../src/app/operations/metrics.js';
 import { createMask } from '../../src/registry/http/mask.js';
@@ -21,7 +21,7 @@ async function record(tellEveryMs: number) {
   const answers = createAnswerLog({
     log,
     metrics,
-    refusals: { count: ({ reason }) => counted.push(reason) },
+    counter: { count: ({ reason }) => counted.push(reason) },
     tellEveryMs,
   });
   return { answers, lines, counted, metrics };
@@ -31,7 +31,7 @@ const untried: Answer = {
   status: 503,
   delivery: null,
   stored: null,
-  refused: { reason: 'not_stored', headerPrefix: '' },
+  rejected: { reason: 'not_stored', headerPrefix: '' },
   sender: '192.0.2.7',
   error: new NotStoredError('too_many_waiting', 'too many posts are under way'),
   tookMs: 0,
@@ -40,7 +40,7 @@ const untried: Answer = {
 const forged: Answer = {
   ...untried,
   status: 401,
-  refused: { reason: 'signature_not_valid', headerPrefix: 'registry' },
+  rejected: { reason: 'signature_not_valid', headerPrefix: 'registry' },
   sender: '192.0.2.8',
   error: null,
 };
@@ -57,15 +57,15 @@ const genuine: Answer = {
   error: new NotStoredError('SQLITE_FULL', 'database or disk is full'),
 };
 
-test('T19 a flood of posts refused before their signature was looked at is a line at once and one later', async () => {
+test('T19 a flood of webhooks rejected before their signature was looked at is a line at once and one later', async () => {
   const { answers, lines, counted } = await record(60_000);
   for (let post = 0; post < 5000; post += 1) answers.answered(untried);
   answers.answered(forged);
   expect(lines).toMatchObject([
     {
       level: 'warn',
-      msg: 'posts refused',
-      refused: 1,
+      msg: 'webhooks rejected',
+      rejected: 1,
       status: 503,
       reason: 'not_stored',
       sender: '192.0.2.7',
@@ -74,7 +74,7 @@ test('T19 a flood of posts refused before their signature was looked at is a lin
   ]);
   answers.close();
   expect(lines.slice(1)).toMatchObject([
-    { refused: 5000, status: 401, reason: 'signature_not_valid', sender: '192.0.2.8' },
+    { rejected: 5000, status: 401, reason: 'signature_not_valid', sender: '192.0.2.8' },
   ]);
   expect(JSON.stringify(lines)).not.toMatch(/stack|\bat \w/);
   expect(counted).toHaveLength(5001);
@@ -85,12 +85,12 @@ test('T19 what came meanwhile is told even when nothing comes after it', async (
   answers.answered(forged);
   answers.answered(forged);
   answers.answered(forged);
-  await expect.poll(() => lines.map(line => line['refused'])).toEqual([1, 2]);
+  await expect.poll(() => lines.map(line => line['rejected'])).toEqual([1, 2]);
   answers.close();
   expect(lines).toHaveLength(2);
 });
 
-test('T01 T19 each refused post is counted by its reason for a monitor', async () => {
+test('T01 T19 each rejected post is counted by its reason for a monitor', async () => {
   const { answers, metrics } = await record(60_000);
   const before = await metrics.text();
   for (const [status, reason] of [
@@ -101,17 +101,19 @@ test('T01 T19 each refused post is counted by its reason for a monitor', async (
     [415, 'wrong_content_type'],
     [503, 'not_stored'],
   ]) {
-    expect(before).toContain(`carbon_mirror_posts_refused_total{status="${status}",reason="${reason}"} 0\n`);
+    expect(before).toContain(
+      `carbon_mirror_rejected_webhooks_total{status="${status}",reason="${reason}"} 0\n`,
+    );
   }
-  for (const reason of REFUSAL_REASONS) {
-    const answer = { ...forged, refused: { reason, headerPrefix: 'registry' } };
+  for (const reason of REJECTION_REASONS) {
+    const answer = { ...forged, rejected: { reason, headerPrefix: 'registry' } };
     answers.answered(answer);
     answers.answered(answer);
   }
   answers.close();
   const text = await metrics.text();
-  for (const reason of REFUSAL_REASONS) {
-    expect(text).toContain(`carbon_mirror_posts_refused_total{status="401",reason="${reason}"} 2\n`);
+  for (const reason of REJECTION_REASONS) {
+    expect(text).toContain(`carbon_mirror_rejected_webhooks_total{status="401",reason="${reason}"} 2\n`);
   }
 });
 

@@ -72,7 +72,7 @@ async function stage() {
     ...Array.from({ length: 4 }, () => HOSTILE),
   );
   await tables.change(
-    `INSERT INTO inbox.refusals VALUES (strftime('%Y-%m-%dT%H:%M', 'now'), ?, 401, ?, 3, strftime('%Y-%m-%dT%H:%M:%S.000Z', 'now'))`,
+    `INSERT INTO inbox.rejected_webhooks VALUES (strftime('%Y-%m-%dT%H:%M', 'now'), ?, 401, ?, 3, strftime('%Y-%m-%dT%H:%M:%S.000Z', 'now'))`,
     HOSTILE,
     HOSTILE,
   );

@@ -114,9 +114,9 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.click(person.page.locator('tbody a').first());
     await person.sees(/stored, 202/);
   },
-  'Find out why webhooks are refused': async person => {
+  'Find out why webhooks are rejected': async person => {
     await demo.tables.change(
-      `INSERT INTO inbox.refusals VALUES (strftime('%Y-%m-%dT%H:%M', 'now'), 'wrong_signature', 401, '', 3, strftime('%Y-%m-%dT%H:%M:%S.000Z', 'now'))`,
+      `INSERT INTO inbox.rejected_webhooks VALUES (strftime('%Y-%m-%dT%H:%M', 'now'), 'wrong_signature', 401, '', 3, strftime('%Y-%m-%dT%H:%M:%S.000Z', 'now'))`,
     );
     await person.click(person.link('Deliveries'));
     await person.sees(/wrong signature/);

@@ -223,7 +223,7 @@ describe('doctor', () => {
     installations.suspend(installation?.id ?? '');
     const env = { DATA_DIR: other.folder };
     await runCommand(['sync'], { env: other.env });
-    await expect.poll(() => other.value('SELECT count(*) FROM inbox.refusals'), PATIENCE).toBe(1);
+    await expect.poll(() => other.value('SELECT count(*) FROM inbox.rejected_webhooks'), PATIENCE).toBe(1);
     const PAUSED = "SELECT count(*) FROM inbox.jobs WHERE state = 'paused'";
     await expect.poll(() => other.value(PAUSED), PATIENCE).toBeGreaterThan(0);
 
@@ -233,7 +233,7 @@ describe('doctor', () => {
     const { open } = await visitConsole(engine.openReader, { now: Date.now });
     const page = await (await open('/')).text();
     const now = wordsOf(page).replaceAll('&#39;', "'").replaceAll('&quot;', '"');
-    for (const check of ['registry', 'refusals']) {
+    for (const check of ['registry', 'rejected_webhooks']) {
       const [{ state, found, todo } = { state: '', found: '', todo: '' }] = of(check);
       expect(state).toBe('fail');
       const said = found.replace(/^.* answered/, 'answered');

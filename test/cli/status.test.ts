@@ -27,11 +27,11 @@ async function sign({ program }: Installed, msAgo: number): Promise<void> {
   );
 }
 
-test('status begins with which mirror it is, whether a worker lives, what is due and what was refused', async () => {
+test('status begins with which mirror it is, whether a worker lives, what is due and what was rejected', async () => {
   const installed = await startInstalled();
   const { program, retire } = installed;
   expect((await status(installed)).first).toBe(
-    `The mirror in ${program.folder} of ${program.sandbox.url}/. No worker has ever watched. No delivery is due. No post was refused since yesterday.`,
+    `The mirror in ${program.folder} of ${program.sandbox.url}/. No worker has ever watched. No delivery is due. No webhook was rejected since yesterday.`,
   );
   await sign(installed, 5 * MINUTE);
   await program.worker().stop();
@@ -48,7 +48,7 @@ test('status begins with which mirror it is, whether a worker lives, what is due
     waiting,
   );
   await program.change(
-    'INSERT INTO refusals (minute, reason, status, header_prefix, posts, newest_at) VALUES (?, ?, 401, ?, 3, ?)',
+    'INSERT INTO rejected_webhooks (minute, reason, status, header_prefix, rejected, newest_at) VALUES (?, ?, 401, ?, 3, ?)',
     new Date().toISOString().slice(0, 16),
     'signature_not_valid',
     'registry',
@@ -57,7 +57,7 @@ test('status begins with which mirror it is, whether a worker lives, what is due
   const { first, json } = await status(installed);
   expect(first).toContain('NO WORKER LIVES: the last was seen 5 min ago.');
   expect(first).toContain('The oldest due delivery waits for 3 min.');
-  expect(first).toContain('3 posts were refused since yesterday: signature not valid.');
+  expect(first).toContain('3 webhooks were rejected since yesterday: signature not valid.');
   expect(json).toMatchObject({ mirror: { demo: false, folder: program.folder }, worker: { state: 'gone' } });
   await sign(installed, 0);
   expect((await status(installed)).first).toContain('A worker lives.');

@@ -486,7 +486,7 @@ describe('trigger', () => {
     const taken = await run(...post('installed', ...there));
     expect(taken).toMatchObject({ exitCode: 0, stderr: 'It was accepted there.\n' });
     const forged = await run(...post('installed', '--bad-signature', ...there));
-    expect(forged).toMatchObject({ exitCode: 0, stderr: 'It was refused there, as it must be.\n' });
+    expect(forged).toMatchObject({ exitCode: 0, stderr: 'It was rejected there, as it must be.\n' });
     const unchecked = await run(...post('installed', '--bad-signature', ...there));
     expect(unchecked).toMatchObject({
       exitCode: 3,
@@ -499,25 +499,27 @@ describe('trigger', () => {
     other.close();
   });
 
-  test('T01 a forged delivery is refused, counted by minute and reason, and told by the doctor', async () => {
+  test('T01 a forged delivery is rejected, counted by minute and reason, and told by the doctor', async () => {
     const forged = await run(...post('suspended', '--bad-signature', '--times', '2'));
     expect(forged).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^2 x 401 /) });
-    expect(forged.stderr).toContain('deliveries list --refused');
+    expect(forged.stderr).toContain('deliveries list --rejected');
     const counted = async () => {
-      const rows: { reason: string; posts: number }[] = await json('deliveries', 'list', '--refused');
+      const rows: { reason: string; rejected: number }[] = await json('deliveries', 'list', '--rejected');
       return rows
         .filter(row => row.reason === 'signature_not_valid')
-        .reduce((sum, row) => sum + row.posts, 0);
+        .reduce((sum, row) => sum + row.rejected, 0);
     };
     await expect.poll(counted).toBe(3);
-    const [row] = await json('deliveries', 'list', '--refused');
+    const [row] = await json('deliveries', 'list', '--rejected');
     expect(row).toMatchObject({ status: 401, header_prefix: 'registry', minute: row.newest_at.slice(0, 16) });
     const findings: { check: string }[] = JSON.parse((await run('doctor', '--json')).stdout);
-    expect(findings.filter(({ check }) => check === 'refusals')).toEqual([
+    expect(findings.filter(({ check }) => check === 'rejected_webhooks')).toEqual([
       {
-        check: 'refusals',
+        check: 'rejected_webhooks',
         state: expect.stringMatching(/warn|fail/),
-        found: expect.stringMatching(/^3 posts refused since .*\d\d:\d\d UTC, signature not valid \(401\)$/),
+        found: expect.stringMatching(
+          /^3 webhooks rejected since .*\d\d:\d\d UTC, signature not valid \(401\)$/,
+        ),
         todo: expect.stringContaining("Is WEBHOOK_SECRETS the registry's?"),
       },
     ]);

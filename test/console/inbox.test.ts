@@ -47,13 +47,13 @@ test('the list of deliveries says whose each is and what became of it, of the jo
   expect(row).toMatchObject({ id: 7, organization_name: 'Harbour Ferries', job_state: 'failed' });
 });
 
-test('refused posts stand above the deliveries, by reason', async () => {
+test('rejected webhooks stand above the deliveries, by reason', async () => {
   const { tables, page } = await consoleStage();
   await tables.change(
-    `INSERT INTO inbox.refusals VALUES ('2026-05-04T11:59', 'wrong_signature', 401, '', 3, '${AT}000Z')`,
+    `INSERT INTO inbox.rejected_webhooks VALUES ('2026-05-04T11:59', 'wrong_signature', 401, '', 3, '${AT}000Z')`,
   );
   const words = wordsOf(await page('/deliveries'));
-  expect(words).toContain('Posts that were refused since yesterday');
+  expect(words).toContain('Webhooks that were rejected since yesterday');
   expect(words).toContain('wrong signature');
 });
 

@@ -66,7 +66,12 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'certificates list': [[], OF, ['--state', 'pending']],
   'certificates verify': [[], OF],
   'certificates export': [['FOLDER'], ['FOLDER', ...OF]],
-  'deliveries list': [[], ['--ignored'], ['--refused'], ['--installation', 'installation-1', '--limit', '2']],
+  'deliveries list': [
+    [],
+    ['--ignored'],
+    ['--rejected'],
+    ['--installation', 'installation-1', '--limit', '2'],
+  ],
   'deliveries show': [['1'], ['4'], ['99']],
   'jobs list': [[], ['--state', 'failed'], [...OF, '--limit', '2']],
   'jobs show': [['1'], ['5'], ['99']],

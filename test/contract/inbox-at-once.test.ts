@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_A_MINUTE } from '../../src/inbox/refusal.js';
+import { MAX_A_MINUTE } from '../../src/inbox/rejected.js';
 import { ENGINES } from '../support/engines.js';
 import { NOON } from '../support/inbox.js';
 
@@ -18,14 +18,14 @@ describe.each(ENGINES)('$name', ({ store }) => {
     }
   });
 
-  test('many receivers that count refusals at the same moment lose none, and keep a minute within its bound', async () => {
+  test('many receivers that count rejected webhooks at the same moment lose none, and keep a minute within its bound', async () => {
     const { db, beside } = await store();
     const inboxes = PROCESSES.map(() => beside().open(() => NOON));
-    const counted = { reason: 'no_signature', status: 401, posts: 3, newestMsAgo: 0 } as const;
+    const counted = { reason: 'no_signature', status: 401, rejected: 3, newestMsAgo: 0 } as const;
     const prefixes = Array.from({ length: 20 }, (_, index) => `prefix ${index}`);
     await Promise.all(
       inboxes.map((inbox, place) =>
-        inbox.countRefusals(
+        inbox.countRejected(
           [...prefixes.map(each => `${each} of ${place}`), 'same'].map(headerPrefix => ({
             ...counted,
             headerPrefix,
@@ -33,7 +33,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
         ),
       ),
     );
-    expect(await db.value('SELECT sum(posts) FROM refusals')).toBe(8 * 21 * 3);
-    expect(await db.value('SELECT count(*) FROM refusals')).toBe(MAX_A_MINUTE + 1);
+    expect(await db.value('SELECT sum(rejected) FROM rejected_webhooks')).toBe(8 * 21 * 3);
+    expect(await db.value('SELECT count(*) FROM rejected_webhooks')).toBe(MAX_A_MINUTE + 1);
   });
 });

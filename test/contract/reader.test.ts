@@ -3,24 +3,23 @@ import type { Reader } from '../../src/store/contract/reader.js';
 import { ENGINES, type Engine } from '../support/engines.js';
 
 const SUM = `INSERT INTO certificate_sums VALUES ('o-1', 'stored', 9007199254740993), ('o-2', 'stored', 7)`;
-const REFUSALS = `INSERT INTO inbox.refusals VALUES
+const REJECTED_WEBHOOKS = `INSERT INTO inbox.rejected_webhooks VALUES
   ('2026-05-04T12:00', 'no_signature', 401, '', 3, '2026-05-04T12:00:01.000Z'),
   ('2026-05-04T12:01', 'no_signature', 401, '', 4, '2026-05-04T12:01:01.000Z')`;
 
 async function open(library: Engine['library']) {
   const { reader, tables } = await library();
   await tables.change(SUM);
-  await tables.change(REFUSALS);
+  await tables.change(REJECTED_WEBHOOKS);
   return { reader, tables };
 }
 
 describe.each(ENGINES)('$name', ({ library }) => {
   test('one reader asks the mirror and the inbox', async () => {
     const { db } = (await open(library)).reader;
-    expect(await db.selectFrom('inbox.refusals').select('posts').orderBy('minute').execute()).toEqual([
-      { posts: 3 },
-      { posts: 4 },
-    ]);
+    expect(
+      await db.selectFrom('inbox.rejected_webhooks').select('rejected').orderBy('minute').execute(),
+    ).toEqual([{ rejected: 3 }, { rejected: 4 }]);
   });
 
   test('an integer is a number where one holds it, else every digit of it is kept', async () => {
@@ -73,7 +72,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
 
   test('a reader writes nothing', async () => {
     const { db } = (await open(library)).reader;
-    const written = db.deleteFrom('inbox.refusals').returning('minute').execute();
+    const written = db.deleteFrom('inbox.rejected_webhooks').returning('minute').execute();
     await expect(written).rejects.toThrow(/readonly|read-only/);
   });
 });

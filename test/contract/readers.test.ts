@@ -37,7 +37,7 @@ import { explainRow, rowsOf } from '../../src/query/history/explanation.js';
 import { withEnds, withJobs } from '../../src/query/inbox/ends.js';
 import { readFollowUp } from '../../src/query/inbox/follow-up.js';
 import * as causes from '../../src/query/inbox/causes.js';
-import * as refusals from '../../src/query/inbox/refusals.js';
+import * as refusals from '../../src/query/inbox/rejected.js';
 import { countAlive, readLife, readProcesses } from '../../src/query/inbox/heartbeats.js';
 import * as singles from '../../src/query/singles.js';
 import * as status from '../../src/query/reads/status.js';
@@ -254,13 +254,13 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readPulse: about([0, NOW], async (reader, now) =>
     (await readPulse(reader, now)).replaceAll(/\d+/g, 'a number'),
   ),
-  sumRefusals: about(SINCE, refusals.sumRefusals),
+  sumRejected: about(SINCE, refusals.sumRejected),
   readAcceptedAt: once(refusals.readAcceptedAt),
   readCauses: about([0, NOW, NOON], async (reader, now) => [
     await causes.readCauses(reader, now),
-    await causes.readRefusalCauses(reader, now),
+    await causes.readRejectionCauses(reader, now),
   ]),
-  readRefusalCauses: about([0, NOW, NOON], causes.readRefusalCauses),
+  readRejectionCauses: about([0, NOW, NOON], causes.readRejectionCauses),
   readProcesses: about(['work', 'receive'] as const, readProcesses),
   countAlive: about(pairs(['work', 'receive'] as const, [0, NOW, NOON]), (reader, [role, now]) =>
     countAlive(reader, role, now),

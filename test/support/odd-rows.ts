@@ -364,7 +364,7 @@ export async function fillInboxOddly(tables: Tables): Promise<void> {
       index === 2 ? '' : Buffer.from(odd({ index })).toString('base64'),
     );
     await change(
-      'INSERT INTO inbox.refusals VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT INTO inbox.rejected_webhooks VALUES (?, ?, ?, ?, ?, ?)',
       instant(NOON + (index % 2) * MINUTE).slice(0, 16),
       at(['signature', 'too_large'], index),
       400 + index,

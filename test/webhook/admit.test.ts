@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createAdmit } from '../../src/webhook/group-commit.js';
 import type { PostEnd, Post } from '../../src/webhook/posts.js';
 
-const REFUSED: PostEnd = { kind: 'refused', status: 401, detail: 'the signature is not valid' };
+const REFUSED: PostEnd = { kind: 'rejected', status: 401, detail: 'the signature is not valid' };
 
 const postOf = (bytes: number): Post => ({ body: new Uint8Array(bytes), signature: null, receivedAt: 0 });
 

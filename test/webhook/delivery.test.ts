@@ -20,7 +20,7 @@ function open({ body, headers }: SignedPost): Opened {
 }
 
 function delivered(opened: Opened) {
-  if (opened.verdict === 'refused') throw new Error(`refused: ${opened.detail}`);
+  if (opened.verdict === 'rejected') throw new Error(`rejected: ${opened.detail}`);
   return opened.delivery;
 }
 
@@ -32,18 +32,18 @@ test('T03 nothing is signed by an empty secret, nor where there is none', () => 
   const signature = signDelivery(signedData, '');
   for (const secrets of [[], [''], ['', SECRET]]) {
     expect(openDelivery({ body: Buffer.from(body), signature, secrets, appId: APP_ID })).toMatchObject({
-      verdict: 'refused',
+      verdict: 'rejected',
       status: 401,
     });
   }
 });
 
-test('a body that is not UTF-8 is refused, though what it has signed is good', () => {
+test('a body that is not UTF-8 is rejected, though what it has signed is good', () => {
   const { body, headers } = signedPost(payloadOf());
   const damaged = Buffer.concat([Buffer.from(body.slice(0, -1)), Buffer.from(',"note":"\xff"}', 'latin1')]);
   const signature = headers['x-registry-signature-256'] ?? null;
   const given = { signature, secrets: [SECRET], appId: APP_ID };
-  expect(openDelivery({ body: damaged, ...given })).toMatchObject({ verdict: 'refused', status: 400 });
+  expect(openDelivery({ body: damaged, ...given })).toMatchObject({ verdict: 'rejected', status: 400 });
   const whole = Buffer.from(damaged.toString('latin1').replace('\xff', 'y'));
   expect(openDelivery({ body: whole, ...given })).toMatchObject({ verdict: 'accepted' });
 });
@@ -126,7 +126,7 @@ describe('what is signed', () => {
   });
 });
 
-describe('T05 a signed text that is no text is refused with 400', () => {
+describe('T05 a signed text that is no text is rejected with 400', () => {
   test.each([
     '{}',
     '{"signedData":null}',
@@ -140,7 +140,7 @@ describe('T05 a signed text that is no text is refused with 400', () => {
     '',
     '{"signedData":"e30="',
   ])('%s', body => {
-    expect(open({ body, headers: {} })).toMatchObject({ verdict: 'refused', status: 400 });
+    expect(open({ body, headers: {} })).toMatchObject({ verdict: 'rejected', status: 400 });
   });
 
   test('so is a body that is no UTF-8', () => {
@@ -151,7 +151,7 @@ describe('T05 a signed text that is no text is refused with 400', () => {
   });
 });
 
-describe('once the signature is good nothing is refused', () => {
+describe('once the signature is good nothing is rejected', () => {
   test('T10 a delivery for another app is ignored', () => {
     expect(reasonOf(payloadOf({ installation: installationOf({ appId: 'another-app' }) }))).toBe('other_app');
   });

@@ -136,7 +136,7 @@ describe('deliveries that arrive together', () => {
     expect(stored()).toBe(2);
   });
 
-  test('are refused beyond the limit, and taken again afterwards', async () => {
+  test('are rejected beyond the limit, and taken again afterwards', async () => {
     const { store } = counted();
     const commits = createGroupCommit({ store, maxWaiting: 2 });
     const first = [commits.accept(acceptedDelivery()), commits.accept(acceptedDelivery())];
@@ -156,7 +156,7 @@ describe('deliveries that arrive together', () => {
     await commits.close();
   });
 
-  test('are all refused when nothing can be stored at all', async () => {
+  test('are all rejected when nothing can be stored at all', async () => {
     const commits = createGroupCommit({ store: () => Promise.reject(new Error('the thread has ended')) });
     const refusal = commits.accept(acceptedDelivery());
     await expect(refusal).rejects.toBeInstanceOf(NotStoredError);

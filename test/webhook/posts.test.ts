@@ -32,7 +32,7 @@ test('a post that we cannot cope with fails alone: those beside it are stored, e
   expect(outcomes).toMatchObject([
     { kind: 'stored', stored: { id: 1 } },
     { kind: 'failed', delivery: null, failure: { code: 'RangeError', message: 'on purpose' } },
-    { kind: 'refused', status: 401 },
+    { kind: 'rejected', status: 401 },
     { kind: 'stored', stored: { id: 2 } },
   ]);
 });

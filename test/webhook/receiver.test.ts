@@ -90,7 +90,7 @@ describe('a genuine delivery', () => {
 });
 
 describe('a forged delivery', () => {
-  test('T01 is refused and not stored: 2,000 random changes, with a genuine one among every 20', async () => {
+  test('T01 is rejected and not stored: 2,000 random changes, with a genuine one among every 20', async () => {
     const door = await openDoor();
     let genuine = 0;
     let next = 0;
@@ -138,7 +138,7 @@ describe('a forged delivery', () => {
     expect(door.stored()).toBe(0);
   });
 
-  test('T02 with two headers is refused, even if one is good', async () => {
+  test('T02 with two headers is rejected, even if one is good', async () => {
     const door = await openDoor();
     const { body, headers } = signedPost();
     const good = headers['x-registry-signature-256'] ?? '';

@@ -47,9 +47,9 @@ test('the thread verifies and stores what it is given, and closes its database a
   ]);
   expect(outcomes).toMatchObject([
     { kind: 'stored', delivery: { event: 'installed' }, stored: { id: 1, jobId: 1 } },
-    { kind: 'refused', status: 401 },
-    { kind: 'refused', status: 400 },
-    { kind: 'refused', status: 400 },
+    { kind: 'rejected', status: 401 },
+    { kind: 'rejected', status: 400 },
+    { kind: 'rejected', status: 400 },
     { kind: 'stored', delivery: { event: 'suspended' }, stored: { id: 2, jobId: 1 } },
   ]);
   expect(db.prepare('SELECT event, received_at FROM deliveries').all()).toEqual([

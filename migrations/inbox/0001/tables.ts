@@ -35,11 +35,7 @@ export const TABLES = [
         'the job that was sure to start after it arrived; null where it was ignored',
         "CHECK (job_id IS NULL OR verdict = 'accepted')",
       ],
-      duplicates: [
-        'int',
-        'how many more posts of the same text are counted in this row',
-        'NOT NULL DEFAULT 0',
-      ],
+      duplicates: ['int', 'how many more of the same text are counted in this row', 'NOT NULL DEFAULT 0'],
       last_received_at: ['instant', 'when the latest of them came; null where none did'],
       unread_at: [
         'instant',
@@ -52,7 +48,7 @@ export const TABLES = [
   index('deliveries_unread', 'inbox.deliveries', 'unread_at', 'unread_at IS NOT NULL'),
   table(
     'inbox.signed_texts',
-    'The raw signed texts, the proof of what the registry sent. Repeats share one row: only a repeat that comes after some thousands of others gets a row of its own. There is no index on the digest, because hashes fall all over an index, and to write a page of it for each delivery would cost more than everything else together.',
+    'The raw signed texts, the proof of what the registry sent. Duplicates share one row: only a duplicate that comes after some thousands of others gets a row of its own. There is no index on the digest, because hashes fall all over an index, and to write a page of it for each delivery would cost more than everything else together.',
     {
       id: ['id', 'deliveries.text_id points here'],
       digest: ['text', 'SHA-256 of signed_data in hex', 'NOT NULL'],
@@ -169,8 +165,8 @@ export const TABLES = [
     { storage: 'fillfactor = 50' },
   ),
   table(
-    'inbox.refusals',
-    'POSTs that were turned away, counted by minute and reason. No body and no signature is kept.',
+    'inbox.rejected_webhooks',
+    'Webhooks that the receiver rejected, counted by minute and reason. No body and no signature is kept.',
     {
       minute: ['text', 'YYYY-MM-DDTHH:MM, in UTC', 'NOT NULL'],
       reason: ['text', 'why, one of a closed list of words', 'NOT NULL'],
@@ -180,7 +176,7 @@ export const TABLES = [
         "prefix of the signature header that came; 'other' where it is unusual, '' where none came",
         'NOT NULL',
       ],
-      posts: ['int', 'how many', 'NOT NULL'],
+      rejected: ['int', 'how many', 'NOT NULL'],
       newest_at: ['instant', 'when the latest of them came', 'NOT NULL'],
     },
     { isSmall: true, rules: ['PRIMARY KEY (minute, reason, status, header_prefix)'] },

@@ -68,9 +68,9 @@ export function createMetrics(events: readonly string[]) {
     'duplicate_deliveries_total',
     'Deliveries that duplicate one whose read was still waited for',
   );
-  const refusals = counter(
-    'posts_refused_total',
-    'Posts to the receiver that were refused, by answer and reason',
+  const rejectedWebhooks = counter(
+    'rejected_webhooks_total',
+    'Webhooks that the receiver rejected, by answer and reason',
     'status',
     'reason',
   );
@@ -151,8 +151,8 @@ export function createMetrics(events: readonly string[]) {
     },
     /** One that is counted in the row of the same text. */
     duplicate: () => duplicates.inc(),
-    refused: (status: number, given: string, posts = 1) =>
-      refusals.inc({ status: statusLabel(status), reason: reason(given) }, posts),
+    rejected: (status: number, given: string, count = 1) =>
+      rejectedWebhooks.inc({ status: statusLabel(status), reason: reason(given) }, count),
     accepted: (seconds: number) => accepts.observe(seconds),
     committed: (count: number) => commits.observe(count),
     walBytes: (name: string, bytes: number) => wal.set({ database: database(name) }, bytes),

@@ -51,7 +51,7 @@ function queryName(relation: Relation): string {
   return relation.database === 'inbox' ? `inbox.${relation.name}` : relation.name;
 }
 
-const OF_USE = ['syncs', 'resource_states', 'deliveries', 'jobs', 'refusals', 'processes'];
+const OF_USE = ['syncs', 'resource_states', 'deliveries', 'jobs', 'rejected_webhooks', 'processes'];
 
 /** What answers a question, what is mirrored, how it came there, what was before, and the bookkeeping. */
 function inOrderOfUse(relations: readonly Relation[]): readonly Relation[] {

@@ -95,17 +95,17 @@ function describeSums({ organizations }: Status): string[] {
 
 /** Which mirror this is, and whether anything waits. */
 function firstLine({ demo, engine }: MirrorLocation, status: Status, now: number): string {
-  const { registry, worker, oldestDueDeliveryAt: due, refused } = status;
+  const { registry, worker, oldestDueDeliveryAt: due, rejectedWebhooks } = status;
   const seen = worker.seenAt === null ? '' : since(worker.seenAt, now);
-  const posts = refused.reduce((sum, each) => sum + each.posts, 0);
-  const reasons = [...new Set(refused.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
+  const rejected = rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
+  const reasons = [...new Set(rejectedWebhooks.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
   return [
     `${demo ? 'The demo' : 'The mirror'} in ${engine.location}${registry === null ? '' : ` of ${registry}`}.`,
     WORKER[worker.state](seen),
     due === null ? 'No delivery is due.' : `The oldest due delivery waits for ${since(due, now)}.`,
-    posts === 0
-      ? 'No post was refused since yesterday.'
-      : `${posts} ${posts === 1 ? 'post was' : 'posts were'} refused since yesterday: ${reasons}.`,
+    rejected === 0
+      ? 'No webhook was rejected since yesterday.'
+      : `${rejected} ${rejected === 1 ? 'webhook was' : 'webhooks were'} rejected since yesterday: ${reasons}.`,
   ].join(' ');
 }
 

@@ -4,7 +4,7 @@ import { withThousands } from '../../text/thousands.js';
 import { ago, badge, shown } from './words.js';
 
 const STATES = ['state', 'state_now', 'job_state', 'verdict'];
-const COUNTS = /^(rows|duplicates|attempts|drift|seconds|minutes_left|size|posts)/;
+const COUNTS = /^(rows|duplicates|attempts|drift|seconds|minutes_left|size|rejected)/;
 const AMOUNTS = ['amount', 'amount_exact'];
 const SHORT = 8;
 

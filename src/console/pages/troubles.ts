@@ -59,7 +59,7 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
 const READ_NOW = { path: '/read-now', says: 'Read now' };
 const LEADS: Readonly<Record<Activity['causes'][number]['check'], Pick<Trouble, 'href' | 'act'>>> = {
   registry: { href: '/jobs?state=paused', act: READ_NOW },
-  refusals: { href: '#refused' },
+  rejected_webhooks: { href: '#rejected' },
 };
 
 function when(is: boolean, trouble: Trouble): readonly Trouble[] {

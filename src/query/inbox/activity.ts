@@ -4,7 +4,7 @@ import { inSnapshot } from '../snapshot.js';
 import { readBacklog } from './backlog.js';
 import { readCauses } from './causes.js';
 import { readJobSums, readNewestDelivery } from './deliveries-and-jobs.js';
-import { sumRefusals } from './refusals.js';
+import { sumRejected } from './rejected.js';
 import { readLife } from './heartbeats.js';
 
 export type Activity = Awaited<ReturnType<typeof readActivity>>;
@@ -26,7 +26,7 @@ export async function readActivity(reader: Reader, now: number) {
       /** What waits for longer than it may. */
       delayed,
       /** What was turned away since yesterday. */
-      refused: await sumRefusals(snapshot, new Date(now - DAY_MS).toISOString()),
+      rejectedWebhooks: await sumRejected(snapshot, new Date(now - DAY_MS).toISOString()),
       newestDeliveryAt: await readNewestDelivery(snapshot),
       ignored: await count(snapshot.db.selectFrom('inbox.deliveries').where('verdict', '=', 'ignored')),
       /** Why the registry is not asked or does not tell. */

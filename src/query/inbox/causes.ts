@@ -1,10 +1,10 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { adviceOnAccess } from '../../registry/errors.js';
-import { readAcceptedAt, type RefusalSum, sumRefusals } from './refusals.js';
+import { readAcceptedAt, type RejectedSum, sumRejected } from './rejected.js';
 
 /** What keeps the registry from being asked, or from telling, and what helps: in the words of doctor, status and the pages alike. */
 export interface Cause {
-  readonly check: 'registry' | 'refusals';
+  readonly check: 'registry' | 'rejected_webhooks';
   readonly found: string;
   readonly todo: string;
 }
@@ -13,8 +13,8 @@ const DAY_MS = 86_400_000;
 const MOST_SUMS = 5;
 
 export async function readCauses(reader: Reader, now: number): Promise<Cause[]> {
-  const refused = await readRefusalCauses(reader, now);
-  return [...(await readAccessCauses(reader)), ...refused.filter(({ isFault }) => isFault)].map(
+  const rejected = await readRejectionCauses(reader, now);
+  return [...(await readAccessCauses(reader)), ...rejected.filter(({ isFault }) => isFault)].map(
     ({ check, found, todo }) => ({ check, found, todo }),
   );
 }
@@ -35,24 +35,24 @@ async function readAccessCauses({ db }: Reader): Promise<Cause[]> {
 }
 
 /** What the door has turned away since yesterday; it is a fault of ours where nothing genuine came since that began. */
-export async function readRefusalCauses(reader: Reader, now: number) {
-  const sums = await sumRefusals(reader, new Date(now - DAY_MS).toISOString());
+export async function readRejectionCauses(reader: Reader, now: number) {
+  const sums = await sumRejected(reader, new Date(now - DAY_MS).toISOString());
   const acceptedAt = (await readAcceptedAt(reader)) ?? '';
   return sums.slice(0, MOST_SUMS).map(sum => ({
-    check: 'refusals' as const,
+    check: 'rejected_webhooks' as const,
     isFault: isSigned(sum) && acceptedAt < sum.since,
-    found: `${describePosts(sum)} refused since ${describeMinute(sum.since, now)}, ${describeReason(sum)}`,
-    todo: `${adviceFor(sum)} See "carbon-mirror deliveries list --refused".`,
+    found: `${countOf(sum)} rejected since ${describeMinute(sum.since, now)}, ${describeReason(sum)}`,
+    todo: `${adviceFor(sum)} See "carbon-mirror deliveries list --rejected".`,
   }));
 }
 
 /** Somebody who signs is no passer-by. */
-function isSigned({ status, headerPrefix }: RefusalSum): boolean {
+function isSigned({ status, headerPrefix }: RejectedSum): boolean {
   return status === 401 && headerPrefix !== '';
 }
 
-function describePosts({ posts }: RefusalSum): string {
-  return posts === 1 ? '1 post' : `${posts} posts`;
+function countOf({ rejected }: RejectedSum): string {
+  return rejected === 1 ? '1 webhook' : `${rejected} webhooks`;
 }
 
 function describeMinute(minute: string, now: number): string {
@@ -60,12 +60,12 @@ function describeMinute(minute: string, now: number): string {
   return `${new Date(now).toISOString().startsWith(day ?? '') ? '' : `${day} `}${time} UTC`;
 }
 
-function describeReason({ reason, status, headerPrefix }: RefusalSum): string {
+function describeReason({ reason, status, headerPrefix }: RejectedSum): string {
   if (reason === 'no_signature' && headerPrefix !== '') return `signed in x-${headerPrefix}-signature-256`;
   return `${reason.replaceAll('_', ' ')} (${status})`;
 }
 
-function adviceFor({ reason, headerPrefix }: RefusalSum): string {
+function adviceFor({ reason, headerPrefix }: RejectedSum): string {
   if (reason === 'signature_not_valid') return "Is WEBHOOK_SECRETS the registry's?";
   if (reason === 'no_signature' && headerPrefix !== '') {
     return `Is REGISTRY_HEADER_PREFIX right? The sender's is "${headerPrefix}".`;

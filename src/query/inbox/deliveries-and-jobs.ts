@@ -33,7 +33,7 @@ export async function readNewestDelivery({ db }: Reader): Promise<string | null>
 
 interface Duplicated {
   readonly newestId: number;
-  readonly posts: number;
+  readonly times: number;
 }
 
 /** The text that came most often since an instant; null where none came more than once. */
@@ -42,15 +42,15 @@ export async function findMostDuplicated({ db }: Reader, since: string): Promise
     .selectFrom('inbox.deliveries')
     .select(eb => [
       eb.fn.max('id').as('newestId'),
-      eb(eb.fn.countAll<number>(), '+', eb.fn.sum<number>('duplicates')).as('posts'),
+      eb(eb.fn.countAll<number>(), '+', eb.fn.sum<number>('duplicates')).as('times'),
     ])
     .where('received_at', '>=', since)
     .groupBy('digest')
-    .orderBy('posts', 'desc')
+    .orderBy('times', 'desc')
     .orderBy('newestId', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return most !== undefined && most.posts > 1 ? most : null;
+  return most !== undefined && most.times > 1 ? most : null;
 }
 
 interface StoredText {

@@ -97,7 +97,7 @@ interface Own extends Pick<List, 'name' | 'says' | 'one' | 'many' | 'empty' | 'c
   readonly tie?: readonly string[];
 }
 
-function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.refusals' | 'syncs', list: Own): List {
+function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks' | 'syncs', list: Own): List {
   const columns = Object.keys(TABLES[from] ?? {}).filter(name => name !== COUNTER);
   return {
     title: titleOf(list.name),
@@ -183,13 +183,13 @@ export const SYNCS = own('syncs', {
   },
 });
 
-export const REFUSALS = own('inbox.refusals', {
-  name: 'refusals',
-  says: 'Posts that were turned away',
-  one: 'refusal',
-  many: 'refusals',
-  empty: 'The receiver has turned nothing away.',
-  columns: ['minute', 'status', 'reason', 'header_prefix', 'posts', 'newest_at'],
+export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
+  name: 'rejected-webhooks',
+  says: 'Webhooks that the receiver rejected',
+  one: 'rejected webhook',
+  many: 'rejected webhooks',
+  empty: 'The receiver has rejected nothing.',
+  columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at'],
   order: [['minute', 'desc']],
   tie: ['minute', 'reason', 'header_prefix', 'status'],
   filters: {},
@@ -266,7 +266,7 @@ export const MIRRORED: readonly List[] = [
 ];
 
 /** Every list that there is. */
-export const ALL_LISTS: readonly List[] = [...MIRRORED, DELIVERIES, REFUSALS, JOBS, SYNCS];
+export const ALL_LISTS: readonly List[] = [...MIRRORED, DELIVERIES, REJECTED_WEBHOOKS, JOBS, SYNCS];
 
 /** `seconds_left` as people count it, to a tenth of a minute. */
 export function minutesOf(seconds: Value): number | null {

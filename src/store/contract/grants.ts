@@ -7,7 +7,7 @@ const RIGHTS: Readonly<Record<Purpose, readonly string[]>> = {
     'USAGE ON SCHEMA inbox',
     'SELECT ON ALL TABLES IN SCHEMA inbox',
     'INSERT, UPDATE ON inbox.deliveries, inbox.signed_texts, inbox.jobs',
-    'INSERT, UPDATE, DELETE ON inbox.processes, inbox.refusals',
+    'INSERT, UPDATE, DELETE ON inbox.processes, inbox.rejected_webhooks',
   ],
   work: [
     'USAGE ON SCHEMA inbox, mirror, evidence',

@@ -219,8 +219,8 @@ describe('/metrics', () => {
       metrics.delivery('accepted', 'installed', 0);
       metrics.delivery('accepted', 'somethingNew', 1);
       metrics.delivery('ignored', null, 0);
-      metrics.refused(401, 'signature_not_valid');
-      metrics.refused(401, 'no_signature');
+      metrics.rejected(401, 'signature_not_valid');
+      metrics.rejected(401, 'no_signature');
       metrics.accepted(0.004);
       metrics.committed(7);
       metrics.walBytes('inbox', 4096);
@@ -241,8 +241,8 @@ describe('/metrics', () => {
       'deliveries_total{verdict="ignored",event="none"} 1',
       'deliveries_by_secret_total{secret="0"} 2',
       'deliveries_by_secret_total{secret="1"} 1',
-      'posts_refused_total{status="401",reason="signature_not_valid"} 1',
-      'posts_refused_total{status="401",reason="no_signature"} 1',
+      'rejected_webhooks_total{status="401",reason="signature_not_valid"} 1',
+      'rejected_webhooks_total{status="401",reason="no_signature"} 1',
       'accept_duration_seconds_bucket{le="0.005"} 1',
       'commit_deliveries_bucket{le="8"} 1',
       'database_wal_bytes{database="inbox"} 4096',
@@ -279,7 +279,7 @@ describe('/metrics', () => {
     const found = await lines(metrics => {
       for (let i = 0; i < 5000; i += 1) {
         metrics.delivery('accepted', `event${i}`, i);
-        metrics.refused(i, `reason${i}`);
+        metrics.rejected(i, `reason${i}`);
         metrics.jobEnded(`outcome${i}`);
         metrics.registryRequest(`/app/installations/${i}`, i);
         metrics.rows(`resource${i}`, 'added', 1);
@@ -297,8 +297,8 @@ describe('/metrics', () => {
   test('two of them in one process do not disturb each other', async () => {
     const one = createMetrics(EVENTS);
     const other = createMetrics(EVENTS);
-    one.refused(401, 'no_signature');
-    expect(await other.text()).not.toContain('posts_refused_total{');
+    one.rejected(401, 'no_signature');
+    expect(await other.text()).not.toContain('rejected_webhooks_total{');
   });
 
   test('that cannot be read are a problem, not a hanging request', async () => {

@@ -45,10 +45,10 @@ test('each operation of a door and a worker is one round trip, whatever it takes
     enqueue: () =>
       inbox.enqueue([installationJob('a', null, 'person'), installationJob('b', null, 'person')]),
     enqueueOnce: () => inbox.enqueueOnce({ kind: 'tick', dedupeKey: 'tick', trigger: 'schedule' }),
-    countRefusals: () =>
-      inbox.countRefusals([
-        { reason: 'no_signature', status: 401, headerPrefix: '', posts: 2, newestMsAgo: 0 },
-        { reason: 'too_large', status: 413, headerPrefix: '', posts: 1, newestMsAgo: 0 },
+    countRejected: () =>
+      inbox.countRejected([
+        { reason: 'no_signature', status: 401, headerPrefix: '', rejected: 2, newestMsAgo: 0 },
+        { reason: 'too_large', status: 413, headerPrefix: '', rejected: 1, newestMsAgo: 0 },
       ]),
     heartbeat: () => inbox.heartbeat({ role: 'work', host: 'here', pid: 7, startedAt: NOON }),
     prune: () => inbox.prune(90),
@@ -188,8 +188,8 @@ test('a door needs the rights of one that receives, and has none on the mirror',
     { isDuplicate: true },
   ]);
   expect(await door.store([receivedBy(NOON, again)])).toMatchObject([{ isDuplicate: true }]);
-  await door.countRefusals([
-    { reason: 'no_signature', status: 401, headerPrefix: '', posts: 1, newestMsAgo: 0 },
+  await door.countRejected([
+    { reason: 'no_signature', status: 401, headerPrefix: '', rejected: 1, newestMsAgo: 0 },
   ]);
   const pulse = await door.heartbeat({ role: 'receive', host: 'here', pid: 1, startedAt: NOON });
   expect(Object.keys(pulse.seenAt)).toEqual(['receive']);

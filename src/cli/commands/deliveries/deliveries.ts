@@ -1,6 +1,6 @@
 import type { Row } from '../../../store/contract/tables.js';
 import { readSignedText } from '../../../query/inbox/deliveries-and-jobs.js';
-import { DELIVERIES as OF_DELIVERIES, REFUSALS } from '../../../query/lists/lists.js';
+import { DELIVERIES as OF_DELIVERIES, REJECTED_WEBHOOKS } from '../../../query/lists/lists.js';
 import { readNumbered } from '../../../query/lists/read.js';
 import { maskLooks } from '../../../registry/http/mask.js';
 import { excessOf } from '../../../registry/json/json-text.js';
@@ -17,17 +17,17 @@ import { TAIL } from './tail.js';
 
 const ID = needed(text('id', 'its number'));
 const LIST = listCommand(OF_DELIVERIES);
-const REFUSED = flag('count what was turned away instead, by minute and reason', {
+const REJECTED = flag('count what was rejected instead, by minute and reason', {
   conflicts: Object.keys(LIST.options).filter(name => name !== 'limit'),
 });
 
 const list: Command = {
   ...LIST,
-  options: { ...LIST.options, refused: REFUSED },
+  options: { ...LIST.options, rejected: REJECTED },
   run: async (context, given) => {
-    if (given['refused'] !== true) return await LIST.run(context, given);
+    if (given['rejected'] !== true) return await LIST.run(context, given);
     const most = readLimit(String(given['limit'])) || null;
-    const shown = await printList(context, REFUSALS, { given: {}, at: null, most });
+    const shown = await printList(context, REJECTED_WEBHOOKS, { given: {}, at: null, most });
     if (shown > 0) context.say('Minutes are in UTC. "carbon-mirror doctor" says what may be wrong.');
     return undefined;
   },
@@ -78,7 +78,7 @@ export const DELIVERIES: CommandGroup = {
   says: OF_DELIVERIES.says,
   examples: [
     'carbon-mirror deliveries list --ignored',
-    'carbon-mirror deliveries list --refused',
+    'carbon-mirror deliveries list --rejected',
     'carbon-mirror deliveries show 42',
     'carbon-mirror deliveries tail',
     'carbon-mirror deliveries replay 42',

@@ -1,7 +1,7 @@
 import type { WorkSettings } from '../../../app/config/settings.js';
 import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
-import { readRefusalCauses } from '../../../query/inbox/causes.js';
+import { readRejectionCauses } from '../../../query/inbox/causes.js';
 import { findMostDuplicated } from '../../../query/inbox/deliveries-and-jobs.js';
 import type { Health } from '../../../query/inbox/health.js';
 import { readAnswers } from '../../../query/reads/answers.js';
@@ -116,9 +116,9 @@ export const MIRROR_CHECKS = {
     return ok('findings', describeCounts(counts) ?? 'all adds up, and nothing is seen that cannot be right');
   },
 
-  refusals: async ({ reader, now }) => {
-    const causes = await readRefusalCauses(reader, now);
-    if (causes.length === 0) return [ok('refusals', 'no post was refused since yesterday')];
+  rejected_webhooks: async ({ reader, now }) => {
+    const causes = await readRejectionCauses(reader, now);
+    if (causes.length === 0) return [ok('rejected_webhooks', 'no webhook was rejected since yesterday')];
     return causes.map(({ isFault, check, found, todo }) => (isFault ? fail : warn)(check, found, todo));
   },
 
@@ -126,8 +126,8 @@ export const MIRROR_CHECKS = {
   duplicates: async ({ reader, now }) => {
     const most = await findMostDuplicated(reader, new Date(now - HOUR_MS).toISOString());
     if (most === null) return ok('duplicates', 'no delivery came twice within the hour');
-    const found = `the same delivery came ${most.posts} times within the hour, last as number ${most.newestId}`;
-    if (most.posts < MANY_DUPLICATES) return ok('duplicates', found);
+    const found = `the same delivery came ${most.times} times within the hour, last as number ${most.newestId}`;
+    if (most.times < MANY_DUPLICATES) return ok('duplicates', found);
     return warn(
       'duplicates',
       found,

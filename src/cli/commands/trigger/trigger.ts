@@ -24,7 +24,7 @@ export const TRIGGER = command({
     url: text('url', 'the whole address to post to (default: /webhooks at HOST and PORT)'),
     times: otherwise(valued('n', 'post it so many times, one after the other', readTimes), '1'),
     secretIndex: otherwise(text('n', 'sign with this one of WEBHOOK_SECRETS; 0 is the newest'), '0'),
-    badSignature: flag('sign it with a made-up secret: it must be refused', { conflicts: ['secretIndex'] }),
+    badSignature: flag('sign it with a made-up secret: it must be rejected', { conflicts: ['secretIndex'] }),
   },
   prints: { json: 'print the answers as JSON' },
   examples: [
@@ -55,10 +55,10 @@ export const TRIGGER = command({
   },
 });
 
-/** How whoever was posted to answers what it takes and what it refuses, and what is known of it then. */
+/** How whoever was posted to answers what it takes and what it rejects, and what is known of it then. */
 interface Door {
   readonly takes: Answers;
-  readonly refuses: Answers;
+  readonly rejects: Answers;
   readonly advice: Readonly<Record<number, string>>;
 }
 
@@ -67,7 +67,11 @@ type Answers = readonly [from: number, to: number, says: string];
 const OTHER_SECRET = 'The receiver knows another secret: compare WEBHOOK_SECRETS here and there.';
 const OURS: Door = {
   takes: [202, 202, 'It is stored. "carbon-mirror deliveries list" says what became of it.'],
-  refuses: [401, 401, 'It was refused, as it must be. "carbon-mirror deliveries list --refused" counts it.'],
+  rejects: [
+    401,
+    401,
+    'It was rejected, as it must be. "carbon-mirror deliveries list --rejected" counts it.',
+  ],
   advice: {
     401: OTHER_SECRET,
     404: 'The receiver listens at /webhooks: give the whole address with --url.',
@@ -77,17 +81,17 @@ const OURS: Door = {
 /** What another receiver does with it is not for us to say. */
 const ELSEWHERE: Door = {
   takes: [200, 299, 'It was accepted there.'],
-  refuses: [400, 499, 'It was refused there, as it must be.'],
+  rejects: [400, 499, 'It was rejected there, as it must be.'],
   advice: { 401: OTHER_SECRET, 404: 'Nothing takes it there: give the whole address with --url.' },
 };
 
 /** What nobody has signed must not be stored. */
 function demandAnswered(
-  { takes, refuses, advice }: Door,
+  { takes, rejects, advice }: Door,
   answers: readonly number[],
   isForged: boolean,
 ): string {
-  const [from, to, says] = isForged ? refuses : takes;
+  const [from, to, says] = isForged ? rejects : takes;
   const others = answers.filter(status => status < from || status > to);
   const last = others.at(-1);
   if (last === undefined) return says;
@@ -176,7 +180,7 @@ function noInstallation(organizationId: string): CommandFault {
 }
 
 function readTimes(given: string): number {
-  const times = readNumber('posts', given);
+  const times = readNumber('times', given);
   if (times >= 1 && times <= MOST_TIMES) return times;
   throw new CommandFault(EXIT.usage, `--times: expected from 1 to ${MOST_TIMES}, got "${given}".`);
 }

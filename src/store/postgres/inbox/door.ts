@@ -4,7 +4,7 @@ import type { InboxClock } from '../clock.js';
 import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open.js';
 import { createPerform } from './perform.js';
-import { createCountRefusals } from './refusals.js';
+import { createCountRejected } from './rejected.js';
 import { createHeartbeat } from './heartbeats.js';
 import { createStore } from './store.js';
 
@@ -22,7 +22,7 @@ export function createDoorPort({ query, close }: Postgres, clock: InboxClock): D
   const perform = createPerform(query, clock);
   return {
     store: createStore(query, perform),
-    countRefusals: createCountRefusals(perform),
+    countRejected: createCountRejected(perform),
     heartbeat: createHeartbeat(perform),
     findObstacle: async () => {
       try {

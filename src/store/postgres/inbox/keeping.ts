@@ -14,7 +14,7 @@ const COUNT = `
     min(run_at) FILTER (WHERE state = 'waiting') AS "oldestRunAt"
   FROM (${openJobs('state, run_at')}) AS jobs`;
 
-/** One that was failed before a sync that came to its end is answered. */
+/** One that had failed before a sync that came to its end is answered. */
 const TO_LOOK_AT = `
   SELECT installation_id AS id, max(organization_id) AS "organizationId"
   FROM (${openJobs('kind, state, installation_id, organization_id, started_at')}) AS j

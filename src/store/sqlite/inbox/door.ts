@@ -3,7 +3,7 @@ import { describeFailure } from '../../../inbox/delivery.js';
 import type { DoorPort } from '../../../inbox/port.js';
 import { openDatabase, type Sqlite, write } from '../open.js';
 import { createStore } from './deliveries.js';
-import { createCountRefusals } from './refusals.js';
+import { createCountRejected } from './rejected.js';
 import { createPulse, createHeartbeat } from './heartbeats.js';
 
 /** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
@@ -21,12 +21,12 @@ export function openDoorPort(dataDir: string, now: () => number): DoorPort {
 /** On a connection of this thread: each operation is done before its promise is handed out. */
 export function createDoorPort(db: Sqlite, now: () => number): DoorPort {
   const store = createStore(db);
-  const countRefusals = createCountRefusals(db);
+  const countRejected = createCountRejected(db);
   const beat = createHeartbeat(db);
   const readPulse = createPulse(db);
   return {
     store: async deliveries => store(deliveries, now()),
-    countRefusals: async refusals => write(db, () => countRefusals(refusals, now())),
+    countRejected: async rejected => write(db, () => countRejected(rejected, now())),
     heartbeat: async self => {
       const at = now();
       write(db, () => beat(self, at));

@@ -17,7 +17,7 @@ const COUNT = `SELECT
   (SELECT count(*) FROM jobs WHERE state = 'failed') AS failed,
   (SELECT min(run_at) FROM jobs WHERE state = 'waiting') AS oldestRunAt`;
 
-/** Each state by its index. One that was failed before a sync that came to its end is answered. */
+/** Each state by its index. One that had failed before a sync that came to its end is answered. */
 const TO_LOOK_AT = `
   SELECT installation_id AS id, max(organization_id) AS organizationId
   FROM (${['waiting', 'running', 'paused', 'failed'].map(state => `SELECT * FROM jobs WHERE state = '${state}'`).join(' UNION ALL ')}) AS j

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { OTHER_PREFIX, type Refusal, type RefusalReason } from '../inbox/refusal.js';
+import { OTHER_PREFIX, type Rejected, type RejectionReason } from '../inbox/rejected.js';
 
-/** Why one post was turned away. */
-export interface Refused {
-  readonly reason: RefusalReason;
+/** Why one webhook was turned away. */
+export interface Rejection {
+  readonly reason: RejectionReason;
   readonly headerPrefix: string;
 }
 
@@ -18,14 +18,14 @@ export function findPrefix(headers: IncomingHttpHeaders, own: string): string {
   return prefix === '' || USUAL_PREFIX.test(prefix) ? prefix : OTHER_PREFIX;
 }
 
-export interface RefusalCounterOptions {
+export interface RejectionCounterOptions {
   /** Rejects when they could not be written: they are counted on, and tried again. */
-  readonly write: (refusals: readonly Refusal[]) => Promise<void>;
+  readonly write: (rejected: readonly Rejected[]) => Promise<void>;
   readonly now: () => number;
   readonly everyMs?: number;
 }
 
-interface Counted extends Omit<Refusal, 'newestMsAgo'> {
+interface Counted extends Omit<Rejected, 'newestMsAgo'> {
   /** Epoch ms. */
   readonly newestAt: number;
 }
@@ -34,25 +34,25 @@ const WRITE_EVERY_MS = 5000;
 /** Whoever invents prefixes fills no more memory than this. */
 const MAX_KINDS = 32;
 
-export type RefusalCounter = ReturnType<typeof createRefusalCounter>;
+export type RejectionCounter = ReturnType<typeof createRejectionCounter>;
 
-/** Counts in memory; the first refusal is written at once, those after it some seconds later, all together. */
-export function createRefusalCounter(options: RefusalCounterOptions) {
+/** Counts in memory; the first is written at once, those after it some seconds later, all together. */
+export function createRejectionCounter(options: RejectionCounterOptions) {
   const { now, everyMs = WRITE_EVERY_MS } = options;
   let counted = new Map<string, Counted>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
-  function add(refusal: Counted): void {
-    const { reason, status } = refusal;
-    const kind = `${reason} ${status} ${refusal.headerPrefix}`;
-    if (!counted.has(kind) && counted.size >= MAX_KINDS && refusal.headerPrefix !== OTHER_PREFIX) {
-      return add({ ...refusal, headerPrefix: OTHER_PREFIX });
+  function add(more: Counted): void {
+    const { reason, status } = more;
+    const kind = `${reason} ${status} ${more.headerPrefix}`;
+    if (!counted.has(kind) && counted.size >= MAX_KINDS && more.headerPrefix !== OTHER_PREFIX) {
+      return add({ ...more, headerPrefix: OTHER_PREFIX });
     }
     const before = counted.get(kind);
-    const posts = refusal.posts + (before?.posts ?? 0);
-    const newestAt = Math.max(refusal.newestAt, before?.newestAt ?? 0);
-    counted.set(kind, { ...refusal, posts, newestAt });
+    const rejected = more.rejected + (before?.rejected ?? 0);
+    const newestAt = Math.max(more.newestAt, before?.newestAt ?? 0);
+    counted.set(kind, { ...more, rejected, newestAt });
     return undefined;
   }
 
@@ -61,8 +61,8 @@ export function createRefusalCounter(options: RefusalCounterOptions) {
     if (latest.length === 0) return;
     counted = new Map();
     const at = now();
-    const refusals = latest.map(({ newestAt, ...refusal }) => ({ ...refusal, newestMsAgo: at - newestAt }));
-    await options.write(refusals).catch(() => latest.forEach(add));
+    const written = latest.map(({ newestAt, ...counted }) => ({ ...counted, newestMsAgo: at - newestAt }));
+    await options.write(written).catch(() => latest.forEach(add));
   }
 
   function turn(): void {
@@ -75,8 +75,8 @@ export function createRefusalCounter(options: RefusalCounterOptions) {
   }
 
   return {
-    count: ({ reason, headerPrefix }: Refused, status: number): void => {
-      add({ reason, status, headerPrefix, posts: 1, newestAt: now() });
+    count: ({ reason, headerPrefix }: Rejection, status: number): void => {
+      add({ reason, status, headerPrefix, rejected: 1, newestAt: now() });
       timer ??= setTimeout(turn, 0);
     },
     /** Write what is counted, and no more after that. */

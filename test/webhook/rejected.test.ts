@@ -4,31 +4,31 @@ import { MIRROR_CHECKS } from '../../src/cli/commands/doctor/mirror.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { boxOf } from '../support/box.js';
-import type { Refusal } from '../../src/inbox/refusal.js';
+import type { Rejected } from '../../src/inbox/rejected.js';
 import { readHealth } from '../../src/query/inbox/health.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { readStatus } from '../../src/query/reads/status.js';
-import { createRefusalCounter } from '../../src/webhook/refusals.js';
+import { createRejectionCounter } from '../../src/webhook/rejected.js';
 import { openDoor, payloadOf, signedPost } from '../support/door.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
-function refusal(overrides: Partial<Refusal> = {}): Refusal {
+function rejected(overrides: Partial<Rejected> = {}): Rejected {
   return {
     reason: 'signature_not_valid',
     status: 401,
     headerPrefix: 'registry',
-    posts: 1,
+    rejected: 1,
     newestMsAgo: 0,
     ...overrides,
   };
 }
 
-async function lookAt(check: 'refusals' | 'duplicates', reader: Reader, now: number) {
+async function lookAt(check: 'rejected_webhooks' | 'duplicates', reader: Reader, now: number) {
   const health = await readHealth(reader, now);
   return await MIRROR_CHECKS[check]({ reader, now, health, work: null, rate: null });
 }
 
-test('T01 T02 each refusal tells its reason and whose signature header came, and nothing is stored', async () => {
+test('T01 T02 each rejected webhook tells its reason and whose signature header came, and nothing is stored', async () => {
   const door = await openDoor();
   const { body, headers } = signedPost(payloadOf(), { secret: 'another secret' });
   const signature = headers['x-registry-signature-256'] ?? '';
@@ -43,85 +43,87 @@ test('T01 T02 each refusal tells its reason and whose signature header came, and
     [body, { ...headers, 'content-type': 'text/plain' }],
   ];
   for (const [text, given] of posts) await (await door.post(text, given)).arrayBuffer();
-  expect(door.answers.map(({ status, refused }) => [status, refused?.reason, refused?.headerPrefix])).toEqual(
-    [
-      [401, 'signature_not_valid', 'registry'],
-      [401, 'no_signature', ''],
-      [401, 'no_signature', 'icr'],
-      [401, 'no_signature', 'other'],
-      [401, 'signature_not_valid', 'registry'],
-      [400, 'no_signed_text', 'registry'],
-      [413, 'too_large', 'registry'],
-      [415, 'wrong_content_type', 'registry'],
-    ],
-  );
+  expect(
+    door.answers.map(({ status, rejected }) => [status, rejected?.reason, rejected?.headerPrefix]),
+  ).toEqual([
+    [401, 'signature_not_valid', 'registry'],
+    [401, 'no_signature', ''],
+    [401, 'no_signature', 'icr'],
+    [401, 'no_signature', 'other'],
+    [401, 'signature_not_valid', 'registry'],
+    [400, 'no_signed_text', 'registry'],
+    [413, 'too_large', 'registry'],
+    [415, 'wrong_content_type', 'registry'],
+  ]);
   expect(door.answers[0]?.sender).toBe('127.0.0.1');
   expect(door.stored()).toBe(0);
 });
 
-test('T01 a flood of forged posts is written together, the first of them at once', async () => {
-  const written: (readonly Refusal[])[] = [];
-  const counter = createRefusalCounter({
-    write: async refusals => void written.push(refusals),
+test('T01 a flood of forged webhooks is written together, the first of them at once', async () => {
+  const written: (readonly Rejected[])[] = [];
+  const counter = createRejectionCounter({
+    write: async rejected => void written.push(rejected),
     now: () => NOON,
     everyMs: 60_000,
   });
-  counter.count(refusal(), 401);
-  await expect.poll(() => written).toEqual([[refusal()]]);
-  for (let post = 0; post < 10_000; post += 1) counter.count(refusal(), 401);
-  counter.count(refusal({ reason: 'too_large' }), 413);
+  counter.count(rejected(), 401);
+  await expect.poll(() => written).toEqual([[rejected()]]);
+  for (let post = 0; post < 10_000; post += 1) counter.count(rejected(), 401);
+  counter.count(rejected({ reason: 'too_large' }), 413);
   await counter.close();
   expect(written.slice(1)).toEqual([
-    [refusal({ posts: 10_000 }), refusal({ reason: 'too_large', status: 413 })],
+    [rejected({ rejected: 10_000 }), rejected({ reason: 'too_large', status: 413 })],
   ]);
 });
 
-test('T01 refusals that could not be written are counted on', async () => {
-  const written: (readonly Refusal[])[] = [];
+test('T01 rejected webhooks that could not be written are counted on', async () => {
+  const written: (readonly Rejected[])[] = [];
   let failures = 2;
-  const counter = createRefusalCounter({
-    write: async refusals => {
+  const counter = createRejectionCounter({
+    write: async rejected => {
       if (failures-- > 0) throw new Error('locked');
-      written.push(refusals);
+      written.push(rejected);
     },
     now: () => NOON,
     everyMs: 5,
   });
-  for (let post = 0; post < 3; post += 1) counter.count(refusal(), 401);
-  await expect.poll(() => written).toEqual([[refusal({ posts: 3 })]]);
+  for (let post = 0; post < 3; post += 1) counter.count(rejected(), 401);
+  await expect.poll(() => written).toEqual([[rejected({ rejected: 3 })]]);
   await counter.close();
 });
 
 test('T01 whoever invents header names fills neither memory nor table', async () => {
   const db = temporaryInbox();
-  const { countRefusals: count } = boxOf(db).at(NOON);
+  const { countRejected: count } = boxOf(db).at(NOON);
   const kinds: number[] = [];
   for (let write = 0; write < 5; write += 1) {
-    const counter = createRefusalCounter({
-      write: async refusals => {
-        kinds.push(refusals.length);
-        await count(refusals);
+    const counter = createRejectionCounter({
+      write: async rejected => {
+        kinds.push(rejected.length);
+        await count(rejected);
       },
       now: () => NOON,
     });
     for (let n = 0; n < 100; n += 1) {
-      counter.count(refusal({ headerPrefix: `p-${write}-${n}`, reason: 'no_signature' }), 401);
+      counter.count(rejected({ headerPrefix: `p-${write}-${n}`, reason: 'no_signature' }), 401);
     }
     await counter.close();
   }
   expect(Math.max(...kinds)).toBeLessThanOrEqual(33);
-  expect(db.prepare('SELECT count(*) <= 33 AS few, sum(posts) AS posts FROM refusals').get()).toEqual({
+  expect(
+    db.prepare('SELECT count(*) <= 33 AS few, sum(rejected) AS rejected FROM rejected_webhooks').get(),
+  ).toEqual({
     few: 1,
-    posts: 500,
+    rejected: 500,
   });
 });
 
 test('T01 the oldest minutes go when there are too many', async () => {
   const db = temporaryInbox();
-  const { countRefusals: count } = boxOf(db).at(NOON + 20_002 * 60_000);
-  const minutes = Array.from({ length: 20_003 }, (_, n) => refusal({ newestMsAgo: (20_002 - n) * 60_000 }));
+  const { countRejected: count } = boxOf(db).at(NOON + 20_002 * 60_000);
+  const minutes = Array.from({ length: 20_003 }, (_, n) => rejected({ newestMsAgo: (20_002 - n) * 60_000 }));
   await count(minutes);
-  expect(db.prepare('SELECT count(*) AS rows, min(minute) AS oldest FROM refusals').get()).toEqual({
+  expect(db.prepare('SELECT count(*) AS rows, min(minute) AS oldest FROM rejected_webhooks').get()).toEqual({
     rows: 20_001,
     oldest: '2026-05-04T12:02',
   });
@@ -130,25 +132,28 @@ test('T01 the oldest minutes go when there are too many', async () => {
 test('T01 T02 the doctor tells a wrong secret from a wrong prefix, and fails until something genuine comes', async () => {
   const { inbox, reader } = temporaryPlace();
   const findings = async () => {
-    const found = await lookAt('refusals', reader, NOON + 60_000);
+    const found = await lookAt('rejected_webhooks', reader, NOON + 60_000);
     return [found].flat();
   };
   expect(await findings()).toMatchObject([{ state: 'ok' }]);
 
   const { accept, at } = boxOf(inbox);
-  await at(NOON).countRefusals([refusal({ posts: 3 }), refusal({ posts: 2, newestMsAgo: 86_400_000 * 2 })]);
-  await at(NOON).countRefusals([refusal({ reason: 'no_signature', headerPrefix: 'icr' })]);
+  await at(NOON).countRejected([
+    rejected({ rejected: 3 }),
+    rejected({ rejected: 2, newestMsAgo: 86_400_000 * 2 }),
+  ]);
+  await at(NOON).countRejected([rejected({ reason: 'no_signature', headerPrefix: 'icr' })]);
   expect(await findings()).toEqual([
     {
-      check: 'refusals',
+      check: 'rejected_webhooks',
       state: 'fail',
-      found: '3 posts refused since 12:00 UTC, signature not valid (401)',
+      found: '3 webhooks rejected since 12:00 UTC, signature not valid (401)',
       todo: expect.stringContaining("Is WEBHOOK_SECRETS the registry's?"),
     },
     {
-      check: 'refusals',
+      check: 'rejected_webhooks',
       state: 'fail',
-      found: '1 post refused since 12:00 UTC, signed in x-icr-signature-256',
+      found: '1 webhook rejected since 12:00 UTC, signed in x-icr-signature-256',
       todo: expect.stringContaining('The sender\'s is "icr".'),
     },
   ]);

@@ -1,4 +1,4 @@
-export const REFUSAL_REASONS = [
+export const REJECTION_REASONS = [
   'signature_not_valid',
   /** None of ours; one of another prefix may have come. */
   'no_signature',
@@ -8,15 +8,15 @@ export const REFUSAL_REASONS = [
   'wrong_content_type',
   'not_stored',
 ] as const;
-export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
-/** Posts that were turned away for one reason. */
-export interface Refusal {
-  readonly reason: RefusalReason;
+/** Webhooks that were turned away for one reason. */
+export interface Rejected {
+  readonly reason: RejectionReason;
   readonly status: number;
   /** Of the signature header that came; empty where none did. */
   readonly headerPrefix: string;
-  readonly posts: number;
+  readonly rejected: number;
   /** How long ago the newest of them came. */
   readonly newestMsAgo: number;
 }
@@ -26,4 +26,4 @@ export const OTHER_PREFIX = 'other';
 /** Whoever invents prefixes fills a minute with no more rows than this, and one of `other` for each reason. */
 export const MAX_A_MINUTE = 32;
 /** Under such an attack without end these are ten hours, else many months. */
-export const MAX_REFUSALS = 20_000;
+export const MAX_REJECTED = 20_000;

@@ -1,36 +1,36 @@
 import type { Reader } from '../../store/contract/reader.js';
 
-/** Posts that were turned away, added up over the minutes. */
-export interface RefusalSum {
+/** Webhooks that were turned away, added up over the minutes. */
+export interface RejectedSum {
   readonly reason: string;
   readonly status: number;
   readonly headerPrefix: string;
-  readonly posts: number;
+  readonly rejected: number;
   /** The minute of the first of them. */
   readonly since: string;
   readonly newestAt: string;
 }
 
 /** What was turned away since an instant, what came most first. */
-export async function sumRefusals({ db }: Reader, since: string): Promise<RefusalSum[]> {
+export async function sumRejected({ db }: Reader, since: string): Promise<RejectedSum[]> {
   const sums = await db
-    .selectFrom('inbox.refusals')
+    .selectFrom('inbox.rejected_webhooks')
     .select(eb => [
       'reason',
       'status',
       'header_prefix as headerPrefix',
-      eb.fn.sum<number | bigint>('posts').as('posts'),
+      eb.fn.sum<number | bigint>('rejected').as('rejected'),
       eb.fn.min('minute').as('since'),
       eb.fn.max('newest_at').as('newestAt'),
     ])
     .where('minute', '>=', since.slice(0, 'YYYY-MM-DDTHH:MM'.length))
     .groupBy(['reason', 'status', 'header_prefix'])
-    .orderBy('posts', 'desc')
+    .orderBy('rejected', 'desc')
     .orderBy('reason')
     .orderBy('header_prefix')
     .orderBy('status')
     .execute();
-  return sums.map(sum => ({ ...sum, posts: Number(sum.posts) }));
+  return sums.map(sum => ({ ...sum, rejected: Number(sum.rejected) }));
 }
 
 /** When a delivery was accepted last. */
