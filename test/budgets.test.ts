@@ -11,7 +11,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/evidence': 400,
   'src/console': 2950,
   /** Of these 250 fulfil the port of evidence on both engines. */
-  'src/store': 9750,
+  'src/store': 10_000,
   'src/inbox': 550,
   'src/mirror': 2400,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console. */

@@ -204,7 +204,7 @@ describe('on a mirror with corrections', () => {
 test('the proof of a retirement says of a list that was read once that it is known at the end of that read, never until before it', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const { read, clock } = temporaryScene({ folder });
+  const { read, clock } = await temporaryScene({ folder });
   const startedAt = clock.at;
   clock.at += 10 * MINUTE;
   await read('retirements', [retirement('r-1')], { startedAt });

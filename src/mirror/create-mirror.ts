@@ -59,7 +59,7 @@ export function createMirror(
 
 function createPruneSyncs(port: MirrorPort): (before: number) => Promise<number> {
   /** Everything that ended earlier was looked at already. */
-  let lookedAtUntil = '';
+  let lookedAtUntil = '0001-01-01T00:00:00.000Z';
   return async before => {
     let removed = 0;
     let next: { readonly after: string; readonly id: number } | null = { after: lookedAtUntil, id: 0 };

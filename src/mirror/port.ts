@@ -17,7 +17,7 @@ export interface Cause {
   readonly deliveryId: number | null;
 }
 
-export interface Whose {
+interface Whose {
   readonly organizationId: string;
   readonly resource: Resource;
 }
@@ -203,7 +203,7 @@ export interface ListCommitted extends Committed {
   readonly ms: number;
 }
 
-export interface NamedInstallation {
+interface NamedInstallation {
   readonly id: string;
   /** Null where it is not known. */
   readonly organizationId: string | null;

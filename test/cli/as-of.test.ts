@@ -29,7 +29,7 @@ async function readSlowly({ mirror, clock }: Scene, late: string): Promise<void>
 async function sceneToAsk() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const scene = temporaryScene({ folder });
+  const scene = await temporaryScene({ folder });
   await readSlowly(scene, 'first');
   await readSlowly(scene, 'second');
   const ask = (at: string, ...more: string[]) =>
@@ -152,7 +152,7 @@ test('what is being read now is said to be so', async () => {
 test('as of a day, a month or a year is as of its last instant: what ended with it still stands, what begins with the next does not', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const { read, clock } = temporaryScene({ folder });
+  const { read, clock } = await temporaryScene({ folder });
   await read('retirements', [retirement('old')]);
   clock.at = Date.parse('2026-05-31T23:59:59.999Z');
   await read('retirements', [retirement('old'), retirement('last')], { claim: 2 });

@@ -10,7 +10,7 @@ const YEAR_MS = 365 * 86_400_000;
 async function sceneToBalance() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const scene = temporaryScene({ folder });
+  const scene = await temporaryScene({ folder });
   const ask = (...words: string[]) =>
     runCommand(['balance', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
   /** The last of what was retired came by a reservation of its own, where it is said. */

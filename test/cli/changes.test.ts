@@ -7,10 +7,10 @@ import { amount, credit, MINUTE, retirement, temporaryScene } from '../support/m
 import { brokenProgram, PROGRAM } from '../support/mutant.js';
 import { seeds } from '../support/seeds.js';
 
-function sceneToAsk() {
+async function sceneToAsk() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const scene = temporaryScene({ folder });
+  const scene = await temporaryScene({ folder });
   const ask = (...words: string[]) =>
     runCommand(['changes', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
   return { ...scene, ask };
@@ -19,7 +19,7 @@ function sceneToAsk() {
 const sold = (tonnes: string) => credit('c-1', { amount: amount(tonnes), vintage: '2027' });
 
 async function sceneWithChanges() {
-  const scene = sceneToAsk();
+  const scene = await sceneToAsk();
   const { read, clock } = scene;
   await read('warehouse', [sold('184.25')]);
   clock.at += MINUTE;
@@ -121,7 +121,7 @@ test('--json has the row before and after, and the names of the columns that dif
 });
 
 test('what a clock that was set back left behind is not lost between two instants', async () => {
-  const { ask, read, clock } = sceneToAsk();
+  const { ask, read, clock } = await sceneToAsk();
   clock.at += 30 * MINUTE;
   await read('warehouse', [sold('3')]);
   clock.at -= 20 * MINUTE;
@@ -151,13 +151,13 @@ test('a consumer whose mirror was made anew is told so, and Ctrl-C says where to
 });
 
 test.each(seeds(1))('a follower that is killed at random has each change once (seed %i)', async seed => {
-  const scene = sceneToAsk();
+  const scene = await sceneToAsk();
   const seen = await followKilled(scene, { program: PROGRAM, env: { DATA_DIR: scene.folder } }, seed);
   expect(seen).toEqual((await changesSince(scene.db, 0)).map(({ number }) => number));
 });
 
 test('the same test notices a follower that begins at its number instead of after it', async () => {
-  const scene = sceneToAsk();
+  const scene = await sceneToAsk();
   const program = brokenProgram('main.js', '"number", ">", after', '"number", ">=", after');
   const seen = await followKilled(scene, { program, env: { DATA_DIR: scene.folder } }, 1);
   expect(seen).not.toEqual((await changesSince(scene.db, 0)).map(({ number }) => number));

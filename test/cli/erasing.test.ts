@@ -39,7 +39,7 @@ describe('T75 forget', () => {
   ])('finds an address %s, past rows included, and keeps it out', async (_, sent, asked) => {
     const folder = temporaryFolder();
     temporaryInbox(folder).close();
-    const { db, clock, read } = temporaryScene({ folder });
+    const { db, clock, read } = await temporaryScene({ folder });
     await read('members', [member('m-1', sent), member('m-2', 'other@example.org')]);
     clock.at += MINUTE;
     await read('members', [{ ...member('m-1', sent), document: JSON.stringify({ email: sent }) }]);
@@ -56,7 +56,7 @@ describe('T75 forget', () => {
   });
 
   test('holds while a read of members is under way: what was compared before is not written after', async () => {
-    const { db, mirror, clock } = temporaryScene();
+    const { db, mirror, clock } = await temporaryScene();
     const request = { organizationId: 'organization-1', resource: 'members', claim: 1 } as const;
     const open = await mirror.beginRead({
       ...request,
@@ -79,7 +79,7 @@ describe('T75 purge', () => {
     const folder = temporaryFolder();
     const inbox = temporaryInbox(folder);
     await boxOf(inbox).at(0).raiseClaims(5);
-    const scene = temporaryScene({ folder });
+    const scene = await temporaryScene({ folder });
     const files = join(folder, 'certificates');
     mkdirSync(files);
     const certificates = createCertificateFolder(files, { now: () => scene.clock.at });

@@ -6,10 +6,10 @@ import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { MINUTE, retirement, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
 
-function sceneToAsk() {
+async function sceneToAsk() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const scene = temporaryScene({ folder });
+  const scene = await temporaryScene({ folder });
   const ask = (...words: string[]) =>
     runCommand(['explain', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
   const json = async (...words: string[]) => JSON.parse((await ask(...words, '--json')).stdout);
@@ -26,7 +26,7 @@ async function read(scene: Scene, ...rows: (typeof AS_MADE)[]): Promise<void> {
 
 /** At 12:00 and 12:10 as it was made, at 12:20 renamed. */
 async function sceneOfThree() {
-  const scene = sceneToAsk();
+  const scene = await sceneToAsk();
   for (const row of [AS_MADE, AS_MADE, RENAMED]) await read(scene, row);
   return scene;
 }

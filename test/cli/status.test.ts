@@ -119,7 +119,7 @@ test('an organization whose permission was taken away is not called current: its
 });
 
 test('of many organizations 20 are shown, trouble first and then the largest, how many more there are and what shows them', async () => {
-  const scene = temporaryScene();
+  const scene = await temporaryScene();
   temporaryInbox(scene.folder);
   scene.clock.at = Date.now();
   await fill(scene, 30);

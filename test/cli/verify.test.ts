@@ -382,7 +382,7 @@ test.each([
 ])('%s, or the past is told to be changed', async (law, breakage) => {
   const folder = temporaryFolder();
   const inbox = temporaryInbox(folder);
-  const { db, clock, read } = temporaryScene({ folder });
+  const { db, clock, read } = await temporaryScene({ folder });
   await read('retirements', [retired('Harbour Ferries')]);
   clock.at += MINUTE;
   await read('retirements', [retired('Another')]);

@@ -40,7 +40,7 @@ test('what takes longer follows a page that is there already', async () => {
 /** Where every statement fails. */
 async function brokenStage() {
   const readers = createReaders(async () => {
-    const { folder } = temporaryScene();
+    const { folder } = await temporaryScene();
     temporaryInbox(folder);
     const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
     const transformResult = () => Promise.reject(new Error('no answer'));

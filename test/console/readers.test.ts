@@ -7,7 +7,7 @@ import { temporaryInbox } from '../support/inbox.js';
 import { temporaryScene } from '../support/mirror.js';
 
 test('pages at once have readers of their own, the fifth waits, and the next ones are given those that are free', async () => {
-  const { folder } = temporaryScene();
+  const { folder } = await temporaryScene();
   temporaryInbox(folder);
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
   const readers = createReaders(async () => openReader(files));
@@ -30,7 +30,7 @@ test('pages at once have readers of their own, the fifth waits, and the next one
 });
 
 test('where one reader can be asked by several, there is one', async () => {
-  const { folder } = temporaryScene();
+  const { folder } = await temporaryScene();
   temporaryInbox(folder);
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
   let opened = 0;

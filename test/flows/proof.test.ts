@@ -11,7 +11,7 @@ const DAY = 24 * HOUR;
 test('31 December is provable in April: what stood there, the read that saw it and the syncs that wrote it', async () => {
   const folder = temporaryFolder();
   migrateFile(join(folder, 'inbox.db'), 'inbox', '2025-12-01T00:00:00.000Z');
-  const { mirror, clock, read } = temporaryScene({ folder });
+  const { mirror, clock, read } = await temporaryScene({ folder });
   const before = retirement('r-1', { beneficiary: 'Harbour Ferries' });
   const after = retirement('r-1', { beneficiary: 'Somebody Else' });
   clock.at = Date.parse('2025-12-15T02:00:00.000Z');

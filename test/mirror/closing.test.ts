@@ -59,14 +59,14 @@ async function shorten(scene: Scene, from: number, to: number): Promise<number |
 }
 
 test('T35 the same read believes it when the gate is broken', async () => {
-  const scene = temporaryScene({
+  const scene = await temporaryScene({
     create: await brokenMirror('mirror/list/closing.js', 'GATE_ROWS = 4', 'GATE_ROWS = 2e9'),
   });
   expect(await shorten(scene, 25, 1)).toBe(1);
 });
 
 test('T35 a short list that is suddenly empty is believed when that is not looked at', async () => {
-  const scene = temporaryScene({
+  const scene = await temporaryScene({
     create: await brokenMirror('mirror/list/closing.js', 'seen === 0 ||', ''),
   });
   expect(await shorten(scene, 3, 0)).toBe(0);

@@ -5,7 +5,7 @@ import { brokenMirror } from '../support/mutant.js';
 
 test('T44 it would, were the fence broken', async () => {
   const create = await brokenMirror('store/sqlite/mirror/fence.js', 'seen > claim', 'false');
-  expect(await writeAfterBeingTakenOver(temporaryScene({ create }))).toContain('old');
+  expect(await writeAfterBeingTakenOver(await temporaryScene({ create }))).toContain('old');
 });
 
 test('T44 it would, were the read of the installation broken', async () => {
@@ -14,5 +14,5 @@ test('T44 it would, were the read of the installation broken', async () => {
     'active.get(organizationId) === 0',
     'false',
   );
-  expect(await writeAfterUninstalling(temporaryScene({ create }))).toEqual(['late']);
+  expect(await writeAfterUninstalling(await temporaryScene({ create }))).toEqual(['late']);
 });

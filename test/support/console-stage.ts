@@ -28,7 +28,7 @@ interface StageOptions extends Partial<ConsoleOptions> {
 
 /** A console over a mirror whose clock is the world's: what is fresh is told by it. */
 export async function consoleStage({ canAct = false, ...options }: StageOptions = {}): Promise<ConsoleStage> {
-  const scene = temporaryScene();
+  const scene = await temporaryScene();
   temporaryInbox(scene.folder);
   scene.clock.at = Date.now();
   const files = { mirrorFile: join(scene.folder, 'mirror.db'), inboxFile: join(scene.folder, 'inbox.db') };

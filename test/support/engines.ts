@@ -58,7 +58,7 @@ export interface Library {
 export const BOTH: readonly Engine[] = [
   {
     name: 'SQLite',
-    stage: async () => stageInFolder(),
+    stage: stageInFolder,
     library: libraryInFiles,
     store: async () => sqliteInbox(),
     seeds: seeds(8, 0),
@@ -76,7 +76,7 @@ export const BOTH: readonly Engine[] = [
 export const ENGINES = BOTH.filter(({ name }) => name === (inject('keptIn') ?? 'SQLite'));
 
 async function libraryInFiles(): Promise<Library> {
-  const stage = stageInFolder();
+  const stage = await stageInFolder();
   const { folder } = stage;
   const inbox = createSqliteInbox(temporaryInbox(folder), () => stage.clock.at);
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
@@ -111,8 +111,8 @@ export function inboxOn(postgres: Postgres): Store {
   };
 }
 
-function stageInFolder(): Stage {
-  const scene = temporaryScene();
+async function stageInFolder(): Promise<Stage> {
+  const scene = await temporaryScene();
   return {
     ...scene,
     hands: handsOn(join(scene.folder, 'certificates')),

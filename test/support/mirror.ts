@@ -137,17 +137,17 @@ export const TRAFFIC = { requests: 1, bytes: 100 };
 const TRIGGER = 'delivery';
 
 /** A mirror with one active installation, and a clock at noon. */
-export function temporaryScene({
+export async function temporaryScene({
   folder = temporaryFolder(),
   create = makeMirror,
 }: {
   folder?: string;
   create?: MirrorMaker;
-} = {}): Scene {
+} = {}): Promise<Scene> {
   const db = temporaryMirror(folder);
   const clock = { at: NOON };
   const mirror = create(db, () => clock.at);
-  void activate(mirror, clock);
+  await activate(mirror, clock);
   return {
     folder,
     db: tablesOf(db),

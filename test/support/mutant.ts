@@ -73,6 +73,7 @@ function brokenFolder(file: string, piece: string, broken: string): string {
     'resources',
     'store',
     'store/contract',
+    'store/mirror',
     'store/sqlite',
     'store/sqlite/certificates',
     'store/sqlite/mirror',

@@ -26,6 +26,7 @@ export function createPool({ url, name, connections, onFault }: PoolOptions): Po
     max: connections,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
+    pipeline: true,
     onConnect: inIso,
     types: { getTypeParser: (oid, format) => PARSERS[oid] ?? types.getTypeParser(oid, format) },
   });

@@ -1,4 +1,5 @@
 import type { Family } from '../migrations.js';
+import type { Send } from '../statement.js';
 import { createPool, type Pool, type PoolOptions } from './driver.js';
 import { named } from './errors.js';
 
@@ -15,7 +16,10 @@ export type Query = <Row extends object>(
 /** One transaction that is open, on a connection of its own. */
 export interface Transaction {
   readonly query: <Row extends object>(sql: string, given?: readonly unknown[]) => Promise<Row[]>;
+  /** Several statements in one message. Waits for the answers to all of them, and throws the first fault. */
+  readonly send: Send;
   readonly commit: () => Promise<void>;
+  readonly undo: () => Promise<void>;
   /** Its connection is closed, which undoes it. */
   readonly abandon: () => void;
 }
@@ -55,7 +59,7 @@ export function openPostgres(options: PoolOptions): Postgres {
         await transaction.commit();
         return done;
       } catch (error) {
-        transaction.abandon();
+        await transaction.undo();
         throw error;
       }
     },
@@ -98,24 +102,30 @@ async function warningsOn(pool: Pool, text: string): Promise<string[]> {
   }
 }
 
+/** BEGIN goes with the first statement. Whose COMMIT is answered by anything else has committed nothing. */
 async function beginOn(pool: Pool, modes: string): Promise<Transaction> {
   const client = await named(() => pool.connect());
-  const query: Transaction['query'] = async (sql, given = []) =>
-    (await named(() => client.query(sql, [...given]))).rows;
+  const ask = (sql: string, given: readonly unknown[] = []) => named(() => client.query(sql, [...given]));
+  const begun = Promise.allSettled([ask(`BEGIN ${modes}`)]);
   const abandon = () => client.release(true);
-  try {
-    await query(`BEGIN ${modes}`);
-  } catch (error) {
-    abandon();
-    throw error;
-  }
+  const answersOf = async (asked: readonly ReturnType<typeof ask>[]) => {
+    const settled = (await Promise.all([begun, Promise.allSettled(asked)])).flat();
+    const failed = settled.find(each => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    return settled.flatMap(each => (each.status === 'fulfilled' ? [each.value] : [])).slice(1);
+  };
+  const end = async (sql: string) => {
+    const [ended] = await answersOf([ask(sql)]);
+    if (ended?.command !== sql) throw new Error(`expected ${sql}, and the server answered ${ended?.command}`);
+    client.release();
+  };
   return {
-    query,
+    query: async (sql, given) => (await answersOf([ask(sql, given)]))[0]?.rows ?? [],
+    send: async all =>
+      (await answersOf(all.map(({ text, values }) => ask(text, values)))).map(({ rows }) => rows),
+    commit: () => end('COMMIT'),
+    undo: () => end('ROLLBACK').catch(abandon),
     abandon,
-    commit: async () => {
-      await query('COMMIT');
-      client.release();
-    },
   };
 }
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { instantOf, withLibpqMeaning } from '../../../src/store/postgres/driver.js';
+import { databaseIn } from '../../../src/store/postgres/database.js';
+import { fixed } from '../../../src/store/statement.js';
 import { openPostgres, performSteps } from '../../../src/store/postgres/open.js';
 import { openTemporary, temporaryDatabase, theDatabase } from '../../support/postgres.js';
 
@@ -102,4 +104,22 @@ test('the steps of a transaction see what others committed meanwhile, and one th
     detail: '{"seen": 9, "refused": "fenced"}',
   });
   expect(await postgres.query('SELECT last FROM mirror.version_counter')).toEqual([{ last: 2 }]);
+});
+
+test('statements of one message are all answered before the first fault is thrown, and nothing of them stays', async () => {
+  const postgres = openTemporary(await temporaryDatabase());
+  const { transact } = databaseIn(postgres);
+  const put = (id: string) => fixed(`INSERT INTO mirror.awaited_installations VALUES ('${id}', NULL, now())`);
+  const broken = fixed('SELECT 1 / 0');
+  await expect(transact(batch => batch(put('a'), broken, put('b')))).rejects.toThrow('division by zero');
+  expect(await postgres.query('SELECT id FROM mirror.awaited_installations')).toEqual([]);
+  await transact(batch => batch(put('c'), null, put('d')));
+  expect(await postgres.query('SELECT id FROM mirror.awaited_installations')).toHaveLength(2);
+});
+
+test('who hid a fault from its transaction is told that nothing was committed', async () => {
+  const { transact } = databaseIn(openTemporary(await temporaryDatabase()));
+  const broken = fixed('SELECT 1 / 0');
+  const hidden = transact(batch => batch(broken).catch(() => undefined));
+  await expect(hidden).rejects.toThrow('expected COMMIT, and the server answered ROLLBACK');
 });

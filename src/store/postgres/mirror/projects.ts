@@ -2,7 +2,6 @@ import type { MirrorPort, OpenSync, ProjectAnswer, ProjectWritten } from '../../
 import { formatInstant } from '../../../resources/columns.js';
 import { columnsOf } from '../../../resources/entry.js';
 import { PROJECTS } from '../../../resources/projects.js';
-import type { Postgres } from '../open.js';
 import { NUMBER } from './fence.js';
 import { given, known, SYNC } from './perform.js';
 import type { Syncs } from './syncs.js';
@@ -66,21 +65,8 @@ const WRITE = `
     'unchanged', count(*) FILTER (WHERE word = 'unchanged'), 'latest', (SELECT max(at) FROM dated))
   FROM judged`;
 
-export function createProjects(
-  { query }: Postgres,
-  syncs: Syncs,
-): Pick<MirrorPort, 'dueProjects' | 'writeProjects'> {
+export function createProjects(syncs: Syncs): Pick<MirrorPort, 'writeProjects'> {
   return {
-    dueProjects: async (organizationId, checkedBefore, at) => {
-      const rows = await query<{ project_id: string }>(
-        `SELECT r.project_id FROM mirror.project_references AS r
-         LEFT JOIN mirror.project_states AS s ON s.project_id = r.project_id
-         WHERE r.organization_id = $1 AND (s.checked_at IS NULL OR s.checked_at < $2 OR s.checked_at > $3)
-         ORDER BY r.project_id`,
-        [organizationId, formatInstant(checkedBefore), formatInstant(at)],
-      );
-      return rows.map(row => row.project_id);
-    },
     writeProjects: async (sync: OpenSync, answers, at) => {
       const work = {
         statements: [NUMBER, WRITE],

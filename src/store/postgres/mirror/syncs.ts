@@ -1,9 +1,8 @@
 import { hashesOf } from '../../../mirror/people.js';
 import { addressesIn } from '../../../mirror/person.js';
-import type { Committed, Counts, Ending, Opening, OpenSync, Whose } from '../../../mirror/port.js';
+import type { Committed, Counts, Ending, OpenSync } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
-import { causeColumns, endingColumns, OPENING, type OpeningRow, openingOf } from '../../resource-state.js';
-import type { Postgres } from '../open.js';
+import { causeColumns, endingColumns } from '../../resource-state.js';
 import { GUARD } from './fence.js';
 import { given, known, type Perform, SYNC } from './perform.js';
 
@@ -28,7 +27,6 @@ type Done<Answer> = Committed & { readonly answer: Answer; readonly ms: number }
 
 /** One sync from its first commit to its end: every commit is refused once a newer claim, read or suspension was seen. */
 export interface Syncs {
-  readonly begin: (whose: Whose) => Promise<Opening>;
   readonly commit: <Answer>(sync: OpenSync, work: Work, ending: Ending | null) => Promise<Done<Answer>>;
   readonly closeRow: (sync: OpenSync, ending: Ending) => Promise<void>;
 }
@@ -111,15 +109,8 @@ const CLOSE_ROW = `
   UPDATE mirror.syncs SET ${COUNTS}, ${ENDED}, state = 'failed', drift = 0 WHERE id = ${SYNC}
   RETURNING '{}'::jsonb`;
 
-export function createSyncs({ query }: Postgres, perform: Perform): Syncs {
+export function createSyncs(perform: Perform): Syncs {
   return {
-    begin: async ({ organizationId, resource }) => {
-      const [state] = await query<OpeningRow>(
-        `SELECT ${OPENING} FROM mirror.resource_states WHERE organization_id = $1 AND resource = $2`,
-        [organizationId, resource],
-      );
-      return openingOf(state);
-    },
     commit: async <Answer>(sync: OpenSync, work: Work, ending: Ending | null): Promise<Done<Answer>> => {
       const from = performance.now();
       const enter = sync.id === null ? [ENTER] : [];

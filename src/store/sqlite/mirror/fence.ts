@@ -16,7 +16,6 @@ export function createFence(db: Sqlite) {
       "SELECT max(state = 'active') FROM installations WHERE organization_id = ?",
     )
     .pluck();
-  const highest = db.prepare<[], number>('SELECT coalesce(max(claim), 0) FROM fences').pluck();
   return {
     /** Inside a transaction: throws `fenced` if a newer claim has been seen, and remembers this one otherwise. */
     take: ({ organizationId, part, claim }: Task): void => {
@@ -32,6 +31,5 @@ export function createFence(db: Sqlite) {
         throw new MirrorError('not_active', 'the organization has no active installation any more');
       }
     },
-    highest: (): number => highest.get() ?? 0,
   };
 }

@@ -1,5 +1,5 @@
 import { type Sqlite, write } from '../open.js';
-import type { FreshnessFact, NamedInstallation, KnownResource } from '../../../mirror/port.js';
+import type { FreshnessFact, KnownResource } from '../../../mirror/port.js';
 import type { MirrorOperations } from './operations.js';
 
 const READ = `
@@ -12,7 +12,7 @@ const READ = `
 /** What a worker tells of the inbox to those who see the mirror alone. */
 export function createFactRows(
   db: Sqlite,
-): Pick<MirrorOperations, 'freshnessFacts' | 'knownResources' | 'keepFreshnessFacts' | 'expect'> {
+): Pick<MirrorOperations, 'freshnessFacts' | 'knownResources' | 'keepFreshnessFacts'> {
   const watched = db.prepare<[], string | null>('SELECT worker_seen_at FROM origin').pluck();
   const oldest = db.prepare<[], string | null>('SELECT min(complete_at) FROM resource_states').pluck();
   const announced = db.prepare<[], KnownResource>(
@@ -34,23 +34,7 @@ export function createFactRows(
     'DELETE FROM freshness_facts WHERE organization_id = ? AND resource = ?',
   );
   const watch = db.prepare<[string]>('UPDATE origin SET worker_seen_at = ?');
-  const expected = db
-    .prepare<[string], string>('SELECT id FROM awaited_installations WHERE known_at < ?')
-    .pluck();
-  const forget = db.prepare<[string]>('DELETE FROM awaited_installations WHERE id = ?');
-  const expect = db.prepare<[NamedInstallation & { readonly at: string }]>(
-    `INSERT INTO awaited_installations (id, organization_id, known_at)
-     SELECT @id, @organizationId, @at WHERE NOT EXISTS (SELECT 1 FROM installations WHERE id = @id)
-     ON CONFLICT DO UPDATE SET organization_id = excluded.organization_id
-     WHERE organization_id IS NULL AND excluded.organization_id IS NOT NULL`,
-  );
   return {
-    expect: (named, at, areAll) =>
-      write(db, () => {
-        const ids = new Set(named.map(({ id }) => id));
-        for (const id of areAll ? expected.all(at) : []) if (!ids.has(id)) forget.run(id);
-        for (const { id, organizationId } of named) expect.run({ id, organizationId, at });
-      }),
     freshnessFacts: () => ({
       workerSeenAt: watched.get() ?? null,
       oldestRead: oldest.get() ?? null,

@@ -1,7 +1,8 @@
 import { LONGEST_LOG_BYTES } from '../log-state.js';
-import { type Sqlite, write } from '../open.js';
+import type { Sqlite } from '../open.js';
+import { databaseOn } from '../database.js';
+import { createMirrorStore } from '../../mirror/mirror.js';
 import type { MirrorPort } from '../../../mirror/port.js';
-import { formatInstant } from '../../../resources/columns.js';
 import { createFactRows } from './freshness-facts.js';
 import { createSyncRows } from './sync-rows.js';
 import { createCertificates } from './certificates.js';
@@ -10,14 +11,11 @@ import { createInstallations } from './installations.js';
 import { createListRows, forEachList } from './list-rows.js';
 import { createCommit } from './list-writes.js';
 import { type Call, type MirrorOperations, portOf } from './operations.js';
-import { createOrigin } from './origin.js';
 import { createPages } from './pages.js';
 import { createPeople } from './people.js';
 import { createProjects } from './projects.js';
-import { createPruneSyncs } from './prune-syncs.js';
 import { createRemoval } from './removal.js';
 import { createSyncs } from './syncs.js';
-import { createLastReads } from './last-reads.js';
 
 /** Keys come in no order: a cache that holds their index makes a first read of a long list twice as fast. */
 const CACHE_KB = 32_000;
@@ -35,25 +33,7 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
   const listOf = forEachList(resource => createListRows(db, resource));
 
   return {
-    ...createOrigin(db),
-    raiseFence: (task, at) =>
-      write(db, () => {
-        syncRows.fence.take(task);
-        syncRows.interruptSyncs(task.organizationId, task.part, task.claim, formatInstant(at));
-      }),
-    highestClaim: () => syncRows.fence.highest(),
-    ...createLastReads(db),
     writeInstallation: createInstallations(db, syncRows),
-    mark: (how, task, resources, at) =>
-      write(db, () => {
-        const { organizationId } = task;
-        syncRows.fence.take(task);
-        syncRows.prepareStates(organizationId, resources);
-        for (const resource of resources) {
-          syncRows.mark(how, { organization_id: organizationId, resource, at: formatInstant(at) });
-        }
-      }),
-    begin: syncs.begin,
     pages: pages.from,
     find: ({ organizationId, resource }, keys, versions) => [
       ...listOf(resource).among(organizationId, versions),
@@ -68,25 +48,28 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     ...createCertificates(syncRows, syncs, files),
     removeUnnamedFiles: unnamed.remove,
     ...createFactRows(db),
-    keepFindings: (counts, at) =>
-      write(db, () => {
-        db.prepare('DELETE FROM finding_counts').run();
-        const put = db.prepare<[string, number, string]>('INSERT INTO finding_counts VALUES (?, ?, ?)');
-        for (const { finding, rows } of counts) put.run(finding, rows, at);
-      }),
     forget: people.forget,
     ...createRemoval(db, syncRows, unnamed),
-    pruneSyncs: createPruneSyncs(db),
     close: () => void db.close(),
   };
 }
 
-/** Operations on a connection of this thread: each is done before its promise is handed out. */
+/** Operations on a connection of this thread, each in its turn. */
 export function createCall(db: Sqlite, certificates: string): Call {
   const operations = createMirrorOperations(db, createCertificateFiles(certificates));
-  return async (name, given) => operations[name](...given);
+  return async (name, given) => {
+    const done = await db.turns.take();
+    try {
+      return operations[name](...given);
+    } finally {
+      done();
+    }
+  };
 }
 
 export function createMirrorPort(db: Sqlite, certificates: string): MirrorPort {
-  return portOf(createCall(db, certificates));
+  return {
+    ...portOf(createCall(db, certificates)),
+    ...createMirrorStore(databaseOn(db)),
+  };
 }

@@ -9,20 +9,9 @@ import { createVersions } from './versions.js';
 
 const WRITTEN = { added: 'added', changed: 'changed', unchanged: 'unchanged' } as const;
 
-export function createProjects(
-  syncRows: SyncRows,
-  syncs: Syncs,
-): Pick<MirrorOperations, 'dueProjects' | 'writeProjects'> {
+export function createProjects(syncRows: SyncRows, syncs: Syncs): Pick<MirrorOperations, 'writeProjects'> {
   const { db } = syncRows;
   const versions = createVersions(db, PROJECTS);
-  const due = db
-    .prepare<[string, string, string], string>(
-      `SELECT r.project_id FROM project_references AS r
-       LEFT JOIN project_states AS s ON s.project_id = r.project_id
-       WHERE r.organization_id = ? AND (s.checked_at IS NULL OR s.checked_at < ? OR s.checked_at > ?)
-       ORDER BY r.project_id`,
-    )
-    .pluck();
   const checked = db
     .prepare<[string], string>('SELECT checked_at FROM project_states WHERE project_id = ?')
     .pluck();
@@ -57,8 +46,6 @@ export function createProjects(
   }
 
   return {
-    dueProjects: (organizationId, checkedBefore, at) =>
-      due.all(organizationId, formatInstant(checkedBefore), formatInstant(at)),
     writeProjects: (sync, answers, at) =>
       write(db, () => {
         const entered = syncs.enter(sync);

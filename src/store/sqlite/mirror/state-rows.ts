@@ -1,5 +1,4 @@
 import type { Tables } from '../../contract/tables.js';
-import type { Mark } from '../../../mirror/port.js';
 import type { Resource } from '../../../resources/lists.js';
 import { type EndingColumns, OPENING, type OpeningRow } from '../../resource-state.js';
 import type { Sqlite } from '../open.js';
@@ -61,22 +60,6 @@ export function createStateRows(db: Sqlite) {
   const doubt = db.prepare(
     `UPDATE resource_states SET doubted_at = @doubted_at, doubted = @doubted WHERE ${WHOSE}`,
   );
-  /** Where it was not even asked for, what went wrong before is no matter any more. */
-  const forbid = db.prepare(
-    `UPDATE resource_states SET forbidden_at = coalesce(forbidden_at, @at), refusals = 0, not_offered_at = NULL,
-       error_code = NULL, error = NULL
-     WHERE ${WHOSE}`,
-  );
-  const refuse = db.prepare(
-    `UPDATE resource_states SET forbidden_at = coalesce(forbidden_at, @at), refusals = refusals + 1,
-       not_offered_at = NULL
-     WHERE ${WHOSE}`,
-  );
-  const dismiss = db.prepare(
-    `UPDATE resource_states SET not_offered_at = coalesce(not_offered_at, @at), refusals = refusals + 1,
-       forbidden_at = NULL
-     WHERE ${WHOSE}`,
-  );
   return {
     state: (organizationId: string, resource: Resource): KnownState | undefined =>
       state.get(organizationId, resource),
@@ -87,7 +70,5 @@ export function createStateRows(db: Sqlite) {
     ended: (row: Ended): void => void ended.run(row),
     doubt: (row: Whose & { doubted_at: string | null; doubted: Uint8Array | null }): void =>
       void doubt.run(row),
-    mark: (how: Mark, row: Whose & { at: string }): void =>
-      void { forbidden: forbid, refused: refuse, not_offered: dismiss }[how].run(row),
   };
 }

@@ -27,7 +27,6 @@ export interface SyncRows extends StateRows {
   enterSmallSync(sync: SmallSync): number;
   countSync(sync: SyncCounts & { id: number }): void;
   endSync(sync: EndedSync): void;
-  interruptSyncs(organizationId: string, part: string, claim: number, at: string): void;
 }
 
 /** Whatever a sync changed has its number by now. */
@@ -60,12 +59,6 @@ export function createSyncRows(db: Sqlite): SyncRows {
        rows_unchanged = @rows_unchanged, ${NUMBERED}, drift = @drift, error_code = @error_code, error = @error
      WHERE id = @id`,
   );
-  const interrupt = db.prepare(
-    `UPDATE syncs SET state = 'failed', finished_at = @at, error_code = 'interrupted',
-       error = 'the work was interrupted before it ended'
-     WHERE state = 'running' AND organization_id = @organization_id AND claim < @claim
-       AND (resource = 'certificates') = (@part = 'certificates')`,
-  );
   return {
     db,
     fence: createFence(db),
@@ -75,7 +68,5 @@ export function createSyncRows(db: Sqlite): SyncRows {
     enterSmallSync: sync => Number(enterSmall.run(sync).lastInsertRowid),
     countSync: sync => void count.run(sync),
     endSync: sync => void end.run(sync),
-    interruptSyncs: (organizationId, part, claim, at) =>
-      void interrupt.run({ organization_id: organizationId, part, claim, at }),
   };
 }

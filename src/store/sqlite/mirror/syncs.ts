@@ -1,17 +1,9 @@
 import { write } from '../open.js';
-import { causeColumns, endingColumns, openingOf } from '../../resource-state.js';
+import { causeColumns, endingColumns } from '../../resource-state.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { Dates } from '../../../mirror/dates.js';
 import { MirrorError } from '../../../mirror/errors.js';
-import type {
-  Committed,
-  Counts,
-  Ending,
-  Opening,
-  OpenSync,
-  SyncRequest,
-  Whose,
-} from '../../../mirror/port.js';
+import type { Committed, Counts, Ending, OpenSync, SyncRequest } from '../../../mirror/port.js';
 import type { SyncRows } from './sync-rows.js';
 import type { People } from './people.js';
 
@@ -91,8 +83,6 @@ export function createSyncs(syncRows: SyncRows, mayKeep: People['mayKeep']) {
   }
 
   return {
-    begin: ({ organizationId, resource }: Whose): Opening =>
-      openingOf(syncRows.state(organizationId, resource)),
     /** Inside a transaction: throws once a newer claim, read or suspension was seen. Its row is entered with the first. */
     enter: (sync: OpenSync): EnteredSync => {
       guard(sync);

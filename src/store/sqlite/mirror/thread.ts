@@ -3,6 +3,9 @@ import type { Insert, MirrorPort } from '../../../mirror/port.js';
 import { builtBeside } from '../../../package.js';
 import { type Fault, startThread, type ThreadOptions } from '../../../thread.js';
 import type { Sqlite } from '../open.js';
+import { createWorks, databaseOf, type Works } from '../database.js';
+import { createTurns } from '../turns.js';
+import { createMirrorStore } from '../../mirror/mirror.js';
 import { createCall } from './mirror.js';
 import { type Answers, type Call, type Given, type Name, portOf } from './operations.js';
 
@@ -28,6 +31,8 @@ export interface Parts {
 }
 
 type GivenOfParts = { readonly [Each in keyof Parts]: Parameters<Parts[Each]> };
+type GivenOfWorks = { readonly [Each in keyof Works]: Parameters<Works[Each]> };
+type AnswersOfWorks = { readonly [Each in keyof Works]: ReturnType<Works[Each]> };
 type AnswersOfParts = { readonly [Each in keyof Parts]: ReturnType<Parts[Each]> };
 
 const ROWS_A_MESSAGE = 200;
@@ -35,19 +40,11 @@ const ENTRY = builtBeside(import.meta.url, './mirror-thread.js');
 
 /** Operations that only look: nobody waits for these, so they are done at once on the reader. */
 const LOOKS: ReadonlySet<Name> = new Set<Name>([
-  'highestClaim',
-  'findInstallation',
-  'listInstallations',
-  'lastReads',
-  'lastListed',
-  'begin',
   'pages',
   'find',
   'after',
   'forgottenPeople',
-  'dueProjects',
   'dueCertificates',
-  'filledSince',
   'freshnessFacts',
   'knownResources',
 ]);
@@ -64,7 +61,18 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   const { asking, close } = await startThread({ entry, workerData, what, failed, errorOf });
   const ask: Call = asking<Given, Answers>();
   const askInParts = asking<GivenOfParts, AnswersOfParts>();
+  const askWorks = asking<GivenOfWorks, AnswersOfWorks>();
+  const turns = createTurns();
   const look = createCall(reader, certificates);
+  const works = createWorks(reader);
+  const database = databaseOf(
+    {
+      send: (...given) => askWorks('send', given),
+      end: (...given) => askWorks('end', given),
+    },
+    { send: async (...given) => works.send(...given) },
+    turns,
+  );
   let commits = 0;
 
   async function commit(...[sync, changes, ending]: Given['commit']): Promise<Answers['commit']> {
@@ -74,9 +82,15 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     return await askInParts('commitKept', [of, sync, { ...changes, inserts: [] }, ending]);
   }
 
+  async function write<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    const done = await turns.take();
+    return await work().finally(done);
+  }
+
   return {
-    ...portOf((name, given) => (LOOKS.has(name) ? look : ask)(name, given)),
-    commit,
+    ...portOf((name, given) => (LOOKS.has(name) ? look(name, given) : write(() => ask(name, given)))),
+    ...createMirrorStore(database),
+    commit: (...given) => write(() => commit(...given)),
     close,
   };
 }

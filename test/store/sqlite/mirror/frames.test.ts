@@ -9,9 +9,9 @@ import { createSync } from '../../../../src/sync/sync.js';
 import { clientOf, startProgram } from '../../../support/program.js';
 import { createOrganization, issueCredit } from '../../../support/sandbox.js';
 
-/** Between the worker and the statement that inserts a row: all that the worker has called as it gives the rows to its thread, then all in the thread. The call by message, which both threads share, is a file of its own. */
-const FRAMES_AT_MOST = 12;
-const FILES_AT_MOST = 7;
+/** Between the worker and the statement that inserts a row: all that the worker has called as it gives the rows to the store, what the store calls as it gives them to its thread, then all in the thread. The call by message, which both threads share, is a file of its own. */
+const FRAMES_AT_MOST = 14;
+const FILES_AT_MOST = 8;
 
 const LONG = 100;
 const WORKER = 'sync/worker/worker';
@@ -35,7 +35,7 @@ function sourceIn(bundle: string, at: number): string {
   return SOURCE.exec(above.findLast(line => SOURCE.test(line)) ?? '')?.[1] ?? bundle;
 }
 
-/** Where the worker stood each time that it gave rows to its thread. */
+/** Where the store stood each time that it gave rows to its thread. */
 function watchPosts(): string[][] {
   const posts: string[][] = [];
   const post: unknown = Reflect.get(Worker.prototype, 'postMessage');
@@ -44,15 +44,22 @@ function watchPosts(): string[][] {
     const [message]: unknown[] = given;
     const holdsRows =
       typeof message === 'object' && message !== null && 'name' in message && message.name === 'keep';
-    if (holdsRows) posts.push(framesIn(new Error('here').stack));
+    if (holdsRows)
+      posts.push(framesIn(new Error('here').stack).filter(file => /^(?:store|thread)/.test(file)));
     Reflect.apply(post, this, given);
   });
   onTestFinished(() => spy.mockRestore());
   return posts;
 }
 
+interface Failed {
+  readonly error: Error;
+  /** Where the worker stood as it gave rows to the store. */
+  readonly caller: readonly string[];
+}
+
 /** What was thrown where an insert failed, of a worker as the program wires it. */
-async function failedInsert(credits: number): Promise<Error> {
+async function failedInsert(credits: number): Promise<Failed> {
   const program = await startProgram({ receiveOnly: true });
   const { sandbox, registry, app, folder, time } = program;
   const { id: organizationId } = createOrganization(sandbox);
@@ -63,14 +70,16 @@ async function failedInsert(credits: number): Promise<Error> {
   await program.change(
     "CREATE TRIGGER planted BEFORE INSERT ON warehouse_credits BEGIN SELECT RAISE(ABORT, 'planted'); END",
   );
-  const failed: Error[] = [];
+  const failed: Failed[] = [];
   const mirror: MirrorPort = {
     ...store.mirror,
-    commit: (...given) =>
-      store.mirror.commit(...given).catch((error: Error) => {
-        failed.push(error);
+    commit: (...given) => {
+      const { stack } = new Error('here');
+      return store.mirror.commit(...given).catch((error: Error) => {
+        failed.push({ error, caller: framesIn(stack) });
         throw error;
-      }),
+      });
+    },
   };
   const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90 };
   const client = clientOf(sandbox, app, time.now);
@@ -85,7 +94,9 @@ async function failedInsert(credits: number): Promise<Error> {
   await worker.start();
   onTestFinished(() => worker.stop());
   await expect.poll(() => failed[0]).toBeDefined();
-  return failed[0] ?? new Error('nothing failed');
+  const [first] = failed;
+  if (first === undefined) throw new Error('nothing failed');
+  return first;
 }
 
 test.each([
@@ -98,14 +109,15 @@ test.each([
     Error.stackTraceLimit = stackTraceLimit;
   });
   const posts = watchPosts();
-  const { message, stack } = await failedInsert(credits);
-  expect(message).toBe('planted');
-  const inThread = framesIn(stack);
+  const { error, caller } = await failedInsert(credits);
+  expect(error.message).toBe('planted');
+  const inThread = framesIn(error.stack);
   expect(inThread.at(-1)).toBe(THREAD);
-  const [whole = []] = posts;
-  const byWorker = whole.filter(file => file !== WORKER);
+  const [inStore = []] = posts;
+  expect(inStore.length).toBeGreaterThan(0);
+  const byWorker = caller.filter(file => file !== WORKER && !file.endsWith('.test'));
   expect(byWorker.at(-1)).toBe(FIRST);
-  const frames = [...inThread, ...byWorker];
+  const frames = [...inThread, ...inStore, ...byWorker];
   expect(frames.length, frames.join('\n')).toBeLessThanOrEqual(FRAMES_AT_MOST);
   expect(new Set(frames).size, frames.join('\n')).toBeLessThanOrEqual(FILES_AT_MOST);
 });

@@ -8,7 +8,7 @@ const WAL_FRAME_HEADER_BYTES = 24;
 
 test('a read that finds nothing new writes no row, and the log grows by its own record only', async () => {
   const folder = temporaryFolder();
-  const { db, handle, clock, read } = temporaryScene({ folder });
+  const { db, handle, clock, read } = await temporaryScene({ folder });
   handle.pragma('wal_autocheckpoint = 0');
   await read('retirements', retirements(2_000), { limit: 100, total: 2_000 });
   await read('warehouse', [credit('c-1'), credit('c-2')]);
@@ -26,7 +26,7 @@ test('a read that finds nothing new writes no row, and the log grows by its own 
 });
 
 test('a transaction takes 400 rows at first, and then at most twice as many as the one before, be they new, changed or gone', async () => {
-  const { handle: db, clock, read } = temporaryScene();
+  const { handle: db, clock, read } = await temporaryScene();
   const count = db.prepare<[], [number, number]>(
     'SELECT (SELECT last FROM version_counter), (SELECT count(*) FROM warehouse_credits_past)',
   );

@@ -1,0 +1,68 @@
+import type { Mark, MirrorPort } from '../../mirror/port.js';
+import { formatInstant } from '../../resources/columns.js';
+import type { Database } from '../database.js';
+import { statement } from '../statement.js';
+import { demandHeld, fence } from './fence.js';
+
+const INTERRUPT = statement<{ organizationId: string; part: string; claim: number; at: string }>(
+  `UPDATE mirror.syncs SET state = 'failed', finished_at = @at, error_code = 'interrupted',
+     error = 'the work was interrupted before it ended'
+   WHERE state = 'running' AND organization_id = @organizationId AND claim < @claim
+     AND (resource = 'certificates') = (@part = 'certificates')`,
+);
+
+type Resources = { readonly organizationId: string; readonly resources: string };
+
+const PREPARE = statement<Resources>(
+  ({ rows }) =>
+    `INSERT INTO mirror.resource_states (organization_id, resource)
+     SELECT @organizationId, named.resource FROM ${rows('@resources', 'named', { resource: 'text' })} WHERE true
+     ON CONFLICT DO NOTHING`,
+);
+
+/** So that each of them has a state from then on. */
+function prepareStates(organizationId: string, resources: readonly string[]) {
+  return PREPARE({ organizationId, resources: listOf(resources) });
+}
+
+function listOf(resources: readonly string[]): string {
+  return JSON.stringify(resources.map(resource => [resource]));
+}
+
+/** Where it was not even asked for, what went wrong before is no matter any more. */
+const MARKS: Readonly<Record<Mark, ReturnType<typeof markBy>>> = {
+  forbidden: markBy(`forbidden_at = coalesce(forbidden_at, @at), refusals = 0, not_offered_at = NULL,
+    error_code = NULL, error = NULL`),
+  refused: markBy(
+    `forbidden_at = coalesce(forbidden_at, @at), refusals = refusals + 1, not_offered_at = NULL`,
+  ),
+  not_offered: markBy(
+    `not_offered_at = coalesce(not_offered_at, @at), refusals = refusals + 1, forbidden_at = NULL`,
+  ),
+};
+
+function markBy(words: string) {
+  return statement<Resources & { at: string }>(
+    ({ rows }) =>
+      `UPDATE mirror.resource_states SET ${words} WHERE organization_id = @organizationId
+       AND resource IN (SELECT named.resource FROM ${rows('@resources', 'named', { resource: 'text' })})`,
+  );
+}
+
+export function createMarks({ transact }: Database): Pick<MirrorPort, 'raiseFence' | 'mark'> {
+  return {
+    raiseFence: ({ organizationId, part, claim }, at) =>
+      transact(async batch => {
+        const task = { organizationId, part, claim };
+        const [, seen] = await batch(...fence(task), INTERRUPT({ ...task, at: formatInstant(at) }));
+        demandHeld(seen, task);
+      }),
+    mark: (how, task, resources, at) =>
+      transact(async batch => {
+        const { organizationId } = task;
+        const marked = MARKS[how]({ organizationId, resources: listOf(resources), at: formatInstant(at) });
+        const [, seen] = await batch(...fence(task), prepareStates(organizationId, resources), marked);
+        demandHeld(seen, task);
+      }),
+  };
+}

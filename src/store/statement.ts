@@ -1,0 +1,73 @@
+import type { Bound, Dialect, Value } from './dialect.js';
+
+type Values = Readonly<Record<string, Value>>;
+type Text = string | ((dialect: Dialect) => string);
+
+/** A statement with all that it is given, and the rows that it answers. */
+export interface Asked<Row = unknown> {
+  readonly text: Text;
+  readonly values: Values;
+  readonly answers?: Row[];
+}
+
+/** One text for both engines: each `@name` is filled by that name, and tables are named as in `mirror.origin`. */
+export function statement<Given extends Values, Row = never>(text: Text): (given: Given) => Asked<Row> {
+  return values => ({ text, values });
+}
+
+/** One that is given nothing. */
+export function fixed<Row = never>(text: Text): Asked<Row> {
+  return { text, values: {} };
+}
+
+type Answers<All extends readonly (Asked | null)[]> = {
+  -readonly [Each in keyof All]: All[Each] extends Asked<infer Row> | null ? Row[] : never;
+};
+
+/** Statements one after the other in one message: none needs what another answers, and null is none. */
+export type Batch = <const All extends readonly (Asked | null)[]>(...all: All) => Promise<Answers<All>>;
+
+/** Does statements on some connection, one after the other, and answers the rows of each. */
+export type Send = (all: readonly Bound[]) => Promise<readonly unknown[][]>;
+
+export function createBatch(bind: (asked: Asked) => Bound, send: Send): Batch {
+  function batch<const All extends readonly (Asked | null)[]>(...all: All): Promise<Answers<All>>;
+  async function batch(...all: readonly (Asked | null)[]): Promise<unknown> {
+    const wanted = all.filter(each => each !== null);
+    const answers = (wanted.length === 0 ? [] : await send(wanted.map(bind))).values();
+    return all.map(each => (each === null ? [] : answers.next().value));
+  }
+  return batch;
+}
+
+const PLACE = /@(\w+)/g;
+
+/** Compiles each text once. */
+export function createBinder(dialect: Dialect): (asked: Asked) => Bound {
+  const known = new Map<Text, { readonly text: string; readonly names: readonly string[] }>();
+
+  function compile(source: Text) {
+    const found = known.get(source);
+    if (found !== undefined) return found;
+    const names: string[] = [];
+    const whole = typeof source === 'string' ? source : source(dialect);
+    const text = whole
+      .replaceAll(PLACE, (_, name: string) => dialect.place(names.push(name)))
+      .replaceAll('mirror.', dialect.mirror);
+    const compiled = { text, names };
+    known.set(source, compiled);
+    return compiled;
+  }
+
+  return ({ text: source, values }) => {
+    const { text, names } = compile(source);
+    return { text, values: names.map(name => valueOf(values, name)) };
+  };
+}
+
+/** An undefined value would be bound as NULL in silence. */
+function valueOf(values: Values, name: string): Value {
+  const value = values[name];
+  if (value === undefined) throw new TypeError(`expected a value for the parameter "${name}", got undefined`);
+  return value;
+}
