@@ -12,11 +12,6 @@ export function withSnakeKeys(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** The names on the way to a value, as `--json` says them. */
-export function snakePath(path: string): string {
-  return path.split('.').map(snakeCase).join('.');
-}
-
 /** Only names of ours are changed: a key that is no camelCase word is somebody's data. */
 function snakeCase(name: string): string {
   if (!/^[a-z][a-zA-Z0-9]*$/.test(name)) return name;

@@ -46,6 +46,14 @@ export function text(shows: string, says: Says): Text<string> {
   return valued(shows, says, given => given);
 }
 
+/** One or more of them. */
+export function texts(shows: string, says: Says): Taken<string[] | undefined> {
+  return {
+    ...text(`${shows}...`, says),
+    read: said => (Array.isArray(said) ? said.map(String) : undefined),
+  };
+}
+
 /** A text that means something else. */
 export function valued<T>(shows: string, says: Says, read: Read<T>): Text<T> {
   return { shows, says, read: (given, io) => (typeof given === 'string' ? read(given, io) : undefined) };

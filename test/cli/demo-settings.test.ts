@@ -61,7 +61,7 @@ describe("a demo's settings", () => {
     for (const argv of [
       ['status'],
       ['projects', 'find', '--live', '--credit-id', 'one'],
-      ['sandbox', 'status'],
+      ['sandbox', 'call', 'GET', '/status'],
       ['up'],
       ['demo', 'env'],
     ]) {

@@ -111,7 +111,11 @@ test('T69 a secret in the wrong setting is shown by no fault and no finding, and
     [['receive'], { HOST: pasted }, '"[HOST]" is no address of this machine'],
     [['receive'], { OPERATIONS_HOST: pasted, OPERATIONS_PORT: '1' }, '"[OPERATIONS_HOST]" is no address'],
     [['status'], { DATA_DIR: pasted }, 'There is no mirror in [DATA_DIR]: expected'],
-    [['sandbox', 'status'], { REGISTRY_BASE_URL: '', SANDBOX_PORT: pasted }, '[SANDBOX_PORT]'],
+    [
+      ['sandbox', 'call', 'GET', '/status'],
+      { REGISTRY_BASE_URL: '', SANDBOX_PORT: pasted },
+      '[SANDBOX_PORT]',
+    ],
     [['doctor'], { PORT: pasted }, 'nobody answers at http://127.0.0.1:[PORT]/webhooks'],
     [['doctor'], { HOST: pasted, PORT: '9' }, 'nobody answers at http://[HOST]:9/webhooks'],
     [['doctor'], { REGISTRY_APP_ID: `${pasted}!` }, 'REGISTRY_APP_ID: came a text of 17 characters'],

@@ -58,9 +58,9 @@ test('a sandbox says where it is, stops at a signal and goes on from there the n
     '--json',
   );
   const { url } = JSON.parse(first.line);
-  const list = ['sandbox', 'organizations', 'list', '--json', '--url'];
+  const list = ['sandbox', 'call', 'GET', '/organizations', '--url'];
   const before = await runCommand([...list, url]);
-  expect(JSON.parse(before.stdout)).toHaveLength(2);
+  expect(JSON.parse(before.stdout).organizations).toHaveLength(2);
   expect(await stopped(first.child, 'SIGTERM')).toBe(0);
   const second = await start('start', '--port', '0', '--folder', folder);
   expect((await runCommand([...list, second.line])).stdout).toBe(before.stdout);

@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DemoMirror } from './demo-mirror.js';
-import { createPrivateKey, issueCredit, publicKeyOf } from './sandbox.js';
+import { issueCredit } from './sandbox.js';
 import { until } from './wait.js';
 
 // biome-ignore lint: the answers are what the tests look into
@@ -35,7 +34,7 @@ export function everyCommand({
   ask,
   tag = '',
 }: Asking): Record<string, () => string[] | Promise<string[]>> {
-  const [owner = '', receiver = '', bystander = ''] = demo.organizationIds;
+  const [owner = ''] = demo.organizationIds;
   const offered = issueCredit(demo.sandbox, owner, { amount: 100 });
   const kept = issueCredit(demo.sandbox, owner, { amount: 100, place: 'inventory' });
   const one = async (table: string, column = 'id') =>
@@ -53,20 +52,7 @@ export function everyCommand({
     return id;
   };
   const asked = async () => await made('inventory-requests create', request);
-  const first = async (name: string) => String((await ask(name, []))[0].id);
-  const queued = async () => {
-    await ask('sandbox faults add', ['transactionQueues', '--count', '1']);
-    await ask('sandbox requests accept', [await asked()]);
-    const all: { id: string; status: string }[] = await ask('sandbox transactions list', []);
-    return String(all.find(({ status }) => status === 'pending_queue')?.id);
-  };
   const today = new Date().toISOString().slice(0, 10);
-  const [firstKey, key] = [join(folder, `first-key${tag}.pem`), join(folder, `key${tag}.pem`)];
-  const newApp = async () =>
-    await made('sandbox apps register', ['--name', `app ${Math.random()}`, '--public-key', firstKey]);
-  const delivery = async () => String((await ask('sandbox deliveries list', []))[0].id);
-  const move = [...of, '--credit-id', kept, '--amount', '1'];
-  for (const file of [firstKey, key]) writeFileSync(file, publicKeyOf(createPrivateKey()));
   return {
     sync: () => [...of],
     status: () => [],
@@ -119,77 +105,6 @@ export function everyCommand({
     api: () => ['GET', '/projects?limit=1&page=0', '--as', 'app'],
     friendbot: () => [...of, '--yes'],
     'sandbox start': () => ['--port', '0', '--folder', join(folder, `sandbox${tag}`)],
-    'sandbox status': () => [],
-    'sandbox apps list': () => [],
-    'sandbox apps show': () => [demo.appId],
-    'sandbox apps register': () => ['--name', `Shop${tag}`, '--permission', 'organization_warehouse:write'],
-    'sandbox apps change': async () => [await newApp(), '--webhook-url', 'http://127.0.0.1:9/'],
-    'sandbox apps add-key': async () => [await newApp(), '--public-key', key],
-    'sandbox apps remove-key': async () => {
-      const id = await newApp();
-      const { keys } = await ask('sandbox apps add-key', [id, '--public-key', key]);
-      return [id, '--fingerprint', String(keys[0].fingerprint)];
-    },
-    'sandbox organizations list': () => [],
-    'sandbox organizations create': () => newOrganization(`Quay${tag}`),
-    'sandbox organizations claim': () => [`Pier${tag}`],
-    'sandbox installations list': () => [],
-    'sandbox installations install': () => ['--app', demo.appId, '--organization', `Quay${tag}`],
-    'sandbox installations suspend': () => [`Quay${tag}`],
-    'sandbox installations unsuspend': () => [`Quay${tag}`],
-    'sandbox installations accept-permissions': () => [`Quay${tag}`],
-    'sandbox installations uninstall': () => [`Quay${tag}`],
-    'sandbox requests list': () => [],
-    'sandbox requests accept': async () => [await asked()],
-    'sandbox requests decline': async () => [await asked()],
-    'sandbox projects list': () => [],
-    'sandbox projects create': () => ['--name', `Peat bog${tag}`, '--country', 'IS', '--proponent', receiver],
-    'sandbox projects change': () => [`Peat bog${tag}`, '--public', 'no'],
-    'sandbox credits issue': () => [...of, '--project', `Peat bog${tag}`, '--amount', '10'],
-    'sandbox credits deposit': () => move,
-    'sandbox credits withdraw': () => move,
-    'sandbox credits retire-off-platform': () => move,
-    'sandbox credits claim-retirement': async () => [
-      await made('sandbox credits retire-off-platform', move),
-      ...retire.slice(2),
-    ],
-    'sandbox calls list': () => [],
-    'sandbox transactions list': () => [],
-    'sandbox transactions process': async () => [await queued()],
-    'sandbox transactions fail': async () => [await queued()],
-    'sandbox reservations list': () => [],
-    'sandbox reservations expire': async () => {
-      await held();
-      return [await first('sandbox reservations list')];
-    },
-    'sandbox tokens list': () => [],
-    'sandbox tokens expire': async () => [await first('sandbox tokens list')],
-    'sandbox webhooks show': () => [],
-    'sandbox webhooks change': () => ['--hold', 'yes'],
-    'sandbox deliveries list': () => [],
-    'sandbox deliveries show': async () => [await delivery()],
-    'sandbox deliveries drop': async () => {
-      const { installations } = demo.sandbox.registry;
-      const { id = '', state } =
-        installations.all().find(({ organization }) => organization.id === bystander) ?? {};
-      if (state === 'suspended') installations.unsuspend(id);
-      installations.suspend(id);
-      return [await delivery()];
-    },
-    'sandbox deliveries release': () => [],
-    'sandbox deliveries resend': async () => [await delivery()],
-    'sandbox faults list': () => [],
-    'sandbox faults add': () => ['status', '--status', '503', '--path', '/none', '--retry-after', '2'],
-    'sandbox faults remove': async () => [
-      await made('sandbox faults add', ['status', '--status', '503', '--path', '/none']),
-    ],
-    'sandbox faults clear': () => [],
-    'sandbox clock show': () => [],
-    'sandbox clock freeze': () => [],
-    'sandbox clock run': () => [],
-    'sandbox clock move': () => ['1s'],
-    'sandbox clock back': () => ['1s'],
-    'sandbox clock set': () => [new Date().toISOString()],
   };
 }
 

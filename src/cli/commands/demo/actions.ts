@@ -6,7 +6,7 @@ import type { Reader } from '../../../store/contract/reader.js';
 import { readFirstCredit } from '../../../query/singles.js';
 import { readTargets } from '../../../query/reads/sync-progress.js';
 import type { ControlClient } from '../../../sandbox/control/client.js';
-import { valueAt } from '../../paths.js';
+import { valueAt } from '../../value-at.js';
 
 export interface Stage {
   /** The registry, as the app of the mirror. */

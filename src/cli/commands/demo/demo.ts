@@ -5,7 +5,7 @@ import { makePrivateFolder } from '../../../folder.js';
 import { listenFrom } from '../../../app/next-port.js';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
 import { findConsole } from '../../console-address.js';
-import { valueAt } from '../../paths.js';
+import { valueAt } from '../../value-at.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox } from './find-sandbox.js';
 import { PEM } from './own-key.js';

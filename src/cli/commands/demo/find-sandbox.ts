@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
-import { valueAt } from '../../paths.js';
+import { valueAt } from '../../value-at.js';
 
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?\/?$/;
 const PATIENCE_MS = 2_000;

@@ -9,7 +9,7 @@ import { describeSystemFault } from '../../faults/system-fault.js';
 import { emit, type Io } from '../../io.js';
 import { dataFolder } from '../../connect/find-mirror.js';
 import { aborted } from '../../processes/service.js';
-import { choice, flag, type Taken, text } from '../../taken.js';
+import { choice, flag, text, texts, valued } from '../../taken.js';
 
 const DEFAULT_PORT = '8090';
 /** Of a world whose size is told and whose number is not. */
@@ -37,7 +37,7 @@ export const START = command({
       'as-documented',
     ]),
     headerPrefix: text('word', PREFIX_SAYS),
-    name: hosts('further names by which a proxy calls its install page'),
+    name: texts('host', 'further names by which a proxy calls its install page'),
   },
   prints: { json: 'print where it is as JSON' },
   examples: [
@@ -78,15 +78,8 @@ export const START = command({
   },
 });
 
-function count(option: string, says: string): Taken<number | undefined> {
-  return {
-    ...text('n', says),
-    read: given => (typeof given === 'string' ? readCount(option, given) : undefined),
-  };
-}
-
-function hosts(says: string): Taken<string[] | undefined> {
-  return { ...text('host...', says), read: given => (Array.isArray(given) ? given.map(String) : undefined) };
+function count(option: string, says: string) {
+  return valued('n', says, said => readCount(option, said));
 }
 
 function readPort(given: string | undefined, { env }: Io): number {

@@ -1,7 +1,12 @@
 import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
 import type { Context } from '../../context.js';
 import { CommandFault, EXIT, type ExitCode } from '../../exit.js';
+import { text } from '../../taken.js';
 
+export const SANDBOX_URL = text(
+  'url',
+  'where the sandbox is (default: REGISTRY_BASE_URL, else SANDBOX_PORT of this machine)',
+);
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {

@@ -1,0 +1,11 @@
+import { isObject } from '../registry/model.js';
+
+/** The value at a path such as `organization.fullName`. */
+export function valueAt(value: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined),
+      value,
+    );
+}
