@@ -5,7 +5,9 @@ import { EXIT } from '../src/cli/exit.js';
 import { CERTIFICATE_STATES, FRESHNESS_STATES } from '../src/store/contract/states.js';
 import { VERDICTS } from '../src/inbox/delivery.js';
 import { JOB_STATES, PARTS } from '../src/inbox/job.js';
+import { describeSchema } from '../src/store/contract/relation.js';
 import { linksOf } from './support/readme.js';
+import { schemaDocument } from './support/schema-document.js';
 import { commandLinesIn, findUnknown } from './support/command-lines.js';
 import { defineProgram } from './support/commands.js';
 
@@ -105,4 +107,15 @@ test('each choice of the sandbox is documented, seen or assumed, and what its ot
   expect(told.length).toBeGreaterThan(60);
   for (const [choice, sure] of told) expect(sure, choice).toMatch(/^(documented|seen|assumed)\b/);
   expect(told.filter(([choice = '']) => choice.endsWith('★'))).not.toHaveLength(0);
+});
+
+test('docs/schema.md is what the migrations say', async () => {
+  const text = schemaDocument();
+  await expect(text).toMatchFileSnapshot('../docs/schema.md');
+  expect(text.split('\n').length).toBeLessThanOrEqual(500);
+  for (const { name, columns } of describeSchema('sqlite')) {
+    if (/_(?:history|past)$/.test(name))
+      expect(text).toMatch(new RegExp(`^- \`${name}\`: as .+ \`valid_to\``, 'm'));
+    else for (const { meaning } of columns) expect(text, name).toContain(` ${meaning}`);
+  }
 });

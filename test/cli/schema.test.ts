@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { migrationsOf } from '../../src/store/migrations.js';
 import { describeSchema } from '../../src/store/contract/relation.js';
@@ -18,17 +17,6 @@ test('every table, view and column has a meaning', () => {
   for (const relation of relations) {
     expect(relation.meaning, relation.name).toMatch(/\.$/);
     expect(relation.columns, relation.name).not.toHaveLength(0);
-  }
-});
-
-test('docs/schema.md is what the migrations say', async () => {
-  const { stdout } = await runCommand(['schema', '--markdown']);
-  expect(readFileSync(new URL('../../docs/schema.md', import.meta.url), 'utf8')).toBe(stdout);
-  expect(stdout.split('\n').length).toBeLessThanOrEqual(500);
-  for (const { name, columns } of describeSchema('sqlite')) {
-    if (/_(?:history|past)$/.test(name))
-      expect(stdout).toMatch(new RegExp(`^- \`${name}\`: as .+ \`valid_to\``, 'm'));
-    else for (const { meaning } of columns) expect(stdout, name).toContain(` ${meaning}`);
   }
 });
 
