@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { describeProgress } from '../../src/cli/progress-bar.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 import { tablesIn } from '../support/tables.js';
@@ -215,16 +214,6 @@ describe('beside a running worker', () => {
     expect(stderr).toContain('by the running worker');
   });
 
-  test('a terminal shows a bar and is left with a clean line', async () => {
-    const { exitCode, stderr } = await runCommand(['sync', '--full'], {
-      env: { DATA_DIR: demo.folder },
-      terminal: true,
-    });
-    expect(exitCode).toBe(0);
-    expect(stderr.split('\r\u001b[K').some(line => /^\[#*-*\] \d+ %/.test(line))).toBe(true);
-    expect(stderr).toContain('\r\u001b[KRead in ');
-  });
-
   test('a suspended organization that was asked for by name is 4', async () => {
     const { installations } = demo.sandbox.registry;
     const [first] = installations.all();
@@ -237,12 +226,4 @@ describe('beside a running worker', () => {
     expect(stderr).toContain('suspended');
     installations.unsuspend(first?.id ?? '');
   });
-});
-
-test('the bar counts reads and certificates, and guesses what is left', () => {
-  const text = describeProgress({ rows: 1000, reads: 5, allReads: 10, certificatesDue: 10 }, 10, 10);
-  expect(text).toBe(
-    '[######------------------] 25 %  1000 rows  100/s  0 of 10 certificates  about 30 s left',
-  );
-  expect(describeProgress({ rows: 0, reads: 0, allReads: 0, certificatesDue: 0 }, 0, 0)).toContain('0 %');
 });

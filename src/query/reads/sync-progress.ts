@@ -1,7 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { NULLS_FIRST } from '../by-name.js';
-import { count } from '../count.js';
-import { inSnapshot } from '../snapshot.js';
 
 export type Target = Awaited<ReturnType<typeof readTargets>>[number];
 
@@ -102,47 +100,6 @@ export async function isAnybodyAtWork({ db }: Reader, now: number): Promise<bool
   const running = db.selectFrom('inbox.jobs').select('id').where('state', '=', 'running');
   const held = running.where('claimed_until', '>', new Date(now).toISOString());
   return (await held.limit(1).executeTakeFirst()) !== undefined;
-}
-
-export type Progress = Awaited<ReturnType<typeof readProgress>>;
-
-export async function readProgress(reader: Reader, asked: Asked, now: number) {
-  const { mark, organizationId: id } = asked;
-  return await inSnapshot(reader, async ({ db }) => {
-    const states = db
-      .selectFrom('resource_states')
-      .where('resource', '<>', 'certificates')
-      .where(eb => eb.and(id === null ? [] : [eb('organization_id', '=', id)]));
-    const due = db
-      .selectFrom('certificates')
-      .where('due_at', '<=', new Date(now).toISOString())
-      .where(eb => eb.and(id === null ? [] : [eb('organization_id', '=', id)]));
-    return {
-      /** Rows that were compared with the mirror's so far. */
-      rows: await countCompared(db, asked),
-      /** Resources that were read, or need not be, of so many. */
-      reads: await count(
-        states.where(eb => eb.or([eb('attempted_at', '>=', mark.at), eb('forbidden_at', 'is not', null)])),
-      ),
-      allReads: await count(states),
-      certificatesDue: await count(due),
-    };
-  });
-}
-
-async function countCompared(db: Reader['db'], { mark, organizationId: id }: Asked): Promise<number> {
-  const sums = await db
-    .selectFrom('syncs')
-    .where('id', '>', mark.sync)
-    .where(eb => eb.and(id === null ? [] : [eb('organization_id', '=', id)]))
-    .select(({ fn }) => [
-      fn.sum<number | null>('rows_added').as('added'),
-      fn.sum<number | null>('rows_changed').as('changed'),
-      fn.sum<number | null>('rows_removed').as('removed'),
-      fn.sum<number | null>('rows_unchanged').as('unchanged'),
-    ])
-    .executeTakeFirstOrThrow();
-  return Object.values(sums).reduce<number>((all, sum) => all + (sum ?? 0), 0);
 }
 
 export type EndedSync = Awaited<ReturnType<typeof readEndedSyncs>>[number];

@@ -7,16 +7,16 @@ import { createLog } from '../../../app/log.js';
 import { createMask } from '../../../registry/http/mask.js';
 import {
   type Asked,
+  type EndedSync,
   type Followed,
   isAnybodyAtWork,
   readEndedSyncs,
   readFollowed,
-  readProgress,
 } from '../../../query/reads/sync-progress.js';
+import { shortName } from '../../../text/clean.js';
 import type { Context } from '../../context.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import type { MirrorLocation } from '../../connect/mirror-location.js';
-import { createProgressBar, type ProgressBar } from '../../progress-bar.js';
 
 const POLL_MS = 200;
 /** A worker polls the inbox forty times a second: one that takes nothing for so long is not there. */
@@ -29,33 +29,28 @@ export interface Ended {
 
 /** Watch the jobs to their end; where nobody takes them, do them here. */
 export async function follow(context: Context, asked: Asked, interrupted: AbortSignal): Promise<Ended> {
-  const bar = createProgressBar(context.io);
   const worker = createOwnWorker(context);
   try {
-    return await watch(context, { bar, worker }, asked, interrupted);
+    return await watch(context, worker, asked, interrupted);
   } finally {
-    bar.close();
     await worker.stop();
   }
 }
 
-interface Helpers {
-  readonly bar: ProgressBar;
-  readonly worker: ReturnType<typeof createOwnWorker>;
-}
-
 async function watch(
-  { io, location, reader: openReader }: Context,
-  { bar, worker }: Helpers,
+  { io, location, reader: openReader, say }: Context,
+  worker: ReturnType<typeof createOwnWorker>,
   asked: Asked,
   interrupted: AbortSignal,
 ): Promise<Ended> {
   const reader = await openReader();
+  const told = new Set<number>();
   let idleSince: number | null = null;
   for (;;) {
     const jobs = await readFollowed(reader, asked, io.now());
-    bar.show(await readProgress(reader, asked, io.now()));
-    bar.tell(await readEndedSyncs(reader, asked));
+    const news = (await readEndedSyncs(reader, asked)).filter(sync => isWorthTelling(sync) && !told.has(sync.id));
+    for (const sync of news) told.add(sync.id);
+    say(...news.map(describeSync));
     const open = jobs.filter(job => isOpen(job, asked.mark.at, io.now()));
     if (open.length === 0) return { jobs, by: worker.runs() ? 'this process' : 'the running worker' };
     const isDueNow = open.some(job => isDue(job, io.now()));
@@ -69,6 +64,16 @@ async function watch(
     demandNotInterrupted(interrupted, LEFT_EARLY);
     worker.demandWhole();
   }
+}
+
+function isWorthTelling({ state, added, changed, removed }: EndedSync): boolean {
+  return state !== 'complete' || added + changed + removed > 0;
+}
+
+function describeSync(sync: EndedSync): string {
+  const counts = `${sync.added} added, ${sync.changed} changed, ${sync.removed} removed, ${sync.unchanged} unchanged`;
+  const fault = sync.error === null ? '' : `: ${sync.error}`;
+  return `${shortName(sync.organization)}, ${sync.resource}: ${sync.state}: ${counts}${fault}`;
 }
 
 const LEFT_EARLY =
@@ -112,7 +117,7 @@ function createOwnWorker({ io, location, say }: Context) {
         now: io.now,
         pretty: false,
       });
-      if (!io.terminal.stderr) say('No worker is running: reading in this process.');
+      say('No worker is running: reading in this process.');
       const options = { ...settings, syncSchedule: null, operationsPort: 0 };
       running = await startWork(options, { log, now: io.now });
       running.failed.catch((error: unknown) => {
