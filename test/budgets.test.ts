@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 2250,
   /** 70 are the commands of evidence. */
-  'src/cli': 8640,
+  'src/cli': 7700,
   /** A new room: the log of what was observed, its key and its checkpoints. */
   'src/evidence': 400,
   'src/console': 2950,
@@ -15,7 +15,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/inbox': 550,
   'src/mirror': 2400,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console. */
-  'src/query': 4250,
+  'src/query': 4200,
   'src/registry': 4250,
   'src/resources': 500,
   'src/sandbox': 5450,

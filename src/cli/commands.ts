@@ -12,7 +12,7 @@ import { DOCTOR } from './commands/doctor/doctor.js';
 import { EVIDENCE } from './commands/evidence.js';
 import { EXPLAIN } from './commands/explain.js';
 import { FORGET } from './commands/forget.js';
-import { FRIENDBOT, WRITES } from './commands/writes/writes.js';
+import { WRITES } from './commands/writes/writes.js';
 import { HISTORY } from './commands/history.js';
 import { INSTALL_URL } from './commands/install-url.js';
 import { JOBS } from './commands/jobs.js';
@@ -59,7 +59,6 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, AnyCommand>
   Webhooks: { deliveries: DELIVERIES, jobs: JOBS, trigger: TRIGGER },
   Act: {
     ...listsThat(true),
-    friendbot: FRIENDBOT,
     'install-url': INSTALL_URL,
     api: API,
   },

@@ -22,7 +22,6 @@ const COMMAND_LINE = [
   'sandbox/control/client.ts',
   'sandbox/http/call.ts',
   'sandbox/registry/permissions.ts',
-  'sandbox/trouble/kinds.ts',
   'sync/plan.ts',
   'sync/schedule/offset.ts',
 ];

@@ -239,66 +239,6 @@ describe('inventory-requests', () => {
   });
 });
 
-describe('friendbot', () => {
-  test('deposits 100 credits, and asks first', async () => {
-    await expectFault(2, 'Deposit 100 test credits', 'friendbot', '--organization', owner);
-    expect(await json('friendbot', '--organization', owner, '--yes')).toMatchObject([
-      { amount_exact: '100' },
-    ]);
-    const { exitCode, stdout } = await run('friendbot', '--organization', owner, '--yes');
-    expect({ exitCode, stdout }).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringMatching(/amount_exact.*\n.* 100 /),
-    });
-    await expectFault(
-      6,
-      'There is no organization "nobody"',
-      'friendbot',
-      '--organization',
-      'nobody',
-      '--yes',
-    );
-  });
-
-  test('T45 a lost answer is not taken for a failure, and is not asked for twice', async () => {
-    const path = `/organizations/${owner}/friendbot`;
-    demo.sandbox.registry.faults.add({ path, kind: 'cut', options: { bytes: 0 } });
-    const { exitCode, stdout, stderr } = await run('friendbot', '--organization', owner, '--yes');
-    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
-    expect(stderr).toContain('It may have been done, or may still be: look before you do it again.');
-    expect(demo.sandbox.registry.faults.list()).toMatchObject([{ hits: 1 }]);
-    demo.sandbox.registry.faults.clear();
-  });
-});
-
-describe('organizations create', () => {
-  const create = (name: string, ...words: string[]) => {
-    const options = { name, type: 'marketParticipant', country: 'IS', email: `${name}@people.example` };
-    const said = Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]);
-    return ['organizations', 'create', ...said, ...words];
-  };
-
-  test('a user and an organization are created, and the app is on it', async () => {
-    await expectFault(
-      2,
-      'Create the organization "Quay" and its user Quay@people.example',
-      ...create('Quay'),
-    );
-    const made = await json(...create('Quay', '--user-name', 'Ada Quay', '--yes'));
-    expect(made).toMatchObject({ organization: 'Quay', email: 'quay@people.example' });
-    const { state } =
-      demo.sandbox.registry.installations.all().find(({ id }) => id === made.installation_id) ?? {};
-    expect(state).toBe('active');
-    const { exitCode, stdout } = await run(...create('Pier', '--yes'));
-    expect({ exitCode, stdout }).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringMatching(/organization +Pier/),
-    });
-    await expectFault(3, 'exists', ...create('Pier', '--yes'));
-    await expectFault(2, 'countryCode must be', ...create('Jetty', '--country', 'is', '--yes'));
-  });
-});
-
 describe('api', () => {
   const installationOf = (id: string) =>
     demo.sandbox.registry.installations.all().find(({ organization }) => organization.id === id)?.id ?? '';
@@ -399,6 +339,36 @@ describe('api', () => {
     }
   });
 
+  test('a user and an organization are created by a call, and the app is on it', async () => {
+    const body = {
+      user: { email: 'ada@quay.example', fullName: 'Ada Quay' },
+      organization: { fullName: 'Quay', type: 'marketParticipant', countryCode: 'IS' },
+    };
+    const create = [
+      'api',
+      'POST',
+      '/app/create/user/organization',
+      '--as',
+      'jwt',
+      '--data',
+      JSON.stringify(body),
+    ];
+    const { installation } = (await json(...create, '--yes')).body;
+    const { state } =
+      demo.sandbox.registry.installations.all().find(({ id }) => id === installation.id) ?? {};
+    expect(state).toBe('active');
+  });
+
+  test('T45 a lost answer is not taken for a failure, and is not asked for twice', async () => {
+    const path = `/organizations/${owner}/friendbot`;
+    demo.sandbox.registry.faults.add({ path, kind: 'cut', options: { bytes: 0 } });
+    const { exitCode, stdout, stderr } = await run('api', 'GET', path, '--as', 'app', '--yes');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr).toContain('It may have been done, or may still be: look before you do it again.');
+    expect(demo.sandbox.registry.faults.list()).toMatchObject([{ hits: 1 }]);
+    demo.sandbox.registry.faults.clear();
+  });
+
   test('likely mistakes are told', async () => {
     await expectFault(2, 'Expected a method of GET, POST, DELETE', 'api', 'PUT', '/projects', '--as', 'app');
     await expectFault(
@@ -442,7 +412,7 @@ describe('trigger', () => {
     });
   });
 
-  test('every event is taken, many times over', async () => {
+  test('every event is taken', async () => {
     for (const event of [
       'installed',
       'suspended',
@@ -450,24 +420,21 @@ describe('trigger', () => {
       'newPermissionsAccepted',
       'organizationTransaction',
     ]) {
-      expect(await json(...post(event, '--times', '3'))).toMatchObject({ event, answers: { 202: 3 } });
+      expect(await json(...post(event))).toMatchObject({ event, status: 202 });
     }
   });
 
   test('an installation that the mirror does not know can be named', async () => {
     const words = ['trigger', 'installed', '--organization', 'new', '--installation', 'new-installation'];
-    expect(await json(...words)).toMatchObject({ installation: 'new-installation', answers: { 202: 1 } });
+    expect(await json(...words)).toMatchObject({ installation: 'new-installation', status: 202 });
     await expectFault(6, 'There is no organization "new"', ...words.slice(0, 4));
   });
 
-  test('an older secret signs too, while the receiver knows it', async () => {
+  test('a secret that the receiver does not know is told, and not shown', async () => {
     const env = {
       ...demo.env,
       WEBHOOK_SECRETS: `a newer secret of ours,${demo.env['WEBHOOK_SECRETS'] ?? ''}`,
     };
-    expect(await runCommand(post('suspended', '--secret-index', '1'), { env })).toMatchObject({
-      exitCode: 0,
-    });
     const refused = await runCommand(post('suspended'), { env });
     expect(refused).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/^401 /) });
     expect(refused.stderr).toContain('compare WEBHOOK_SECRETS');
@@ -500,8 +467,8 @@ describe('trigger', () => {
   });
 
   test('T01 a forged delivery is rejected, counted by minute and reason, and told by the doctor', async () => {
-    const forged = await run(...post('suspended', '--bad-signature', '--times', '2'));
-    expect(forged).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^2 x 401 /) });
+    const forged = await run(...post('suspended', '--bad-signature'));
+    expect(forged).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^401 /) });
     expect(forged.stderr).toContain('deliveries list --rejected');
     const counted = async () => {
       const rows: { reason: string; rejected: number }[] = await json('deliveries', 'list', '--rejected');
@@ -509,7 +476,7 @@ describe('trigger', () => {
         .filter(row => row.reason === 'signature_not_valid')
         .reduce((sum, row) => sum + row.rejected, 0);
     };
-    await expect.poll(counted).toBe(3);
+    await expect.poll(counted).toBe(2);
     const [row] = await json('deliveries', 'list', '--rejected');
     expect(row).toMatchObject({ status: 401, header_prefix: 'registry', minute: row.newest_at.slice(0, 16) });
     const findings: { check: string }[] = JSON.parse((await run('doctor', '--json')).stdout);
@@ -518,26 +485,15 @@ describe('trigger', () => {
         check: 'rejected_webhooks',
         state: expect.stringMatching(/warn|fail/),
         found: expect.stringMatching(
-          /^3 webhooks rejected since .*\d\d:\d\d UTC, signature not valid \(401\)$/,
+          /^2 webhooks rejected since .*\d\d:\d\d UTC, signature not valid \(401\)$/,
         ),
         todo: expect.stringContaining("Is WEBHOOK_SECRETS the registry's?"),
       },
     ]);
-    await expectFault(
-      2,
-      "cannot be used with option '--secret-index",
-      ...post('suspended', '--bad-signature', '--secret-index', '0'),
-    );
   });
 
   test('likely mistakes are told', async () => {
     await expectFault(2, 'Allowed choices are installed', ...post('instaled'));
-    await expectFault(
-      2,
-      '--secret-index: WEBHOOK_SECRETS holds 1',
-      ...post('installed', '--secret-index', '1'),
-    );
-    await expectFault(2, '--times: expected', ...post('installed', '--times', '0'));
     await expectFault(2, '--url: expected an address', ...post('installed', '--url', 'here'));
     await expectFault(5, 'No receiver answers', ...post('installed', '--url', 'http://127.0.0.1:1/webhooks'));
     const url = demo.sandbox.url;

@@ -64,7 +64,6 @@ export function everyCommand({
     'installations show': async () => [await one(OLDEST.installation)],
     'organizations list': () => [],
     'organizations show': () => [owner],
-    'organizations create': () => [...newOrganization(`Pier${tag}`), '--yes'],
     'members list': () => [],
     'addresses list': () => [],
     'warehouse list': () => [],
@@ -103,12 +102,6 @@ export function everyCommand({
     verify: () => [],
     trigger: () => ['warehouseTransaction', ...of],
     api: () => ['GET', '/projects?limit=1&page=0', '--as', 'app'],
-    friendbot: () => [...of, '--yes'],
     'sandbox start': () => ['--port', '0', '--folder', join(folder, `sandbox${tag}`)],
   };
-}
-
-function newOrganization(name: string): string[] {
-  const email = `ada@${name.toLowerCase()}.example`;
-  return ['--name', name, '--type', 'marketParticipant', '--country', 'IS', '--email', email];
 }

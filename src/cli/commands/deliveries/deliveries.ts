@@ -13,7 +13,6 @@ import { askToRead } from '../../connect/ask-to-read.js';
 import { sheet } from '../../output/sheet.js';
 import { flag, needed, text } from '../../taken.js';
 import { readLimit, readNumber } from '../../words.js';
-import { TAIL } from './tail.js';
 
 const ID = needed(text('id', 'its number'));
 const LIST = listCommand(OF_DELIVERIES);
@@ -80,10 +79,9 @@ export const DELIVERIES: CommandGroup = {
     'carbon-mirror deliveries list --ignored',
     'carbon-mirror deliveries list --rejected',
     'carbon-mirror deliveries show 42',
-    'carbon-mirror deliveries tail',
     'carbon-mirror deliveries replay 42',
   ],
-  commands: { list, show, tail: TAIL, replay },
+  commands: { list, show, replay },
 };
 
 async function find(context: Context, id: string): Promise<Row> {

@@ -10,7 +10,7 @@ const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 export const CALL = command({
   says: 'Make one call of the control API: what people do at a registry, and what only a sandbox can',
   words: {
-    method: needed(choice('method', METHODS.join(', '), METHODS)),
+    method: needed(choice('method', 'what to do with it', METHODS)),
     path: needed(text('path', 'what stands after /_sandbox in docs/client-and-sandbox.md')),
   },
   options: { data: valued('json', 'the body', readJson), url: SANDBOX_URL },

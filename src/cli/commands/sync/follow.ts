@@ -48,7 +48,9 @@ async function watch(
   let idleSince: number | null = null;
   for (;;) {
     const jobs = await readFollowed(reader, asked, io.now());
-    const news = (await readEndedSyncs(reader, asked)).filter(sync => isWorthTelling(sync) && !told.has(sync.id));
+    const news = (await readEndedSyncs(reader, asked)).filter(
+      sync => isWorthTelling(sync) && !told.has(sync.id),
+    );
     for (const sync of news) told.add(sync.id);
     say(...news.map(describeSync));
     const open = jobs.filter(job => isOpen(job, asked.mark.at, io.now()));

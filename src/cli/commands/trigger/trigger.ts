@@ -8,12 +8,11 @@ import type { Context } from '../../context.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { HOW_NAMED } from '../../find/how-named.js';
 import { installationIn, organizationIn } from '../../find/in-mirror.js';
-import { choice, flag, needed, otherwise, text, valued } from '../../taken.js';
-import { readId, readNumber } from '../../words.js';
+import { choice, flag, needed, text } from '../../taken.js';
+import { readId } from '../../words.js';
 import { createDelivery, type Subject, TRANSACTIONS } from './payload.js';
 
 const ANSWER_WITHIN_MS = 20_000;
-const MOST_TIMES = 100_000;
 
 export const TRIGGER = command({
   says: 'Sign and post a delivery as the registry would, to the receiver',
@@ -22,14 +21,11 @@ export const TRIGGER = command({
     organization: needed(text('name', `the organization that it is about: ${HOW_NAMED}`)),
     installation: text('id', 'the installation, where it is not the one that the mirror knows'),
     url: text('url', 'the whole address to post to (default: /webhooks at HOST and PORT)'),
-    times: otherwise(valued('n', 'post it so many times, one after the other', readTimes), '1'),
-    secretIndex: otherwise(text('n', 'sign with this one of WEBHOOK_SECRETS; 0 is the newest'), '0'),
-    badSignature: flag('sign it with a made-up secret: it must be rejected', { conflicts: ['secretIndex'] }),
+    badSignature: flag('sign it with a made-up secret: it must be rejected'),
   },
-  prints: { json: 'print the answers as JSON' },
+  prints: { json: 'print the answer as JSON' },
   examples: [
     'carbon-mirror trigger warehouseTransaction --organization ID',
-    'carbon-mirror trigger suspended --organization ID --times 50',
     'carbon-mirror trigger installed --organization ID --bad-signature',
     'carbon-mirror trigger installed --organization ID --installation ID --url http://127.0.0.1:3000/webhooks',
   ],
@@ -37,21 +33,22 @@ export const TRIGGER = command({
     const { io, format, value, print, say } = context;
     const { event, organization, installation, badSignature: isForged } = given;
     const settings = await readSettings(context.settings().env, 'receive');
-    const secret = isForged ? randomUUID() : pickSecret(settings.webhookSecrets, given.secretIndex);
+    const [newest = ''] = settings.webhookSecrets;
     const subject = await findSubject(context, event, organization, installation);
     const { body, signedData } = createDelivery(event, subject, settings.appId, io.now());
     const url = readUrl(given.url, settings.host, settings.port);
     const headers = {
       'content-type': 'application/json',
-      [`x-${settings.headerPrefix}-signature-256`]: signDelivery(signedData, secret),
+      [`x-${settings.headerPrefix}-signature-256`]: signDelivery(
+        signedData,
+        isForged ? randomUUID() : newest,
+      ),
     };
-    const answers: number[] = [];
-    for (let count = 0; count < given.times; count += 1) answers.push(await post(url, headers, body));
+    const status = await post(url, headers, body);
     const { installationId: id } = subject;
-    const counts = countAnswers(answers);
-    if (format === 'json') await value({ event, installation: id, url, answers: counts });
-    else await print(`${describe(counts)}  ${event} of installation ${id} to ${url}`);
-    say(demandAnswered(given.url === undefined ? OURS : ELSEWHERE, answers, isForged));
+    if (format === 'json') await value({ event, installation: id, url, status });
+    else await print(`${status}  ${event} of installation ${id} to ${url}`);
+    say(demandAnswered(given.url === undefined ? OURS : ELSEWHERE, status, isForged));
   },
 });
 
@@ -86,37 +83,18 @@ const ELSEWHERE: Door = {
 };
 
 /** What nobody has signed must not be stored. */
-function demandAnswered(
-  { takes, rejects, advice }: Door,
-  answers: readonly number[],
-  isForged: boolean,
-): string {
+function demandAnswered({ takes, rejects, advice }: Door, status: number, isForged: boolean): string {
   const [from, to, says] = isForged ? rejects : takes;
-  const others = answers.filter(status => status < from || status > to);
-  const last = others.at(-1);
-  if (last === undefined) return says;
-  const isTaken = isForged && others.some(status => status >= takes[0] && status <= takes[1]);
-  const what = isForged ? 'forged deliveries' : 'deliveries';
+  if (status >= from && status <= to) return says;
+  const isTaken = isForged && status >= takes[0] && status <= takes[1];
   const expected = from === to ? from : `from ${from} to ${to}`;
   throw new CommandFault(
     EXIT.checkFailed,
-    `${others.length} of ${answers.length} ${what} were answered ${last}, not ${expected}.`,
+    `The ${isForged ? 'forged delivery' : 'delivery'} was answered ${status}, not ${expected}.`,
     isTaken
       ? 'Whatever answers there does not check signatures.'
-      : (advice[last] ?? "See the receiver's log."),
+      : (advice[status] ?? "See the receiver's log."),
   );
-}
-
-function countAnswers(answers: readonly number[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const status of answers) counts[status] = (counts[status] ?? 0) + 1;
-  return counts;
-}
-
-function describe(counts: Readonly<Record<string, number>>): string {
-  const all = Object.entries(counts);
-  const isOne = all.length === 1 && all[0]?.[1] === 1;
-  return all.map(([status, count]) => (isOne ? status : `${count} x ${status}`)).join(', ');
 }
 
 async function post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<number> {
@@ -176,21 +154,6 @@ function noInstallation(organizationId: string): CommandFault {
     EXIT.notThere,
     `The mirror knows no installation on the organization ${organizationId}.`,
     'Name one with --installation: see "carbon-mirror api GET /app/installations --as jwt".',
-  );
-}
-
-function readTimes(given: string): number {
-  const times = readNumber('times', given);
-  if (times >= 1 && times <= MOST_TIMES) return times;
-  throw new CommandFault(EXIT.usage, `--times: expected from 1 to ${MOST_TIMES}, got "${given}".`);
-}
-
-function pickSecret(secrets: readonly string[], given: string): string {
-  const secret = secrets[readNumber('a secret', given)];
-  if (secret !== undefined) return secret;
-  throw new CommandFault(
-    EXIT.usage,
-    `--secret-index: WEBHOOK_SECRETS holds ${secrets.length}, counted from 0.`,
   );
 }
 

@@ -16,7 +16,7 @@ export interface Reached {
 }
 
 /** The registry, as the app that is installed on an organization. */
-export async function reach(context: Context, named: string): Promise<Reached> {
+async function reach(context: Context, named: string): Promise<Reached> {
   const client = await context.client();
   const { installationId, organizationId: organization } = await findInstalled(client, named);
   return { client, owner: client.organization(installationId, organization), organization, installationId };

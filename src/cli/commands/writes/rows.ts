@@ -1,6 +1,6 @@
 import { minutesOf } from '../../../query/lists/lists.js';
 import type { RegistryClient } from '../../../registry/clients.js';
-import type { Credit, InventoryRequest, Reservation } from '../../../registry/model.js';
+import type { InventoryRequest, Reservation } from '../../../registry/model.js';
 import { reservationState } from '../../../registry/reservation-state.js';
 import type { Row } from '../../output/output.js';
 
@@ -20,16 +20,6 @@ export function reservationRow(client: RegistryClient, item: Reservation, organi
     reserver_name: item.reserverName,
     created_at: item.createdAt,
     document: item.document,
-  };
-}
-
-export function creditRow({ creditId, amount, project, vintage, serialization }: Credit): Row {
-  return {
-    credit_id: creditId,
-    amount_exact: amount.exact,
-    project_name: project?.fullName,
-    vintage,
-    serialization,
   };
 }
 

@@ -1,9 +1,9 @@
 import type { Reservation } from '../../../registry/model.js';
 import { LISTS } from '../../../resources/lists.js';
 import { HOW_NAMED } from '../../find/how-named.js';
-import { needed, text, THE_ORGANIZATION, YES } from '../../taken.js';
-import { creditRow, requestRow, reservationRow } from './rows.js';
-import { type Reached, reach, reachCredit, reachReservation } from './find.js';
+import { needed, text, YES } from '../../taken.js';
+import { requestRow, reservationRow } from './rows.js';
+import { type Reached, reachCredit, reachReservation } from './find.js';
 import { describeMovement, MOVEMENT, readMovement } from './movement.js';
 import { write } from './write.js';
 
@@ -13,55 +13,6 @@ const CREDIT = {
 };
 const RESERVATION = { id: needed(text('id', 'the reservation')) };
 const OWNER = text('name', 'whose it is, where the mirror does not know yet');
-
-export const FRIENDBOT = write({
-  says: "Let a registry's sandbox deposit 100 test credits into an organization's inventory",
-  options: { organization: THE_ORGANIZATION, yes: YES },
-  json: 'print the credits as JSON',
-  examples: [
-    'carbon-mirror friendbot --organization ID',
-    'carbon-mirror friendbot --organization ID --yes --json',
-  ],
-  find: (context, { organization }) => reach(context, organization),
-  asks: ({ organization }) => `Deposit 100 test credits into the inventory of ${organization}.`,
-  call: ({ client, organization }) => client.token.friendbot(organization),
-  shows: credits => credits.map(creditRow),
-});
-
-const createOrganization = write({
-  says: 'Create a user and an organization under that user; the app is installed on it at once',
-  options: {
-    name: needed(text('name', 'name of the organization')),
-    type: needed(
-      text('type', 'such as marketParticipant, projectDeveloper, projectProponent, validationBody or other'),
-    ),
-    country: text('code', 'two capital letters'),
-    email: needed(text('address', 'e-mail address of the user')),
-    userName: text('name', 'name of the user'),
-    userPicture: text('url', 'where a picture of the user is'),
-    yes: YES,
-  },
-  json: 'print what was created as JSON',
-  examples: [
-    'carbon-mirror organizations create --name "Harbour Ferries" --type marketParticipant --country IS --email ada@harbour.example --user-name "Ada Quay"',
-  ],
-  find: async context => ({ client: await context.client() }),
-  asks: ({ client }, { name, email }) =>
-    `Create the organization "${name}" and its user ${email} in ${client.http.baseUrl}.`,
-  call: ({ client }, { name: fullName, type, country: countryCode, email, userName, userPicture }) =>
-    client.app.createUserAndOrganization({
-      user: { email, fullName: userName, profilePicture: userPicture },
-      organization: { fullName, type, countryCode },
-    }),
-  shows: ({ organization, installation, user }) => ({
-    organization_id: organization?.id ?? installation.organizationId,
-    organization: organization?.fullName,
-    installation_id: installation.id,
-    user_id: user?.id,
-    email: user?.email,
-  }),
-  tells: () => ['The webhook about the installation brings it into the mirror.'],
-});
 
 const request = write({
   says: 'Ask an organization to transfer or retire credits of its inventory',
@@ -150,7 +101,6 @@ const cancel = write({
 
 /** Beside the commands that show what was written. */
 export const WRITES = {
-  organizations: { create: createOrganization },
   reservations: { create: reserve, finish, cancel },
   'inventory-requests': { create: request },
 };
