@@ -3,10 +3,8 @@ import { readSecretFile } from '../app/config/config.js';
 import { takeEnvFile } from '../app/config/env-file.js';
 import { defineAny } from './define.js';
 import { COMMANDS, GROUPS } from './commands.js';
-import { demoComes } from './commands/demo/start.js';
 import { EXIT, type ExitCode, explain, hideSecrets } from './exit.js';
 import { colours, type Io, say } from './io.js';
-import { NoMirror } from './connect/find-mirror.js';
 import { typedNow } from './old-words.js';
 
 /** The files of settings are known once the command line is read. */
@@ -24,10 +22,7 @@ export async function runProgram(
   try {
     const { words, env, secretFiles } = takeEnvFile(argv, given.env, readSecretFile);
     io = { ...given, env, secretFiles, columns: isWide(words) ? Number.POSITIVE_INFINITY : given.columns };
-    await runWords(words, version, io).catch(async (error: unknown) => {
-      if (!(error instanceof NoMirror && (await demoComes(io)))) throw error;
-      await runWords(words, version, io);
-    });
+    await runWords(words, version, io);
     return EXIT.ok;
   } catch (error) {
     const exitCode = tell(io, error);

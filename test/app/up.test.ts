@@ -112,9 +112,7 @@ test('a demo that an earlier program made is moved aside, and made anew', async 
 
 test('with no settings at all it makes a demo, goes on from there, and leaves no process behind', async () => {
   const demo = await createDemo();
-  const early = demo.run('status');
   const first = demo.start();
-  expect(await early).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Reading the demo in') });
   await expect.poll(() => first.said(), PATIENCE).toContain('This is a DEMO');
   await expect.poll(() => isFilled(demo), PATIENCE).toBe(true);
 
@@ -135,7 +133,7 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   expect(unclaimed).toBeGreaterThan(0);
   const counted = await demo.run('query', COUNT);
   expect(counted.stdout).toMatch(new RegExp(`\\b${made}\\b`));
-  expect(counted.stderr).toContain('Reading the demo in data/demo');
+  expect(counted.stderr).toBe('');
   expect(
     await rows(demo, 'select state, count(*) as n from certificates group by state order by state'),
   ).toEqual([
@@ -148,7 +146,7 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   const status = await demo.run('status');
   expect(status.stdout).toContain('current');
   expect(status.stdout).not.toMatch(/never_read|late|partial|doubtful|failing|forbidden/);
-  expect(status.stderr).toContain('Reading the demo in data/demo');
+  expect(status.stdout).toContain('The demo in data/demo of http://127.0.0.1:');
 
   const letsIn = '"npx carbon-mirror console url" prints the address that lets a browser in.';
   await expect.poll(() => first.said(), PATIENCE).toContain(letsIn);
@@ -343,25 +341,13 @@ long.test('a command beside a demo that is just starting finds its mirror, still
   await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
 });
 
-long.test(
-  'a command that is given before the demo has begun waits for it; where none comes it says that there is no mirror',
-  async () => {
-    const demo = await createDemo();
-    const early = demo.run('status');
-    const running = demo.start();
-    const { exitCode, stderr } = await early;
-    expect(stderr).toContain('Reading the demo in data/demo.');
-    expect(exitCode).toBe(0);
-    running.child.kill('SIGTERM');
-    await running.gone;
-
-    const nobody = await createDemo();
-    const alone = await nobody.run('status');
-    expect(alone.exitCode).toBe(2);
-    expect(alone.stderr).toMatch(/^There is no mirror in data: expected the file data\/mirror\.db\.\nStart /);
-    expect(readdirSync(nobody.cwd)).toEqual([]);
-  },
-);
+test('where there is no mirror a command says so, and leaves nothing behind', async () => {
+  const nobody = await createDemo();
+  const alone = await nobody.run('status');
+  expect(alone.exitCode).toBe(2);
+  expect(alone.stderr).toMatch(/^There is no mirror in data: expected the file data\/mirror\.db\.\nStart /);
+  expect(readdirSync(nobody.cwd)).toEqual([]);
+});
 
 long.test('a demo whose ports nobody named has free ones, and its registry posts there', async () => {
   const demos = await Promise.all([createDemo(), createDemo()]);

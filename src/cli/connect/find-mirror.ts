@@ -49,7 +49,7 @@ export function ownLocation(io: Io): MirrorLocation {
   return locationAt(io, dataFolder(io.env), io.env, false);
 }
 
-/** The mirror that a reading command is asked about. It says on stderr when that is the demo's. */
+/** The mirror that a reading command is asked about. */
 export function findMirror(io: Io): MirrorLocation {
   return demandMirror(findSettings(io));
 }
@@ -60,10 +60,6 @@ export function findSettings(io: Io): MirrorLocation {
   if (!meansDemo(io.env)) return own;
   const folder = demoFolder(io.env);
   if (!existsSync(demoSettingsFile(folder)) || own.engine.findMissing() === null) return own;
-  say(
-    io,
-    `Reading the demo in ${folder}. Set REGISTRY_BASE_URL and the other settings to read your own mirror.`,
-  );
   return locationAt(io, folder, { ...readDemoSettings(folder), ...io.env }, true);
 }
 
@@ -75,16 +71,9 @@ export function readDemoSettings(folder: string): Environment {
 export function demandMirror(location: MirrorLocation): MirrorLocation {
   const missing = location.engine.findMissing();
   if (missing === null) return location;
-  throw new NoMirror(location.engine.location, missing);
-}
-
-/** The first that a command finds out, before it has read or said anything. */
-export class NoMirror extends CommandFault {
-  constructor(where: string, missing: string) {
-    super(
-      EXIT.usage,
-      `There is no mirror in ${where}: expected ${missing}.`,
-      'Start "carbon-mirror up" (with no settings it makes a demo), or set DATA_DIR to where your mirror is.',
-    );
-  }
+  throw new CommandFault(
+    EXIT.usage,
+    `There is no mirror in ${location.engine.location}: expected ${missing}.`,
+    'Start "carbon-mirror up" (with no settings it makes a demo), or set DATA_DIR to where your mirror is.',
+  );
 }
