@@ -8,7 +8,7 @@ import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { readSpan } from '../instant.js';
 import { organizationOrAll } from '../find/in-mirror.js';
-import { type Cell, writeRows } from '../output/output.js';
+import type { Row } from '../output/output.js';
 import { date, ORGANIZATION, year } from '../taken.js';
 
 /** As programs take them. */
@@ -54,7 +54,7 @@ export const BALANCE = command({
     const balance = await readBalance(reader, asked);
     const { known, balanced, rowsNotSummed, sums, notBalanced } = balance;
     if (format === 'json') await context.value({ ...asked, ...balance });
-    else if (format === 'table') await writeSheets(context, sums, notBalanced, balanced !== null);
+    else if (format === 'table') await writeForPeople(context, balance);
     else await context.rows(COLUMNS, [...sums, ...notBalanced]);
     if (rowsNotSummed > 0) {
       const many = withThousands(rowsNotSummed);
@@ -80,110 +80,60 @@ function periodOf(
   return { year: ofYear, from: new Date(Date.parse(from) - 1).toISOString(), to, isNow: false };
 }
 
-interface Sheet {
-  readonly title: string;
-  /** What a person reads, by the name of its column. */
-  readonly shows: Readonly<Record<string, keyof NamedLine>>;
-  /** What is said of those without a row, which are not shown. */
-  readonly rest?: string;
-}
-
-const SHEETS: Readonly<Record<Line['identity'], Sheet>> = {
-  retirements: {
-    title: 'Retirements, against their own digits and the counters of certificates',
-    shows: {
-      organization_name: 'organization_name',
-      counted: 'what',
-      rows: 'rows',
-      listed: 'found_micro',
-      kept: 'expected_micro',
-      difference: 'difference_micro',
-    },
-  },
-  credits: {
-    title: 'Credits: what stood there at first, and what was seen to rise and to fall between reads since',
-    shows: {
-      organization_name: 'organization_name',
-      place: 'what',
-      type: 'type',
-      credits: 'rows',
-      since: 'opening_at',
-      opening: 'opening_micro',
-      rose: 'risen_micro',
-      fell: 'fallen_micro',
-      listed: 'found_micro',
-      difference: 'difference_micro',
-    },
-  },
-  projects: {
-    title: 'Projects and vintages: what reservations and requests retired was seen to fall',
-    shows: {
-      project_and_vintage: 'what',
-      retirements: 'rows',
-      retired: 'found_micro',
-      fell: 'expected_micro',
-      unexplained: 'unexplained_micro',
-      difference: 'difference_micro',
-    },
-    rest: 'of which nothing was retired',
-  },
-  serials: {
-    title: 'Serializations: each stands for one credit',
-    shows: { serializations: 'rows' },
-  },
+const IDENTITIES: readonly Line['identity'][] = ['retirements', 'credits', 'projects', 'serials'];
+/** What a person reads, by the name of its column. */
+const SHOWN: Readonly<Record<string, keyof NamedLine>> = {
+  identity: 'identity',
+  organization_name: 'organization_name',
+  what: 'what',
+  type: 'type',
+  rows: 'rows',
+  opening: 'opening_micro',
+  rose: 'risen_micro',
+  fell: 'fallen_micro',
+  found: 'found_micro',
+  expected: 'expected_micro',
+  difference: 'difference_micro',
 };
+const TONNES = Object.keys(SHOWN).filter(name => SHOWN[name]?.endsWith('_micro'));
 
-/** A sheet for each identity, then what is not balanced, and a last line about all of them. */
-async function writeSheets(
-  context: Context,
-  sums: readonly NamedLine[],
-  unbalanced: readonly NamedLine[],
-  isAnythingKnown: boolean,
+/** Each sum, then what is not balanced with its rows, and a last line about all of them. */
+async function writeForPeople(
+  { rows, print }: Context,
+  { sums, notBalanced, balanced }: Awaited<ReturnType<typeof readBalance>>,
 ): Promise<void> {
-  for (const [identity, sheet] of Object.entries(SHEETS)) {
-    const lines = sums.filter(line => line.identity === identity);
-    if (lines.length > 0) await writeSheet(context, sheet, byName(lines));
-  }
-  if (unbalanced.length > 0) {
-    const rows = unbalanced.map(line => `  ${`${whose(line)} ${shortName(line.what)}`.trim()}: ${line.why}`);
-    await context.print('What is not balanced:', ...rows, '');
+  const listed = sums.filter(line => line.rows > 0 || line.balanced !== true);
+  const shape = { keep: ['identity', 'what', 'balanced'], tonnes: TONNES, none: '' };
+  if (listed.length > 0)
+    await rows([...Object.keys(SHOWN), 'balanced'], listed.toSorted(byIdentity).map(toRow), shape);
+  await print('');
+  const empty = sums.length - listed.length;
+  if (empty > 0) await print(`${withThousands(empty)} more, of nothing: they are balanced.`);
+  if (notBalanced.length > 0) {
+    const lines = notBalanced.map(
+      line => `  ${`${whose(line)} ${shortName(line.what)}`.trim()}: ${line.why}`,
+    );
+    await print('What is not balanced:', ...lines, '');
   }
   const rest = sums.reduce((sum, line) => sum + (line.unexplained_micro ?? 0n), 0n);
-  if (rest > 0n) await context.print(`${plainTonnes(rest)} t of what was retired ${FROM_ELSEWHERE}`);
-  if (isAnythingKnown) await context.print(verdictOn(sums));
+  if (rest > 0n) await print(`${plainTonnes(rest)} t of what was retired ${FROM_ELSEWHERE}`);
+  if (balanced !== null) await print(verdictOn(sums));
 }
 
 const FROM_ELSEWHERE =
   'is explained by nothing that is mirrored: it may have come from an organization that is not.';
 
-async function writeSheet({ io, print }: Context, sheet: Sheet, lines: readonly NamedLine[]): Promise<void> {
-  const { title, shows, rest } = sheet;
-  const listed = lines.filter(line => rest === undefined || line.rows > 0 || line.balanced !== true);
-  const columns = Object.entries(shows);
-  const rows = listed.map(line => ({
-    ...Object.fromEntries(columns.map(([column, name]) => [column, cellOf(line, name)])),
-    balanced: wordOf(line),
-  }));
-  const tonnes = columns.filter(([, name]) => name.endsWith('_micro')).map(([column]) => column);
-  await print(title, '');
-  if (rows.length > 0)
-    await writeRows(io, 'table', [...Object.keys(shows), 'balanced'], rows, { keep: ['balanced'], tonnes });
-  const left = lines.length - listed.length;
-  if (left > 0)
-    await print(`${withThousands(left)}${rows.length > 0 ? ' more' : ''} ${rest}: they are balanced.`);
-  await print('');
+function toRow(line: NamedLine): Row {
+  const cells = Object.entries(SHOWN).map(([column, name]) => {
+    const value = line[name];
+    return [column, typeof value === 'bigint' ? plainTonnes(value) : value] as const;
+  });
+  return { ...Object.fromEntries(cells), organization_name: whose(line) || null, balanced: wordOf(line) };
 }
 
-function cellOf(line: NamedLine, name: keyof NamedLine): Cell {
-  const value = line[name];
-  if (name === 'organization_name') return whose(line);
-  if (typeof value === 'bigint') return plainTonnes(value);
-  return name === 'opening_at' && typeof value === 'string' ? `${value.slice(0, 16)}Z` : value;
-}
-
-function byName(lines: readonly NamedLine[]): NamedLine[] {
-  const key = (line: NamedLine) => `${whose(line)}\0${line.what}`;
-  return lines.toSorted((one, other) => (key(one) < key(other) ? -1 : 1));
+function byIdentity(one: NamedLine, other: NamedLine): number {
+  const key = (line: NamedLine) => [IDENTITIES.indexOf(line.identity), whose(line), line.what].join('\0');
+  return key(one) < key(other) ? -1 : 1;
 }
 
 function whose({ organization_name: name, organization_id: id }: NamedLine): string {
