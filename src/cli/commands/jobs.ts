@@ -1,9 +1,7 @@
 import { JOBS as OF_JOBS } from '../../query/lists/lists.js';
-import { readNumbered } from '../../query/lists/read.js';
 import { command, type CommandGroup } from '../command.js';
-import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { listCommand } from '../lists/list.js';
+import { findNumbered, listCommand } from '../lists/list.js';
 import type { Row } from '../output/output.js';
 import { sheet } from '../output/sheet.js';
 import { flag, needed, text } from '../taken.js';
@@ -14,7 +12,7 @@ const show = command({
   words: { id: needed(text('id', 'its number')) },
   prints: { json: 'print it as JSON' },
   run: async (context, { id }) => {
-    const job = await findJob(context, id);
+    const job = await findNumbered(context, OF_JOBS, id);
     if (context.format === 'json') return await context.value(job);
     await context.print(...sheet(job));
     if (job['state'] === 'failed') context.say(`When its cause is gone: "carbon-mirror jobs retry ${id}".`);
@@ -35,7 +33,7 @@ const retry = command({
         'See "carbon-mirror jobs list --state failed".',
       );
     }
-    const named = id === undefined ? null : await findJob(context, id);
+    const named = id === undefined ? null : await findNumbered(context, OF_JOBS, id);
     const inbox = await context.inbox();
     const retried = await inbox.retryFailed(id === undefined ? 'all' : [readNumber('the job', id)]);
     if (named !== null && retried.some(({ job }) => job === null)) throw notFailed(id, named);
@@ -65,16 +63,5 @@ function notFailed(id: string | undefined, { state, end }: Row): CommandFault {
     state === 'paused'
       ? 'It tries again by itself, and at once with "carbon-mirror sync".'
       : `See "carbon-mirror jobs show ${id}".`,
-  );
-}
-
-async function findJob(context: Context, id: string): Promise<Row> {
-  const number = readNumber('the job', id);
-  const found = await readNumbered(await context.reader(), OF_JOBS, number);
-  if (found !== null) return found;
-  throw new CommandFault(
-    EXIT.notThere,
-    `There is no job ${id}.`,
-    'See "carbon-mirror jobs list"; done jobs are kept for RETENTION_DAYS.',
   );
 }

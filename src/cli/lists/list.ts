@@ -3,7 +3,7 @@ import type { Row } from '../../store/contract/tables.js';
 import { ask } from '../../query/lists/ask.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
-import { isThere, streamRows } from '../../query/lists/read.js';
+import { isThere, readNumbered, streamRows } from '../../query/lists/read.js';
 import { readOrganizationNames } from '../../query/names.js';
 import { readOrganizationIds } from '../../query/history/as-of.js';
 import { readStates, withFreshness } from '../../query/reads/freshness.js';
@@ -14,6 +14,7 @@ import { CommandFault, EXIT } from '../exit.js';
 import { knownAt } from '../known-at.js';
 import { installationIn, organizationIn } from '../find/in-mirror.js';
 import { choice, date, flag, limit, ORGANIZATION, type Taken, text as valued } from '../taken.js';
+import { readNumber } from '../words.js';
 
 const MOST = 100;
 
@@ -95,6 +96,17 @@ export async function printList(context: Context, list: List, { given, at, most 
   const shown = await context.rows(columns, states === null ? rows : withFreshness(rows, states), shape);
   if (shown === most) context.say(`Shown: ${shown}. There may be more: --limit 0 shows all.`);
   return shown;
+}
+
+/** A row of a list that is called by its number. */
+export async function findNumbered(context: Context, list: List, id: string): Promise<Row> {
+  const found = await readNumbered(await context.reader(), list, readNumber(`the ${list.one}`, id));
+  if (found !== null) return found;
+  throw new CommandFault(
+    EXIT.notThere,
+    `There is no ${list.one} ${id}.`,
+    `See "carbon-mirror ${list.name} list"; what is over is kept for RETENTION_DAYS.`,
+  );
 }
 
 /** What was given for each filter, by its name in an address. */

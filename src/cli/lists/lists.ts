@@ -10,68 +10,29 @@ import { FIND_PROJECT } from './find-project.js';
 import { listCommand } from './list.js';
 import { showCommand } from './show.js';
 
-interface Group {
-  readonly examples: readonly string[];
-  /** Whether one can be shown. */
-  readonly shows?: true | Parameters<typeof showCommand>[2];
-}
-
-const GROUPS: Readonly<Record<string, Group>> = {
-  installations: {
-    examples: ['carbon-mirror installations list', 'carbon-mirror installations show ID'],
-    shows: true,
-  },
-  organizations: {
-    examples: ['carbon-mirror organizations list', 'carbon-mirror organizations show ID --json'],
-    shows: true,
-  },
-  members: { examples: ['carbon-mirror members list --organization ID'] },
-  addresses: { examples: ['carbon-mirror addresses list'] },
-  warehouse: {
-    examples: ['carbon-mirror warehouse list', 'carbon-mirror warehouse list --organization ID --csv'],
-  },
-  inventory: {
-    examples: [
-      'carbon-mirror inventory list',
-      'carbon-mirror inventory list --organization ID --limit 0 --out inventory.csv',
-    ],
-  },
-  retirements: {
-    examples: [
-      'carbon-mirror retirements list --limit 20',
-      'carbon-mirror retirements list --year 2025 --beneficiary Ferries --project Mangrove',
-      'carbon-mirror retirements list --as-of now --csv=excel --out retirements.csv',
-      'carbon-mirror retirements show ID',
-    ],
-    shows: besideRetirement,
-  },
-  projects: {
-    examples: [
-      'carbon-mirror projects list',
-      'carbon-mirror projects show ID',
-      'carbon-mirror projects find --serialization ICR-ISL-354-1-14-R-0-2021',
-    ],
-    shows: true,
-  },
-  reservations: {
-    examples: [
-      'carbon-mirror reservations list --state outstanding',
-      'carbon-mirror reservations show ID',
-      'carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5',
-      'carbon-mirror reservations finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
-      'carbon-mirror reservations cancel ID',
-    ],
-    shows: true,
-  },
-  'inventory-requests': {
-    examples: [
-      'carbon-mirror inventory-requests list --organization ID --state pending',
-      'carbon-mirror inventory-requests show ID',
-      'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
-    ],
-    shows: true,
-  },
+/** Examples beside those that every list has. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  warehouse: ['list --organization ID --csv'],
+  inventory: ['list --organization ID --limit 0 --out inventory.csv'],
+  retirements: [
+    'list --year 2025 --beneficiary Ferries --project Mangrove',
+    'list --as-of now --csv=excel --out retirements.csv',
+  ],
+  projects: ['find --serialization ICR-ISL-354-1-14-R-0-2021'],
+  reservations: [
+    'list --state outstanding',
+    'create --organization ID --credit-id ID --amount 12.5',
+    'finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
+    'cancel ID',
+  ],
+  'inventory-requests': [
+    'list --organization ID --state pending',
+    'create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
+  ],
 };
+
+/** Those of which one can be shown by itself; a retirement with more beside it. */
+const SHOWN = ['installations', 'organizations', 'projects', 'reservations', 'inventory-requests'];
 
 type More = Readonly<Record<string, CommandGroup['commands']>>;
 
@@ -83,12 +44,12 @@ export function listCommands(beside: More): Readonly<Record<string, CommandGroup
 }
 
 function groupOf(list: List, more: CommandGroup['commands'] = {}): CommandGroup {
-  const { examples = [], shows } = GROUPS[list.name] ?? {};
-  const show = shows !== undefined &&
-    list.entry !== null && {
-      show: showCommand(list, list.entry, shows === true ? undefined : shows),
-    };
-  return { says: list.says, examples, commands: { list: listCommand(list), ...show, ...more } };
+  const { name, says, entry } = list;
+  const beside = name === 'retirements' ? besideRetirement : undefined;
+  const show = entry !== null && (beside || SHOWN.includes(name)) ? showCommand(list, entry, beside) : null;
+  const lines = ['list', ...(show === null ? [] : ['show ID']), ...(EXAMPLES[name] ?? [])];
+  const examples = lines.map(line => `carbon-mirror ${name} ${line}`);
+  return { says, examples, commands: { list: listCommand(list), ...(show && { show }), ...more } };
 }
 
 const OF_CERTIFICATE = ['state', 'file', 'sha256', 'size', 'fetched_at', 'error'];

@@ -5,7 +5,6 @@ import { type Cell, csvLine, type Dialect, DIALECTS, textOf } from '../../text/c
 import type { Row } from './cells.js';
 import { type TableShape, writeTable } from './table.js';
 
-export type { Cell } from '../../text/csv.js';
 export type { Row } from './cells.js';
 export type Format = 'table' | 'json' | keyof typeof DIALECTS;
 

@@ -1,18 +1,15 @@
-import type { Row } from '../../../store/contract/tables.js';
 import { readSignedText } from '../../../query/inbox/deliveries-and-jobs.js';
 import { DELIVERIES as OF_DELIVERIES, REJECTED_WEBHOOKS } from '../../../query/lists/lists.js';
-import { readNumbered } from '../../../query/lists/read.js';
 import { maskLooks } from '../../../registry/http/mask.js';
 import { excessOf } from '../../../registry/json/json-text.js';
 import { type Command, command, type CommandGroup } from '../../command.js';
-import type { Context } from '../../context.js';
 import { CommandFault, EXIT } from '../../exit.js';
-import { listCommand, printList } from '../../lists/list.js';
+import { findNumbered, listCommand, printList } from '../../lists/list.js';
 import { jsonText } from '../../output/output.js';
 import { askToRead } from '../../connect/ask-to-read.js';
 import { sheet } from '../../output/sheet.js';
 import { flag, needed, text } from '../../taken.js';
-import { readLimit, readNumber } from '../../words.js';
+import { readLimit } from '../../words.js';
 
 const ID = needed(text('id', 'its number'));
 const LIST = listCommand(OF_DELIVERIES);
@@ -37,7 +34,7 @@ const show = command({
   words: { id: ID },
   prints: { json: 'print it as JSON' },
   run: async (context, { id }) => {
-    const delivery = await find(context, id);
+    const delivery = await findNumbered(context, OF_DELIVERIES, id);
     const signedData = await readSignedText(await context.reader(), delivery);
     const content = signedData === null ? null : decode(signedData);
     if (context.format === 'json')
@@ -58,7 +55,7 @@ const replay = command({
   words: { id: ID },
   prints: { json: 'print the job as JSON' },
   run: async (context, { id }) => {
-    const { installation_id: installationId, reason } = await find(context, id);
+    const { installation_id: installationId, reason } = await findNumbered(context, OF_DELIVERIES, id);
     if (typeof installationId !== 'string') {
       throw new CommandFault(
         EXIT.checkFailed,
@@ -83,17 +80,6 @@ export const DELIVERIES: CommandGroup = {
   ],
   commands: { list, show, replay },
 };
-
-async function find(context: Context, id: string): Promise<Row> {
-  const number = readNumber('the delivery', id);
-  const found = await readNumbered(await context.reader(), OF_DELIVERIES, number);
-  if (found !== null) return found;
-  throw new CommandFault(
-    EXIT.notThere,
-    `There is no delivery ${id}.`,
-    'See "carbon-mirror deliveries list".',
-  );
-}
 
 /** JSON that could be read but not written again stays the text that it is. */
 function decode(signedData: string): unknown {
