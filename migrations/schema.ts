@@ -27,7 +27,16 @@ export interface Dialect {
   readonly lastYear: (serialization: string) => string;
   /** Millionths out of the registry's own digits, where these are all there is to it. */
   readonly microOf: (exact: string, micro: string) => string;
+  /** The cells of a row as `past` keeps them. */
+  readonly cells: (alias: string, columns: Columns) => string;
+  /** One of them, as a column of its kind. */
+  readonly cell: (alias: string, name: string, kind: Kind) => string;
+  /** The same as a text. */
   readonly object: (alias: string, columns: Columns) => string;
+  /** Cells as such a text, without some of them. */
+  readonly shown: (cells: string, without: readonly string[]) => string;
+  /** The names of those of such a text that differ from other cells; null where none does. */
+  readonly differ: (text: string, cells: string) => string;
   /** An instant as people read it. */
   readonly asText: (instant: string) => string;
   readonly real: (number: string) => string;
@@ -37,7 +46,17 @@ export interface Dialect {
 }
 
 /** Of a row's own numbers `counted` ones are never used twice; `large` ones may be beyond 2^53. */
-export type Kind = 'id' | 'counted' | 'text' | 'int' | 'large' | 'real' | 'instant' | 'json' | 'bytes';
+export type Kind =
+  | 'id'
+  | 'counted'
+  | 'text'
+  | 'int'
+  | 'large'
+  | 'real'
+  | 'instant'
+  | 'json'
+  | 'cells'
+  | 'bytes';
 /** Its kind, what it means, and what follows its type in SQL. */
 export type Column = readonly [kind: Kind, meaning: string, more?: string];
 export type Columns = Readonly<Record<string, Column>>;
@@ -74,6 +93,7 @@ export const SQLITE: Dialect = {
     real: 'REAL',
     instant: 'TEXT',
     json: 'TEXT',
+    cells: 'TEXT',
     bytes: 'BLOB',
   },
   mirror: '',
@@ -100,10 +120,15 @@ export const SQLITE: Dialect = {
     const digits = `CASE WHEN ${point} = 0 THEN ${exact} || '000000' ELSE substr(${exact}, 1, ${point} - 1) || ${fraction} END`;
     return `CASE WHEN ${micro} IS NOT NULL AND ${exact} GLOB '[0-9]*' AND ${exact} NOT GLOB '*[^0-9.]*' THEN CAST(${digits} AS INTEGER) ELSE ${micro} END`;
   },
-  object: (alias, columns) =>
-    `json_object(${Object.keys(columns)
+  cells: (alias, columns) =>
+    `json_object(${cellNames(columns)
       .map(name => `'${name}', ${alias}.${name}`)
       .join(', ')})`,
+  cell: (alias, name, kind) => `CAST(json_extract(${alias}.cells, '$.${name}') AS ${SQLITE.types[kind]})`,
+  shown: (cells, without) => `json_remove(${[cells, ...without.map(name => `'$.${name}'`)].join(', ')})`,
+  object: (alias, columns) => SQLITE.cells(alias, columns),
+  differ: (text, cells) =>
+    `(SELECT group_concat(e.key, ',') FROM json_each(${text}) AS e WHERE e.value IS NOT json_extract(${cells}, '$.' || e.key))`,
   asText: instant => instant,
   real: number => number,
   hourAfter: instant => `strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, '+1 hour')`,
@@ -116,6 +141,9 @@ const utc = (instant: string, form: string) => `to_char(${instant} AT TIME ZONE 
 const yearIn = (instant: string) =>
   `CASE WHEN ${instant} < '0001-01-01 00:00:00+00' THEN '0000' ELSE ${utc(instant, 'YYYY')} END`;
 
+const cellOfRow = (alias: string, name: string, columns: Columns) =>
+  columns[name]?.[0] === 'instant' ? `mirror.as_text(${alias}.${name})` : `${alias}.${name}`;
+
 export const POSTGRES: Dialect = {
   engine: 'postgres',
   types: {
@@ -127,6 +155,7 @@ export const POSTGRES: Dialect = {
     real: 'double precision',
     instant: 'timestamptz(3)',
     json: `text ${COLLATED}`,
+    cells: 'jsonb',
     bytes: 'bytea',
   },
   mirror: 'mirror.',
@@ -149,12 +178,25 @@ export const POSTGRES: Dialect = {
   lastYear: text => `substring(${text} from '-([0-9]{4})$')`,
   microOf: (exact, micro) =>
     `CASE WHEN ${micro} IS NOT NULL AND ${exact} ~ '^[0-9]{1,13}([.][0-9]*)?$' THEN (${exact}::numeric * 1000000)::bigint ELSE ${micro} END`,
-  object: (alias, columns) => {
-    const cells = Object.entries(columns).map(([name, [kind]]) =>
-      kind === 'instant' ? `mirror.as_text(${alias}.${name}) AS ${name}` : `${alias}.${name}`,
-    );
-    return `(SELECT row_to_json(j)::text ${COLLATED} FROM (SELECT ${cells.join(', ')}) AS j)`;
+  cells: (alias, columns) =>
+    `jsonb_build_object(${cellNames(columns)
+      .map(name => `'${name}', ${cellOfRow(alias, name, columns)}`)
+      .join(', ')})`,
+  cell: (alias, name, kind) => {
+    const text = `(${alias}.cells ->> '${name}')`;
+    if (kind === 'text' || kind === 'json') return `${text} ${COLLATED}`;
+    return kind === 'instant'
+      ? `mirror.as_instant(${text})::timestamptz(3)`
+      : `${text}::${POSTGRES.types[kind]}`;
   },
+  object: (alias, columns) =>
+    `(SELECT row_to_json(o)::text ${COLLATED} FROM (SELECT ${cellNames(columns)
+      .map(name => `${cellOfRow(alias, name, columns)} AS ${name}`)
+      .join(', ')}) AS o)`,
+  shown: (cells, without) =>
+    `(SELECT '{' || string_agg('"' || e.key || '":' || e.value::text, ',') || '}' FROM jsonb_each(${cells} - '{${without.join(',')}}'::text[]) AS e) ${COLLATED}`,
+  differ: (text, cells) =>
+    `(SELECT string_agg(e.key, ',') FROM jsonb_each(${text}::jsonb) AS e WHERE e.value IS DISTINCT FROM ${cells} -> e.key) ${COLLATED}`,
   asText: instant => `mirror.as_text(${instant})`,
   real: number => `${number}::double precision`,
   hourAfter: instant => `${instant} + interval '1 hour'`,
@@ -230,7 +272,7 @@ export function view<const N extends string, const C extends Columns>(
   return { textOf, relations: [{ kind: 'view', name, meaning, columns }] };
 }
 
-/** What is mirrored: a table of what is true now, `_past` of what was, and the view `_history` of both. */
+/** What is mirrored: a table of what is true now, and the view `_history` of that and what `past` has of it. */
 export interface Mirrored {
   readonly table: string;
   /** Its word in `syncs`. */
@@ -246,12 +288,9 @@ export interface Mirrored {
   /** What `changes` shows of it, and of which rows, where that is not all. */
   readonly shows?: readonly string[];
   readonly only?: string;
-  readonly past?: string;
   readonly history?: string;
   /** What stands in every version of it, where that is not what stands in others. */
   readonly dated?: Columns;
-  readonly ended?: Columns;
-  readonly endedInHistory?: Columns;
 }
 
 export const VERSION = {
@@ -268,54 +307,66 @@ export const DATED = {
   document: ['text', "the registry's whole object as sent", 'NOT NULL'],
 } as const satisfies Columns;
 
-export const ENDED = {
-  valid_to: [
-    'instant',
-    'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant',
-    'NOT NULL',
-  ],
-  closed_by: ['int', 'the sync that closed it', 'NOT NULL'],
-  closed_version: [
-    'int',
-    'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone',
-    'NOT NULL',
-  ],
-} as const satisfies Columns;
-
 export const ENDED_IN_HISTORY = {
   valid_to: ['instant', 'null where it is still true; else it was true before, not at, this instant'],
   closed_by: ['int', 'the sync that closed it; null where it is still true'],
-  closed_version: ['int', 'number of the counter that its closing took; null where it is still true'],
+  closed_version: [
+    'int',
+    'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone; null where it is still true',
+  ],
 } as const satisfies Columns;
 
 const AS_OF = 'As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
 
 export function mirrored(entry: Mirrored): Part {
-  const { table: name, meaning, key, columns, rules = [], dated = DATED, ended = ENDED } = entry;
-  const { past = `Versions of ${name} that are no longer true: changed or gone.` } = entry;
-  const { endedInHistory = ENDED_IN_HISTORY } = entry;
+  const { table: name, meaning, key, columns, rules = [], dated = DATED } = entry;
   const { history = `Every version of ${name}, past and present. ${AS_OF}` } = entry;
   const now: Columns = { ...VERSION, ...columns, ...dated };
-  const all = inOrder({ ...now, ...endedInHistory });
-  const names = Object.keys(all);
-  const current = ({ none }: Dialect) =>
-    names.map(column => (column in now ? column : column === 'valid_to' ? none('instant') : 'NULL'));
+  const all = inOrder({ ...now, ...ENDED_IN_HISTORY });
+  const select = (dialect: Dialect) => {
+    const were = Object.keys(all).map(column =>
+      column in columns ? wasIn(dialect, entry, column) : `p.${column}`,
+    );
+    const are = Object.entries(all).map(([column, [kind]]) => (column in now ? column : dialect.none(kind)));
+    return `SELECT ${were.join(', ')}
+FROM ${dialect.mirror}past AS p WHERE p.resource = '${entry.resource}'${entry.owner === null ? ' AND p.organization_id IS NULL' : ''}
+UNION ALL
+SELECT ${are.join(', ')}
+FROM ${dialect.mirror}${name}`;
+  };
   return joined([
     table(`mirror.${name}`, meaning, now, { rules: [`UNIQUE (${key.join(', ')})`, ...rules] }),
-    table(`mirror.${name}_past`, past, inOrder({ ...now, ...ended })),
-    index(`${name}_past_by_key`, `mirror.${name}_past`, key.join(', ')),
-    index(`unique ${name}_past_by_closed_version`, `mirror.${name}_past`, 'closed_version'),
-    view(
-      `mirror.${name}_history`,
-      history,
-      all,
-      dialect => `SELECT ${names.join(', ')}
-FROM ${dialect.mirror}${name}_past
-UNION ALL
-SELECT ${current(dialect).join(', ')}
-FROM ${dialect.mirror}${name}`,
-    ),
+    view(`mirror.${name}_history`, history, all, select),
   ]);
+}
+
+/** The column by which a person names a row. */
+export function nameOf({ key }: Pick<Mirrored, 'key'>): string {
+  return key.find(name => name !== 'organization_id') ?? 'id';
+}
+
+/** What `past` keeps in the cells of a row: whose it is stands beside them. */
+export function cellsOf({ columns, key }: Pick<Mirrored, 'columns' | 'key'>): Columns {
+  return Object.fromEntries(
+    Object.entries(columns).filter(([name]) => name !== 'organization_id' || !key.includes(name)),
+  );
+}
+
+/** A column of a row that stands in `past` as `p`. A row is found by what stands beside its cells. */
+export function wasIn(
+  dialect: Dialect,
+  entry: Pick<Mirrored, 'columns' | 'key'>,
+  column: string,
+  alias = 'p',
+): string {
+  if (column === nameOf(entry)) return `${alias}.key`;
+  const kind = cellsOf(entry)[column]?.[0];
+  return kind === undefined ? `${alias}.${column}` : dialect.cell(alias, column, kind);
+}
+
+/** As PostgreSQL has the names of an object: both engines make the same text of it. */
+function cellNames(columns: Columns): string[] {
+  return Object.keys(columns).toSorted((one, other) => one.length - other.length || (one < other ? -1 : 1));
 }
 
 export function joined(parts: readonly Part[]): Part {

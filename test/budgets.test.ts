@@ -11,7 +11,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/evidence': 400,
   'src/console': 2950,
   /** Of these 250 fulfil the port of evidence on both engines. */
-  'src/store': 10_000,
+  'src/store': 10_050,
   'src/inbox': 550,
   'src/mirror': 2400,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console. */
@@ -24,7 +24,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/webhook': 1200,
   /** The call by message of both threads took 180 lines from webhook, store and app, and has 100 here. */
   'src/*.ts': 350,
-  migrations: 2850,
+  /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. */
+  migrations: 2950,
   /** 400 of evidence. */
   test: 49_800,
   /** 50 of evidence: who lies, and what helps. */

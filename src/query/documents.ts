@@ -5,14 +5,14 @@ import { LIST_RESOURCES } from '../resources/lists.js';
 import { byName, NULLS_FIRST } from './by-name.js';
 import { UNREADABLE } from './unreadable.js';
 
-/** So many versions after one, whole. */
+/** So many versions after one, past ones too, whole. */
 export async function readVersions(
   reader: Reader,
   table: string,
   after: Value,
   limit: number,
 ): Promise<Row[]> {
-  const asked = byName(reader).selectFrom(table).selectAll().where('version', '>', after);
+  const asked = byName(reader).selectFrom(`${table}_history`).selectAll().where('version', '>', after);
   return await asked.orderBy('version').limit(limit).execute();
 }
 

@@ -27,9 +27,10 @@ export async function readOrganizationNames(reader: Reader): Promise<Named[]> {
         .coalesce(
           'o.full_name',
           eb
-            .selectFrom('organizations_past as p')
+            .selectFrom('organizations_history as p')
             .select('p.full_name')
             .whereRef('p.id', '=', 'known.id')
+            .where('p.valid_to', 'is not', null)
             .orderBy('p.valid_to', 'desc')
             .limit(1),
         )

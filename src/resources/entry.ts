@@ -29,7 +29,7 @@ interface Shown {
 /** The name of the organization whose a row is, which no table but its own holds. */
 export const NAME_OF_OWNER = 'organization_name';
 
-/** What is mirrored: a table of what is true now. `<table>_past` holds what was, `<table>_history` both. */
+/** What is mirrored: a table of what is true now. `past` holds what was of all tables, `<table>_history` both. */
 export interface Entry {
   readonly table: string;
   /** The column of the organization, with which its key begins; null where the rest of it is the whole key. */

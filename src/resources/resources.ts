@@ -26,6 +26,11 @@ export function hasColumn({ key, columns }: Entry, column: string): boolean {
   return [...key, ...columns].some(({ name }) => name === column);
 }
 
+/** Its word in `syncs`. */
+export function wordOf({ table }: Pick<Entry, 'table'>): string {
+  return Object.entries(ENTRY_OF).find(([, entry]) => entry.table === table)?.[0] ?? 'installation';
+}
+
 export function findEntry(table: string): Entry | undefined {
   return ENTRIES.find(entry => entry.table === table);
 }

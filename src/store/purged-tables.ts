@@ -2,16 +2,20 @@ import { CERTIFICATES } from '../resources/certificates.js';
 import { type Entry, ownerOf } from '../resources/entry.js';
 import { INSTALLATIONS } from '../resources/installations.js';
 import { LISTS } from '../resources/lists.js';
+import { wordOf } from '../resources/resources.js';
 
-/** What a purge empties, and the column that says whose a row is. */
-export type PurgedTables = readonly (readonly [table: string, owner: string])[];
+/** Some of a table: `?` is whose. */
+export type Rows = readonly [table: string, which: string];
 
-export const CERTIFICATE_TABLES = withPast(CERTIFICATES);
+const OWN = 'organization_id = ?';
 
-/** By its name a person who asks again knows the organization: that goes last. */
-export const LIST_TABLES = Object.values(LISTS)
-  .toSorted((a, b) => Number(a.scope === 'id') - Number(b.scope === 'id'))
-  .flatMap(withPast);
+/** What a purge removes, a slice at a time. By its name a person who asks again knows the organization: that goes last. */
+export const PURGED = {
+  certificates: rowsOf([CERTIFICATES]),
+  lists: rowsOf(
+    Object.values<Entry>(LISTS).toSorted((a, b) => Number(a.scope === 'id') - Number(b.scope === 'id')),
+  ),
+};
 
 const BOOKS = [
   'syncs',
@@ -22,17 +26,25 @@ const BOOKS = [
   'certificate_sums',
 ];
 
-/** Removed at once: they are small. */
-export const SMALL_TABLES: PurgedTables = [
-  ...BOOKS.map(table => [table, 'organization_id'] as const),
-  ...withPast(INSTALLATIONS),
+/** What goes at once, when the most of it is gone. */
+export const REST: readonly Rows[] = [
+  ...PURGED.certificates,
+  ...PURGED.lists,
+  ...rowsOf([INSTALLATIONS]),
+  ...BOOKS.map((table): Rows => [table, OWN]),
 ];
 
-function withPast(entry: Entry): PurgedTables {
-  const owner = ownerOf(entry);
-  if (owner === null) return [];
+/** The people of all organizations. */
+export const MEMBERS: readonly Rows[] = [pastOf([LISTS.members]), ['members', 'true']];
+
+function rowsOf(entries: readonly Entry[]): Rows[] {
+  const [past, which] = pastOf(entries);
   return [
-    [entry.table, owner],
-    [`${entry.table}_past`, owner],
+    [past, `${which} AND ${OWN}`],
+    ...entries.map((entry): Rows => [entry.table, `${ownerOf(entry)} = ?`]),
   ];
+}
+
+function pastOf(entries: readonly Entry[]): Rows {
+  return ['past', `resource IN (${entries.map(entry => `'${wordOf(entry)}'`).join(', ')})`];
 }

@@ -3,6 +3,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SQLITE } from '../../migrations/schema.js';
+import { CERTIFICATES } from '../../src/resources/certificates.js';
+import { archive } from '../../src/store/past.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
@@ -43,6 +46,9 @@ async function withFile(change: (path: string) => void, look: () => Promise<void
     writeFileSync(path, whole);
   }
 }
+
+/** Of a file that another took the place of. */
+const ENDS = { at: 'v.valid_from', by: 'v.sync_id', number: '1000000001', isRemoved: '0' };
 
 describe('list', () => {
   test('shows certificates, by state and by organization', async () => {
@@ -202,9 +208,10 @@ describe('export', () => {
     const file = `${String(row?.['retirement_id'])}-${sha256.slice(0, 12)}.pdf`;
     writeFileSync(join(demo.folder, 'certificates', file), body);
     await demo.change(`
-      INSERT INTO certificates_past SELECT 1000000000, organization_id, retirement_id, state, '${file}', '${sha256}',
-        ${body.length}, '${old}', checked_at, due_at, attempts, error, retirement_version, '${old}', valid_from,
-        sync_id, sync_id, 1000000001 FROM certificates WHERE retirement_id = '${String(row?.['retirement_id'])}';
+      ${archive(SQLITE, CERTIFICATES, ENDS, `FROM certificates AS v WHERE v.retirement_id = '${String(row?.['retirement_id'])}'`)};
+      UPDATE past SET version = 1000000000, valid_from = '${old}',
+        cells = json_set(cells, '$.file', '${file}', '$.sha256', '${sha256}', '$.size', ${body.length}, '$.fetched_at', '${old}')
+      WHERE closed_version = 1000000001;
       UPDATE resource_states SET first_complete_at = '${old}';
       UPDATE retirements SET valid_from = '${old}';`);
     const before = join(demo.folder, 'then');

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { SQLITE } from '../../migrations/schema.js';
+import { LISTS } from '../../src/resources/lists.js';
+import { archive } from '../../src/store/past.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
-import type { Value } from '../support/tables.js';
 
 /** A warehouse and a retirement that changed ten minutes after they were first read; and the instants between. */
 async function stage() {
@@ -66,21 +68,9 @@ test('whatever comes later, the same address has the same rows, and the names of
   expect(before[0]).toContain('Harbour Then');
   await scene.read('warehouse', [credit('c-1', { amount: amount('1') })], { claim: 3 });
   await scene.read('retirements', [], { claim: 3 });
-  const [gone] = await tables.rows("SELECT * FROM organizations WHERE id = 'organization-1'");
-  const columns = (await tables.rows('SELECT name FROM pragma_table_info(?)', 'organizations_past')).map(
-    ({ name }) => String(name),
-  );
-  const past: Readonly<Record<string, Value>> = {
-    ...gone,
-    valid_to: new Date(Date.now()).toISOString(),
-    closed_version: 5001,
-    closed_by: 1,
-  };
+  const ends = { at: `'${new Date().toISOString()}'`, by: '1', number: '5002', isRemoved: '0' };
+  await tables.change(archive(SQLITE, LISTS.organization, ends, 'FROM organizations AS v'));
   await tables.change('DELETE FROM organizations');
-  await tables.change(
-    `INSERT INTO organizations_past (${columns.join()}) VALUES (${columns.map(() => '?').join()})`,
-    ...columns.map(name => past[name] ?? null),
-  );
   await tables.change(named('Harbour Renamed', new Date().toISOString()).replace('5000', '5002'));
   expect(await all()).toEqual(before);
 });

@@ -20,11 +20,11 @@ const LATER = "'2099-01-01T00:00:00.000Z'";
 const BREAKS: readonly (readonly [law: string, change: string])[] = [
   [
     'each version of retirements ends after it began',
-    `UPDATE retirements_past SET valid_to = ${EARLIER} WHERE version = (SELECT max(version) FROM retirements_past)`,
+    `UPDATE past SET valid_to = ${EARLIER} WHERE version = (SELECT max(version) FROM past WHERE resource = 'retirements')`,
   ],
   [
     'no two versions of retirements are true at once',
-    `UPDATE retirements_past SET valid_to = ${LATER} WHERE version = (SELECT min(version) FROM retirements_past)`,
+    `UPDATE past SET valid_to = ${LATER} WHERE version = (SELECT min(version) FROM past WHERE resource = 'retirements')`,
   ],
   [
     'no version of warehouse_credits is dated in the future',
@@ -34,6 +34,10 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
   [
     'no number of a version is used twice',
     'UPDATE retirements SET version = (SELECT min(version) FROM warehouse_credits) WHERE version = (SELECT max(version) FROM retirements)',
+  ],
+  [
+    'a version is gone for good where nothing took its place, and only there',
+    'UPDATE past SET is_removed = 1 - is_removed WHERE version = (SELECT min(version) FROM past)',
   ],
   [
     'the syncs behind retirements are there',

@@ -92,7 +92,7 @@ const WRONG: readonly (readonly [view: (typeof VIEWS)[number], what: string, cha
   [
     'balance_credits',
     'a version that is closed at the number of another credit',
-    "UPDATE warehouse_credits_past SET closed_version = (SELECT version FROM warehouse_credits WHERE credit_id = 'c-2')",
+    "UPDATE past SET closed_version = (SELECT version FROM warehouse_credits WHERE credit_id = 'c-2') WHERE resource = 'warehouse'",
   ],
 ];
 

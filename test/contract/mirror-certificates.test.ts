@@ -82,7 +82,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await walk.finish(TRAFFIC);
     clock.at -= 5 * MINUTE;
     await scene.read('retirements', [retirement('r-2')], { ask: async ids => ids });
-    const dates = await db.rows('SELECT fetched_at, valid_from, valid_to FROM certificates_past');
+    const dates = await db.rows(
+      'SELECT fetched_at, valid_from, valid_to FROM certificates_history WHERE valid_to IS NOT NULL',
+    );
     expect(dates.map(Object.values)).toEqual([
       ['2026-05-04T12:00:00.000Z', '2026-05-04T12:10:00.000Z', '2026-05-04T12:10:00.001Z'],
     ]);

@@ -87,7 +87,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count(scene, 'warehouse_credits')).toBe(25);
     scene.clock.at += 1;
     expect(await scene.read('warehouse', [])).toMatchObject({ state: 'complete', removed: 25 });
-    expect(await count(scene, 'warehouse_credits_past')).toBe(25);
+    expect(await count(scene, "past WHERE resource = 'warehouse'")).toBe(25);
   });
 
   test('T35 a doubt of the future, before the clock was put right, begins anew and ends', async () => {

@@ -57,7 +57,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
         expect(read).toMatchObject({ state: 'complete', changed: 0, added: 0, removed: 0, unchanged: 6 });
         expect(read.fault).toMatchObject({ code: 'mended' });
         expect(await scene.db.rows(WHOLE)).toEqual(before);
-        expect(await scene.db.value('SELECT count(*) FROM retirements_past')).toBe(0);
+        expect(await scene.db.value("SELECT count(*) FROM past WHERE resource = 'retirements'")).toBe(0);
         expect(await brokenLaws(scene)).toEqual([]);
       },
     );

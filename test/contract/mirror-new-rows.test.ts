@@ -63,7 +63,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const { db, write } = await staged();
     await write('retirements', [insertOf('r-1'), insertOf('r-1', { follows: true, document: '{}' })]);
     expect(await db.rows('SELECT document FROM retirements')).toEqual([{ document: '{}' }]);
-    expect(await db.value('SELECT count(*) FROM retirements_past')).toBe(1);
+    expect(await db.value("SELECT count(*) FROM past WHERE resource = 'retirements'")).toBe(1);
   });
 
   test('one of a person who was forgotten meanwhile is left out', async () => {

@@ -129,7 +129,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       );
     }
     await broken.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
-    expect(await db.value('SELECT count(*) FROM retirements_past')).toBeGreaterThan(0);
+    expect(await db.value("SELECT count(*) FROM past WHERE resource = 'retirements'")).toBeGreaterThan(0);
     clock.at += MINUTE;
     await read('retirements', old, { limit: 100, total: 2_000 });
     const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');

@@ -169,9 +169,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readCoverage: about(pairs(WHOSE, [undefined, null, ['warehouse']]), (reader, [organizationId, resources]) =>
     certificates.readCoverage(reader, organizationId, resources),
   ),
-  readVersions: about(pairs(ENTRIES, ['', '_past']), (reader, [{ table }, end]) =>
-    documents.readVersions(reader, `${table}${end}`, 3, 40),
-  ),
+  readVersions: about(ENTRIES, (reader, { table }) => documents.readVersions(reader, table, 3, 40)),
   readDocuments: about(pairs(ENTRIES, [ONE, 'installation-1', 'project-1']), (reader, [entry, id]) =>
     entry.hasDocument ? sorted(documents.readDocuments(reader, entry, id)) : null,
   ),

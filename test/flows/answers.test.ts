@@ -50,7 +50,10 @@ test.each([
   expect(calls('/warehouse/inventory')).toBe(before.warehouse + 1);
   expect(calls('/retirements')).toBe(before.retirements + 2);
   expect(
-    await program.rows('SELECT * FROM retirements_past WHERE organization_id = ?', organizationId),
+    await program.rows(
+      "SELECT * FROM past WHERE resource = 'retirements' AND organization_id = ?",
+      organizationId,
+    ),
   ).toEqual([]);
 });
 
@@ -124,7 +127,7 @@ test('T35 the same list full again at the second read closes nothing', async () 
   program.time.move(65_000);
   await program.rest();
   expect(await program.rows('SELECT 1 FROM warehouse_credits')).toHaveLength(25);
-  expect(await program.rows('SELECT 1 FROM warehouse_credits_past')).toHaveLength(0);
+  expect(await program.rows("SELECT 1 FROM past WHERE resource = 'warehouse'")).toHaveLength(0);
   expect(await differences(program)).toEqual([]);
 });
 
@@ -140,7 +143,7 @@ test('T35 retirements that are missing from the list are asked for by id before 
   await program.inbox.enqueue([await lookJob(organizationId, program)]);
   await program.rest();
   expect(await program.rows('SELECT 1 FROM retirements')).toHaveLength(6);
-  expect(await program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+  expect(await program.rows("SELECT 1 FROM past WHERE resource = 'retirements'")).toHaveLength(0);
   const [one] = await program.rows('SELECT id FROM retirements');
   expect(calls(`/retirements/${Object(one)['id']}`)).toBeGreaterThan(0);
 });
@@ -155,7 +158,7 @@ test('T36 pages without end end after two more pages than there can be, and clos
   await program.rest();
   expect(calls('/retirements') - before).toBeLessThanOrEqual(9);
   expect(await program.rows('SELECT 1 FROM retirements')).toHaveLength(6);
-  expect(await program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+  expect(await program.rows("SELECT 1 FROM past WHERE resource = 'retirements'")).toHaveLength(0);
 });
 
 test.each(['rowsAppear', 'rowsDisappear'])(
@@ -170,11 +173,11 @@ test.each(['rowsAppear', 'rowsDisappear'])(
     retire(0.5);
     await program.inbox.enqueue([await lookJob(organizationId, program)]);
     await program.rest();
-    expect(await program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+    expect(await program.rows("SELECT 1 FROM past WHERE resource = 'retirements'")).toHaveLength(0);
     faults.clear();
     await program.reconcile();
     expect(await differences(program)).toEqual([]);
-    expect(await program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+    expect(await program.rows("SELECT 1 FROM past WHERE resource = 'retirements'")).toHaveLength(0);
   },
 );
 

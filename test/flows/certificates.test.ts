@@ -196,7 +196,7 @@ test('a full sync asks for every certificate again, and an unchanged one stays t
   await program.rest();
   expect(calls('/pdf')).toBe(asked + 3);
   expect(await files(program)).toEqual(before);
-  expect(await program.rows('SELECT 1 FROM certificates_past WHERE file IS NOT NULL')).toEqual([]);
+  expect(await program.rows('SELECT 1 FROM certificates_history WHERE valid_to IS NOT NULL')).toEqual([]);
 });
 
 const MANY = atLength(50, 150);

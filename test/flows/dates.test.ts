@@ -34,7 +34,7 @@ const HAPPENINGS: readonly Happening[] = [
       issueCredit(program.sandbox, organizationId);
       program.registry.credits.withdraw(organizationId, { creditId, amount: 100 });
     },
-    dates: 'SELECT valid_to AS at FROM warehouse_credits_past',
+    dates: "SELECT valid_to AS at FROM past WHERE resource = 'warehouse'",
   },
   {
     name: 'a project renamed',

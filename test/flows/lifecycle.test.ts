@@ -119,7 +119,7 @@ test('a new installation of the same organization goes on where the old one ende
   expect(await program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([
     { amount: 107 },
   ]);
-  expect(await program.rows('SELECT * FROM warehouse_credits_past')).toEqual([]);
+  expect(await program.rows("SELECT * FROM past WHERE resource = 'warehouse'")).toEqual([]);
 });
 
 test('T39 a missing permission marks its resources forbidden without a call, and a new one opens them', async () => {

@@ -42,7 +42,7 @@ test('T35 an answer that lacks rows and does not say whose it is, as earlier one
   answerWith({ organizationId, credits: credits(3) });
   await look();
   expect(await state('warehouse')).toEqual({ state: 'current', error: null });
-  const closed = await count('warehouse_credits_past');
+  const closed = await count("past WHERE resource = 'warehouse'");
   answerWith({ credits: credits(2) });
   for (let read = 0; read < 2; read++) {
     await look();
@@ -51,7 +51,10 @@ test('T35 an answer that lacks rows and does not say whose it is, as earlier one
       error: expect.stringContaining('does not say whose list it is'),
     });
   }
-  expect([await count('warehouse_credits'), await count('warehouse_credits_past')]).toEqual([3, closed]);
+  expect([await count('warehouse_credits'), await count("past WHERE resource = 'warehouse'")]).toEqual([
+    3,
+    closed,
+  ]);
   answerWith({ organizationId, credits: credits(2) });
   await look();
   expect(await state('warehouse')).toEqual({ state: 'current', error: null });
@@ -80,7 +83,9 @@ test('T35 a long answer that says first that it is for somebody else touches no 
   const { answerWith, look, state, count } = await startAnswered('/warehouse/inventory');
   answerWith({ organizationId: 'somebody-else', credits: credits(1_500) });
   await look();
-  expect([await count('warehouse_credits'), await count('warehouse_credits_past')]).toEqual([1, 0]);
+  expect([await count('warehouse_credits'), await count("past WHERE resource = 'warehouse'")]).toEqual([
+    1, 0,
+  ]);
   expect(await state('warehouse')).toMatchObject({ state: 'failing' });
 });
 
@@ -93,7 +98,7 @@ test.each([
   const before = await count(table);
   answerWith({ organizationId: 'somebody-else', [key]: rows, pagination: { total: 1, nextPage: null } });
   await look();
-  expect([await count(table), await count(`${table}_past`)]).toEqual([before, 0]);
+  expect([await count(table), await count(`past WHERE resource = '${table}'`)]).toEqual([before, 0]);
   expect(await state(table)).toMatchObject({
     state: 'failing',
     error: expect.stringContaining('organizationId'),
@@ -105,7 +110,7 @@ test('T35 a credit of somebody else among ours is left out and named, and no row
     await startAnswered('/warehouse/inventory');
   answerWith({ organizationId, credits: credits(3) });
   await look();
-  const closed = await count('warehouse_credits_past');
+  const closed = await count("past WHERE resource = 'warehouse'");
   const theirs = [{ id: 'their-credit', amount: 5, organizationId: 'somebody-else' }];
   answerWith({ organizationId, credits: [...credits(2, { organizationId }), ...theirs] });
   await look();
@@ -118,7 +123,7 @@ test('T35 a credit of somebody else among ours is left out and named, and no row
   ).toEqual([]);
   expect(await count('warehouse_credits')).toBe(3);
   expect(await program.rows("SELECT 1 FROM warehouse_credits WHERE credit_id = 'credit-2'")).toHaveLength(1);
-  expect(await count('warehouse_credits_past')).toBe(closed + 2);
+  expect(await count("past WHERE resource = 'warehouse'")).toBe(closed + 2);
 });
 
 test('T35 a retirement of somebody else among ours is left out and named, and no row is closed', async () => {

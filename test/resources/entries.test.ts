@@ -3,24 +3,24 @@ import { columnsOf, keyOf, NAME_OF_OWNER, nameOf, ownerOf } from '../../src/reso
 import { ENTRIES, findEntry } from '../../src/resources/resources.js';
 import { temporaryMirror } from '../support/mirror.js';
 
-const PAST = /_past$/;
+const HISTORY = /_history$/;
 
 test('each table that has versions is an entry, and each entry a table that has versions', () => {
-  const tables = temporaryMirror()
-    .prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'")
+  const views = temporaryMirror()
+    .prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'view'")
     .pluck()
     .all();
-  const versioned = tables.filter(name => PAST.test(name)).map(name => name.replace(PAST, ''));
+  const versioned = views.filter(name => HISTORY.test(name)).map(name => name.replace(HISTORY, ''));
   expect(ENTRIES.map(({ table }) => table).toSorted()).toEqual(versioned.toSorted());
 });
 
-test("the columns of a table are those of its entry, and so are the past's but for its end", () => {
+test("the columns of a table are those of its entry, and so are its history's but for its end", () => {
   const db = temporaryMirror();
   const columns = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck();
   for (const entry of ENTRIES) {
     expect(columns.all(entry.table)).toEqual(columnsOf(entry));
-    const past = columns.all(`${entry.table}_past`);
-    expect(past).toEqual(expect.arrayContaining([...columnsOf(entry), 'valid_to', 'closed_by']));
+    const history = columns.all(`${entry.table}_history`);
+    expect(history).toEqual(expect.arrayContaining([...columnsOf(entry), 'valid_to', 'closed_by']));
   }
 });
 
@@ -51,5 +51,5 @@ test('what is shown of a row is there to be shown', () => {
 
 test('an entry is found by its table', () => {
   expect(findEntry('warehouse_credits')?.permission).toBe('organization_warehouse');
-  expect(findEntry('warehouse_credits_past')).toBeUndefined();
+  expect(findEntry('warehouse_credits_history')).toBeUndefined();
 });

@@ -15,7 +15,7 @@ export function changesSince(db: Tables, after: number): Promise<Change[]> {
     return [
       `SELECT version AS number, ${place(table, key)} AS place, ${shows(table)} AS shows FROM ${table}_history
        WHERE version > ${after}${stored(table)}`,
-      `SELECT closed_version, ${place(table, key)}, NULL FROM ${table}_past AS p
+      `SELECT closed_version, ${place(table, key)}, NULL FROM ${table}_history AS p
        WHERE closed_version > ${after}
          AND NOT EXISTS (SELECT 1 FROM ${table}_history AS n WHERE n.version = p.closed_version AND ${same})`,
     ];

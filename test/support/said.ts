@@ -88,8 +88,8 @@ export function createSaid(now: () => number): Said {
   };
 }
 
-const CLOSED = `SELECT organization_id, document, valid_to FROM @table_past AS past
-  WHERE NOT EXISTS (
+const CLOSED = `SELECT organization_id, document, valid_to FROM @table_history AS past
+  WHERE valid_to IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM @table_history AS next
     WHERE (next.organization_id, next.credit_id, next.inventory_id, next.valid_from)
       = (past.organization_id, past.credit_id, past.inventory_id, past.valid_to)

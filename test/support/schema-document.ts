@@ -26,7 +26,7 @@ export function schemaDocument(): string {
 }
 
 function baseName({ name }: Relation): string {
-  return name.replace(/_(?:history|past)$/, '');
+  return name.replace(/_history$/, '');
 }
 
 /** The columns that a relation of versions has more than its table; null where it is none. */
@@ -54,7 +54,7 @@ files. \`schema_migrations\` holds when each migration was applied.`;
 const VERSIONS = `
 ## Versions
 
-Each \`_history\` is a view of all versions of a table, past and present; each \`_past\` is a table of those that are no longer true. As of an
+Each \`_history\` is a view of all versions of a table, past and present; \`past\` has those of all tables that are no longer true. As of an
 instant: \`valid_from\` is at or before it, and \`valid_to\` is null or after it. Both are when the mirror observed it; the registry may have changed
 earlier. \`closed_by\` is the sync that closed a version, \`closed_version\` the number that its closing took.
 `;

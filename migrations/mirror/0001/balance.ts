@@ -1,4 +1,5 @@
-import { type Dialect, SURE, view } from '../../schema.js';
+import { type Dialect, type Mirrored, SURE, view, wasIn } from '../../schema.js';
+import { RESOURCES } from './mirrored.js';
 
 const LARGEST = '9000000000000000000';
 const MICRO = 'millionths of a tonne';
@@ -10,12 +11,26 @@ const micro = ({ whole }: Dialect, number: string): string =>
 const oneWhere = ({ whole }: Dialect, condition: string): string =>
   whole(`CASE WHEN ${condition} THEN 1 ELSE 0 END`);
 
-/** Whether a reservation stands, as far as its own row tells. */
-const stands = (alias: string): string =>
-  `coalesce(${alias}.is_complete, 0) = 0 AND lower(coalesce(${alias}.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired')`;
+/** How a column of a row is written. */
+type Of = (column: string) => string;
 
-const standing = (alias: string): string =>
-  `CASE WHEN ${stands(alias)} THEN ${alias}.amount_micro ELSE 0 END`;
+const of =
+  (alias: string): Of =>
+  column =>
+    `${alias}.${column}`;
+
+/** Of a version of a table that stands in `past`. */
+function ofPast(dialect: Dialect, table: string, alias = 'p'): Of {
+  const entry: Mirrored | undefined = RESOURCES.find(each => each.table === table);
+  if (entry === undefined) throw new Error(`expected a table of the mirror, got ${table}`);
+  return column => wasIn(dialect, entry, column, alias);
+}
+
+/** Whether a reservation stands, as far as its own row tells. */
+const stands = (row: Of): string =>
+  `coalesce(${row('is_complete')}, 0) = 0 AND lower(coalesce(${row('state')}, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired')`;
+
+const standing = (row: Of): string => `CASE WHEN ${stands(row)} THEN ${row('amount_micro')} ELSE 0 END`;
 
 /** Where credits stand: the place, its resource, table, which row of a credit it is, and what of its amount counts. */
 const PLACES = [
@@ -37,11 +52,11 @@ const PLACES = [
 ] as const;
 type Place = (typeof PLACES)[number];
 
-const amountOf = ({ isReserved }: Place, alias: string): string =>
-  isReserved ? standing(alias) : `${alias}.amount_micro`;
+const amountOf = ({ isReserved }: Place, row: Of): string =>
+  isReserved ? standing(row) : row('amount_micro');
 
-const vintageOf = ({ lastYear }: Dialect, { isReserved }: Place, alias: string): string =>
-  isReserved ? lastYear(`${alias}.serialization`) : `${alias}.vintage`;
+const vintageOf = ({ lastYear }: Dialect, { isReserved }: Place, row: Of): string =>
+  isReserved ? lastYear(row('serialization')) : row('vintage');
 
 const union = (parts: readonly string[]): string => parts.join('\n  UNION ALL\n  ');
 
@@ -50,7 +65,7 @@ const stock = (dialect: Dialect, columns: (place: Place) => string, where = ''):
   union(
     PLACES.map(place => {
       const ends = place.isReserved ? 's.reserved_to_at' : dialect.none('instant');
-      const rule = place.isReserved ? ` AND ${stands('s')}` : '';
+      const rule = place.isReserved ? ` AND ${stands(of('s'))}` : '';
       return `SELECT s.organization_id, s.credit_id, ${columns(place)}, s.amount_micro, s.valid_from, s.valid_to, ${ends} AS reserved_to FROM ${dialect.mirror}${place.table}_history AS s WHERE coalesce(s.type, '') <> 'exAnte'${where}${rule}`;
     }),
   );
@@ -66,10 +81,6 @@ const stoodSince = (row: string, since: string): string =>
 
 const standsNow = ({ now }: Dialect, row: string): string =>
   `${row}.valid_to IS NULL AND (${row}.reserved_to IS NULL OR ${row}.reserved_to > ${now})`;
-
-const isNowhere = ({ mirror }: Dialect, table: string): string =>
-  `NOT EXISTS (SELECT 1 FROM ${mirror}${table} AS n WHERE n.version = p.closed_version)
-  AND NOT EXISTS (SELECT 1 FROM ${mirror}${table}_past AS n WHERE n.version = p.closed_version)`;
 
 const MOVES = view(
   'mirror.credit_moves',
@@ -100,21 +111,22 @@ const MOVES = view(
     const { mirror, none, word, wide } = dialect;
     const since = (place: Place, alias: string, instant: string) =>
       `JOIN ${mirror}resource_states AS s ON s.organization_id = ${alias}.organization_id AND s.resource = '${place.resource}' AND ${alias}.${instant} > s.first_complete_at`;
-    const row = (place: Place, alias: string) =>
-      `${word(place.place)}, ${alias}.credit_id, ${alias}.${place.part}, ${alias}.project_id, ${vintageOf(dialect, place, alias)}, ${alias}.serialization`;
+    const row = (place: Place, column: Of) =>
+      `${word(place.place)}, ${column('credit_id')}, ${column(place.part)}, ${column('project_id')}, ${vintageOf(dialect, place, column)}, ${column('serialization')}`;
     return PLACES.flatMap(place => {
-      const [after, before] = [amountOf(place, 'n'), amountOf(place, 'p')];
+      const past = ofPast(dialect, place.table);
+      const [after, before] = [amountOf(place, of('n')), amountOf(place, past)];
       const moved = `(${wide(`coalesce(${after}, 0)`)} - ${wide(`coalesce(${before}, 0)`)})`;
       return [
-        `SELECT n.version, n.valid_from, n.organization_id, ${row(place, 'n')},
+        `SELECT n.version, n.valid_from, n.organization_id, ${row(place, of('n'))},
   CASE WHEN p.version IS NOT NULL THEN ${before} END, ${after}, ${micro(dialect, moved)}, n.type
-FROM ${mirror}${place.table}_history AS n LEFT JOIN ${mirror}${place.table}_past AS p ON p.closed_version = n.version
+FROM ${mirror}${place.table}_history AS n LEFT JOIN ${mirror}past AS p ON p.closed_version = n.version
 ${since(place, 'n', 'valid_from')}`,
-        `SELECT p.closed_version, p.valid_to, p.organization_id, ${row(place, 'p')},
-  ${before}, ${none('int')}, ${micro(dialect, `(0 - ${wide(`coalesce(${before}, 0)`)})`)}, p.type
-FROM ${mirror}${place.table}_past AS p
+        `SELECT p.closed_version, p.valid_to, p.organization_id, ${row(place, past)},
+  ${before}, ${none('int')}, ${micro(dialect, `(0 - ${wide(`coalesce(${before}, 0)`)})`)}, ${past('type')}
+FROM ${mirror}past AS p
 ${since(place, 'p', 'valid_to')}
-WHERE ${isNowhere(dialect, place.table)}`,
+WHERE p.resource = '${place.resource}' AND p.is_removed = 1`,
       ];
     }).join('\nUNION ALL\n');
   },
@@ -344,13 +356,13 @@ const OF_CREDITS = view(
     const digits = microOf('l.amount_exact', 'l.amount_micro');
     const lists = PLACES.flatMap(place => {
       const { place: name, resource, table, part, isReserved } = place;
-      const listed = isReserved ? `CASE WHEN ${stands('l')} THEN ${digits} ELSE 0 END` : digits;
+      const listed = isReserved ? `CASE WHEN ${stands(of('l'))} THEN ${digits} ELSE 0 END` : digits;
       const known = (alias: string) =>
         `s.organization_id = ${alias}.organization_id AND s.resource = '${resource}'`;
       return [
         `SELECT l.organization_id, ${word(name)}, l.credit_id, l.${part}, 0, 0, ${listed}, 0, l.type FROM ${mirror}${table} AS l
   WHERE EXISTS (SELECT 1 FROM ${mirror}resource_states AS s WHERE ${known('l')} AND s.first_complete_at IS NOT NULL)`,
-        `SELECT h.organization_id, ${word(name)}, h.credit_id, h.${part}, 0, 0, 0, coalesce(${amountOf(place, 'h')}, 0), h.type FROM ${mirror}${table}_history AS h
+        `SELECT h.organization_id, ${word(name)}, h.credit_id, h.${part}, 0, 0, 0, coalesce(${amountOf(place, of('h'))}, 0), h.type FROM ${mirror}${table}_history AS h
   JOIN ${mirror}resource_states AS s ON ${known('h')} AND h.valid_from <= s.first_complete_at AND (h.valid_to IS NULL OR h.valid_to > s.first_complete_at)`,
       ];
     });
@@ -410,7 +422,7 @@ const OF_PROJECTS = view(
   dialect => {
     const { mirror, none, greatest, least, sum, whole, instant } = dialect;
     const columns = (place: Place) =>
-      `s.project_id, s.project_name, ${vintageOf(dialect, place, 's')} AS vintage`;
+      `s.project_id, s.project_name, ${vintageOf(dialect, place, of('s'))} AS vintage`;
     const fallen = greatest('0 - coalesce(m.moved_micro, 0)', '0');
     const risen = greatest('coalesce(m.moved_micro, 0)', '0');
     const place = 'JOIN places AS p ON p.project_id = ';
@@ -523,31 +535,28 @@ const RESTATEMENTS = view(
     after: ['text', 'what stands there since; null where it is gone'],
     sync_id: ['int', 'the sync that found it; old syncs are removed in time'],
   },
-  ({ mirror, word, bytewise, year }) => {
-    const inPlace = (table: string, column: string) =>
-      `(SELECT n.${column} FROM ${mirror}${table} AS n WHERE n.version = p.closed_version)`;
+  dialect => {
+    const { mirror, bytewise, year } = dialect;
+    const retirement = ofPast(dialect, 'retirements');
+    const certificate = ofPast(dialect, 'certificates');
     const next = (table: string, column: string) =>
-      `coalesce(${inPlace(table, column)}, ${inPlace(`${table}_past`, column)})`;
-    const hasNext = (table: string) =>
-      `(EXISTS ${inPlace(table, 'version')} OR EXISTS ${inPlace(`${table}_past`, 'version')})`;
-    const change = (table: string) =>
-      bytewise(`CASE WHEN ${hasNext(table)} THEN 'changed' ELSE 'removed' END`);
-    const proven = `r.organization_id = p.organization_id AND r.id = p.retirement_id`;
+      `coalesce((SELECT n.${column} FROM ${mirror}${table} AS n WHERE n.version = p.closed_version), (SELECT ${ofPast(dialect, table, 'n')(column)} FROM ${mirror}past AS n WHERE n.version = p.closed_version))`;
+    const change = bytewise("CASE p.is_removed WHEN 0 THEN 'changed' ELSE 'removed' END");
     const dated = year(
-      `coalesce((SELECT r.created_at FROM ${mirror}retirements AS r WHERE ${proven}), (SELECT max(r.created_at) FROM ${mirror}retirements_past AS r WHERE ${proven}))`,
+      `coalesce((SELECT r.created_at FROM ${mirror}retirements AS r WHERE r.organization_id = p.organization_id AND r.id = p.key), (SELECT max(${ofPast(dialect, 'retirements', 'r')('created_at')}) FROM ${mirror}past AS r WHERE r.resource = 'retirements' AND r.organization_id = p.organization_id AND r.key = p.key))`,
     );
-    return `SELECT p.closed_version, p.valid_to, p.organization_id, ${word('retirements')}, p.id, ${year('p.created_at')},
-  ${change('retirements')},
-  p.amount_exact, ${next('retirements', 'amount_exact')}, p.closed_by
-FROM ${mirror}retirements_past AS p
-WHERE ${year('p.created_at')} < ${year('p.valid_to')}
+    return `SELECT p.closed_version, p.valid_to, p.organization_id, p.resource, p.key, ${year(retirement('created_at'))},
+  ${change},
+  ${retirement('amount_exact')}, ${next('retirements', 'amount_exact')}, p.closed_by
+FROM ${mirror}past AS p
+WHERE p.resource = 'retirements' AND ${year(retirement('created_at'))} < ${year('p.valid_to')}
 UNION ALL
-SELECT p.closed_version, p.valid_to, p.organization_id, ${word('certificates')}, p.retirement_id, ${dated},
-  ${change('certificates')},
-  p.sha256, ${next('certificates', 'sha256')}, p.closed_by
-FROM ${mirror}certificates_past AS p
-WHERE p.state = 'stored' AND ${next('certificates', 'sha256')} IS DISTINCT FROM p.sha256
-  AND (${hasNext('certificates')} OR ${dated} < ${year('p.valid_to')})`;
+SELECT p.closed_version, p.valid_to, p.organization_id, p.resource, p.key, ${dated},
+  ${change},
+  ${certificate('sha256')}, ${next('certificates', 'sha256')}, p.closed_by
+FROM ${mirror}past AS p
+WHERE p.resource = 'certificates' AND ${next('certificates', 'sha256')} IS DISTINCT FROM ${certificate('sha256')}
+  AND (p.is_removed = 0 OR ${dated} < ${year('p.valid_to')})`;
   },
 );
 

@@ -1,43 +1,19 @@
-import { type Columns, type Dialect, type Mirrored, SURE, view } from '../../schema.js';
+import { cellsOf, type Dialect, type Mirrored, nameOf, SURE, view } from '../../schema.js';
 import { RESOURCES } from './mirrored.js';
 
-/** A row comes with its columns; of the amount its own digits are enough. */
-function shownOf({ columns, shows, key }: Mirrored): Columns {
-  const isShown = (name: string) =>
-    shows?.includes(name) ?? (name !== 'amount' && !(name === 'organization_id' && key.includes(name)));
-  return Object.fromEntries(Object.entries(columns).filter(([name]) => isShown(name)));
-}
+/** Of the amount its own digits are enough, of a certificate what is proven by it. */
+const isShown = (entry: Mirrored, name: string): boolean => entry.shows?.includes(name) ?? name !== 'amount';
 
-/** The three ways in which a row of one table changes: into what is true now, into what was true, and to nothing. */
-function changesOf(dialect: Dialect, entry: Mirrored): string {
-  const { mirror, none, word, bytewise, object } = dialect;
-  const { table, resource, owner, key, only } = entry;
-  const id = key.find(name => name !== 'organization_id') ?? 'id';
-  const shown = shownOf(entry);
-  const names = Object.keys(shown).filter(name => !key.includes(name));
-  const differ = names.map(
-    name => `CASE WHEN n.${name} IS DISTINCT FROM p.${name} THEN '${name},' ELSE '' END`,
-  );
-  const owned = (alias: string) =>
-    owner === null ? `${none('text')}, ${none('text')}` : `${alias}.${owner}, o.full_name`;
-  const joins = (alias: string, sync: string) =>
-    `${owner === null ? '' : `LEFT JOIN ${mirror}organizations AS o ON o.id = ${alias}.${owner} `}LEFT JOIN ${mirror}syncs AS r ON r.id = ${alias}.${sync}`;
-  const come = (from: string) => `SELECT n.version, n.valid_from, ${owned('n')}, ${word(resource)}, n.${id},
-  ${bytewise("CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END")},
-  CASE WHEN p.version IS NOT NULL THEN ${object('p', shown)} END,
-  ${object('n', shown)},
-  ${bytewise(`CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(${differ.join(' || ')}, ','), ''), 'document') END`)},
-  n.sync_id, r.trigger, r.job_id, r.delivery_id
-FROM ${mirror}${from} AS n LEFT JOIN ${mirror}${table}_past AS p ON p.closed_version = n.version
-${joins('n', 'sync_id')}${only === undefined ? '' : `\nWHERE n.${only}`}`;
-  const gone = `SELECT p.closed_version, p.valid_to, ${owned('p')}, ${word(resource)}, p.${id}, ${word('removed')},
-  ${object('p', shown)},
-  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
-FROM ${mirror}${table}_past AS p
-${joins('p', 'closed_by')}
-WHERE ${only === undefined ? '' : `p.${only} AND `}NOT EXISTS (SELECT 1 FROM ${mirror}${table} AS n WHERE n.version = p.closed_version)
-  AND NOT EXISTS (SELECT 1 FROM ${mirror}${table}_past AS n WHERE n.version = p.closed_version)`;
-  return [come(table), come(`${table}_past`), gone].join('\nUNION ALL\n');
+const NOT_SHOWN = RESOURCES.flatMap((entry: Mirrored) =>
+  Object.keys(cellsOf(entry)).filter(name => !isShown(entry, name)),
+).filter((name, place, all) => all.indexOf(name) === place);
+
+/** What is true now of one table. */
+function ofNow({ mirror, none, word, object }: Dialect, entry: Mirrored): string {
+  const { table, resource, owner, only } = entry;
+  const shown = Object.entries(cellsOf(entry)).filter(([name]) => isShown(entry, name));
+  const after = object('n', Object.fromEntries(shown));
+  return `SELECT version, valid_from, ${owner ?? none('text')}, ${word(resource)}, ${nameOf(entry)}, ${after}, sync_id FROM ${mirror}${table} AS n${only === undefined ? '' : ` WHERE ${only}`}`;
 }
 
 export const CHANGES = view(
@@ -70,5 +46,24 @@ export const CHANGES = view(
     job_id: ['int', 'the job of the inbox that did it; null where none did'],
     delivery_id: ['int', 'the newest delivery that this job answers; null where none had asked for it'],
   },
-  dialect => RESOURCES.map(entry => changesOf(dialect, entry)).join('\nUNION ALL\n'),
+  dialect => {
+    const { mirror, bytewise, shown, differ, none } = dialect;
+    const past = (version: string, from: string, after: string, sync: string) =>
+      `SELECT ${version}, ${from}, organization_id, resource, key, ${after}, ${sync} FROM ${mirror}past`;
+    const came = [
+      ...RESOURCES.map(entry => ofNow(dialect, entry)),
+      past('version', 'valid_from', shown('cells', NOT_SHOWN), 'sync_id'),
+      `${past('closed_version', 'valid_to', none('text'), 'closed_by')} WHERE is_removed = 1`,
+    ];
+    return `WITH came (number, observed_at, organization_id, resource, id, after, sync) AS (
+  ${came.join('\n  UNION ALL\n  ')}
+)
+SELECT c.number, c.observed_at, c.organization_id, o.full_name, c.resource, c.id,
+  ${bytewise("CASE WHEN c.after IS NULL THEN 'removed' WHEN p.version IS NULL THEN 'added' ELSE 'changed' END")},
+  ${shown('p.cells', NOT_SHOWN)}, c.after,
+  CASE WHEN p.version IS NOT NULL AND c.after IS NOT NULL THEN coalesce(${differ('c.after', 'p.cells')}, ${bytewise("'document'")}) END,
+  c.sync, r.trigger, r.job_id, r.delivery_id
+FROM came AS c LEFT JOIN ${mirror}past AS p ON p.closed_version = c.number
+LEFT JOIN ${mirror}organizations AS o ON o.id = c.organization_id LEFT JOIN ${mirror}syncs AS r ON r.id = c.sync`;
+  },
 );

@@ -56,6 +56,10 @@ SELECT (CASE WHEN instant < '0001-01-01T00:00:00Z'::timestamptz THEN '0000' ELSE
   || to_char(instant AT TIME ZONE 'UTC', '-MM-DD"T"HH24:MI:SS.MS"Z"')) COLLATE "C"
 $$;
 COMMENT ON FUNCTION mirror.as_text IS 'An instant as SQLite holds it, whatever the time zone of the connection.';
+CREATE FUNCTION mirror.as_instant(instant text) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+SELECT (CASE WHEN instant COLLATE "C" < '0001' THEN '0001' || substr(instant, 5) || ' BC' ELSE instant END)::timestamptz(3)
+$$;
+COMMENT ON FUNCTION mirror.as_instant IS 'The instant of such a text.';
 `;
 
 export const TELL_OF_CHANGES = `CREATE FUNCTION mirror.tell_of_changes() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,4 +1,14 @@
-import { type Columns, ENDED, index, type Mirrored, mirrored, type Part } from '../../schema.js';
+import {
+  type Columns,
+  DATED,
+  index,
+  type Mirrored,
+  mirrored,
+  raw,
+  SURE,
+  table,
+  VERSION,
+} from '../../schema.js';
 
 const AMOUNT = {
   amount: ['real', 'tonnes, to look at; sums of it are not exact'],
@@ -248,8 +258,8 @@ export const RESOURCES = [
     rules: [
       "CHECK ((state = 'stored') = (file IS NOT NULL AND sha256 IS NOT NULL AND size IS NOT NULL AND fetched_at IS NOT NULL))",
     ],
-    past: 'Certificates that were replaced by another file, or whose retirement is gone. Their files are kept.',
-    history: 'Every certificate that was ever stored, replaced ones included, and those still to come.',
+    history:
+      'Every certificate that was ever stored, with those that were replaced by another file or whose retirement is gone, and those still to come. All files are kept.',
     shows: ['retirement_id', 'state', 'sha256', 'size', 'fetched_at'],
     only: "state = 'stored'",
     dated: {
@@ -260,24 +270,48 @@ export const RESOURCES = [
       ],
       sync_id: ['int', 'the sync that fetched the file; null before'],
     },
-    ended: { ...ENDED, closed_by: ['int', 'the sync that closed it'] },
-    endedInHistory: {
-      valid_to: ['instant', 'null where it is still the newest; else it was so before, not at, this instant'],
-      closed_by: ['int', 'the sync that closed it; null where it is still the newest'],
-      closed_version: [
-        'int',
-        'number of the counter that its closing took; null where it is still the newest',
-      ],
-    },
   },
 ] as const satisfies readonly Mirrored[];
 
-export const MIRRORED: readonly Part[] = [
+/** What is no longer true, of whatever resource. */
+export const PAST = table(
+  'mirror.past',
+  'Versions that are no longer true, of all tables: changed or gone. People read the views "_history" instead.',
+  {
+    closed_version: [
+      'int',
+      'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone',
+      'PRIMARY KEY',
+    ],
+    version: ['int', VERSION.version[1], 'NOT NULL UNIQUE'],
+    resource: ['text', 'what it is a version of, by its word in syncs', SURE],
+    organization_id: ['text', 'whose it was, of an organization its own id; null for what belongs to nobody'],
+    key: ['text', 'id of the row: of a credit its credit_id, of a certificate its retirement_id', SURE],
+    valid_from: DATED.valid_from,
+    valid_to: [
+      'instant',
+      'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant',
+      SURE,
+    ],
+    sync_id: DATED.sync_id,
+    closed_by: ['int', 'the sync that closed it', SURE],
+    cells: ['cells', 'its columns, a JSON object', SURE],
+    document: ['text', "the registry's whole object as sent; null where it sends none"],
+    is_removed: ['int', '1 where nothing took its place, else 0', 'NOT NULL CHECK (is_removed IN (0, 1))'],
+  },
+);
+
+export const MIRRORED = [
+  PAST,
+  index('past_by_key', 'mirror.past', 'resource, organization_id, key'),
+  raw(({ engine, mirror }) => {
+    const file = engine === 'sqlite' ? "json_extract(cells, '$.file')" : "(cells ->> 'file')";
+    return `CREATE INDEX past_by_file ON ${mirror}past (${file}) WHERE resource = 'certificates';\n`;
+  }),
   ...RESOURCES.map(mirrored),
   index('installations_by_organization', 'mirror.installations', 'organization_id'),
   index('retirements_by_created_at', 'mirror.retirements', 'organization_id, created_at, amount_micro'),
   index('certificates_by_due_at', 'mirror.certificates', 'organization_id, due_at'),
   index('certificates_not_stored', 'mirror.certificates', 'organization_id, state', "state <> 'stored'"),
   index('certificates_by_file', 'mirror.certificates', 'file', 'file IS NOT NULL'),
-  index('certificates_past_by_file', 'mirror.certificates_past', 'file', 'file IS NOT NULL'),
 ];

@@ -54,7 +54,7 @@ const OF_USE = ['syncs', 'resource_states', 'deliveries', 'jobs', 'rejected_webh
 export function inOrderOfUse(relations: readonly Relation[]): readonly Relation[] {
   const rank = ({ kind, name }: Relation): number => {
     if (name.endsWith('_history')) return 3;
-    if (name.endsWith('_past')) return 4;
+    if (name === 'past') return 4;
     if (kind === 'view') return name === 'freshness' ? -1 : 0;
     if (findEntry(name) !== undefined) return 1;
     return OF_USE.includes(name) ? 2 : 5;

@@ -1,11 +1,11 @@
 import type { Column, Columns, Kind, Part, Relation } from '../../../migrations/schema.js';
-import type { DATED, ENDED, ENDED_IN_HISTORY, VERSION } from '../../../migrations/schema.js';
+import type { DATED, ENDED_IN_HISTORY, VERSION } from '../../../migrations/schema.js';
 import type { TABLES as INBOX } from '../../../migrations/inbox/0001/tables.js';
 import type { BALANCE } from '../../../migrations/mirror/0001/balance.js';
 import type { BOOKS } from '../../../migrations/mirror/0001/books.js';
 import type { CHANGES } from '../../../migrations/mirror/0001/changes.js';
 import type { OF_NOW } from '../../../migrations/mirror/0001/freshness.js';
-import type { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import type { PAST, RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import type { SUMS } from '../../../migrations/mirror/0001/sums.js';
 import type { VERDICTS } from '../../inbox/delivery.js';
 import type { JOB_STATES, PARTS } from '../../inbox/job.js';
@@ -29,6 +29,7 @@ interface Values extends Record<Kind, unknown> {
   readonly real: number;
   readonly instant: string;
   readonly json: string;
+  readonly cells: unknown;
   readonly bytes: Uint8Array;
 }
 
@@ -69,24 +70,20 @@ type RowOf<Table extends string, C extends Columns> = {
 type Named<R extends Relation> = R['name'] extends `mirror.${infer Table}` ? Table : R['name'];
 type Made<P> = P extends Part<infer R> ? R : never;
 type Single = Made<
-  (typeof INBOX | typeof BOOKS | typeof OF_NOW | typeof SUMS | typeof BALANCE)[number] | typeof CHANGES
+  | (typeof INBOX | typeof BOOKS | typeof OF_NOW | typeof SUMS | typeof BALANCE)[number]
+  | typeof PAST
+  | typeof CHANGES
 >;
 
 type Entry = (typeof RESOURCES)[number];
-type Of<E, Name extends string, Usual extends Columns> =
-  E extends Readonly<Record<Name, infer Own extends Columns>> ? Own : Usual;
-type Now<E extends Entry> = typeof VERSION & E['columns'] & Of<E, 'dated', typeof DATED>;
+type Dated<E> = E extends { readonly dated: infer Own extends Columns } ? Own : typeof DATED;
+type Now<E extends Entry> = typeof VERSION & E['columns'] & Dated<E>;
 
 /** Every table and view that readers ask, by the name that they ask it by. */
 export type Tables = {
   readonly [R in Single as Named<R>]: RowOf<Named<R>, R['columns']>;
 } & { readonly [E in Entry as E['table']]: RowOf<E['table'], Now<E>> } & {
-  readonly [E in Entry as `${E['table']}_past`]: RowOf<E['table'], Now<E> & Of<E, 'ended', typeof ENDED>>;
-} & {
-  readonly [E in Entry as `${E['table']}_history`]: RowOf<
-    E['table'],
-    Now<E> & Of<E, 'endedInHistory', typeof ENDED_IN_HISTORY>
-  >;
+  readonly [E in Entry as `${E['table']}_history`]: RowOf<E['table'], Now<E> & typeof ENDED_IN_HISTORY>;
 };
 
 /** What only one engine has, readers do not ask. */

@@ -13,7 +13,7 @@ export function syncLaws({ latest, dayBefore, newestSync }: Say): readonly Law[]
       law: `the syncs behind ${table} are there`,
       sql: `SELECT ${key.join(` || ', ' || `)} AS found FROM (
         SELECT ${key.join(', ')}, sync_id AS sync FROM ${table}_history
-        UNION ALL SELECT ${key.join(', ')}, closed_by FROM ${table}_past) AS v
+        UNION ALL SELECT ${key.join(', ')}, closed_by FROM ${table}_history) AS v
       WHERE sync NOT IN (SELECT id FROM syncs) AND (${missing(table, newestSync)})`,
     })),
     ...Object.entries(WRITTEN).map(([resource, table]) => ({
@@ -22,7 +22,7 @@ export function syncLaws({ latest, dayBefore, newestSync }: Say): readonly Law[]
       WHERE r.resource <> '${resource}' OR r.organization_id IS DISTINCT FROM v.${scopeOf(table)}
         OR v.valid_from < ${dayBefore('r.started_at')}
         OR (r.finished_at < ${dayBefore('v.valid_from')} AND NOT EXISTS (
-          SELECT 1 FROM ${table}_past AS p WHERE ${sameRow(table)} AND p.valid_to > ${dayBefore('v.valid_from')}))`,
+          SELECT 1 FROM ${table}_history AS p WHERE ${sameRow(table)} AND p.valid_to > ${dayBefore('v.valid_from')}))`,
     })),
     ...EXACT.map(([resource, table]) => ({
       law: `a read wrote as many versions of ${table} as it counted`,
@@ -34,7 +34,7 @@ export function syncLaws({ latest, dayBefore, newestSync }: Say): readonly Law[]
     ...EXACT.filter(([resource]) => resource !== 'certificates').map(([resource, table]) => ({
       law: `a read closed as many versions of ${table} as it counted`,
       sql: `SELECT 'sync ' || r.id || ': counted ' || (r.rows_changed + r.rows_removed) || ', found ' || count(v.version) AS found
-      FROM syncs AS r LEFT JOIN ${table}_past AS v ON v.closed_by = r.id
+      FROM syncs AS r LEFT JOIN past AS v ON v.closed_by = r.id AND v.resource = '${resource}'
       WHERE r.resource = '${resource}'
       GROUP BY r.id HAVING count(v.version) <> r.rows_changed + r.rows_removed`,
     })),

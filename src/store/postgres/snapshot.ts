@@ -1,8 +1,11 @@
+import { POSTGRES } from '../../../migrations/schema.js';
 import type { Value } from '../contract/tables.js';
 import { type Table, writeFilled } from '../sqlite/fill.js';
 import type { Postgres, Query } from './open.js';
 
 const ROWS_AT_ONCE = 250;
+/** SQLite keeps them as text. */
+const CELLS = POSTGRES.shown('cells', []);
 const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /** What stands in the file for what is asked of the inbox here: nobody who has the file has that. */
@@ -25,7 +28,8 @@ async function* readRows(
   query: Query,
   { name, columns }: Table,
 ): AsyncGenerator<readonly Readonly<Record<string, Value>>[]> {
-  const asked = ASKED[name] ?? `SELECT ${columns.join(', ')} FROM mirror.${name}`;
+  const read = columns.map(column => (column === 'cells' ? `${CELLS} AS cells` : column));
+  const asked = ASKED[name] ?? `SELECT ${read.join(', ')} FROM mirror.${name}`;
   await query(`DECLARE read_${name} NO SCROLL CURSOR FOR ${asked}`);
   for (;;) {
     const rows = await query<Record<string, Value>>(`FETCH ${ROWS_AT_ONCE} FROM read_${name}`);

@@ -39,10 +39,10 @@ test('one table that is not vacuumed is enough to say so', async () => {
   const role = `"${decodeURIComponent(new URL(worker.url).username).replaceAll('"', '""')}"`;
   await owner.query(`GRANT MAINTAIN ON ALL TABLES IN SCHEMA inbox, mirror TO ${role}`);
   expect(await forget(worker)).toMatchObject({ vacuumed: true });
-  await owner.query(`REVOKE MAINTAIN ON mirror.members_past FROM ${role}`);
+  await owner.query(`REVOKE MAINTAIN ON mirror.past FROM ${role}`);
   const { vacuumed, stderr } = await forget(worker);
   expect(vacuumed).toBe(false);
-  expect(stderr).toContain('NOT vacuumed: permission denied to vacuum "members_past", skipping it. ');
+  expect(stderr).toContain('NOT vacuumed: permission denied to vacuum "past", skipping it. ');
 });
 
 test('who asks that nothing be vacuumed is told how it is', async () => {
@@ -56,25 +56,25 @@ test('T75 what a vacuum leaves of a row is said, and what is told to be done abo
   const database = await temporaryDatabase();
   const owner = openTemporary(database, 1);
   await owner.query(
-    `INSERT INTO mirror.members_past (version, organization_id, id, email, valid_from, valid_to, sync_id, closed_by,
-       document, closed_version)
-     SELECT n, 'organization-1', n, email, now(), now(), 1, 1, '{}', n + 2
+    `INSERT INTO mirror.past (closed_version, version, resource, organization_id, key, valid_from, valid_to, sync_id,
+       closed_by, cells, document, is_removed)
+     SELECT n + 2, n, 'members', 'organization-1', n, now(), now(), 1, 1, jsonb_build_object('email', email), '{}', 1
      FROM (VALUES (1, 'another@example.org'), (2, 'someone@example.org')) AS v (n, email)`,
   );
   const isInFile = async () => {
     await owner.query('CHECKPOINT');
     const [row] = await owner.query<{ found: boolean }>(
       `SELECT position('someone@example.org'::bytea IN
-         pg_read_binary_file(pg_relation_filepath('mirror.members_past'))) > 0 AS found`,
+         pg_read_binary_file(pg_relation_filepath('mirror.past'))) > 0 AS found`,
     );
     return row?.found;
   };
   const { stderr } = await forget(database);
-  expect(await owner.query('SELECT email FROM mirror.members_past')).toEqual([
+  expect(await owner.query("SELECT cells ->> 'email' AS email FROM mirror.past")).toEqual([
     { email: 'another@example.org' },
   ]);
   expect(await isInFile()).toBe(true);
   expect(stderr).toContain("may stay in free space of the server's files");
-  await owner.query('VACUUM FULL mirror.members_past');
+  await owner.query('VACUUM FULL mirror.past');
   expect(await isInFile()).toBe(false);
 });

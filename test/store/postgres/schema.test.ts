@@ -12,7 +12,7 @@ import { type Database, openTemporary, temporaryDatabase } from '../../support/p
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   INTEGER: ['bigint'],
   REAL: ['double precision'],
-  TEXT: ['text', 'timestamp(3) with time zone'],
+  TEXT: ['text', 'jsonb', 'timestamp(3) with time zone'],
   BLOB: ['bytea'],
 };
 const INSTANT = /_at$|^valid_(from|to)$|^claimed_until$/;

@@ -89,7 +89,7 @@ test('ten who type migrate at once all succeed, and each file is applied by one 
 /** What a later version may do to a schema: columns are only added. */
 const LATER = (newest: number) => `
   ALTER TABLE mirror.warehouse_credits ADD COLUMN later text;
-  ALTER TABLE mirror.warehouse_credits_past ADD COLUMN later text;
+  ALTER TABLE mirror.past ADD COLUMN later text;
   ALTER TABLE mirror.syncs ADD COLUMN later bigint NOT NULL DEFAULT 0;
   ALTER TABLE mirror.resource_states ADD COLUMN later bigint;
   ALTER TABLE inbox.deliveries ADD COLUMN later text;

@@ -10,7 +10,7 @@ import type { Postgres } from '../open.js';
 import { NUMBER } from './fence.js';
 import { given, known, type Perform, SYNC } from './perform.js';
 import type { Syncs } from './syncs.js';
-import { listed, names } from './versions.js';
+import { archived } from './versions.js';
 
 const ENTER_AT_ONCE = 250;
 const DUE_AT_ONCE = 500;
@@ -20,6 +20,9 @@ const WAIT = `CASE
   WHEN word IN ('stored', 'replaced', 'unchanged') THEN interval '30 days'
   WHEN kind = 'none' THEN least(interval '30 days', interval '1 day' * 2 ^ least(attempts, 10))
   ELSE least(interval '1 day', interval '5 minutes' * 2 ^ least(attempts, 10)) END`;
+
+const REPLACED =
+  "FROM mirror.certificates AS v JOIN dated AS d ON d.known = v.version WHERE d.word = 'replaced'";
 
 const WRITE = `
   WITH given AS (
@@ -40,14 +43,12 @@ const WRITE = `
   ),
   dated AS (
     SELECT *, ${WAIT} AS wait, greatest(observed_at, interval '1 millisecond' + CASE before WHEN 'stored' THEN since ELSE (
-      SELECT max(valid_to) FROM mirror.certificates_past AS p
+      SELECT max(valid_to) FROM mirror.certificates_history AS p
       WHERE p.organization_id = ${given('organization_id')} AND p.retirement_id = j.retirement_id) END) AS at
     FROM judged AS j WHERE known IS NOT NULL AND word <> 'gone'
   ),
   archived AS (
-    INSERT INTO mirror.certificates_past (${names(CERTIFICATES)}, valid_to, closed_by, closed_version)
-    SELECT ${listed(CERTIFICATES, 'c')}, d.at, ${SYNC}, ${known('first', 'bigint')} + d.n
-    FROM mirror.certificates AS c JOIN dated AS d ON d.known = c.version WHERE d.word = 'replaced'
+    ${archived(CERTIFICATES, { at: 'd.at', number: `${known('first', 'bigint')} + d.n` }, REPLACED)}
   ),
   written AS (
     UPDATE mirror.certificates AS c SET

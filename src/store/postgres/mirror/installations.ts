@@ -5,7 +5,7 @@ import { INSTALLATIONS } from '../../../resources/installations.js';
 import { causeColumns } from '../../resource-state.js';
 import { PREPARE_STATES } from './fence.js';
 import { given, known, type Perform } from './perform.js';
-import { names } from './versions.js';
+import { archived, names } from './versions.js';
 
 /** Whose it is, which decides about the fence. Nothing is held yet: who holds a fence looks at installations. */
 const WHOSE = `
@@ -70,17 +70,17 @@ const NEW_ROW = columnsOf(INSTALLATIONS)
   )
   .join(', ');
 
+const REPLACED = `FROM mirror.installations AS v CROSS JOIN dated ${IF_CHANGED} AND id = ${given('id')}`;
+
 /** The row itself is changed, never replaced: who waits for it sees what it has become. */
 const WRITE = `
   WITH dated AS (
     SELECT greatest(${given('arrived_at', 'timestamptz')}, interval '1 millisecond' + coalesce(
       (SELECT valid_from FROM mirror.installations WHERE id = ${given('id')}),
-      (SELECT max(valid_to) FROM mirror.installations_past WHERE id = ${given('id')}))) AS at
+      (SELECT max(valid_to) FROM mirror.installations_history WHERE id = ${given('id')}))) AS at
   ),
   archived AS (
-    INSERT INTO mirror.installations_past (${names(INSTALLATIONS)}, valid_to, closed_by, closed_version)
-    SELECT ${names(INSTALLATIONS)}, at, ${known('sync', 'bigint')}, ${known('first', 'bigint')}
-    FROM mirror.installations CROSS JOIN dated ${IF_CHANGED} AND id = ${given('id')}
+    ${archived(INSTALLATIONS, { at: 'at', number: known('first', 'bigint') }, REPLACED)}
   )
   INSERT INTO mirror.installations (${names(INSTALLATIONS)})
   SELECT ${NEW_ROW} FROM dated AS d LEFT JOIN mirror.installations AS i ON i.id = ${given('id')} ${IF_CHANGED}

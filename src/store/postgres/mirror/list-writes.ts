@@ -1,7 +1,7 @@
 import { hashesOf } from '../../../mirror/people.js';
 import type { Changes, Insert, OpenSync } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
-import { columnsOf, type Entry } from '../../../resources/entry.js';
+import type { Entry } from '../../../resources/entry.js';
 import { type ListResource, LISTS } from '../../../resources/lists.js';
 import { enterStatement } from './enter-rows.js';
 import { NUMBER } from './fence.js';
@@ -9,7 +9,7 @@ import { PUT_PAGES } from './pages.js';
 import { given, known, SYNC } from './perform.js';
 import { RETIREMENT_VANISHES } from './retirements.js';
 import type { Work } from './syncs.js';
-import { cellsByName, listed, names, sameKey, typedColumns } from './versions.js';
+import { archived, cellsByName, names, sameKey, typedColumns } from './versions.js';
 
 const NEXT = "interval '1 millisecond'";
 
@@ -21,9 +21,6 @@ const NEXT = "interval '1 millisecond'";
 function writeStatement(resource: ListResource): string {
   const entry = LISTS[resource];
   const { table, scope } = entry;
-  const values = columnsOf(entry).map(
-    name => VALUES[name] ?? (name === scope ? given('organization_id') : `c.${name}`),
-  );
   return `
   WITH given AS (
     SELECT r.*, ${given('organization_id')} AS ${scope}, sum((NOT follows)::int) OVER (ORDER BY n) AS chain
@@ -40,44 +37,43 @@ function writeStatement(resource: ListResource): string {
   before AS (
     SELECT chain, CASE
       WHEN NOT looks THEN NULL
-      WHEN replaces IS NULL THEN (SELECT max(p.valid_to) FROM mirror.${table}_past AS p WHERE ${sameKey(entry, 'p', 'a')})
+      WHEN replaces IS NULL THEN (SELECT max(p.valid_to) FROM mirror.${table}_history AS p WHERE ${sameKey(entry, 'p', 'a')})
       ELSE (SELECT p.valid_from FROM mirror.${table} AS p WHERE p.version = a.replaces)
     END AS at
     FROM kept AS a WHERE place = 0
   ),
   dated AS (
-    SELECT a.*, ${known('first', 'bigint')} + n AS version, place * ${NEXT}
-      + greatest(max(observed_at - place * ${NEXT}) OVER (PARTITION BY chain ORDER BY n), b.at + ${NEXT}) AS at
+    SELECT a.*, ${known('first', 'bigint')} + n AS version, ${SYNC} AS sync_id, place * ${NEXT}
+      + greatest(max(observed_at - place * ${NEXT}) OVER (PARTITION BY chain ORDER BY n), b.at + ${NEXT}) AS valid_from
     FROM kept AS a JOIN before AS b USING (chain)
   ),
   chained AS (
-    SELECT *, lead(at) OVER own AS next_at, lead(version) OVER own AS next_version
+    SELECT *, lead(valid_from) OVER own AS next_at, lead(version) OVER own AS next_version
     FROM dated WINDOW own AS (PARTITION BY chain ORDER BY n)
   ),
   moved AS (
     DELETE FROM mirror.${table} AS t USING chained AS c WHERE c.place = 0 AND t.version = c.replaces
-    RETURNING t.*, c.at, c.version AS next_version
+    RETURNING t.*, c.valid_from AS next_at, c.version AS next_version
+  ),
+  ended AS (
+    SELECT ${names(entry)}, next_at, next_version FROM moved
+    UNION ALL SELECT ${names(entry)}, next_at, next_version FROM chained WHERE next_at IS NOT NULL
   ),
   archived AS (
-    INSERT INTO mirror.${table}_past (${names(entry)}, valid_to, closed_by, closed_version)
-    SELECT ${listed(entry, 'm')}, m.at, ${SYNC}, m.next_version FROM moved AS m
-    UNION ALL
-    SELECT ${values.join(', ')}, c.next_at, ${SYNC}, c.next_version FROM chained AS c WHERE c.next_at IS NOT NULL
+    ${archived(entry, { at: 'v.next_at', number: 'v.next_version' }, 'FROM ended AS v')}
   ),
   gone AS (SELECT count(*) AS rows FROM moved),
   entered AS (
     INSERT INTO mirror.${table} (${names(entry)})
-    SELECT ${values.join(', ')} FROM chained AS c CROSS JOIN gone WHERE c.next_at IS NULL
+    SELECT ${names(entry)} FROM chained CROSS JOIN gone WHERE next_at IS NULL
   )
   SELECT jsonb_build_object(
     'versions', (SELECT jsonb_agg(coalesce(c.version, 0) ORDER BY g.n) FROM given AS g LEFT JOIN chained AS c USING (n)),
     'added', count(*) FILTER (WHERE place = 0) - (SELECT rows FROM gone),
     'changed', count(*) FILTER (WHERE place > 0) + (SELECT rows FROM gone),
-    'latest', max(at))
+    'latest', max(valid_from))
   FROM chained`;
 }
-
-const VALUES: Readonly<Record<string, string>> = { valid_from: 'c.at', sync_id: SYNC };
 
 /** No one who has asked to be forgotten. Looked at under the lock that forgetting takes too. */
 function isKept({ columns }: Entry): string {
@@ -96,8 +92,7 @@ function closeStatement(resource: ListResource): string {
     RETURNING t.*, greatest(c.observed_at, t.valid_from + ${NEXT}) AS at, ${known('first', 'bigint')} + c.n AS number
   ),
   archived AS (
-    INSERT INTO mirror.${entry.table}_past (${names(entry)}, valid_to, closed_by, closed_version)
-    SELECT ${listed(entry, 'c')}, c.at, ${SYNC}, c.number FROM closed AS c
+    ${archived(entry, { at: 'v.at', number: 'v.number', isRemoved: '1' }, 'FROM closed AS v')}
   )${resource === 'retirements' ? RETIREMENT_VANISHES : ''}
   SELECT jsonb_build_object('removed', count(*), 'closed', max(at)) FROM closed`;
 }

@@ -5,7 +5,7 @@ import { formatInstant } from '../../../resources/columns.js';
 import type { Tables } from '../../contract/tables.js';
 import type { Postgres, Query } from '../open.js';
 
-type Member = Pick<Tables['members'], 'version' | 'organization_id' | 'email' | 'document'>;
+type Member = Tables['members_history'];
 
 interface Said {
   readonly organization_id: string;
@@ -30,28 +30,32 @@ export function createPeople({ query, transact }: Postgres): Pick<MirrorPort, 'f
           hashOfAddress(address),
           formatInstant(at),
         ]);
-        const present = await removeOf(ask, 'members', address);
-        const past = await removeOf(ask, 'members_past', address);
-        for (const { organization_id: organizationId } of present) {
+        const removed = await removeOf(ask, address);
+        for (const { organization_id: organizationId, valid_to: end } of removed) {
+          if (end !== null) continue;
           await ask(
             "UPDATE mirror.resource_states SET rows = rows - 1 WHERE organization_id = $1 AND resource = 'members'",
             [organizationId],
           );
         }
         await blank(ask, address);
-        return present.length + past.length;
+        return removed.length;
       });
     },
   };
 }
 
-/** Removes what names an address, and answers it. */
-async function removeOf(ask: Query, table: 'members' | 'members_past', address: string): Promise<Member[]> {
-  const all = await ask<Member>(`SELECT version, organization_id, email, document FROM mirror.${table}`);
+const REMOVALS = [
+  'DELETE FROM mirror.members WHERE version = ANY ($1::bigint[])',
+  'DELETE FROM mirror.past WHERE version = ANY ($1::bigint[])',
+  'UPDATE mirror.past SET is_removed = 1 WHERE closed_version = ANY ($1::bigint[])',
+];
+
+/** Removes what names an address, past or present, and answers it. What stood before it is gone with it. */
+async function removeOf(ask: Query, address: string): Promise<Member[]> {
+  const all = await ask<Member>('SELECT * FROM mirror.members_history');
   const found = all.filter(member => isOf(member, address));
-  await ask(`DELETE FROM mirror.${table} WHERE version = ANY ($1::bigint[])`, [
-    found.map(row => row.version),
-  ]);
+  for (const removal of REMOVALS) await ask(removal, [found.map(({ version }) => version)]);
   return found;
 }
 

@@ -5,7 +5,7 @@ import { PROJECTS } from '../../../resources/projects.js';
 import { NUMBER } from './fence.js';
 import { given, known, SYNC } from './perform.js';
 import type { Syncs } from './syncs.js';
-import { cellsByName, listed, names, typedColumns } from './versions.js';
+import { archived, cellsByName, names, typedColumns } from './versions.js';
 
 const VALUES: Readonly<Record<string, string>> = {
   version: `${known('first', 'bigint')} + d.n`,
@@ -36,15 +36,14 @@ const WRITE = `
   ),
   dated AS (
     SELECT *, greatest(observed_at, interval '1 millisecond' + CASE WHEN stored IS NOT NULL THEN since
-      ELSE (SELECT max(valid_to) FROM mirror.projects_past AS p WHERE p.id = g.id) END) AS at
+      ELSE (SELECT max(valid_to) FROM mirror.projects_history AS p WHERE p.id = g.id) END) AS at
     FROM given AS g WHERE NOT is_older AND unavailable IS NULL AND before IS DISTINCT FROM document
   ),
   moved AS (
     DELETE FROM mirror.projects AS t USING dated AS d WHERE t.version = d.stored RETURNING t.*, d.at, d.n
   ),
   archived AS (
-    INSERT INTO mirror.projects_past (${names(PROJECTS)}, valid_to, closed_by, closed_version)
-    SELECT ${listed(PROJECTS, 'm')}, m.at, ${SYNC}, ${known('first', 'bigint')} + m.n FROM moved AS m
+    ${archived(PROJECTS, { at: 'v.at', number: `${known('first', 'bigint')} + v.n` }, 'FROM moved AS v')}
   ),
   entered AS (
     INSERT INTO mirror.projects (${names(PROJECTS)})

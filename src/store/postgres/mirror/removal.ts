@@ -1,5 +1,5 @@
 import type { MirrorPort } from '../../../mirror/port.js';
-import { CERTIFICATE_TABLES, LIST_TABLES, SMALL_TABLES } from '../../purged-tables.js';
+import { MEMBERS, PURGED, REST, type Rows } from '../../purged-tables.js';
 import type { Postgres, Query } from '../open.js';
 import { FENCE } from './fence.js';
 import { HOLD_COUNTER } from './people.js';
@@ -26,7 +26,7 @@ const REMOVE_UNNAMED = `
   WITH gone AS (
     DELETE FROM mirror.certificate_pieces AS p WHERE file = ANY ($1::text[])
       AND NOT EXISTS (SELECT 1 FROM mirror.certificates AS c WHERE c.file = p.file)
-      AND NOT EXISTS (SELECT 1 FROM mirror.certificates_past AS c WHERE c.file = p.file)
+      AND NOT EXISTS (SELECT 1 FROM mirror.past AS c WHERE c.resource = 'certificates' AND c.cells ->> 'file' = p.file)
     RETURNING file
   )
   SELECT count(DISTINCT file) AS files FROM gone`;
@@ -60,17 +60,9 @@ export function createRemoval(postgres: Postgres, perform: Perform): RemovalOper
       return { last, retirementIds: own.map(({ id }) => id) };
     },
     purgeRows: async (organizationId, last, which) => {
-      const tables = which === 'certificates' ? CERTIFICATE_TABLES : LIST_TABLES;
-      for (const [table, scope] of tables) {
-        const removed = await removeSome(query, table, `${scope} = $1 AND version <= $2`, [
-          organizationId,
-          last,
-        ]);
-        if (removed > 0) return removed;
-      }
-      return which === 'certificates'
-        ? 0
-        : removeSome(query, 'syncs', 'organization_id = $1', [organizationId]);
+      const removed = await removeSome(query, PURGED[which], 'AND version <= $2', [organizationId, last]);
+      if (removed > 0 || which === 'certificates') return removed;
+      return removeSome(query, [['syncs', 'organization_id = ?']], '', [organizationId]);
     },
     endPurge: (organizationId, last, claim) =>
       transact(async ask => {
@@ -85,8 +77,8 @@ export function createRemoval(postgres: Postgres, perform: Perform): RemovalOper
            WHERE organization_id = $1 AND version > $2 AND state <> 'uninstalled' ORDER BY id`,
           [organizationId, last],
         );
-        for (const [table, scope] of [...CERTIFICATE_TABLES, ...LIST_TABLES, ...SMALL_TABLES]) {
-          await ask(`DELETE FROM mirror.${table} WHERE ${scope} = $1`, [organizationId]);
+        for (const [table, which] of REST) {
+          await ask(`DELETE FROM mirror.${table} WHERE ${numbered(which)}`, [organizationId]);
         }
         const removed = await removeLocked(
           ask,
@@ -95,10 +87,8 @@ export function createRemoval(postgres: Postgres, perform: Perform): RemovalOper
         return { files: removed, installations: installations.map(({ id }) => id) };
       }),
     removeMembers: async () => {
-      for (const table of ['members', 'members_past']) {
-        const removed = await removeSome(query, table, 'true', []);
-        if (removed > 0) return removed;
-      }
+      const removed = await removeSome(query, MEMBERS, '', []);
+      if (removed > 0) return removed;
       await query("DELETE FROM mirror.resource_states WHERE resource = 'members'");
       return 0;
     },
@@ -110,18 +100,26 @@ export function createRemoval(postgres: Postgres, perform: Perform): RemovalOper
   };
 }
 
+/** Of the first that has some. */
 async function removeSome(
   query: Query,
-  table: string,
-  which: string,
+  tables: readonly Rows[],
+  only: string,
   values: readonly (string | number)[],
 ): Promise<number> {
-  const removed = await query(
-    `DELETE FROM mirror.${table} WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM mirror.${table} WHERE ${which} LIMIT ${SLICE})) RETURNING 1`,
-    values,
-  );
-  return removed.length;
+  for (const [table, which] of tables) {
+    const removed = await query(
+      `DELETE FROM mirror.${table} WHERE ctid = ANY (ARRAY(
+         SELECT ctid FROM mirror.${table} WHERE ${numbered(which)} ${only} LIMIT ${SLICE})) RETURNING 1`,
+      values,
+    );
+    if (removed.length > 0) return removed.length;
+  }
+  return 0;
+}
+
+function numbered(which: string): string {
+  return which.replace('?', '$1');
 }
 
 function knownRetirements(whose: string): string {

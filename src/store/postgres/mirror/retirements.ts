@@ -1,6 +1,12 @@
 import { CERTIFICATES } from '../../../resources/certificates.js';
-import { given, SYNC } from './perform.js';
-import { listed, names } from './versions.js';
+import { given } from './perform.js';
+import { archived } from './versions.js';
+
+const ENDS = {
+  at: "greatest(v.at, v.valid_from + interval '1 millisecond')",
+  number: 'v.number',
+  isRemoved: '1',
+};
 
 /** A retirement that is gone takes its certificate to the past. It may have come after the answer without the retirement. */
 export const RETIREMENT_VANISHES = `,
@@ -10,8 +16,5 @@ export const RETIREMENT_VANISHES = `,
     RETURNING t.*, c.at, c.number + ${given('closing', 'bigint')} AS number
   ),
   certificates_archived AS (
-    INSERT INTO mirror.certificates_past (${names(CERTIFICATES)}, valid_to, closed_by, closed_version)
-    SELECT ${listed(CERTIFICATES, 'g')}, greatest(g.at, g.valid_from + interval '1 millisecond'),
-      ${SYNC}, g.number
-    FROM certificates_gone AS g WHERE g.state = 'stored'
+    ${archived(CERTIFICATES, ENDS, "FROM certificates_gone AS v WHERE v.state = 'stored'")}
   )`;

@@ -1,6 +1,9 @@
+import { POSTGRES } from '../../../../migrations/schema.js';
 import { columnsOf, type Entry, keyOf } from '../../../resources/entry.js';
 import type { Value } from '../../../resources/columns.js';
+import { archive, type Ends } from '../../past.js';
 import { instantFor } from '../driver.js';
+import { SYNC } from './perform.js';
 
 const INSTANT = /_at$/;
 const WHOLE = /^(amount_micro|is_.+)$/;
@@ -37,13 +40,6 @@ function jsonOf(name: string, value: Value): string | number | null {
   return typeof value === 'string' && INSTANT.test(name) ? instantFor(value) : value;
 }
 
-/** Columns of a relation, the same under both of its names. */
-export function listed(entry: Entry, of: string): string {
-  return columnsOf(entry)
-    .map(name => `${of}.${name}`)
-    .join(', ');
-}
-
 export function names(entry: Entry): string {
   return columnsOf(entry).join(', ');
 }
@@ -53,4 +49,13 @@ export function sameKey(entry: Entry, one: string, other: string): string {
   return keyOf(entry)
     .map(name => `${one}.${name} = ${other}.${name}`)
     .join(' AND ');
+}
+
+/** Takes versions into the past as they stand. Something takes their place unless it says otherwise. */
+export function archived(
+  entry: Entry,
+  ends: Pick<Ends, 'at' | 'number'> & Partial<Ends>,
+  from: string,
+): string {
+  return archive(POSTGRES, entry, { by: SYNC, isRemoved: '0', ...ends }, from);
 }

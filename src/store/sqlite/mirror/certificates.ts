@@ -50,9 +50,9 @@ export function createCertificates(
        WHERE organization_id = ? AND due_at > ? AND checked_at > ? LIMIT ?)`,
   );
   const lastEnd = db
-    .prepare<[string, string], string | null>(`SELECT max(valid_to) FROM certificates_past WHERE ${WHOSE}`)
+    .prepare<[string, string], string | null>(`SELECT max(valid_to) FROM certificates_history WHERE ${WHOSE}`)
     .pluck();
-  const archive = createArchive(db, CERTIFICATES);
+  const toPast = createArchive(db, CERTIFICATES);
   const store = db.prepare(
     `UPDATE certificates SET version = @version, state = 'stored', file = @file, sha256 = @sha256, size = @size,
        fetched_at = @at, checked_at = @at, due_at = ${DUE}, attempts = 0, error = NULL, valid_from = @valid_from,
@@ -85,7 +85,7 @@ export function createCertificates(
     const validFrom = date();
     const isStored = known.state === 'stored';
     const version = syncRows.versions(1);
-    if (isStored) archive(known.version, { at: validFrom, syncId, number: version });
+    if (isStored) toPast(known.version, { at: validFrom, syncId, number: version, isRemoved: false });
     store.run({ ...file, ...next, valid_from: validFrom, sync_id: syncId, version });
     return isStored ? 'replaced' : 'stored';
   }

@@ -22,7 +22,7 @@ export function createUnnamedFiles(db: Sqlite, { has, remove }: CertificateFiles
   const named = db
     .prepare<[string, string], number>(
       `SELECT EXISTS (SELECT 1 FROM certificates WHERE file = ?)
-         OR EXISTS (SELECT 1 FROM certificates_past WHERE file = ?)`,
+         OR EXISTS (SELECT 1 FROM past WHERE resource = 'certificates' AND json_extract(cells, '$.file') = ?)`,
     )
     .pluck();
   const isUnnamed = (file: string) => named.get(file, file) === 0;

@@ -36,7 +36,7 @@ export function createInstallations(db: Sqlite, syncRows: SyncRows): MirrorOpera
       rows_changed: stored === undefined ? 0 : 1,
       ...causeColumns(read.cause),
     });
-    if (stored !== undefined) versions.close(stored.version, { at, syncId, number });
+    if (stored !== undefined) versions.close(stored.version, { at, syncId, number, isRemoved: false });
     versions.insert.run(number, ...valuesOf(row), at, syncId, row.document);
   }
 

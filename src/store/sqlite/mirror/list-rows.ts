@@ -31,16 +31,13 @@ export function createListRows(db: Sqlite, resource: ListResource) {
     )
     .safeIntegers()
     .raw();
-  const first = db
-    .prepare<[string, number], [number, ...string[]]>(
-      `SELECT ${place} FROM ${table} WHERE ${scope} = ? ORDER BY ${order} LIMIT ?`,
-    )
-    .raw();
-  const next = db
-    .prepare<(string | number)[], [number, ...string[]]>(
-      `SELECT ${place} FROM ${table} WHERE ${scope} = ? ${later} ORDER BY ${order} LIMIT ?`,
-    )
-    .raw();
+  const from = (which: string) =>
+    db
+      .prepare<(string | number)[], [number, ...string[]]>(
+        `SELECT ${place} FROM ${table} WHERE ${scope} = ? ${which} ORDER BY ${order} LIMIT ?`,
+      )
+      .raw();
+  const [first, next] = [from(''), from(later)];
 
   return {
     find: (organizationId: string, keys: readonly Key[]): StoredRow[] =>
@@ -57,8 +54,7 @@ export function createListRows(db: Sqlite, resource: ListResource) {
         cells: rest.slice(names.length),
       })),
     after: (organizationId: string, last: Key | null, limit: number): NumberedKey[] => {
-      const found =
-        last === null ? first.all(organizationId, limit) : next.all(organizationId, ...last, limit);
+      const found = (last === null ? first : next).all(organizationId, ...(last ?? []), limit);
       return found.map(([version, ...its]) => ({ version, key: its }));
     },
   };

@@ -113,7 +113,7 @@ function createListWrites(
           continue;
         }
         const at = date(insert, previous, entered);
-        const closing = { at, syncId: entered.id, number: next };
+        const closing = { at, syncId: entered.id, number: next, isRemoved: false };
         const wasThere = previous !== null && versions.close(previous, closing);
         const values = [organizationId, ...insert.key, ...insert.cells];
         versions.insert.run(next, ...values, at, entered.id, insert.document);
@@ -128,7 +128,7 @@ function createListWrites(
       let number = closes.length === 0 ? 0 : syncRows.versions(closes.length);
       for (const { version, observedAt } of closes) {
         const before = dates.isAfterAll(observedAt) ? null : versions.validFrom(version);
-        const closing = { at: dates.give(observedAt, before), syncId: id, number: number++ };
+        const closing = { at: dates.give(observedAt, before), syncId: id, number: number++, isRemoved: true };
         vanish?.(version, closing);
         if (versions.close(version, closing)) removed += 1;
       }

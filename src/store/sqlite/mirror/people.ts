@@ -12,7 +12,7 @@ export interface People extends Pick<MirrorOperations, 'forget' | 'forgottenPeop
   readonly mayKeep: (text: string) => boolean;
 }
 
-type Member = Pick<Tables['members'], 'version' | 'organization_id' | 'email' | 'document'>;
+type Member = Tables['members_history'];
 
 export function createPeople(db: Sqlite): People {
   const remember = db.prepare<[string, string]>(
@@ -22,8 +22,7 @@ export function createPeople(db: Sqlite): People {
   const shrink = db.prepare<[string]>(
     "UPDATE resource_states SET rows = rows - 1 WHERE organization_id = ? AND resource = 'members'",
   );
-  const members = removerOf(db, 'members');
-  const past = removerOf(db, 'members_past');
+  const remove = removerOf(db);
   const blank = blankerOf(db);
 
   return {
@@ -32,10 +31,11 @@ export function createPeople(db: Sqlite): People {
       db.pragma('secure_delete = ON');
       return write(db, () => {
         remember.run(hashOfAddress(address), formatInstant(at));
-        const present = members(address);
-        for (const { organization_id: organizationId } of present) shrink.run(organizationId);
+        const removed = remove(address);
+        for (const { organization_id: organizationId, valid_to: end } of removed)
+          if (end === null) shrink.run(organizationId);
         blank(address);
-        return present.length + past(address).length;
+        return removed.length;
       });
     },
     forgottenPeople: () => hashes.all(),
@@ -47,13 +47,17 @@ export function createPeople(db: Sqlite): People {
   };
 }
 
-/** Removes what names an address, and answers it. Inside a transaction: nothing comes in between. */
-function removerOf(db: Sqlite, table: 'members' | 'members_past'): (address: string) => Member[] {
-  const all = db.prepare<[], Member>(`SELECT version, organization_id, email, document FROM ${table}`);
-  const remove = db.prepare<[number]>(`DELETE FROM ${table} WHERE version = ?`);
+/** Removes what names an address, past or present, and answers it. What stood before it is gone with it. Inside a transaction. */
+function removerOf(db: Sqlite): (address: string) => Member[] {
+  const all = db.prepare<[], Member>('SELECT * FROM members_history');
+  const removals = [
+    'DELETE FROM members WHERE version = ?',
+    'DELETE FROM past WHERE version = ?',
+    'UPDATE past SET is_removed = 1 WHERE closed_version = ?',
+  ].map(text => db.prepare<[number]>(text));
   return address => {
     const found = all.all().filter(member => isOf(member, address));
-    for (const { version } of found) remove.run(version);
+    for (const { version } of found) for (const removal of removals) removal.run(version);
     return found;
   };
 }

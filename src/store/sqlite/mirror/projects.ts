@@ -40,7 +40,7 @@ export function createProjects(syncRows: SyncRows, syncs: Syncs): Pick<MirrorOpe
     }
     const at = dates.give(answer.observedAt, stored?.valid_from ?? versions.lastEnd(answer.id));
     const number = syncRows.versions(1);
-    if (stored !== undefined) versions.close(stored.version, { at, syncId: id, number });
+    if (stored !== undefined) versions.close(stored.version, { at, syncId: id, number, isRemoved: false });
     versions.insert.run(number, answer.id, ...answer.cells, at, id, answer.document);
     return stored === undefined ? 'added' : 'changed';
   }

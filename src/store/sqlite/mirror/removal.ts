@@ -1,12 +1,12 @@
 import { type Sqlite, write } from '../open.js';
 import type { Purged } from '../../../mirror/port.js';
-import { CERTIFICATE_TABLES, LIST_TABLES, type PurgedTables, SMALL_TABLES } from '../../purged-tables.js';
+import { MEMBERS, PURGED, REST, type Rows } from '../../purged-tables.js';
 import type { MirrorOperations } from './operations.js';
 import type { SyncRows } from './sync-rows.js';
 import type { UnnamedFiles } from './files.js';
 
 const SLICE = 500;
-const FRESHNESS_FACTS = ['freshness_facts', 'organization_id'] as const;
+const FRESHNESS_FACTS = ['freshness_facts', 'organization_id = ?'] as const;
 
 /**
  * Everything that was mirrored for one organization goes, history included. Fences stay, so that an old claim cannot
@@ -31,10 +31,11 @@ export function createRemoval(
       return { last, retirementIds: ownRetirements(db, organizationId) };
     },
     purgeRows: (organizationId, last, which) =>
-      write(db, () =>
-        which === 'certificates'
-          ? removeOlder(db, CERTIFICATE_TABLES, organizationId, last)
-          : removeOlder(db, LIST_TABLES, organizationId, last) || removeSyncs(db, organizationId),
+      write(
+        db,
+        () =>
+          removeSome(db, PURGED[which], 'AND version <= ?', organizationId, last) ||
+          (which === 'certificates' ? 0 : removeSyncs(db, organizationId)),
       ),
     endPurge: (organizationId, last, claim) =>
       write(db, () => {
@@ -53,14 +54,14 @@ function takeBoth({ fence }: SyncRows, organizationId: string, claim: number): v
   fence.take({ organizationId, part: 'certificates', claim });
 }
 
-function removeOlder(db: Sqlite, tables: PurgedTables, organizationId: string, last: number): number {
-  for (const [table, column] of tables) {
+/** Of the first that has some. */
+function removeSome(db: Sqlite, tables: readonly Rows[], only = '', ...values: (string | number)[]): number {
+  for (const [table, which] of tables) {
     const { changes } = db
       .prepare(
-        `DELETE FROM ${table} WHERE version IN (
-           SELECT version FROM ${table} WHERE ${column} = ? AND version <= ? LIMIT ?)`,
+        `DELETE FROM ${table} WHERE version IN (SELECT version FROM ${table} WHERE ${which} ${only} LIMIT ?)`,
       )
-      .run(organizationId, last, SLICE);
+      .run(...values, SLICE);
     if (changes > 0) return changes;
   }
   return 0;
@@ -85,19 +86,15 @@ function removeRest(db: Sqlite, files: UnnamedFiles, organizationId: string, las
     )
     .pluck()
     .all(organizationId, last);
-  for (const [table, column] of [...CERTIFICATE_TABLES, ...LIST_TABLES, FRESHNESS_FACTS, ...SMALL_TABLES]) {
-    db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(organizationId);
+  for (const [table, which] of [...REST, FRESHNESS_FACTS]) {
+    db.prepare(`DELETE FROM ${table} WHERE ${which}`).run(organizationId);
   }
   return { files: files.removeLocked(named), installations };
 }
 
 function removeMembers(db: Sqlite): number {
-  for (const table of ['members', 'members_past']) {
-    const { changes } = db
-      .prepare(`DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} LIMIT ?)`)
-      .run(SLICE);
-    if (changes > 0) return changes;
-  }
+  const removed = removeSome(db, MEMBERS);
+  if (removed > 0) return removed;
   db.prepare("DELETE FROM resource_states WHERE resource = 'members'").run();
   db.prepare("DELETE FROM freshness_facts WHERE resource = 'members'").run();
   return 0;

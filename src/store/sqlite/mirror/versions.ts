@@ -1,3 +1,5 @@
+import { SQLITE } from '../../../../migrations/schema.js';
+import { archive } from '../../past.js';
 import type { Sqlite } from '../open.js';
 import type { Value } from '../../../resources/columns.js';
 import { columnsOf, type Entry, keyOf } from '../../../resources/entry.js';
@@ -14,24 +16,12 @@ export interface Closing {
   readonly syncId: number;
   /** Of the version that takes its place, or one of its own where the row is gone. */
   readonly number: number;
+  /** Where nothing takes its place. */
+  readonly isRemoved: boolean;
 }
 
 /** The only place that writes a version of a row, or moves one to the past. */
-export interface Versions {
-  current(...key: string[]): StoredVersion | undefined;
-  /** Since when a current version is so. */
-  validFrom(version: number): string | null;
-  /** When the last version of a row that is not there any more ended. */
-  lastEnd(...key: string[]): string | null;
-  /** Of a version, the values of its key and columns, since when it is so, the sync, and the document. */
-  readonly insert: { run(...values: readonly Value[]): unknown };
-  /** Gives a current version other columns than it has, and nothing where it has these. */
-  mend(version: number, cells: readonly Value[]): void;
-  /** Moves a row to the past; false where it was not there any more. */
-  close(version: number, closing: Closing): boolean;
-}
-
-export function createVersions(db: Sqlite, entry: Entry): Versions {
+export function createVersions(db: Sqlite, entry: Entry) {
   const { table } = entry;
   const names = columnsOf(entry);
   const its = keyOf(entry)
@@ -42,9 +32,9 @@ export function createVersions(db: Sqlite, entry: Entry): Versions {
   );
   const since = db.prepare<[number], string>(`SELECT valid_from FROM ${table} WHERE version = ?`).pluck();
   const lastEnd = db
-    .prepare<string[], string | null>(`SELECT max(valid_to) FROM ${table}_past WHERE ${its}`)
+    .prepare<string[], string | null>(`SELECT max(valid_to) FROM ${table}_history WHERE ${its}`)
     .pluck();
-  const insert = db.prepare<Value[]>(
+  const insert: { run(...values: readonly Value[]): unknown } = db.prepare<Value[]>(
     `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
   );
   const cells = entry.columns.map(({ name }) => name);
@@ -53,16 +43,21 @@ export function createVersions(db: Sqlite, entry: Entry): Versions {
   const mend = db.prepare<Value[]>(
     `UPDATE ${table} SET ${own} = ${other} WHERE version = ? AND ${own} IS NOT ${other}`,
   );
-  const archive = createArchive(db, entry);
+  const toPast = createArchive(db, entry);
   const remove = db.prepare<[number]>(`DELETE FROM ${table} WHERE version = ?`);
   return {
-    current: (...values) => current.get(...values),
-    validFrom: version => since.get(version) ?? null,
-    lastEnd: (...values) => lastEnd.get(...values) ?? null,
+    current: (...key: string[]) => current.get(...key),
+    /** Since when a current version is so. */
+    validFrom: (version: number) => since.get(version) ?? null,
+    /** When the last version of a row that is not there any more ended. */
+    lastEnd: (...key: string[]) => lastEnd.get(...key) ?? null,
+    /** Of a version, the values of its key and columns, since when it is so, the run, and the document. */
     insert,
-    mend: (version, values) => void mend.run(...values, version, ...values),
-    close: (version, closing) => {
-      archive(version, closing);
+    /** Gives a current version other columns than it has, and nothing where it has these. */
+    mend: (version: number, values: readonly Value[]) => void mend.run(...values, version, ...values),
+    /** Moves a row to the past; false where it was not there any more. */
+    close: (version: number, closing: Closing): boolean => {
+      toPast(version, closing);
       return remove.run(version).changes > 0;
     },
   };
@@ -70,11 +65,10 @@ export function createVersions(db: Sqlite, entry: Entry): Versions {
 
 /** Copies a version to the past as it stands. */
 export function createArchive(db: Sqlite, entry: Entry): (version: number, closing: Closing) => void {
-  const { table } = entry;
-  const names = columnsOf(entry).join(', ');
-  const archive = db.prepare<[string, number, number, number]>(
-    `INSERT INTO ${table}_past (${names}, valid_to, closed_by, closed_version)
-     SELECT ${names}, ?, ?, ? FROM ${table} WHERE version = ?`,
+  const ends = { number: '?', at: '?', by: '?', isRemoved: '?' };
+  const statement = db.prepare<[number, string, number, number, number]>(
+    archive(SQLITE, entry, ends, `FROM ${entry.table} AS v WHERE version = ?`),
   );
-  return (version, { at, syncId, number }) => void archive.run(at, syncId, number, version);
+  return (version, { at, syncId, number, isRemoved }) =>
+    void statement.run(number, at, syncId, Number(isRemoved), version);
 }

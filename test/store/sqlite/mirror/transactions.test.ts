@@ -19,7 +19,7 @@ test('a read that finds nothing new writes no row, and the log grows by its own 
   await read('warehouse', [credit('c-2'), credit('c-1')]);
   expect(outcome).toMatchObject({ state: 'complete', added: 0, changed: 0, removed: 0, unchanged: 2_000 });
   expect(await db.rows('SELECT * FROM retirements')).toEqual(before);
-  expect(await db.value('SELECT count(*) FROM retirements_past')).toBe(0);
+  expect(await db.value("SELECT count(*) FROM past WHERE resource = 'retirements'")).toBe(0);
   const frameBytes = Number(handle.pragma('page_size', { simple: true })) + WAL_FRAME_HEADER_BYTES;
   // Two runs and two states: a dozen pages, whatever the length of the list.
   expect(statSync(join(folder, 'mirror.db-wal')).size - walBefore).toBeLessThan(24 * frameBytes);
@@ -28,7 +28,7 @@ test('a read that finds nothing new writes no row, and the log grows by its own 
 test('a transaction takes 400 rows at first, and then at most twice as many as the one before, be they new, changed or gone', async () => {
   const { handle: db, clock, read } = await temporaryScene();
   const count = db.prepare<[], [number, number]>(
-    'SELECT (SELECT last FROM version_counter), (SELECT count(*) FROM warehouse_credits_past)',
+    "SELECT (SELECT last FROM version_counter), (SELECT count(*) FROM past WHERE resource = 'warehouse')",
   );
   const [written, closed] = [[1], [0]];
   const exec = db.exec.bind(db);
