@@ -59,7 +59,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     },
     syncs: async (after, atMost) => {
       const rows = await ask.mirror<Row>(
-        `SELECT * FROM ${mirror}sync_runs WHERE id > $1 ORDER BY id LIMIT ${atMost}`,
+        `SELECT * FROM ${mirror}syncs WHERE id > $1 ORDER BY id LIMIT ${atMost}`,
         [after],
       );
       const open = rows.findIndex(row => row['finished_at'] === null);

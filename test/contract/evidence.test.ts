@@ -61,7 +61,7 @@ describe.each(ENGINES)('$name', engine => {
   test('each change, each sync and the coverage are sealed once, under a root that anybody can compute', async () => {
     const { stage, port, round, newest } = await sealed(engine);
     const changes = Number(await stage.db.value('SELECT count(*) FROM changes'));
-    const syncs = Number(await stage.db.value("SELECT count(*) FROM sync_runs WHERE state <> 'running'"));
+    const syncs = Number(await stage.db.value("SELECT count(*) FROM syncs WHERE state <> 'running'"));
     const size = changes + syncs + 1;
     expect(await round()).toBe(size);
     const head = headOf((await newest()) ?? '');
@@ -103,7 +103,7 @@ describe.each(ENGINES)('$name', engine => {
       ['document', '{}'],
       ['beneficiary', 'Nobody'],
       ['amount_micro', 1],
-      ['sync_run_id', 99],
+      ['sync_id', 99],
     ] as const) {
       const [was] = await stage.db.rows<Record<string, string>>(
         `SELECT ${column} FROM retirements WHERE id = 'r-00000'`,
@@ -180,11 +180,11 @@ describe.each(ENGINES)('$name', engine => {
   test('a sync that still runs, and all after it, are sealed once it has ended', async () => {
     const { stage, port, round } = await sealed(engine);
     await stage.db.change(
-      'UPDATE sync_runs SET finished_at = NULL WHERE id = (SELECT max(id) FROM sync_runs)',
+      'UPDATE syncs SET finished_at = NULL WHERE id = (SELECT max(id) FROM syncs)',
     );
     await round();
     const open = (await port.ends()).sync;
-    await stage.db.change('UPDATE sync_runs SET finished_at = started_at WHERE finished_at IS NULL');
+    await stage.db.change('UPDATE syncs SET finished_at = started_at WHERE finished_at IS NULL');
     await round();
     expect((await port.ends()).sync).toBe(open + 1);
   });
