@@ -179,9 +179,7 @@ describe.each(ENGINES)('$name', engine => {
 
   test('a sync that still runs, and all after it, are sealed once it has ended', async () => {
     const { stage, port, round } = await sealed(engine);
-    await stage.db.change(
-      'UPDATE syncs SET finished_at = NULL WHERE id = (SELECT max(id) FROM syncs)',
-    );
+    await stage.db.change('UPDATE syncs SET finished_at = NULL WHERE id = (SELECT max(id) FROM syncs)');
     await round();
     const open = (await port.ends()).sync;
     await stage.db.change('UPDATE syncs SET finished_at = started_at WHERE finished_at IS NULL');
