@@ -1,22 +1,35 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { lastSignedBeside, readKeyFile } from '../evidence/key-file.js';
-import { seal } from '../evidence/seal.js';
+import { erase, seal } from '../evidence/seal.js';
 import { openEngine } from '../store/open.js';
 import { serveThread } from '../thread.js';
 import type { SealThreadData, SealWorks } from './sealing.js';
 
-async function open({ store, keyFile }: SealThreadData): Promise<SealWorks> {
+async function open({ store, keyFile, mirrorMembers }: SealThreadData): Promise<SealWorks> {
   const key = readKeyFile(keyFile);
   const lastSigned = lastSignedBeside(keyFile);
   const port = await openEngine(store).openEvidence();
+  if (port === null) throw new Error('expected an evidence.db that has been migrated, got none');
   const stopped = new AbortController();
   const sealer = { port, key, lastSigned, randomBytes, holder: randomUUID(), signal: stopped.signal };
   let underWay: Promise<unknown> = Promise.resolve();
+  /** Where none are held any more their rows are gone before anything is sealed. */
+  const forgetMembers = async (now: () => number): Promise<void> => {
+    const members = { resource: 'members' };
+    if (mirrorMembers || (await port.salted(members)) === 0) return;
+    await erase(
+      { ...sealer, now },
+      'forget',
+      async () => members,
+      async () => undefined,
+    );
+  };
   return {
     seal: at => {
       const from = performance.now();
-      const round = seal({ ...sealer, now: () => at + (performance.now() - from) });
+      const now = () => at + (performance.now() - from);
+      const round = forgetMembers(now).then(() => seal({ ...sealer, now }));
       underWay = round.catch(() => undefined);
       return round;
     },

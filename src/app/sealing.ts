@@ -10,6 +10,7 @@ export interface SealThreadData {
   /** Where an evidence is that has been migrated. */
   readonly store: StoreSettings;
   readonly keyFile: string;
+  readonly mirrorMembers: boolean;
 }
 
 export interface SealWorks {

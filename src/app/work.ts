@@ -116,7 +116,10 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
     shutdown.add(() => sync.stop());
     shutdown.add(startSweep(context.certificates, log));
     shutdown.add(startCounting({ engine, mirror: store.mirror, now, log }));
-    if (keyFile !== null) shutdown.add(await startSealing({ log, now }, { store: settings, keyFile }));
+    if (keyFile !== null)
+      shutdown.add(
+        await startSealing({ log, now }, { store: settings, keyFile, mirrorMembers: settings.mirrorMembers }),
+      );
     const { baseUrl, syncSchedule } = settings;
     log.info({ registry: baseUrl, schedule: syncSchedule, operations: operations?.port }, 'working');
 

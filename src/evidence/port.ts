@@ -2,14 +2,14 @@ import type { Cells } from './commitment.js';
 import type { Peaks } from './tree.js';
 
 /** Of what a leaf speaks. */
-type Kind = 'change' | 'sync' | 'coverage';
+type Kind = 'change' | 'sync' | 'coverage' | 'forget' | 'purge';
 
 /** Something that the mirror observed. */
 export interface Fact {
   readonly kind: Kind;
   /** Null where its leaf is known by its place. */
   readonly number: number | null;
-  /** Whose coverage it is; null elsewhere. */
+  /** The organization that it speaks of; null where it is nobody. */
   readonly subject: string | null;
   readonly record: Cells;
 }
@@ -18,6 +18,10 @@ export interface Leaf {
   readonly kind: Kind;
   readonly number: number;
   readonly subject: string | null;
+  /** Of a change: what changed. */
+  readonly resource: string | null;
+  /** Canonical JSON, where no row of the mirror says it. */
+  readonly record: string | null;
   /** Null once it was forgotten or purged. */
   readonly salt: Uint8Array | null;
   readonly commitment: Uint8Array;
@@ -26,6 +30,12 @@ export interface Leaf {
 export interface Checkpoint extends Peaks {
   readonly note: string;
 }
+
+/** What nobody is to know any more. */
+export type Unsalted =
+  | { readonly organizationId: string }
+  | { readonly resource: string }
+  | { readonly numbers: readonly number[] };
 
 /** How far the log goes. */
 interface Ends {
@@ -53,6 +63,13 @@ export interface EvidencePort {
   readonly commitments: (from: number, to: number) => Promise<readonly Uint8Array[]>;
   /** The newest that covers at most so many leaves. */
   readonly checkpoint: (atMost: number) => Promise<Checkpoint | null>;
+  /** All that cover more than one number of leaves, up to another, in their order. */
+  readonly checkpoints: (after: number, to: number) => Promise<readonly Checkpoint[]>;
+  /** Of one kind, above one number, up to another, in their order. */
+  readonly leaves: (kind: Kind, after: number, to: number) => Promise<readonly Leaf[]>;
+  /** Of how many leaves the salt is there still. */
+  readonly salted: (what: Unsalted) => Promise<number>;
+  readonly unsalt: (what: Unsalted) => Promise<void>;
   readonly keep: (checkpoint: Checkpoint) => Promise<void>;
   readonly close: () => Promise<void>;
 }

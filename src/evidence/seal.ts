@@ -1,10 +1,10 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 import { headOf, textOfHead } from './checkpoint.js';
-import { commit } from './commitment.js';
+import { canonicalJson, commit } from './commitment.js';
 import { EvidenceError } from './errors.js';
 import type { LastSigned } from './key-file.js';
 import { openNote, signNote, type SigningKey } from './note.js';
-import type { EvidencePort, Fact, Leaf } from './port.js';
+import type { EvidencePort, Fact, Leaf, Unsalted } from './port.js';
 import { EMPTY, growTree } from './tree.js';
 
 export interface Sealing {
@@ -21,6 +21,9 @@ export interface Sealing {
 const AT_ONCE = 1000;
 const CLAIM_MS = 120_000;
 const SALT_BYTES = 32;
+const CLAIM_LOOK_MS = 200;
+/** No purge takes longer, and who is killed keeps nobody from sealing for longer. */
+const ERASE_MS = 600_000;
 
 /** One round: appends what is new, and signs the tree where it has grown. Answers its size; null where somebody else seals. */
 export async function seal(sealing: Sealing): Promise<number | null> {
@@ -46,17 +49,55 @@ export async function seal(sealing: Sealing): Promise<number | null> {
   }
   if (!(await append(await newCoverage(port)))) return null;
   await signTree(sealing, size);
+  await port.claim(sealing.holder, sealing.now(), sealing.now());
   return size;
 }
 
-async function hasClaim({ port, holder, now, signal }: Sealing): Promise<boolean> {
+async function hasClaim({
+  port,
+  holder,
+  now,
+  signal,
+}: Omit<Sealing, 'key' | 'lastSigned'>): Promise<boolean> {
   const at = now();
   return !signal.aborted && (await port.claim(holder, at, at + CLAIM_MS));
 }
 
-function leafOf({ randomBytes }: Sealing, { kind, number, subject, record }: Fact, place: number): Leaf {
+function leafOf({ randomBytes }: Pick<Sealing, 'randomBytes'>, fact: Fact, place: number): Leaf {
+  const { kind, number, subject, record } = fact;
   const salt = randomBytes(SALT_BYTES);
-  return { kind, number: number ?? place, subject, salt, commitment: commit(salt, record) };
+  const resource = kind === 'change' ? String(record['resource']) : null;
+  const text = kind === 'forget' || kind === 'purge' ? canonicalJson(record) : null;
+  return {
+    kind,
+    number: number ?? place,
+    subject,
+    resource,
+    record: text,
+    salt,
+    commitment: commit(salt, record),
+  };
+}
+
+/** Takes the salts of what is removed meanwhile, and says of how many: what was sealed of it stays, and tells nothing. */
+export async function erase<T>(
+  sealing: Pick<Sealing, 'port' | 'now' | 'randomBytes' | 'holder'>,
+  kind: 'forget' | 'purge',
+  what: () => Promise<Unsalted>,
+  remove: () => Promise<T>,
+): Promise<T> {
+  const { port, now, holder } = sealing;
+  while (!(await port.claim(holder, now(), now() + ERASE_MS))) await sleep(CLAIM_LOOK_MS);
+  const gone = await what();
+  const leaves = await port.salted(gone);
+  const { size } = await port.ends();
+  const record = { kind, leaves, at: new Date(now()).toISOString() };
+  if (leaves > 0)
+    await port.append(size, [leafOf(sealing, { kind, number: null, subject: null, record }, size)]);
+  await port.unsalt(gone);
+  const removed = await remove();
+  await port.claim(holder, now(), now());
+  return removed;
 }
 
 async function newCoverage(port: EvidencePort): Promise<Fact[]> {

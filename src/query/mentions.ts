@@ -29,6 +29,18 @@ export async function readMentions(
   return mentions;
 }
 
+/** The numbers that the coming and going of a person's rows of members have in `changes`. */
+export async function readMemberNumbers(
+  { db }: Reader,
+  isTheirs: (member: { readonly email: string | null; readonly document: string }) => boolean,
+): Promise<number[]> {
+  const members = await db
+    .selectFrom('members_history')
+    .select(['version', 'closed_version', 'email', 'document'])
+    .execute();
+  return members.filter(isTheirs).flatMap(each => [each.version, each.closed_version ?? []].flat());
+}
+
 export interface Purgeable {
   readonly organizationId: string;
   /** The name that a person has to repeat; the id where no name is known. */

@@ -101,8 +101,8 @@ export interface Engine {
   readonly openPagePdfs: (now: () => number) => Promise<OpenPdfs>;
   readonly openInbox: (now: () => number) => Promise<InboxPort>;
   readonly openWriters: (now: () => number) => Promise<Writers>;
-  /** What is sealed, and what of; see `prepare`. */
-  readonly openEvidence: () => Promise<EvidencePort>;
+  /** What is sealed, and what of; null where nothing ever was. */
+  readonly openEvidence: () => Promise<EvidencePort | null>;
   readonly openWork: (options: WorkOptions) => Promise<WorkStore>;
   /** Runs a person's SQL where it can be ended. Throws `AskError`. */
   readonly ask: (question: Question) => Promise<Asked>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
 import type { Cells } from '../evidence/commitment.js';
-import type { Checkpoint, EvidencePort, Fact, Leaf } from '../evidence/port.js';
+import type { Checkpoint, EvidencePort, Fact, Leaf, Unsalted } from '../evidence/port.js';
 
 /** One statement, its values as `$1`, `$2`. */
 export type Ask = <Row extends object>(sql: string, given?: readonly (string | number)[]) => Promise<Row[]>;
@@ -11,12 +11,16 @@ export interface EvidenceStore {
   readonly ask: { readonly mirror: Ask; readonly evidence: Ask };
   readonly schema: { readonly mirror: string; readonly evidence: string };
   readonly append: (rows: readonly (Leaf & { readonly place: number })[]) => Promise<void>;
+  readonly change: (sql: string, given: readonly string[]) => Promise<void>;
   readonly keep: EvidencePort['keep'];
   readonly close: EvidencePort['close'];
 }
 
 type Row = Cells & { readonly document?: string };
 type Entry = (typeof RESOURCES)[number];
+
+/** As a database answers it. */
+type Numbered<T> = { readonly [Name in keyof T]: T[Name] extends number ? number | bigint : T[Name] };
 
 /** The end of a version is told by what ended it. */
 const ENDING = ['valid_to', 'closed_by', 'closed_version'];
@@ -27,6 +31,11 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
   const whole = async (asked: Promise<{ n: number | bigint | null }[]>) => Number((await asked)[0]?.n ?? 0);
   const newest = (kind: string) =>
     whole(ask.evidence(`SELECT max(number) AS n FROM ${evidence}leaves WHERE kind = $1`, [kind]));
+  const checkpointsOf = async (where: string, given: readonly number[]): Promise<Checkpoint[]> => {
+    const asked = `SELECT size, peaks, note FROM ${evidence}checkpoints WHERE ${where}`;
+    const rows = await ask.evidence<Numbered<Checkpoint>>(asked, given);
+    return rows.map(row => ({ ...row, size: Number(row.size) }));
+  };
   return {
     claim: async (holder, now, until) => {
       const claimed = await ask.evidence(
@@ -65,7 +74,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       const open = rows.findIndex(row => row['finished_at'] === null);
       return rows
         .slice(0, open < 0 ? atMost : open)
-        .map(record => factOf('sync', Number(record['id']), record));
+        .map(record => factOf('sync', Number(record['id']), record, textOf(record['organization_id'])));
     },
     coverage: async () => {
       const rows = await ask.mirror<Row>(`SELECT * FROM ${mirror}coverage ORDER BY installation_id`);
@@ -76,7 +85,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     },
     newestOf: async subject => {
       const [leaf] = await ask.evidence<Leaf>(
-        `SELECT kind, number, subject, salt, commitment FROM ${evidence}leaves WHERE subject = $1 ORDER BY place DESC LIMIT 1`,
+        `SELECT * FROM ${evidence}leaves WHERE kind = 'coverage' AND subject = $1 ORDER BY place DESC LIMIT 1`,
         [subject],
       );
       return leaf ?? null;
@@ -89,12 +98,23 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       );
       return rows.map(({ commitment }) => commitment);
     },
-    checkpoint: async atMost => {
-      const [row] = await ask.evidence<Omit<Checkpoint, 'size'> & { size: number | bigint }>(
-        `SELECT size, peaks, note FROM ${evidence}checkpoints WHERE size <= $1 ORDER BY size DESC LIMIT 1`,
-        [atMost],
+    checkpoint: async atMost =>
+      (await checkpointsOf('size <= $1 ORDER BY size DESC LIMIT 1', [atMost]))[0] ?? null,
+    checkpoints: (after, to) => checkpointsOf('size > $1 AND size <= $2 ORDER BY size', [after, to]),
+    leaves: async (kind, after, to) => {
+      const rows = await ask.evidence<Numbered<Leaf>>(
+        `SELECT * FROM ${evidence}leaves WHERE kind = $1 AND number > $2 AND number <= $3 ORDER BY number`,
+        [kind, after, to],
       );
-      return row === undefined ? null : { ...row, size: Number(row.size) };
+      return rows.map(row => ({ ...row, number: Number(row.number) }));
+    },
+    salted: what => {
+      const [where, given] = whereOf(what);
+      return whole(ask.evidence(`SELECT count(*) AS n FROM ${evidence}leaves WHERE ${where}`, given));
+    },
+    unsalt: async what => {
+      const [where, given] = whereOf(what);
+      await store.change(`UPDATE ${evidence}leaves SET salt = NULL, subject = NULL WHERE ${where}`, given);
     },
     keep: store.keep,
     close: store.close,
@@ -108,16 +128,34 @@ function add(facts: Map<number, Fact>, fact: Fact): void {
 
 /** What is written once, and never again while the version stands. */
 function versionFact(entry: Entry, { document, ...row }: Row): Fact {
-  const { key, resource } = entry;
+  const { key, resource, owner } = entry;
   const told = 'shows' in entry ? ['version', ...key, ...entry.shows, ...Object.keys(entry.dated)] : null;
   const names = Object.keys(row).filter(name => told?.includes(name) ?? !ENDING.includes(name));
   const digest = document === undefined ? {} : { document_sha256: digestOf(document) };
-  return factOf('change', Number(row['version']), { ...cellsOf(row, names), ...digest, resource });
+  const record = { ...cellsOf(row, names), ...digest, resource };
+  return factOf('change', Number(row['version']), record, ownerOf(owner, row));
 }
 
-function goneFact({ key, resource }: Entry, row: Row): Fact {
+function goneFact({ key, resource, owner }: Entry, row: Row): Fact {
   const record = { ...cellsOf(row, [...key, 'version', ...ENDING]), resource };
-  return factOf('change', Number(row['closed_version']), record);
+  return factOf('change', Number(row['closed_version']), record, ownerOf(owner, row));
+}
+
+function ownerOf(owner: string | null, row: Row): string | null {
+  return owner === null ? null : textOf(row[owner]);
+}
+
+function textOf(cell: Cells[string] | undefined): string | null {
+  return typeof cell === 'string' ? cell : null;
+}
+
+function whereOf(what: Unsalted): readonly [string, readonly string[]] {
+  if ('organizationId' in what) return ['salt IS NOT NULL AND subject = $1', [what.organizationId]];
+  if ('resource' in what) return ['salt IS NOT NULL AND resource = $1', [what.resource]];
+  return [
+    `salt IS NOT NULL AND kind = 'change' AND number IN (${what.numbers.map(Number).join(', ') || 'NULL'})`,
+    [],
+  ];
 }
 
 function cellsOf(row: Cells, names: readonly string[]): Cells {

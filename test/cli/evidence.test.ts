@@ -1,12 +1,22 @@
-import { existsSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { readKeyFile } from '../../src/evidence/key-file.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { readStore } from '../../src/app/config/config.js';
+import { headOf } from '../../src/evidence/checkpoint.js';
+import { seal } from '../../src/evidence/seal.js';
+import { openEngine } from '../../src/store/open.js';
+import { lastSignedBeside, makeKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { verifierKey } from '../../src/evidence/note.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { layBoth } from '../support/migrated.js';
+import { MINUTE, retirements, temporaryScene } from '../support/mirror.js';
+
+function member(email: string) {
+  return { id: email, fullName: email, email, document: JSON.stringify({ id: email, email }) };
+}
 
 function keyFile() {
   return join(temporaryFolder(), 'evidence.key');
@@ -45,9 +55,59 @@ test('where nothing was ever sealed there is no checkpoint, and none is made up'
     env: { DATA_DIR: folder, REGISTRY_APP_ID: 'a' },
   });
   expect(outcome).toMatchObject({
-    exitCode: EXIT.usage,
+    exitCode: EXIT.notThere,
     stdout: '',
     stderr: expect.stringContaining('EVIDENCE_KEY_FILE'),
   });
   expect(existsSync(join(folder, 'evidence.db'))).toBe(false);
+});
+
+test('T95 purge and forget take what was sealed along, and verify and doctor say how it stands', async () => {
+  const folder = temporaryFolder();
+  layBoth(folder);
+  const scene = await temporaryScene({ folder });
+  await scene.read('members', [member('ada@example.org'), member('bob@example.org')]);
+  await scene.read('retirements', retirements(2));
+  const file = keyFile();
+  const key = makeKeyFile(file, 'mirror.example/log');
+  const env = { DATA_DIR: folder, EVIDENCE_KEY_FILE: file, REGISTRY_APP_ID: 'a' };
+  const evidence = async (...words: string[]) => await runCommand(words, { env, now: () => scene.clock.at });
+  expect((await evidence('doctor')).stdout).toContain('nothing was ever sealed');
+
+  const engine = openEngine(readStore(env));
+  await engine.prepare(['evidence'], scene.clock.at, () => undefined);
+  const port = await engine.openEvidence();
+  if (port === null) throw new Error('expected a log, got none');
+  onTestFinished(() => port.close());
+  const sealing = {
+    port,
+    key,
+    lastSigned: lastSignedBeside(file),
+    now: () => scene.clock.at,
+    randomBytes,
+    holder: 'a',
+  };
+  await seal({ ...sealing, signal: new AbortController().signal });
+  expect(headOf((await evidence('evidence', 'checkpoint')).stdout).size).toBe((await port.ends()).size);
+  expect((await evidence('doctor')).stdout).toContain('leaves are sealed');
+
+  scene.clock.at += MINUTE;
+  expect((await evidence('forget', '--person', 'ada@example.org')).exitCode).toBe(EXIT.ok);
+  expect(await port.salted({ resource: 'members' })).toBe(1);
+  const verified = JSON.parse((await evidence('verify', '--json')).stdout);
+  expect(verified.faults.filter((fault: { check: string }) => fault.check === 'evidence')).toEqual([]);
+  expect(verified.sealed).toBeGreaterThan(0);
+
+  scene.clock.at += MINUTE;
+  const purge = ['purge', '--organization', 'organization-1', '--confirm', 'organization-1', '--force'];
+  expect((await evidence(...purge)).exitCode).toBe(EXIT.ok);
+  expect(await port.salted({ organizationId: 'organization-1' })).toBe(0);
+  const after = JSON.parse((await evidence('verify', '--json')).stdout);
+  expect(after.faults.filter((fault: { check: string }) => fault.check === 'evidence')).toEqual([]);
+
+  rmSync(`${file}.last-signed`);
+  writeFileSync(`${file}.last-signed`, `mirror.example/log\n99\n${'A'.repeat(43)}=\n`);
+  const forged = await evidence('verify');
+  expect(forged).toMatchObject({ exitCode: EXIT.checkFailed });
+  expect(forged.stdout).toContain('checkpoint of 99 leaves');
 });

@@ -3,14 +3,18 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readStore } from '../../src/app/config/config.js';
+import { findUnsealed } from '../../src/evidence/behind.js';
 import { headOf } from '../../src/evidence/checkpoint.js';
 import { lastSignedBeside, makeKeyFile } from '../../src/evidence/key-file.js';
 import { openNote } from '../../src/evidence/note.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
-import { seal } from '../../src/evidence/seal.js';
+import { commit } from '../../src/evidence/commitment.js';
+import { erase, seal } from '../../src/evidence/seal.js';
+import { verifyEvidence } from '../../src/evidence/verify.js';
 import { openEngine } from '../../src/store/open.js';
 import { ENGINES, type Engine } from '../support/engines.js';
 import { temporaryFolder } from '../support/inbox.js';
+import { tablesInFile, type Value } from '../support/tables.js';
 import { credit, MINUTE, retirement, retirements } from '../support/mirror.js';
 
 const ALL = Number.MAX_SAFE_INTEGER;
@@ -21,6 +25,7 @@ async function sealed(engine: Engine) {
   const store = openEngine(readStore(env));
   await store.prepare(['inbox', 'mirror', 'evidence'], stage.clock.at, () => undefined);
   const port = await store.openEvidence();
+  if (port === null) throw new Error('expected a log, got none');
   onTestFinished(() => port.close());
   const keyFile = join(temporaryFolder(), 'evidence.key');
   const key = makeKeyFile(keyFile, 'mirror.example/log');
@@ -40,7 +45,16 @@ async function sealed(engine: Engine) {
   };
   await stage.read('retirements', retirements(3));
   const newest = async () => openNote((await port.checkpoint(ALL))?.note ?? '', key);
-  return { stage, port, round, key, keyFile, lastSigned, newest, sealer };
+  const verified = () => verifyEvidence({ port, key, lastSigned });
+  const isOnServer = env.MIRROR_DATABASE_URL !== undefined;
+  const log = isOnServer ? stage.db : tablesInFile(join(env.DATA_DIR, 'evidence.db'));
+  /** As somebody does it who writes the database: `LEAVES` and `CHECKPOINTS` are the tables of the log. */
+  const forge = (sql: string, ...values: Value[]) =>
+    log.change(
+      sql.replace(/LEAVES|CHECKPOINTS/, name => `${isOnServer ? 'evidence.' : ''}${name.toLowerCase()}`),
+      ...values,
+    );
+  return { stage, port, round, key, keyFile, lastSigned, newest, sealer, verified, forge };
 }
 
 /** The recursion of RFC 6962, written out by itself. */
@@ -185,5 +199,169 @@ describe.each(ENGINES)('$name', engine => {
     await stage.db.change('UPDATE syncs SET finished_at = started_at WHERE finished_at IS NULL');
     await round();
     expect((await port.ends()).sync).toBe(open + 1);
+  });
+
+  test('T90 an honest history has nothing that does not fit, and is covered to its last leaf', async () => {
+    const { stage, round, verified } = await sealed(engine);
+    expect(await verified()).toMatchObject({ leaves: 0, covered: 0, faults: [] });
+    const first = await round();
+    await stage.read('retirements', retirements(2));
+    expect(await verified()).toMatchObject({ leaves: first, covered: first, faults: [] });
+    const second = await round();
+    expect(await verified()).toEqual({ leaves: second, covered: second, erased: 0, removed: 0, faults: [] });
+    await stage.db.change('DELETE FROM syncs WHERE id = (SELECT min(id) FROM syncs)');
+    expect(await verified()).toMatchObject({ removed: 1, faults: [] });
+  });
+
+  const AS_SEALED = 'it is not as it was sealed';
+  test.each([
+    [
+      'a date',
+      "UPDATE retirements SET valid_from = '2025-05-04T12:00:00.000Z' WHERE id = 'r-00001'",
+      AS_SEALED,
+    ],
+    ['a document', "UPDATE retirements SET document = '{}' WHERE id = 'r-00001'", AS_SEALED],
+    ['a cell', "UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'r-00001'", AS_SEALED],
+    ['an exact amount', "UPDATE retirements SET amount_exact = '12.50' WHERE id = 'r-00001'", AS_SEALED],
+    ['a sync', "UPDATE syncs SET started_at = '2025-05-04T12:00:00.000Z'", AS_SEALED],
+    [
+      'a row that is gone',
+      "DELETE FROM retirements WHERE id = 'r-00001'",
+      'it was sealed (retirements), and is not there',
+    ],
+    [
+      'a number that is another',
+      "UPDATE retirements SET version = 9999 WHERE id = 'r-00001'",
+      'it was sealed',
+    ],
+  ])('T90 %s is found, and named by its number', async (_what, sql, fault) => {
+    const { stage, round, verified } = await sealed(engine);
+    const number = await stage.db.value("SELECT version FROM retirements WHERE id = 'r-00001'");
+    await round();
+    await stage.db.change(sql);
+    const { faults } = await verified();
+    const kind = sql.includes('syncs') ? /^sync \d+$/ : new RegExp(`^change ${Number(number)}$`);
+    expect(faults).toContainEqual({
+      where: expect.stringMatching(kind),
+      fault: expect.stringContaining(fault),
+    });
+  });
+
+  test('T90 a row and a sync that were put in below what is sealed are found', async () => {
+    const { stage, round, verified } = await sealed(engine);
+    await round();
+    await stage.db.change("UPDATE retirements SET version = -1 WHERE id = 'r-00001'");
+    await stage.db.change('UPDATE syncs SET id = -1 WHERE id = (SELECT max(id) FROM syncs)');
+    const fault = 'it is older than what is sealed, and was never sealed';
+    const { faults } = await verified();
+    expect(faults).toContainEqual({ where: 'change -1', fault });
+    expect(faults).toContainEqual({ where: 'sync -1', fault });
+  });
+
+  test('T90 who changes a row and its leaf alike is found by the checkpoint, and who changes that too by the key', async () => {
+    const { port, stage, round, verified, forge } = await sealed(engine);
+    await round();
+    await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'r-00001'");
+    const facts = await port.changes(0, ALL);
+    const salt = randomBytes(32);
+    for (const { number, record } of facts.filter(({ record: each }) => each['beneficiary'] === 'Nobody'))
+      await forge(
+        'UPDATE LEAVES SET salt = ?, commitment = ? WHERE number = ? AND kind = ?',
+        salt,
+        commit(salt, record),
+        number,
+        'change',
+      );
+    const other = 'it is the checkpoint of another log';
+    const { faults } = await verified();
+    expect(faults.map(({ fault }) => fault)).toEqual(
+      ['what was signed last is of another log', other].toSorted(),
+    );
+    await forge("UPDATE CHECKPOINTS SET note = replace(note, '— ', '— x')");
+    expect((await verified()).faults).toContainEqual(
+      expect.objectContaining({ fault: 'it is not signed by this key' }),
+    );
+    await forge('DELETE FROM CHECKPOINTS');
+    expect((await verified()).faults).toEqual([
+      expect.objectContaining({ fault: 'what was signed last is of another log' }),
+    ]);
+  });
+
+  test('T90 a log whose end was cut off, and a salt that was taken to excuse a row, are found', async () => {
+    const { port, stage, round, verified, forge } = await sealed(engine);
+    await round();
+    const { size, change } = await port.ends();
+    await forge("UPDATE LEAVES SET salt = NULL WHERE kind = 'change' AND number = ?", change);
+    await stage.db.change('DELETE FROM retirements WHERE version = ?', change);
+    expect((await verified()).faults).toEqual([
+      { where: '1 leaves without salt', fault: 'forget and purge erased 0' },
+    ]);
+    await forge('DELETE FROM LEAVES WHERE place = ?', size - 1);
+    const { faults } = await verified();
+    expect(faults.filter(({ where }) => where === `checkpoint of ${size} leaves`)).toHaveLength(2);
+  });
+
+  test('T95 what is purged leaves the hash, no salt, and a leaf that says of how many; a kill meanwhile is told, and made good', async () => {
+    const { port, stage, round, verified, sealer } = await sealed(engine);
+    await round();
+    const what = async () => ({ organizationId: 'organization-1' });
+    const before = await port.commitments(0, ALL);
+    const killed = erase(sealer, 'purge', what, async () => Promise.reject(new Error('killed')));
+    await expect(killed).rejects.toThrow('killed');
+    expect((await verified()).faults.map(({ fault }) => fault)).toContain(
+      'its salt is erased, and it is there still: forget or purge again',
+    );
+    await erase(sealer, 'purge', what, async () => {
+      await stage.db.change("DELETE FROM retirements WHERE organization_id = 'organization-1'");
+      await stage.db.change("DELETE FROM syncs WHERE organization_id = 'organization-1'");
+      await stage.db.change("DELETE FROM installations WHERE organization_id = 'organization-1'");
+    });
+    const { faults, erased } = await verified();
+    expect(faults).toEqual([]);
+    expect(erased).toBe(before.length);
+    expect((await port.commitments(0, ALL)).slice(0, before.length)).toEqual(before);
+    const [leaf] = await port.leaves('purge', -1, ALL);
+    expect(JSON.parse(leaf?.record ?? '')).toEqual({
+      kind: 'purge',
+      leaves: before.length,
+      at: expect.any(String),
+    });
+    await round();
+    expect((await verified()).faults).toEqual([]);
+  });
+
+  test('T95 a person is forgotten by the numbers of the rows, and by nothing that names one', async () => {
+    const { port, stage, round, verified, sealer } = await sealed(engine);
+    await stage.read(
+      'members',
+      ['a', 'b'].map(id => ({ id, fullName: id, email: `${id}@x.example`, document: `{"id":"${id}"}` })),
+    );
+    await round();
+    const number = Number(await stage.db.value("SELECT version FROM members WHERE id = 'a'"));
+    await erase(
+      sealer,
+      'forget',
+      async () => ({ numbers: [number] }),
+      async () => stage.db.change("DELETE FROM members WHERE id = 'a'"),
+    );
+    expect(await verified()).toMatchObject({ erased: 1, faults: [] });
+    expect(await port.salted({ resource: 'members' })).toBe(1);
+  });
+
+  test('T96 what waits for too long to be sealed or signed is told since when, and nothing where all is', async () => {
+    const { port, stage, round } = await sealed(engine);
+    expect(await findUnsealed(port, stage.clock.at)).toBeNull();
+    expect(await findUnsealed(port, stage.clock.at + 6 * MINUTE)).toMatch(
+      /^4 changes are not sealed, the oldest of 2026-/,
+    );
+    await round();
+    expect(await findUnsealed(port, stage.clock.at + 60 * MINUTE)).toBeNull();
+    await stage.read('retirements', retirements(4));
+    const refused = refusing(port, { keep: async () => Promise.reject(new Error('refused')) });
+    await expect(round({ port: refused })).rejects.toThrow('refused');
+    expect(await findUnsealed(port, stage.clock.at)).toBeNull();
+    expect(await findUnsealed(port, stage.clock.at + 6 * MINUTE)).toMatch(
+      / leaves are not signed, the newest checkpoint is of 2026-/,
+    );
   });
 });

@@ -39,13 +39,17 @@ const CHECKPOINT = command({
   run: async ({ location, io, say }) => {
     const port = await location().engine.openEvidence();
     try {
-      const newest = await port.checkpoint(Number.MAX_SAFE_INTEGER);
+      const newest = (await port?.checkpoint(Number.MAX_SAFE_INTEGER)) ?? null;
       if (newest === null)
-        throw new CommandFault(EXIT.notThere, 'Nothing is sealed yet.', 'Is "carbon-mirror work" running?');
+        throw new CommandFault(
+          EXIT.notThere,
+          'Nothing is sealed yet.',
+          'Is "carbon-mirror work" running, with EVIDENCE_KEY_FILE?',
+        );
       io.stdout.write(newest.note);
       say(`Covers ${newest.size} leaves. Send it to somebody who does not run this mirror.`);
     } finally {
-      await port.close();
+      await port?.close();
     }
   },
 });

@@ -1,7 +1,8 @@
-import { namesAddress, normalAddress } from '../../mirror/person.js';
-import { readMentions } from '../../query/mentions.js';
+import { isOf, namesAddress, normalAddress } from '../../mirror/person.js';
+import { readMemberNumbers, readMentions } from '../../query/mentions.js';
 import { command } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
+import { eraseSealed } from '../sealed.js';
 import { needed, OLDER_COPIES, text } from '../taken.js';
 
 export const FORGET = command({
@@ -18,7 +19,12 @@ export const FORGET = command({
       throw new CommandFault(EXIT.usage, `--person: expected an e-mail address, got "${person}".`);
     const { forgetTexts } = await import('../../inbox/forget.js');
     const { inbox, mirror, reader, erase } = await context.writers();
-    const memberRows = await mirror.forget(address);
+    const memberRows = await eraseSealed(
+      context,
+      'forget',
+      async () => ({ numbers: await readMemberNumbers(reader, member => isOf(member, address)) }),
+      () => mirror.forget(address),
+    );
     const { texts, deliveries } = await forgetTexts(inbox, content => namesAddress(content, address));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
     const mentions = await readMentions(reader, document => namesAddress(document, address));

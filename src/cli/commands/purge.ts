@@ -3,6 +3,7 @@ import { type Purgeable, readPurgeable } from '../../query/mentions.js';
 import { command } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { organizationIn } from '../find/in-mirror.js';
+import { eraseSealed } from '../sealed.js';
 import { flag, needed, OLDER_COPIES, text, THE_ORGANIZATION } from '../taken.js';
 
 export const PURGE = command({
@@ -26,7 +27,12 @@ export const PURGE = command({
     const { organizationId, name, state } = found;
     const { inbox, mirror, pdfs, erase } = await context.writers();
     const takeClaim = async () => inbox.takeClaim(await mirror.highestClaim());
-    const { files, installations } = await mirror.purge({ organizationId, takeClaim, pdfs });
+    const { files, installations } = await eraseSealed(
+      context,
+      'purge',
+      async () => ({ organizationId }),
+      () => mirror.purge({ organizationId, takeClaim, pdfs }),
+    );
     await inbox.enqueue(installations.map(id => installationJob(id, organizationId, 'person')));
     const { texts } = await forgetTexts(inbox, content => content.includes(organizationId));
     const { vacuumed, logEmptied, left } = await erase(vacuum);

@@ -6,6 +6,7 @@ import { countAlive, readProcesses } from '../../../query/inbox/heartbeats.js';
 import { hideSecrets } from '../../exit.js';
 import type { Context } from '../../context.js';
 import { CommandFault } from '../../exit.js';
+import { checkSealing } from '../../sealed.js';
 import { describeDamage } from '../../faults/damage.js';
 import { findExposures } from '../../faults/exposures.js';
 import { MIRROR_CHECKS } from './mirror.js';
@@ -55,6 +56,7 @@ async function* checkStore(
     const rate = work === null ? null : Number((workers * work.requestsPerSecond).toFixed(3));
     for (const check of Object.values(MIRROR_CHECKS))
       yield* [await check({ reader, now, health, work, rate })].flat();
+    yield* checkSealing({ io, location });
     return await readProcesses(reader, 'receive');
   } catch (error) {
     yield describeUnreadable(error);

@@ -14,7 +14,9 @@ import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import { describeCounts, ON_FINDINGS } from '../../health.js';
+import { verifySealed } from '../../sealed.js';
 import { flag } from '../../taken.js';
+import type { Verified } from '../../../evidence/verify.js';
 
 const NOT_ASKED =
   'A row that was changed together with its document looks right here; only the registry knows: "carbon-mirror verify --against-registry" asks it.';
@@ -38,14 +40,22 @@ export const VERIFY = command({
       throw new CommandFault(EXIT.usage, '--certificates goes with --against-registry.');
     const interrupted = context.io.interruption();
     const own = await check(context, interrupted);
+    const sealed = await verifySealed(context);
     const compared = againstRegistry ? await compare(context, certificates, interrupted) : null;
-    const faults = [...own.faults, ...(compared?.faults ?? [])];
+    const unsealed = sealed?.faults.map(fault => ({ check: 'evidence', ...fault })) ?? [];
+    const faults = [...own.faults, ...unsealed, ...(compared?.faults ?? [])];
     const { findings, rows: checked, files } = own;
     const { rows = null, organizations = null, known = null, left = null } = compared ?? {};
     if (context.format === 'json') {
       const told = left?.map(({ name: _, ...each }) => each) ?? null;
       const counts = { rowsChecked: checked, certificates: files, rows, organizations, known };
-      await context.value({ faults, findings, ...counts, notCompared: told });
+      await context.value({
+        faults,
+        findings,
+        ...counts,
+        sealed: sealed?.covered ?? null,
+        notCompared: told,
+      });
     } else if (faults.length > 0) await context.rows(['check', 'where', 'fault'], faults);
     const found = describeCounts(findings);
     if (found !== null) context.say(`What the registry says, and is no fault here: ${found}. ${ON_FINDINGS}`);
@@ -64,6 +74,7 @@ export const VERIFY = command({
         '"carbon-mirror status" says what each organization lets be read.',
       );
     }
+    if (sealed !== null) context.say(describeSealed(sealed));
     context.say(
       `${context.location().engine.checked}. Nothing in the mirror contradicts itself: ${withThousands(checked)} rows, past ones too, and ${withThousands(files)} certificates.`,
       compared === null
@@ -72,6 +83,11 @@ export const VERIFY = command({
     );
   },
 });
+
+function describeSealed({ leaves, covered, erased, removed }: Verified): string {
+  const left = `${withThousands(erased)} were erased by forget and purge, ${withThousands(removed)} syncs removed in time`;
+  return `Of ${withThousands(leaves)} leaves of the log the newest checkpoint covers ${withThousands(covered)}; ${left}. Only a checkpoint that somebody else holds helps against who has the key.`;
+}
 
 /** What contradicts itself, whoever is asked. */
 async function check({ io, location, reader: open, pdfs }: Context, interrupted: AbortSignal) {
