@@ -11,9 +11,9 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/evidence': 650,
   'src/console': 2950,
   /** Of these 300 fulfil the port of evidence on both engines. */
-  'src/store': 10_100,
+  'src/store': 8950,
   'src/inbox': 550,
-  'src/mirror': 2400,
+  'src/mirror': 2380,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console. */
   'src/query': 4200,
   'src/registry': 4250,

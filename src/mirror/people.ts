@@ -11,7 +11,7 @@ export function isForgotten(forgotten: ReadonlySet<string>, email: string): bool
 }
 
 /** By which an address may be known: older programs had another form for what is not plain letters. */
-export function hashesOf(email: string): string[] {
+function hashesOf(email: string): string[] {
   return [hashOfAddress(normalAddress(email)), hashOfAddress(email.trim().toLowerCase())];
 }
 

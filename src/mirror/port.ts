@@ -124,7 +124,7 @@ export interface StoredRow {
   readonly key: Key;
 }
 
-export interface NumberedKey {
+interface NumberedKey {
   readonly version: number;
   readonly key: Key;
 }
@@ -152,10 +152,6 @@ export interface Insert {
   readonly observedAt: string;
   /** The version that it takes the place of. */
   readonly replaces: number | null;
-  /** It takes the place of the insert before it: one read saw the row twice. */
-  readonly follows: boolean;
-  /** This read saw the row before, so that it may have an instant of this sync already. */
-  readonly isRepeated: boolean;
 }
 
 export interface Close {

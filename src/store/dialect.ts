@@ -6,8 +6,14 @@ import {
 } from '../../migrations/schema.js';
 
 export type Value = string | number | bigint | null | Uint8Array;
-type Kinds = Readonly<Record<string, Kind>>;
-type Rows = readonly (readonly Value[])[];
+export type Kinds = Readonly<Record<string, Kind>>;
+export type Rows = readonly (readonly Value[])[];
+
+/** Rows that are given to a statement. */
+export interface Table {
+  readonly columns: Kinds;
+  readonly rows: Rows;
+}
 
 /** A statement as an engine takes it. Where it has rows, it is done for each of them. */
 export interface Bound {
@@ -27,8 +33,13 @@ export interface Dialect extends OfSchema {
   /** Ends a SELECT whose rows nobody changes, or even holds, until the transaction has ended. */
   readonly forShare: string;
   readonly forUpdate: string;
-  /** Whole rows into a table. */
-  readonly insertion: (table: string, columns: Kinds, rows: Rows) => Bound;
+  /** Rows as the JSON text that `rows` takes. */
+  readonly json: (table: Table) => string;
+  /** Puts whole rows into a table; `more` is what follows. */
+  readonly insertion: (table: string, columns: Kinds, more: string) => string;
+  readonly bindRows: (table: Table) => Omit<Bound, 'text'>;
+  /** From now on what is removed leaves no bytes. */
+  readonly erasing: string;
 }
 
 export const SQLITE: Dialect = {
@@ -41,11 +52,13 @@ export const SQLITE: Dialect = {
     const cells = Object.keys(columns).map((column, index) => `value ->> ${index} AS ${column}`);
     return `(SELECT ${cells.join(', ')} FROM json_each(${json})) AS ${name}`;
   },
-  insertion: (table, columns, rows) => {
+  json: ({ rows }) => JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+  insertion: (table, columns, more) => {
     const names = Object.keys(columns);
-    const places = names.map(() => '?').join(', ');
-    return { text: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`, values: [], rows };
+    return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ${more}`;
   },
+  bindRows: ({ rows }) => ({ values: [], rows }),
+  erasing: 'PRAGMA secure_delete = ON',
 };
 
 const typeOf = (kind: Kind) => OF_POSTGRES.types[kind].replace(' COLLATE "C"', '');
@@ -56,16 +69,37 @@ export const POSTGRES: Dialect = {
   as: (kind, value) => `${value}::${typeOf(kind)}`,
   forShare: 'FOR SHARE',
   forUpdate: 'FOR UPDATE',
-  rows: (json, name, columns) => {
-    const cells = Object.entries(columns).map(
-      ([column, kind], index) => `(v ->> ${index})::${typeOf(kind)} AS ${column}`,
-    );
-    return `(SELECT ${cells.join(', ')} FROM jsonb_array_elements(${json}::jsonb) AS e (v)) AS ${name}`;
-  },
-  insertion: (table, columns, rows) => {
-    const cells = Object.values(columns).map((kind, index) => `(v ->> ${index})::${typeOf(kind)}`);
-    const text = `INSERT INTO ${table} (${Object.keys(columns).join(', ')})
-      SELECT ${cells.join(', ')} FROM jsonb_array_elements($1::jsonb) AS e (v)`;
-    return { text, values: [JSON.stringify(rows)] };
-  },
+  rows: (json, name, columns) =>
+    `(SELECT ${cellsOf(columns)} FROM jsonb_array_elements(${json}::jsonb) AS e (v)) AS ${name}`,
+  json: jsonOf,
+  insertion: (table, columns, more) => `INSERT INTO ${table} (${Object.keys(columns).join(', ')})
+    SELECT ${cellsOf(columns)} FROM jsonb_array_elements($1::jsonb) AS e (v) WHERE true ${more}`,
+  bindRows: table => ({ values: [jsonOf(table)] }),
+  erasing: 'SELECT',
 };
+
+function cellsOf(columns: Kinds): string {
+  const cells = Object.entries(columns).map(([name, kind], index) => {
+    const cell = kind === 'bytes' ? `decode(v ->> ${index}, 'base64')` : `(v ->> ${index})::${typeOf(kind)}`;
+    return `${cell} AS ${name}`;
+  });
+  return cells.join(', ');
+}
+
+function jsonOf({ columns, rows }: Table): string {
+  const kinds = Object.values(columns);
+  return JSON.stringify(rows.map(row => row.map((value, index) => cellOf(value, kinds[index]))));
+}
+
+function cellOf(value: Value, kind: Kind | undefined): string | number | null {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'string' && kind === 'instant') return instantFor(value);
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+}
+
+/** An instant as PostgreSQL takes it: it knows no year 0, and calls the years before 1 by another name. */
+export function instantFor(text: string): string {
+  const year = Number(/^[+-]?\d+/.exec(text)?.[0]);
+  if (year > 0) return text;
+  return `${String(1 - year).padStart(4, '0')}${text.replace(/^-?\d+/, '')} BC`;
+}

@@ -1,12 +1,14 @@
-import type { Bound, Dialect, Value } from './dialect.js';
+import type { Bound, Dialect, Kinds, Rows, Table, Value } from './dialect.js';
 
-type Values = Readonly<Record<string, Value>>;
+type Values = Readonly<Record<string, Value | Table>>;
 type Text = string | ((dialect: Dialect) => string);
 
 /** A statement with all that it is given, and the rows that it answers. */
 export interface Asked<Row = unknown> {
   readonly text: Text;
   readonly values: Values;
+  /** It puts these into a table. */
+  readonly rows?: Table;
   readonly answers?: Row[];
 }
 
@@ -18,6 +20,12 @@ export function statement<Given extends Values, Row = never>(text: Text): (given
 /** One that is given nothing. */
 export function fixed<Row = never>(text: Text): Asked<Row> {
   return { text, values: {} };
+}
+
+/** Whole rows into a table; `more` is what follows in SQL. */
+export function insertion(table: string, columns: Kinds, more = ''): (rows: Rows) => Asked {
+  const text = (dialect: Dialect) => dialect.insertion(table, columns, more);
+  return rows => ({ text, values: {}, rows: { columns, rows } });
 }
 
 type Answers<All extends readonly (Asked | null)[]> = {
@@ -59,15 +67,24 @@ export function createBinder(dialect: Dialect): (asked: Asked) => Bound {
     return compiled;
   }
 
-  return ({ text: source, values }) => {
+  return ({ text: source, values, rows }) => {
     const { text, names } = compile(source);
-    return { text, values: names.map(name => valueOf(values, name)) };
+    if (rows !== undefined) return { text, ...dialect.bindRows(rows) };
+    const bound = (name: string): Value => {
+      const value = valueOf(values, name);
+      return isTable(value) ? dialect.json(value) : value;
+    };
+    return { text, values: names.map(bound) };
   };
 }
 
 /** An undefined value would be bound as NULL in silence. */
-function valueOf(values: Values, name: string): Value {
+function valueOf(values: Values, name: string): Value | Table {
   const value = values[name];
   if (value === undefined) throw new TypeError(`expected a value for the parameter "${name}", got undefined`);
   return value;
+}
+
+function isTable(value: Value | Table): value is Table {
+  return typeof value === 'object' && value !== null && 'columns' in value;
 }

@@ -7,7 +7,7 @@ import { temporaryInbox } from '../support/inbox.js';
 async function played(stage: Engine['stage']) {
   const scene = await stage();
   temporaryInbox(scene.folder).close();
-  const { change } = changing(scene, 7);
+  const { change } = changing(scene, 8);
   for (let time = 0; time < 30; time += 1) await change();
   await scene.db.change('DELETE FROM fences');
   return scene;

@@ -4,14 +4,14 @@ import { temporaryScene } from '../support/mirror.js';
 import { brokenMirror } from '../support/mutant.js';
 
 test('T44 it would, were the fence broken', async () => {
-  const create = await brokenMirror('store/sqlite/mirror/fence.js', 'seen > claim', 'false');
+  const create = await brokenMirror('store/mirror/fence.js', 'seen.claim > claim', 'false');
   expect(await writeAfterBeingTakenOver(await temporaryScene({ create }))).toContain('old');
 });
 
 test('T44 it would, were the read of the installation broken', async () => {
   const create = await brokenMirror(
-    'store/sqlite/mirror/fence.js',
-    'active.get(organizationId) === 0',
+    'store/mirror/syncs.js',
+    "installations.every(({ state }) => state !== 'active')",
     'false',
   );
   expect(await writeAfterUninstalling(await temporaryScene({ create }))).toEqual(['late']);

@@ -28,11 +28,6 @@ export class HeldPage {
     this.#waiting += 1;
   }
 
-  /** One of them is on a later page too, and written from there. */
-  release(): void {
-    this.#waiting -= 1;
-  }
-
   written(slot: number, version: number): void {
     this.know(slot, version);
     this.#waiting -= 1;

@@ -134,6 +134,12 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#underWay.catch(() => undefined);
   }
 
+  /** What this read saw of a row is written before it is compared with what it sees of it now. */
+  async #writeAll(): Promise<void> {
+    for (const portion of this.#slices.all()) await this.#write(portion);
+    await this.#underWay;
+  }
+
   #written(slice: Slice, done: ListCommitted, ending: Ending | null): void {
     this.#parts.sync.note(done, ending);
     this.#staging.written(slice, done.versions);
@@ -158,7 +164,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     for (let start = 0; start < items.length; start += COMPARE_AT_ONCE) {
       if (start > 0) await pause();
       const some = items.slice(start, start + COMPARE_AT_ONCE);
-      if (this.#staging.isLeaving(some)) await this.#underWay;
+      if (origin.page !== null && this.#staging.holds(some)) await this.#writeAll();
       await this.#staging.compare(some, { ...origin, start });
     }
     const fresh = this.#staging.distinct - before;

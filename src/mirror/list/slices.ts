@@ -41,14 +41,14 @@ export class Slices {
   /** After a page of a list. */
   *afterPage(): Generator<Portion> {
     if (this.#held.staging.size > 0) this.#pagesHeldBack += 1;
-    if (this.#isMuch || this.#pagesHeldBack >= HOLD_PAGES) yield* this.#all();
+    if (this.#isMuch || this.#pagesHeldBack >= HOLD_PAGES) yield* this.all();
     else if (this.#held.pages.waiting >= REMEMBER_PAGES || this.#isMended) yield { limit: 0, rest: {} };
   }
 
   /** After a part of one answer. */
   *afterBatch(): Generator<Portion> {
     if (this.#held.staging.size > AT_ONCE || this.#isLong) this.#showsEarly = true;
-    if (this.#showsEarly && this.#isMuch) yield* this.#all();
+    if (this.#showsEarly && this.#isMuch) yield* this.all();
     else if (this.#isMended) yield { limit: 0, rest: {} };
   }
 
@@ -72,14 +72,14 @@ export class Slices {
     return this.#held.staging.length >= HOLD_LENGTH;
   }
 
-  *#all(): Generator<Portion> {
+  *all(): Generator<Portion> {
     while (this.#held.staging.size > 0) yield { limit: this.#held.pace.rows, rest: {} };
     this.#pagesHeldBack = 0;
   }
 
   /** What is remembered of pages is dropped before the first row is closed. */
   *#early(closes: Iterable<Close>, dropPagesFrom: number | null): Generator<Portion> {
-    yield* this.#all();
+    yield* this.all();
     yield { limit: 0, rest: { dropPagesFrom } };
     let some: Close[] = [];
     for (const close of closes) {

@@ -39,8 +39,6 @@ interface Staged {
   readonly project: string | null;
   /** The version that it takes the place of. */
   readonly previous: number | null;
-  /** What this read saw of the same row before and has not written yet. */
-  readonly earlier: Staged | null;
   readonly page: HeldPage | null;
   readonly slot: number;
 }
@@ -130,9 +128,9 @@ export class Staging<Item extends { document: string }> {
     this.#parts.sync.noteUnchanged(versions.length);
   }
 
-  /** Whether one of them is being written at this moment. */
-  isLeaving(items: readonly Item[]): boolean {
-    return this.#leaving.size > 0 && items.some(item => this.#leaving.has(nameOf(this.#keyOf(item))));
+  /** Whether one of them waits to be written: a row that is seen twice is written twice, one after the other. */
+  holds(items: readonly Item[]): boolean {
+    return this.#staged.size > 0 && items.some(item => this.#staged.has(nameOf(this.#keyOf(item))));
   }
 
   async compare(items: readonly Item[], { observedAt, page, start, likely }: Origin): Promise<void> {
@@ -185,38 +183,29 @@ export class Staging<Item extends { document: string }> {
   }
 
   #compareOne({ item, key, name, there, observedAt, page, slot }: Compared<Item>): void {
-    const staged = this.#staged.get(name);
-    const stored = staged === undefined ? there : undefined;
-    const isRepeated = staged !== undefined || (stored !== undefined && this.seen.has(stored.version));
+    if (this.#staged.has(name)) throw this.#duplicate();
+    const isRepeated = there !== undefined && this.seen.has(there.version);
     this.#count(isRepeated, page);
-    if (stored !== undefined) this.seen.add(stored.version);
-    if (stored?.document === item.document) {
+    if (there !== undefined) this.seen.add(there.version);
+    if (there?.document === item.document) {
       this.#parts.sync.noteUnchanged(1);
-      page?.know(slot, stored.version);
+      page?.know(slot, there.version);
       return;
     }
-    const previous = staged?.previous ?? stored?.version ?? null;
-    if (staged === undefined && previous === null) this.#waitingNew += 1;
+    const previous = there?.version ?? null;
+    if (previous === null) this.#waitingNew += 1;
     page?.expect();
-    staged?.page?.release();
-    if (staged?.insert.document === item.document) {
-      this.#staged.set(name, { ...staged, page, slot });
-      return;
-    }
     this.#length += item.document.length;
-    const earlier = staged ?? null;
     const { columns, projectOf } = this.#parts.entry;
     const insert: Insert = {
       key,
       cells: columns.map(cell => cell.of(item)),
       document: item.document,
       observedAt,
-      replaces: earlier === null ? previous : null,
-      follows: earlier !== null,
-      isRepeated,
+      replaces: previous,
     };
     const project = projectOf(item)?.id ?? null;
-    this.#staged.set(name, { insert, project, previous, earlier, page, slot });
+    this.#staged.set(name, { insert, project, previous, page, slot });
   }
 
   /** Up to `limit` of the differences, oldest first. They stay until they are written. One slice at a time. */
@@ -226,20 +215,15 @@ export class Staging<Item extends { document: string }> {
     const projects = new Set<string>();
     for (const [name, staged] of this.#staged) {
       if (entries.length === limit) break;
-      this.#addInserts(staged, inserts, projects);
+      const { insert, project } = staged;
+      if (project !== null && !this.#projects.has(project)) projects.add(project);
+      inserts.push(insert);
       this.#leaving.add(name);
       entries.push({ name, insert: inserts.length - 1, page: staged.page, slot: staged.slot });
     }
     const mends = this.#mends;
     this.#mends = [];
     return { inserts, mends, entries, projects: [...projects] };
-  }
-
-  /** What a read saw of one row comes one after the other. */
-  #addInserts({ insert, project, earlier }: Staged, inserts: Insert[], projects: Set<string>): void {
-    if (earlier !== null) this.#addInserts(earlier, inserts, projects);
-    if (project !== null && !this.#projects.has(project)) projects.add(project);
-    inserts.push(insert);
   }
 
   /** After a commit: the version that each of them became. */
@@ -257,9 +241,8 @@ export class Staging<Item extends { document: string }> {
     this.#leaving.clear();
   }
 
-  #drop(name: string, staged: Staged): void {
-    for (let one: Staged | null = staged; one !== null; one = one.earlier)
-      this.#length -= one.insert.document.length;
+  #drop(name: string, { insert }: Staged): void {
+    this.#length -= insert.document.length;
     this.#staged.delete(name);
   }
 

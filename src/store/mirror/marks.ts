@@ -21,7 +21,7 @@ const PREPARE = statement<Resources>(
 );
 
 /** So that each of them has a state from then on. */
-function prepareStates(organizationId: string, resources: readonly string[]) {
+export function prepareStates(organizationId: string, resources: readonly string[]) {
   return PREPARE({ organizationId, resources: listOf(resources) });
 }
 

@@ -1,44 +1,43 @@
 import type { MirrorPort } from '../../mirror/port.js';
 import type { Database } from '../database.js';
+import { type CertificateFiles, createCertificates } from './certificates.js';
 import { createFacts } from './facts.js';
+import { createWriteInstallation } from './installations.js';
+import { createCommit } from './lists.js';
+import { createPages } from './pages.js';
+import { createPeople } from './people.js';
+import { createProjects } from './projects.js';
+import { createRemoval } from './removal.js';
+import { createRows } from './rows.js';
+import { createCloseSync } from './syncs.js';
 import { createLooks } from './looks.js';
 import { createMarks } from './marks.js';
 import { createOrigin } from './origin.js';
 import { createPruneSyncs } from './prune-syncs.js';
 
 /** What each engine still does in its own way. */
-export type OfEngine =
-  | 'writeInstallation'
-  | 'pages'
-  | 'find'
-  | 'cells'
-  | 'after'
-  | 'commit'
-  | 'closeSync'
-  | 'forgottenPeople'
-  | 'writeProjects'
-  | 'enterCertificates'
-  | 'makeCertificatesDue'
-  | 'dueCertificates'
-  | 'writeCertificates'
-  | 'removeUnnamedFiles'
-  | 'freshnessFacts'
-  | 'knownResources'
-  | 'keepFreshnessFacts'
-  | 'forget'
-  | 'removeMembers'
-  | 'beginPurge'
-  | 'purgeRows'
-  | 'endPurge'
-  | 'close';
+type OfEngine = 'freshnessFacts' | 'knownResources' | 'keepFreshnessFacts' | 'close';
 
-/** What both engines do by the same statements. */
-export function createMirrorStore(database: Database): Omit<MirrorPort, OfEngine> {
+/** What both engines do by the same statements. `books`: tables that only this one has, and a purge empties. */
+export function createMirrorStore(
+  database: Database,
+  files: CertificateFiles,
+  books: readonly string[],
+): Omit<MirrorPort, OfEngine> {
   return {
     ...createOrigin(database),
     ...createLooks(database),
     ...createMarks(database),
     ...createFacts(database),
+    writeInstallation: createWriteInstallation(database),
+    pages: createPages(database),
+    ...createRows(database),
+    commit: createCommit(database),
+    closeSync: createCloseSync(database),
+    ...createPeople(database),
+    ...createProjects(database),
+    ...createCertificates(database, files),
+    ...createRemoval(database, files, books),
     pruneSyncs: createPruneSyncs(database),
   };
 }

@@ -113,10 +113,3 @@ export function instantOf(text: string): string {
   if (date instanceof Date) return date.toISOString();
   throw new Error(`expected an instant in the DateStyle ISO, got "${text}"`);
 }
-
-/** An instant as PostgreSQL takes it: it knows no year 0, and calls the years before 1 by another name. */
-export function instantFor(text: string): string {
-  const year = Number(/^[+-]?\d+/.exec(text)?.[0]);
-  if (year > 0) return text;
-  return `${String(1 - year).padStart(4, '0')}${text.replace(/^-?\d+/, '')} BC`;
-}

@@ -12,7 +12,7 @@ import {
 import { text } from '../../resources/columns.js';
 import type { Expressions, Reader } from '../contract/reader.js';
 import type { Tables } from '../contract/tables.js';
-import { instantFor } from './driver.js';
+import { instantFor } from '../dialect.js';
 import type { Postgres, Transaction } from './open.js';
 
 /** Readers on a pool that is somebody else's. Each question that waits while another streams takes a connection more. */

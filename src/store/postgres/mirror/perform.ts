@@ -36,6 +36,3 @@ export function given(name: string, type = 'text'): string {
 export function known(name: string, type = 'text'): string {
   return `($2 ->> '${name}')::${type}`;
 }
-
-/** The sync of a commit: entered by it, or by one before. */
-export const SYNC = `coalesce(${known('sync', 'bigint')}, ${given('sync', 'bigint')})`;

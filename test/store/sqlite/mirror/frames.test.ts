@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createContext } from '../../../../src/app/context.js';
@@ -10,8 +11,8 @@ import { clientOf, startProgram } from '../../../support/program.js';
 import { createOrganization, issueCredit } from '../../../support/sandbox.js';
 
 /** Between the worker and the statement that inserts a row: all that the worker has called as it gives the rows to the store, what the store calls as it gives them to its thread, then all in the thread. The call by message, which both threads share, is a file of its own. */
-const FRAMES_AT_MOST = 14;
-const FILES_AT_MOST = 8;
+const FRAMES_AT_MOST = 17;
+const FILES_AT_MOST = 11;
 
 const LONG = 100;
 const WORKER = 'sync/worker/worker';
@@ -42,8 +43,7 @@ function watchPosts(): string[][] {
   if (typeof post !== 'function') throw new Error('a thread is given messages by a function');
   const spy = vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker, ...given) {
     const [message]: unknown[] = given;
-    const holdsRows =
-      typeof message === 'object' && message !== null && 'name' in message && message.name === 'keep';
+    const holdsRows = inspect(message, { depth: 5 }).includes('INSERT INTO warehouse_credits');
     if (holdsRows)
       posts.push(framesIn(new Error('here').stack).filter(file => /^(?:store|thread)/.test(file)));
     Reflect.apply(post, this, given);

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../../../src/store/sqlite/open.js';
 import type { Sqlite } from '../../../../src/store/sqlite/open.js';
 import { startMirrorThread } from '../../../../src/store/sqlite/mirror/thread.js';
 import { createMirror } from '../../../../src/mirror/create-mirror.js';
@@ -92,9 +91,10 @@ test('T17 a lock that somebody else holds does not stop this thread', async () =
 });
 
 test('one that cannot open its database says why', async () => {
-  const empty = openDatabase(join(temporaryFolder(), 'nothing.db'), { busyTimeoutMs: 0 });
-  onTestFinished(() => void empty.close());
-  await expect(start(empty)).rejects.toThrow(/no such table/);
+  const file = join(temporaryFolder(), 'mirror.db');
+  writeFileSync(file, 'no database, and long enough to be looked at as one: '.repeat(100));
+  const options = { file, reader: temporaryMirror(), busyTimeoutMs: 0, certificates: '', failed: () => {} };
+  await expect(startMirrorThread(options)).rejects.toThrow(/not a database/);
 });
 
 test('T61 where the thread ends by itself, what waits is refused and so is what comes after', async () => {

@@ -1,0 +1,108 @@
+import { following } from '../../mirror/dates.js';
+import type { InstallationRead, MirrorPort } from '../../mirror/port.js';
+import { formatInstant } from '../../resources/columns.js';
+import { columnsOf } from '../../resources/entry.js';
+import { INSTALLATIONS, type InstallationRow, valuesOf } from '../../resources/installations.js';
+import type { Database } from '../database.js';
+import { causeColumns } from '../resource-state.js';
+import { insertion, statement } from '../statement.js';
+import { demandHeld, fence } from './fence.js';
+import { prepareStates } from './marks.js';
+import { numbers } from './syncs.js';
+import { createVersions, kindsOf } from './versions.js';
+
+type Row = InstallationRow & { readonly state: string };
+interface Stored extends Row {
+  readonly version: number;
+  readonly valid_from: string;
+}
+
+const ANSWERED = statement<{ id: string }>('DELETE FROM mirror.awaited_installations WHERE id = @id');
+const STORED = statement<{ id: string }, Stored>('SELECT * FROM mirror.installations WHERE id = @id');
+/** A sync that wrote one row, whose number is the newest, and is over. */
+const ENTER_SYNC = statement<
+  {
+    organizationId: string | null;
+    trigger: string;
+    claim: number;
+    startedAt: string;
+    endedAt: string;
+    arrivedAt: string;
+    added: number;
+    changed: number;
+    job_id: number | null;
+    delivery_id: number | null;
+  },
+  { readonly id: number }
+>(
+  `INSERT INTO mirror.syncs (organization_id, resource, trigger, claim, started_at, finished_at, state,
+     rows_added, rows_changed, job_id, delivery_id, answered_at, last_number)
+   VALUES (@organizationId, 'installation', @trigger, @claim, @startedAt, @endedAt, 'complete',
+     @added, @changed, @job_id, @delivery_id, @arrivedAt, (SELECT last FROM mirror.version_counter))
+   RETURNING id`,
+);
+const COLUMNS = columnsOf(INSTALLATIONS);
+/** The row itself is changed, never replaced: who waits for it sees what it has become. */
+const PUT = insertion(
+  'mirror.installations',
+  kindsOf('installations', COLUMNS),
+  `ON CONFLICT (id) DO UPDATE SET ${COLUMNS.map(name => `${name} = excluded.${name}`).join(', ')}`,
+);
+
+/** An organization none of whose installations is active is frozen: reads are refused. */
+export function createWriteInstallation({ transact }: Database): MirrorPort['writeInstallation'] {
+  const versions = createVersions(INSTALLATIONS);
+  return (id, fields, read) =>
+    transact(async batch => {
+      const [, [first]] = await batch(ANSWERED({ id }), STORED({ id }));
+      const organizationId = (fields ?? first)?.organization_id ?? null;
+      if (organizationId !== null) {
+        const task = { organizationId, part: 'data', claim: read.claim };
+        const [, seen] = await batch(...fence(task), prepareStates(organizationId, read.resources));
+        demandHeld(seen, task);
+      }
+      const [[stored], [past]] = await batch(STORED({ id }), versions.ended([[id]]));
+      const known = fields ?? stored;
+      if (known === undefined) return 'unchanged';
+      const row = { ...known, state: read.state };
+      if (stored !== undefined && isSame(stored, row)) {
+        const [, ...cells] = valuesOf({ ...row, organization_id: organizationId ?? stored.organization_id });
+        await batch(versions.mend([{ version: stored.version, cells }]));
+        return 'unchanged';
+      }
+      const [[last], [sync]] = await batch(
+        numbers(1),
+        ENTER_SYNC(syncOf(organizationId, read, stored === undefined)),
+      );
+      const number = last?.last ?? 0;
+      const syncId = sync?.id ?? 0;
+      const at = following(formatInstant(read.arrivedAt), stored?.valid_from ?? past?.['ended'] ?? null);
+      const closing = stored && { version: stored.version, at, number, isRemoved: false };
+      await batch(
+        closing === undefined ? null : versions.archive([closing], syncId),
+        PUT([[number, ...valuesOf(row), at, syncId, row.document]]),
+      );
+      return stored === undefined ? 'added' : 'changed';
+    });
+}
+
+function syncOf(organizationId: string | null, read: InstallationRead, isNew: boolean) {
+  return {
+    organizationId,
+    trigger: read.trigger,
+    claim: read.claim,
+    startedAt: formatInstant(read.startedAt),
+    arrivedAt: formatInstant(read.arrivedAt),
+    endedAt: formatInstant(read.endedAt),
+    added: Number(isNew),
+    changed: Number(!isNew),
+    ...causeColumns(read.cause),
+  };
+}
+
+/** Permissions may come from elsewhere than the document. */
+function isSame(stored: Row, row: Row): boolean {
+  return (
+    stored.state === row.state && stored.permissions === row.permissions && stored.document === row.document
+  );
+}

@@ -1,0 +1,211 @@
+import { following } from '../../mirror/dates.js';
+import { isForgotten } from '../../mirror/people.js';
+import type { Changes, Counts, Insert, MirrorPort, OpenSync } from '../../mirror/port.js';
+import { CERTIFICATES } from '../../resources/certificates.js';
+import { formatInstant } from '../../resources/columns.js';
+import { isListResource, type ListResource, LISTS } from '../../resources/lists.js';
+import type { Database } from '../database.js';
+import type { Table, Value } from '../dialect.js';
+import { type Asked, statement } from '../statement.js';
+import { dropPages, putPages } from './pages.js';
+import { FORGOTTEN } from './people.js';
+import { enter, type Entered, guard, leave, leaveEnded, named } from './syncs.js';
+import { forEachList } from './rows.js';
+import { type Closing, createVersions, listOf } from './versions.js';
+
+const PROJECTS = { id: 'text' } as const;
+const NOTE_PROJECTS = statement<{ organizationId: string; projects: Table }>(
+  ({ rows, as }) =>
+    `INSERT INTO mirror.project_references (organization_id, project_id)
+     SELECT ${as('text', '@organizationId')}, p.id FROM ${rows('@projects', 'p', PROJECTS)} WHERE true ORDER BY p.id
+     ON CONFLICT DO NOTHING`,
+);
+const DOUBT = statement<{
+  organizationId: string;
+  resource: string;
+  doubtedAt: string | null;
+  doubted: Uint8Array | null;
+}>(
+  `UPDATE mirror.resource_states SET doubted_at = @doubtedAt, doubted = @doubted
+   WHERE organization_id = @organizationId AND resource = @resource`,
+);
+/** A retirement that is gone takes its certificate to the past. */
+interface Certificate {
+  readonly version: number;
+  readonly valid_from: string;
+  readonly state: string;
+  readonly retirement: number;
+}
+
+const CERTIFICATES_OF = statement<{ retirements: Table }, Certificate>(
+  ({ rows }) =>
+    `SELECT c.version, c.valid_from, c.state, r.version AS retirement
+     FROM ${rows('@retirements', 'g', { version: 'int' })}
+     JOIN mirror.retirements AS r ON r.version = g.version
+     JOIN mirror.certificates AS c ON c.organization_id = r.organization_id AND c.retirement_id = r.id`,
+);
+
+/** What is looked at as the sync is let in, under its fence. */
+interface Found {
+  readonly standing: readonly { readonly version: number; readonly valid_from: string }[];
+  readonly ended: readonly Readonly<Record<string, string>>[];
+  readonly certificates: readonly Certificate[];
+  readonly forgotten: readonly { readonly hash: string }[];
+}
+
+interface Work extends Pick<Counts, 'added' | 'changed' | 'removed'> {
+  readonly statements: readonly (Asked | null)[];
+  /** One for each insert; 0 where it is left out. */
+  readonly versions: readonly number[];
+}
+
+const NO_WORK: Work = { statements: [], versions: [], added: 0, changed: 0, removed: 0 };
+const NO_LOOKS = [null, null, null] as const;
+
+/** What a sync writes to its list, and how it ends. A resource that is no list has nothing but the end. */
+export function createCommit({ transact }: Database): MirrorPort['commit'] {
+  const writesOf = forEachList(createList);
+  return async (sync, changes, ending) => {
+    const from = performance.now();
+    const { resource, organizationId, full } = sync.request;
+    const list = isListResource(resource) ? writesOf(resource) : null;
+    const wanted = list?.wanted(changes) ?? 0;
+    const done = await transact(async batch => {
+      const [, seen, installations, states, , ids, last, standing, ended, certificates, forgotten] =
+        await batch(
+          ...guard(sync, wanted),
+          ...(list?.looks(sync, changes) ?? NO_LOOKS),
+          list?.namesPeople === true ? FORGOTTEN : named(ending),
+        );
+      const entered = enter(sync, wanted, { seen, installations, states, ids, last });
+      const work = list?.write(entered, changes, { standing, ended, certificates, forgotten }) ?? NO_WORK;
+      const { statements, versions, ...counts } = work;
+      const left = ending === null ? leave(entered, counts) : leaveEnded(entered, counts, ending, forgotten);
+      const isCountedAnew = full === true && ending !== null;
+      await batch(
+        ...statements,
+        ...left.books,
+        isCountedAnew ? (list?.recount({ organizationId, resource }) ?? null) : null,
+      );
+      return { ...left.done, versions };
+    });
+    return { ...done, ms: performance.now() - from };
+  };
+}
+
+/** What one transaction writes to a list. No row is twice in it. */
+function createList(resource: ListResource) {
+  const { table, scope, columns } = LISTS[resource];
+  const versions = createVersions(LISTS[resource]);
+  const archived = createVersions(CERTIFICATES);
+  const email = columns.findIndex(({ name }) => name === 'email');
+  const hasCertificates = resource === 'retirements';
+
+  function keepsBy(forgotten: Found['forgotten']): (insert: Insert) => boolean {
+    const hashes = new Set(forgotten.map(({ hash }) => hash));
+    return ({ cells }) => {
+      const address = email < 0 ? null : cells[email];
+      return typeof address !== 'string' || !isForgotten(hashes, address);
+    };
+  }
+
+  function insert({ sync, id, first, dates }: Entered, inserts: readonly Insert[], found: Found) {
+    const { organizationId } = sync.request;
+    const since = sinceOf(found);
+    const ended = new Map(found.ended.map(row => [versions.keyOf(row).join('\0'), row['ended'] ?? null]));
+    const keeps = keepsBy(found.forgotten);
+    const closings: Closing[] = [];
+    const rows: Value[][] = [];
+    const numbers = inserts.map((each, n) => {
+      if (!keeps(each)) return 0;
+      const { key, cells, observedAt, replaces, document } = each;
+      const before = since.get(replaces ?? 0) ?? ended.get([organizationId, ...key].join('\0')) ?? null;
+      const number = first + n;
+      const at = dates.give(observedAt, before);
+      if (replaces !== null && since.has(replaces)) {
+        closings.push({ version: replaces, at, number, isRemoved: false });
+      }
+      rows.push([number, organizationId, ...key, ...cells, at, id, document]);
+      return number;
+    });
+    return { closings, rows, numbers };
+  }
+
+  function close({ first, dates }: Entered, { inserts, closes }: Changes, found: Found) {
+    const since = sinceOf(found);
+    const certificateOf = new Map(found.certificates.map(row => [row.retirement, row]));
+    const closings: Closing[] = [];
+    const stored: Closing[] = [];
+    for (const [n, { version, observedAt }] of closes.entries()) {
+      const before = since.get(version);
+      if (before === undefined) continue;
+      const at = dates.give(observedAt, before);
+      const number = first + inserts.length + n;
+      closings.push({ version, at, number, isRemoved: true });
+      const certificate = certificateOf.get(version);
+      if (certificate?.state !== 'stored') continue;
+      // It may have come after the answer that no longer showed its retirement.
+      const end = following(at, certificate.valid_from);
+      stored.push({ version: certificate.version, at: end, number: number + closes.length, isRemoved: true });
+    }
+    return { closings, stored };
+  }
+
+  return {
+    namesPeople: email >= 0,
+    /** A retirement's certificate goes with it, and has a number of its own. */
+    wanted: ({ inserts, closes }: Changes) => inserts.length + closes.length * (hasCertificates ? 2 : 1),
+    looks: ({ request, knownAt }: OpenSync, { inserts, closes }: Changes) => {
+      const replaced = inserts.flatMap(({ replaces }) => replaces ?? []);
+      const closed = closes.map(({ version }) => version);
+      const standing = [...replaced, ...closed];
+      // An answer with a later instant than any row has needs no look at the row's own.
+      const again = inserts.filter(
+        ({ replaces, observedAt }) => replaces === null && knownAt !== null && observedAt <= knownAt,
+      );
+      const keys = again.map(({ key }) => [request.organizationId, ...key]);
+      return [
+        standing.length === 0 ? null : versions.standing(standing),
+        keys.length === 0 ? null : versions.ended(keys),
+        hasCertificates && closed.length > 0 ? CERTIFICATES_OF({ retirements: listOf(closed) }) : null,
+      ] as const;
+    },
+    write: (entered: Entered, changes: Changes, found: Found): Work => {
+      const { sync, id } = entered;
+      const { organizationId, startedAt } = sync.request;
+      const { inserts, mends, projects, pages, dropPagesFrom, doubt } = changes;
+      const { closings: replaced, rows, numbers } = insert(entered, inserts, found);
+      const { closings: closed, stored } = close(entered, changes, found);
+      const closings = [...replaced, ...closed];
+      const certificates = found.certificates.map(({ version }) => version);
+      const list = { organizationId, resource };
+      const statements = [
+        ...versions.close(closings, id),
+        ...archived.close(stored, id),
+        certificates.length === 0 ? null : archived.remove(certificates),
+        rows.length === 0 ? null : versions.enter(rows),
+        mends.length === 0 ? null : versions.mend(mends),
+        projects.length === 0 ? null : NOTE_PROJECTS({ organizationId, projects: idsOf(projects) }),
+        pages.length === 0 ? null : putPages(list, pages, numbers),
+        dropPagesFrom === null ? null : dropPages(list, dropPagesFrom),
+        doubt === undefined
+          ? null
+          : DOUBT({ ...list, doubted: doubt, doubtedAt: doubt === null ? null : formatInstant(startedAt) }),
+      ];
+      const changed = replaced.length;
+      return { statements, versions: numbers, added: rows.length - changed, changed, removed: closed.length };
+    },
+    recount: statement<{ organizationId: string; resource: string }>(
+      `UPDATE mirror.resource_states SET rows = (SELECT count(*) FROM mirror.${table} WHERE ${scope} = @organizationId)
+       WHERE organization_id = @organizationId AND resource = @resource`,
+    ),
+  };
+}
+
+function sinceOf({ standing }: Found): ReadonlyMap<number, string> {
+  return new Map(standing.map(row => [row.version, row.valid_from]));
+}
+
+function idsOf(projects: readonly string[]): Table {
+  return { columns: PROJECTS, rows: projects.map(id => [id]) };
+}

@@ -1,0 +1,101 @@
+import type { Counts, MirrorPort, ProjectAnswer, ProjectWritten } from '../../mirror/port.js';
+import { formatInstant } from '../../resources/columns.js';
+import { PROJECTS } from '../../resources/projects.js';
+import type { Database } from '../database.js';
+import type { Table, Value } from '../dialect.js';
+import { statement } from '../statement.js';
+import { enter, guard, leave } from './syncs.js';
+import { type Closing, createVersions } from './versions.js';
+
+const IDS = { id: 'text' } as const;
+const CHECKS = { id: 'text', state: 'text', at: 'instant', error: 'text' } as const;
+
+const CHECKED = statement<{ ids: Table }, { readonly id: string; readonly checked_at: string }>(
+  ({ rows }) =>
+    `SELECT project_id AS id, checked_at FROM mirror.project_states
+     WHERE project_id IN (SELECT g.id FROM ${rows('@ids', 'g', IDS)})`,
+);
+const STANDING = statement<
+  { ids: Table },
+  { readonly id: string; readonly version: number; readonly document: string; readonly valid_from: string }
+>(
+  ({ rows }) =>
+    `SELECT id, version, document, valid_from FROM mirror.projects WHERE id IN (SELECT g.id FROM ${rows('@ids', 'g', IDS)})`,
+);
+const CHECK = statement<{ checks: Table }>(
+  ({ rows }) =>
+    `INSERT INTO mirror.project_states (project_id, state, checked_at, error)
+     SELECT g.id, g.state, g.at, g.error FROM ${rows('@checks', 'g', CHECKS)} WHERE true ORDER BY g.id
+     ON CONFLICT (project_id) DO UPDATE SET state = excluded.state, checked_at = excluded.checked_at, error = excluded.error`,
+);
+
+/** All organizations share the rows: they are looked at under the lock that numbers them. */
+export function createProjects({ transact }: Database): Pick<MirrorPort, 'writeProjects'> {
+  const versions = createVersions(PROJECTS);
+  return {
+    writeProjects: (sync, answers, at) =>
+      transact(async batch => {
+        const ids = { columns: IDS, rows: answers.map(({ id }) => [id]) };
+        const [, seen, installations, states, , syncIds, last, checked, standing, ended] = await batch(
+          ...guard(sync, answers.length),
+          CHECKED({ ids }),
+          STANDING({ ids }),
+          versions.ended(ids.rows),
+        );
+        const entered = enter(sync, answers.length, { seen, installations, states, ids: syncIds, last });
+        const { id: syncId, first, dates } = entered;
+        const checkedAt = new Map(checked.map(row => [row.id, row.checked_at]));
+        const stands = new Map(standing.map(row => [row.id, row]));
+        const endedAt = new Map(ended.map(row => [row['id'], row['ended']]));
+        const rows: Value[][] = [];
+        const closings: Closing[] = [];
+        const mends: { version: number; cells: readonly Value[] }[] = [];
+
+        function writeOne(answer: ProjectAnswer, n: number): ProjectWritten {
+          if (isOlder(checkedAt.get(answer.id) ?? '', answer.askedAt, at)) return 'older';
+          if ('error' in answer) return 'unavailable';
+          const { id, cells, document, observedAt } = answer;
+          const stored = stands.get(id);
+          if (stored?.document === document) {
+            mends.push({ version: stored.version, cells });
+            return 'unchanged';
+          }
+          const number = first + n;
+          const validFrom = dates.give(observedAt, stored?.valid_from ?? endedAt.get(id) ?? null);
+          if (stored !== undefined) {
+            closings.push({ version: stored.version, at: validFrom, number, isRemoved: false });
+          }
+          rows.push([number, id, ...cells, validFrom, syncId, document]);
+          return stored === undefined ? 'added' : 'changed';
+        }
+
+        const written = answers.map(writeOne);
+        const checks = answers.filter((_, n) => written[n] !== 'older').map(checkOf);
+        const { books, done } = leave(entered, countOf(written));
+        await batch(
+          CHECK({ checks: { columns: CHECKS, rows: checks } }),
+          ...versions.close(closings, syncId),
+          rows.length === 0 ? null : versions.enter(rows),
+          mends.length === 0 ? null : versions.mend(mends),
+          ...books,
+        );
+        return { ...done, written };
+      }),
+  };
+}
+
+/** What was looked at after now was looked at by a clock that has been put right. */
+function isOlder(checkedAt: string, askedAt: number, at: number): boolean {
+  return checkedAt > formatInstant(askedAt) && checkedAt <= formatInstant(at);
+}
+
+function checkOf(answer: ProjectAnswer): Value[] {
+  const error = 'error' in answer ? answer.error : null;
+  const state = error === null ? 'readable' : 'unavailable';
+  return [answer.id, state, formatInstant(answer.askedAt), error];
+}
+
+function countOf(written: readonly ProjectWritten[]): Omit<Counts, 'removed'> {
+  const count = (word: ProjectWritten) => written.filter(each => each === word).length;
+  return { added: count('added'), changed: count('changed'), unchanged: count('unchanged') };
+}

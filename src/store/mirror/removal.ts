@@ -1,0 +1,154 @@
+import type { MirrorPort } from '../../mirror/port.js';
+import type { Database } from '../database.js';
+import { MEMBERS, PURGED, REST, type Rows } from '../purged-tables.js';
+import type { Table } from '../dialect.js';
+import { type Batch, fixed, statement } from '../statement.js';
+import type { CertificateFiles } from './certificates.js';
+import { demandHeld, fence } from './fence.js';
+import { ERASING, HOLD_COUNTER } from './people.js';
+
+const SLICE = 500;
+type Whose = { readonly organizationId: string };
+
+const FREEZE = statement<Whose>(
+  "UPDATE mirror.installations SET state = 'uninstalled' WHERE organization_id = @organizationId",
+);
+const FILES = statement<Whose, { readonly file: string }>(
+  `SELECT DISTINCT file FROM mirror.certificates_history
+   WHERE organization_id = @organizationId AND file IS NOT NULL`,
+);
+const CAME = statement<Whose & { last: number }, { readonly id: string }>(
+  `SELECT id FROM mirror.installations
+   WHERE organization_id = @organizationId AND version > @last AND state <> 'uninstalled' ORDER BY id`,
+);
+const REMOVE_SYNCS = statement<Whose, { readonly id: number }>(
+  `DELETE FROM mirror.syncs WHERE id IN (
+     SELECT id FROM mirror.syncs WHERE organization_id = @organizationId LIMIT ${SLICE}) RETURNING id`,
+);
+const known = (is: string) =>
+  `SELECT id FROM mirror.retirements_history WHERE organization_id ${is} @organizationId
+   UNION SELECT retirement_id FROM mirror.certificates_history WHERE organization_id ${is} @organizationId`;
+/** Those that no other organization has too. */
+const OWN_RETIREMENTS = statement<Whose, { readonly id: string }>(
+  `SELECT id FROM (${known('=')}) AS theirs EXCEPT SELECT id FROM (${known('<>')}) AS others`,
+);
+
+const removeSome = (table: string, which: string) =>
+  `DELETE FROM mirror.${table} WHERE version IN (
+     SELECT version FROM mirror.${table} WHERE ${which} LIMIT ${SLICE}) RETURNING version`;
+const whose = (which: string) => which.replace('?', '@organizationId');
+const olderOf = (tables: readonly Rows[]) =>
+  tables.map(([table, which]) =>
+    statement<Whose & { last: number }, { readonly version: number }>(
+      removeSome(table, `${whose(which)} AND version <= @last`),
+    ),
+  );
+const OLDER = { certificates: olderOf(PURGED.certificates), lists: olderOf(PURGED.lists) } as const;
+const REMOVE_MEMBERS = MEMBERS.map(([table, which]) =>
+  fixed<{ readonly version: number }>(removeSome(table, which)),
+);
+
+const NAMES = { file: 'text' } as const;
+/** By rows of now and of the past. */
+const NAMED = statement<{ files: Table }, { readonly file: string }>(({ engine, rows }) => {
+  const ofPast = engine === 'sqlite' ? "json_extract(cells, '$.file')" : "(cells ->> 'file')";
+  const wanted = `IN (SELECT g.file FROM ${rows('@files', 'g', NAMES)})`;
+  return `SELECT file FROM mirror.certificates WHERE file ${wanted}
+    UNION SELECT ${ofPast} FROM mirror.past WHERE resource = 'certificates' AND ${ofPast} ${wanted}`;
+});
+
+/** Both parts, always in this order. */
+function bothOf(organizationId: string, claim: number) {
+  const certificates = { organizationId, part: 'certificates', claim };
+  return { certificates, data: { ...certificates, part: 'data' } };
+}
+
+/**
+ * Everything that was mirrored for one organization goes, history included. Fences stay, so that an old claim cannot
+ * write it back. What reads write meanwhile goes too, in one last transaction, from which on every read that had begun
+ * before is refused: it may have held its answers against rows that are gone. `books`: what only this engine keeps.
+ */
+export function createRemoval(
+  { look, transact }: Database,
+  files: CertificateFiles,
+  books: readonly string[],
+): Pick<MirrorPort, 'beginPurge' | 'purgeRows' | 'endPurge' | 'removeMembers' | 'removeUnnamedFiles'> {
+  const rest = [...REST, ...books.map((table): Rows => [table, 'organization_id = ?'])];
+  const removals = rest.map(([table, which]) =>
+    statement<Whose>(`DELETE FROM mirror.${table} WHERE ${whose(which)}`),
+  );
+  const ofMembers = ['resource_states', ...books].map(table =>
+    fixed(`DELETE FROM mirror.${table} WHERE resource = 'members'`),
+  );
+
+  /** Under the lock of all who make a row name a file: so no row ever names one that is gone. */
+  async function removeUnnamed(batch: Batch, names: readonly string[]): Promise<number> {
+    const [found] = await batch(NAMED({ files: { columns: NAMES, rows: names.map(file => [file]) } }));
+    const named = new Set(found.map(({ file }) => file));
+    const unnamed = names.filter(file => !named.has(file));
+    return unnamed.length === 0 ? 0 : await files.remove(batch, unnamed);
+  }
+
+  return {
+    beginPurge: async (organizationId, claim) => {
+      const { certificates, data } = bothOf(organizationId, claim);
+      const last = await transact(async batch => {
+        const [, , one, , other, , counter] = await batch(
+          ERASING,
+          ...fence(certificates),
+          ...fence(data),
+          FREEZE({ organizationId }),
+          HOLD_COUNTER,
+        );
+        demandHeld(one, certificates);
+        demandHeld(other, data);
+        return counter[0]?.last ?? 0;
+      });
+      const [own] = await look(OWN_RETIREMENTS({ organizationId }));
+      return { last, retirementIds: own.map(({ id }) => id) };
+    },
+    purgeRows: (organizationId, last, which) =>
+      transact(async batch => {
+        for (const remove of OLDER[which]) {
+          const [removed] = await batch(remove({ organizationId, last }));
+          if (removed.length > 0) return removed.length;
+        }
+        const [syncs] = await batch(which === 'certificates' ? null : REMOVE_SYNCS({ organizationId }));
+        return syncs.length;
+      }),
+    endPurge: (organizationId, last, claim) =>
+      transact(async batch => {
+        const { certificates, data } = bothOf(organizationId, claim);
+        const [, one, , other, , named, came] = await batch(
+          ...fence(certificates),
+          ...fence(data),
+          HOLD_COUNTER,
+          FILES({ organizationId }),
+          CAME({ organizationId, last }),
+        );
+        demandHeld(one, certificates);
+        demandHeld(other, data);
+        await batch(...removals.map(remove => remove({ organizationId })));
+        const removed = await removeUnnamed(
+          batch,
+          named.map(({ file }) => file),
+        );
+        return { files: removed, installations: came.map(({ id }) => id) };
+      }),
+    removeMembers: () =>
+      transact(async batch => {
+        await batch(ERASING);
+        for (const remove of REMOVE_MEMBERS) {
+          const [removed] = await batch(remove);
+          if (removed.length > 0) return removed.length;
+        }
+        await batch(...ofMembers);
+        return 0;
+      }),
+    removeUnnamedFiles: names =>
+      transact(async batch => {
+        await batch(HOLD_COUNTER);
+        return await removeUnnamed(batch, names);
+      }),
+  };
+}

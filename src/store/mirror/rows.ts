@@ -1,0 +1,106 @@
+import type { Key, MirrorPort } from '../../mirror/port.js';
+import type { Value } from '../../resources/columns.js';
+import { type ListResource, LISTS } from '../../resources/lists.js';
+import type { Database } from '../database.js';
+import type { Rows, Table } from '../dialect.js';
+import { statement } from '../statement.js';
+import { kindsOf, listOf } from './versions.js';
+
+type Row = Readonly<Record<string, Value>> & { readonly version: number };
+
+/** Looks for the current rows of lists, many in one statement. */
+export function createRows({ look }: Database): Pick<MirrorPort, 'find' | 'cells' | 'after'> {
+  const looksOf = forEachList(createLooks);
+  return {
+    find: async ({ organizationId, resource }, keys, versions) => {
+      const { keyOf, among, find } = looksOf(resource);
+      const [some, others] = await look(
+        versions.length === 0 ? null : among({ versions: listOf(versions) }),
+        keys.length === 0 ? null : find({ organizationId, keys: keyRows(resource, keys) }),
+      );
+      return [...some, ...others].map(row => ({
+        version: row.version,
+        document: String(row['document']),
+        key: keyOf(row),
+      }));
+    },
+    cells: async ({ resource }, versions) => {
+      const { keyOf, cells } = looksOf(resource);
+      const [rows] = await look(cells({ versions: listOf(versions) }));
+      const own = LISTS[resource].columns.map(({ name }) => name);
+      return rows.map(row => ({
+        version: row.version,
+        key: keyOf(row),
+        cells: own.map(name => row[name] ?? null),
+      }));
+    },
+    after: async ({ organizationId, resource }, key, limit) => {
+      const { keyOf, first, next } = looksOf(resource);
+      const named = Object.fromEntries((key ?? []).map((part, index) => [`key_${index}`, part]));
+      const asked =
+        key === null ? first({ organizationId, limit }) : next({ ...named, organizationId, limit });
+      const [rows] = await look(asked);
+      return rows.map(row => ({ version: row.version, key: keyOf(row) }));
+    },
+  };
+}
+
+function keyRows(resource: ListResource, keys: readonly Key[]): Table {
+  const names = LISTS[resource].key.map(({ name }) => name);
+  const rows: Rows = keys;
+  return { columns: kindsOf(LISTS[resource].table, names), rows };
+}
+
+function createLooks(resource: ListResource) {
+  const { table: name, scope, key, columns } = LISTS[resource];
+  const table = `mirror.${name}`;
+  const names = key.map(part => part.name);
+  const tuple = names.join(', ');
+  const kinds = kindsOf(name, names);
+  const own = kindsOf(
+    name,
+    columns.map(column => column.name),
+  );
+  const whole = ['version', 'document', ...names].join(', ');
+  const place = ['version', ...names].join(', ');
+  const order = [scope, ...names].join(', ');
+  const later = names.length === 0 ? '' : `AND (${tuple}) > (${names.map((_, n) => `@key_${n}`).join(', ')})`;
+  return {
+    keyOf: (row: Row): Key => names.map(part => String(row[part])),
+    find: statement<{ organizationId: string; keys: Table }, Row>(({ rows }) => {
+      const wanted = names.map(part => `g.${part}`).join(', ');
+      const ofKeys =
+        names.length === 0 ? '' : `AND (${tuple}) IN (SELECT ${wanted} FROM ${rows('@keys', 'g', kinds)})`;
+      return `SELECT ${whole} FROM ${table} WHERE ${scope} = @organizationId ${ofKeys}`;
+    }),
+    /** Those of the versions that are still current. */
+    among: statement<{ versions: Table }, Row>(
+      ({ rows }) =>
+        `SELECT ${whole} FROM ${table} WHERE version IN (SELECT g.version FROM ${rows('@versions', 'g', { version: 'int' })})`,
+    ),
+    /** Numbers that may be beyond 2^53 as texts: they are compared, and written as they came. */
+    cells: statement<{ versions: Table }, Row>(({ rows }) => {
+      const cells = Object.entries(own).map(([column, kind]) =>
+        kind === 'large' ? `CAST(${column} AS text) AS ${column}` : column,
+      );
+      return `SELECT ${[place, ...cells].join(', ')} FROM ${table}
+        WHERE version IN (SELECT g.version FROM ${rows('@versions', 'g', { version: 'int' })})`;
+    }),
+    first: statement<{ organizationId: string; limit: number }, Row>(
+      `SELECT ${place} FROM ${table} WHERE ${scope} = @organizationId ORDER BY ${order} LIMIT @limit`,
+    ),
+    next: statement<Readonly<Record<string, string | number>>, Row>(
+      `SELECT ${place} FROM ${table} WHERE ${scope} = @organizationId ${later} ORDER BY ${order} LIMIT @limit`,
+    ),
+  };
+}
+
+/** What is made once for each list, when it is first asked for. */
+export function forEachList<T>(make: (resource: ListResource) => T): (resource: ListResource) => T {
+  const made = new Map<ListResource, T>();
+  return resource => {
+    const known = made.get(resource) ?? make(resource);
+    made.set(resource, known);
+    return known;
+  };
+}

@@ -1,0 +1,265 @@
+import { Dates } from '../../mirror/dates.js';
+import { MirrorError } from '../../mirror/errors.js';
+import type { Committed, Counts, Ending, MirrorPort, OpenSync } from '../../mirror/port.js';
+import { mayKeep } from '../../mirror/people.js';
+import { formatInstant } from '../../resources/columns.js';
+import type { Tables } from '../contract/tables.js';
+import type { Database } from '../database.js';
+import { causeColumns, type EndingColumns, endingColumns } from '../resource-state.js';
+import { type Asked, statement } from '../statement.js';
+import { demandHeld, fence } from './fence.js';
+import { prepareStates } from './marks.js';
+import { FORGOTTEN } from './people.js';
+
+type Sync = Tables['syncs'];
+type State = Tables['resource_states'];
+type Whose = { readonly organizationId: string; readonly resource: string };
+
+/** No installation changes its state until the transaction has ended. */
+const INSTALLATIONS = statement<{ organizationId: string }, { readonly state: string }>(
+  ({ forShare }) =>
+    `SELECT state FROM mirror.installations WHERE organization_id = @organizationId ${forShare}`,
+);
+const STATE = statement<Whose, Pick<State, 'read_claim' | 'read_at'>>(
+  `SELECT read_claim, read_at FROM mirror.resource_states
+   WHERE organization_id = @organizationId AND resource = @resource`,
+);
+const NUMBERS = statement<{ count: number }, { readonly last: number }>(
+  'UPDATE mirror.version_counter SET last = last + @count RETURNING last',
+);
+const ENTER = statement<
+  Whose &
+    Pick<Sync, 'job_id' | 'delivery_id'> & {
+      readonly trigger: string;
+      readonly claim: number;
+      readonly at: string;
+    },
+  { readonly id: number }
+>(
+  `INSERT INTO mirror.syncs (organization_id, resource, trigger, claim, started_at, state, job_id, delivery_id)
+   VALUES (@organizationId, @resource, @trigger, @claim, @at, 'running', @job_id, @delivery_id) RETURNING id`,
+);
+
+type SyncCounts = Pick<Sync, 'id' | 'rows_added' | 'rows_changed' | 'rows_removed' | 'rows_unchanged'> & {
+  /** Whether this commit has changed a row: its number is the newest by now. */
+  readonly is_changed: number;
+};
+type SyncEnd = SyncCounts &
+  Pick<
+    Sync,
+    'finished_at' | 'answered_at' | 'state' | 'requests' | 'bytes' | 'drift' | 'error_code' | 'error'
+  >;
+
+const COUNTS = `rows_added = @rows_added, rows_changed = @rows_changed, rows_removed = @rows_removed,
+  rows_unchanged = @rows_unchanged,
+  last_number = CASE WHEN @is_changed = 1 THEN (SELECT last FROM mirror.version_counter) ELSE last_number END`;
+const COUNT_SYNC = statement<SyncCounts>(`UPDATE mirror.syncs SET ${COUNTS} WHERE id = @id`);
+const END_SYNC = statement<SyncEnd>(
+  `UPDATE mirror.syncs SET ${COUNTS}, finished_at = @finished_at, answered_at = @answered_at, state = @state,
+     requests = @requests, bytes = @bytes, drift = @drift, error_code = @error_code, error = @error
+   WHERE id = @id`,
+);
+
+type Written = Whose &
+  Pick<State, 'rows' | 'open_sync' | 'stamp_at'> & { readonly read_claim: number; readonly read_at: string };
+type Ended = Written &
+  EndingColumns &
+  Pick<State, 'complete_at' | 'drift' | 'drift_at'> & {
+    /** From when on the whole list is known; null where this read was not complete. */
+    readonly whole_at: string | null;
+    readonly outcome: string;
+    readonly is_failed: number;
+    readonly is_answered: number;
+  };
+
+const WRITTEN = `rows = rows + @rows, open_sync = @open_sync, stamp_at = coalesce(@stamp_at, stamp_at),
+  read_claim = @read_claim, read_at = @read_at`;
+const WHOSE = 'organization_id = @organizationId AND resource = @resource';
+const LEAVE_OPEN = statement<Written>(`UPDATE mirror.resource_states SET ${WRITTEN} WHERE ${WHOSE}`);
+const LEAVE_ENDED = statement<Ended>(
+  `UPDATE mirror.resource_states SET ${WRITTEN}, complete_at = coalesce(@complete_at, complete_at),
+     first_complete_at = coalesce(first_complete_at, @whole_at), attempted_at = @read_at, outcome = @outcome,
+     error_code = @error_code, error = @error,
+     forbidden_at = CASE WHEN @is_failed = 1 THEN forbidden_at END,
+     not_offered_at = CASE WHEN @is_failed = 1 THEN not_offered_at END,
+     refusals = CASE WHEN @is_failed = 1 THEN refusals ELSE 0 END,
+     drift = drift + @drift, drift_at = coalesce(@drift_at, drift_at),
+     answer_status = coalesce(@answer_status, answer_status), answer_form = coalesce(@answer_form, answer_form),
+     answer_text = CASE WHEN @is_answered = 1 THEN @answer_text ELSE answer_text END,
+     answered_at = coalesce(@answered_at, answered_at),
+     page_size = CASE WHEN @is_sized = 1 THEN @page_size ELSE page_size END,
+     every_seconds = CASE WHEN @is_paced = 1 THEN @every_seconds ELSE every_seconds END,
+     requests = coalesce(@calls, requests), owner_named = coalesce(@owner_named, owner_named),
+     duration_ms = coalesce(@duration_ms, duration_ms)
+   WHERE ${WHOSE}`,
+);
+
+const NOTHING: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+
+/** So many numbers of the counter, under the lock of all who write versions: theirs are seen in the order of the numbers. */
+export function numbers(count: number): Asked<{ readonly last: number }> | null {
+  return count === 0 ? null : NUMBERS({ count });
+}
+
+/** What every write of a sync begins with. Its row is entered with the first. */
+export function guard({ request, part, id }: OpenSync, wanted: number) {
+  const { organizationId, resource, claim, trigger, startedAt, cause } = request;
+  const at = formatInstant(startedAt);
+  const row = { organizationId, resource, trigger, claim, at, ...causeColumns(cause) };
+  return [
+    ...fence({ organizationId, part, claim }),
+    INSTALLATIONS({ organizationId }),
+    STATE({ organizationId, resource }),
+    id === null ? prepareStates(organizationId, [resource]) : null,
+    id === null ? ENTER(row) : null,
+    numbers(wanted),
+  ] as const;
+}
+
+interface Guarded {
+  readonly seen: readonly { readonly claim: number }[];
+  readonly installations: readonly { readonly state: string }[];
+  readonly states: readonly Pick<State, 'read_claim' | 'read_at'>[];
+  readonly ids: readonly { readonly id: number }[];
+  readonly last: readonly { readonly last: number }[];
+}
+
+/** A sync within one transaction of its own. */
+export interface Entered {
+  readonly sync: OpenSync;
+  readonly id: number;
+  /** The first of the numbers that are its own. */
+  readonly first: number;
+  readonly dates: Dates;
+}
+
+/** Throws once a newer claim, read or suspension was seen. */
+export function enter(
+  sync: OpenSync,
+  wanted: number,
+  { seen, installations, states, ids, last }: Guarded,
+): Entered {
+  const { organizationId, claim, startedAt } = sync.request;
+  demandHeld(seen, { organizationId, part: sync.part, claim });
+  if (installations.length > 0 && installations.every(({ state }) => state !== 'active')) {
+    throw new MirrorError('not_active', 'the organization has no active installation any more');
+  }
+  const [state] = states;
+  if (state?.read_claim === claim && (state.read_at ?? '') > formatInstant(startedAt)) {
+    throw new MirrorError('stale_read', 'a newer read of the same resource has already written');
+  }
+  return {
+    sync,
+    id: sync.id ?? ids[0]?.id ?? 0,
+    first: (last[0]?.last ?? wanted) - wanted + 1,
+    dates: new Dates(sync.knownAt, sync.latestAt),
+  };
+}
+
+export interface Left {
+  /** What the books are observedAt, in the same message as the rows. */
+  readonly books: readonly [Asked, Asked];
+  readonly done: Committed;
+}
+
+export function leave({ sync, id, dates }: Entered, counts: Partial<Counts>): Left {
+  const done = { ...NOTHING, ...counts };
+  return {
+    books: [
+      COUNT_SYNC({ id, ...countColumns(sync.counts, done) }),
+      LEAVE_OPEN({ ...written(sync, done, dates), open_sync: id }),
+    ],
+    done: { syncId: id, latestAt: dates.latest, drift: 0, ...done },
+  };
+}
+
+/** The same, and the end of the sync. `forgotten`: who may not be named. */
+export function leaveEnded(
+  { sync, id, dates }: Entered,
+  counts: Partial<Counts>,
+  ending: Ending,
+  forgotten: readonly { readonly hash: string }[],
+): Left {
+  const done = { ...NOTHING, ...counts };
+  const { request, isOpen } = sync;
+  const { endedAt, state, isInterrupted } = ending;
+  const { answer_text: text, ...columns } = endingColumns(sync, ending);
+  const startedAt = formatInstant(request.startedAt);
+  const isWhole = state === 'complete';
+  const drift = sync.drifts ? changesOf(sync.counts) + changesOf(done) : 0;
+  const isKept = text !== null && mayKeep(new Set(forgotten.map(({ hash }) => hash)), text);
+  const ended = LEAVE_ENDED({
+    ...written(sync, done, dates),
+    ...columns,
+    complete_at: isWhole ? startedAt : null,
+    whole_at: isWhole ? dates.notBefore(formatInstant(endedAt)) : null,
+    outcome: state,
+    is_failed: Number(state === 'failed'),
+    is_answered: Number(columns.answered_at !== null),
+    open_sync: isInterrupted && isOpen ? id : null,
+    drift,
+    drift_at: drift > 0 ? startedAt : null,
+    answer_text: isKept ? text : null,
+  });
+  return {
+    books: [END_SYNC({ ...endOf(id, ending), state, drift, ...countColumns(sync.counts, done) }), ended],
+    done: { syncId: id, latestAt: dates.latest, drift, ...done },
+  };
+}
+
+/** Who is to be asked for before the end of a sync is written. */
+export function named(ending: Ending | null) {
+  return (ending?.answer?.text ?? null) === null ? null : FORGOTTEN;
+}
+
+/** The row of a sync that may not write any more. */
+export function createCloseSync({ transact }: Database): MirrorPort['closeSync'] {
+  return async ({ id, counts }, ending) => {
+    if (id === null) return;
+    const row = {
+      ...endOf(id, ending),
+      state: 'failed' as const,
+      drift: 0,
+      ...countColumns(counts, NOTHING),
+    };
+    await transact(batch => batch(END_SYNC(row)));
+  };
+}
+
+function written({ request }: OpenSync, done: Counts, dates: Dates) {
+  const { organizationId, resource, claim, startedAt } = request;
+  return {
+    organizationId,
+    resource,
+    rows: done.added - done.removed,
+    stamp_at: dates.latest,
+    read_claim: claim,
+    read_at: formatInstant(startedAt),
+  };
+}
+
+function changesOf({ added, changed, removed }: Counts): number {
+  return added + changed + removed;
+}
+
+function countColumns(before: Counts, done: Counts) {
+  return {
+    rows_added: before.added + done.added,
+    rows_changed: before.changed + done.changed,
+    rows_removed: before.removed + done.removed,
+    rows_unchanged: before.unchanged + done.unchanged,
+    is_changed: Number(changesOf(done) > 0),
+  };
+}
+
+function endOf(id: number, { endedAt, answeredAt = null, requests, bytes, fault }: Ending) {
+  return {
+    id,
+    finished_at: formatInstant(endedAt),
+    answered_at: answeredAt === null ? null : formatInstant(answeredAt),
+    requests,
+    bytes,
+    error_code: fault?.code ?? null,
+    error: fault?.message ?? null,
+  };
+}
