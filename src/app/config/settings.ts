@@ -95,7 +95,7 @@ const ROWS = [
     'dataDir',
     ROLES,
     'data',
-    '`inbox.db`, `mirror.db`, `certificates/`; a demo lives in `data/demo/`',
+    '`inbox.db`, `mirror.db`, `evidence.db`, `certificates/`; a demo lives in `data/demo/`',
     text('the name of a folder', value => !value.includes('\0')),
   ),
   row('HOST', 'host', ['receive'], '127.0.0.1', 'the address the receiver listens on', ADDRESS),
