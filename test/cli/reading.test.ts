@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
@@ -70,23 +70,14 @@ describe('query', () => {
     expect(await run('query', '--csv=odd', 'select 1')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
-  test('a statement is taken from standard input or a file, and one of them must be there', async () => {
+  test('a statement is taken from the command line or from standard input, and must be there', async () => {
     const env = { DATA_DIR: demo.folder };
     const sql = '-- how many\nselect count(*) as n from retirements\n';
     const answer = { exitCode: 0, stdout: '[\n{"n":150}\n]\n' };
     expect(await runCommand(['query', '-', '--json'], { env, input: sql })).toMatchObject(answer);
-    const file = join(demo.folder, 'question.sql');
-    writeFileSync(file, sql);
-    expect(await run('query', '--file', file, '--json')).toMatchObject(answer);
-    for (const argv of [
-      ['query'],
-      ['query', 'select 1', '--file', file],
-      ['query', '--file', '/nope/x.sql'],
-    ]) {
-      const { exitCode, stdout, stderr } = await run(...argv);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-      expect(stderr).not.toMatch(/^ +at /m);
-    }
+    const { exitCode, stdout, stderr } = await run('query');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).not.toMatch(/^ +at /m);
   });
 
   test('bytes are base64 in JSON, CSV and tables', async () => {
@@ -382,7 +373,6 @@ test.each([
   ['certificates', 'export', '/proc/nope'],
   ['api', 'GET', '/projects', '--token-file', '/nope/token'],
   ['query', ''],
-  ['query', '--file', '/'],
   ['--env-file', '/', 'status'],
   ['as-of', ''],
   ['history', '', ''],

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { AskError } from '../../store/contract/asked.js';
 import { command, ROWS } from '../command.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../exit.js';
 import type { Io } from '../io.js';
-import { otherwise, text, valued } from '../taken.js';
+import { needed, otherwise, text, valued } from '../taken.js';
 
 /** A longer one would not be a question. */
 const MAX_CHARACTERS = 1_000_000;
@@ -11,10 +10,9 @@ const MAX_CHARACTERS = 1_000_000;
 export const QUERY = command({
   says: 'Ask the mirror one question in SQL; the inbox is there as inbox.deliveries and inbox.jobs',
   words: {
-    sql: text('sql', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input'),
+    sql: needed(text('sql', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input')),
   },
   options: {
-    file: text('file', 'read the statement from a file instead'),
     timeLimit: otherwise(valued('seconds', 'stop the query after this many seconds', readSeconds), '30'),
   },
   prints: ROWS,
@@ -24,8 +22,8 @@ export const QUERY = command({
     'carbon-mirror query - < question.sql',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',
   ],
-  run: async ({ io, asked, location, rows }, { sql: given, file, timeLimit }) => {
-    const sql = await readStatement(io, given, file);
+  run: async ({ io, asked, location, rows }, { sql: given, timeLimit }) => {
+    const sql = await readStatement(io, given);
     asked['sql'] = sql;
     const signal = io.interruption();
     try {
@@ -38,12 +36,8 @@ export const QUERY = command({
   },
 });
 
-async function readStatement(io: Io, given: string | undefined, file: string | undefined): Promise<string> {
-  if ((given === undefined) === (file === undefined)) {
-    throw new CommandFault(EXIT.usage, 'Expected one statement, - for standard input, or --file FILE.');
-  }
-  if (file !== undefined) return readFileSync(file, 'utf8');
-  if (given !== '-') return given ?? '';
+async function readStatement(io: Io, given: string): Promise<string> {
+  if (given !== '-') return given;
   let sql = '';
   for await (const chunk of io.stdin.setEncoding('utf8')) {
     sql += String(chunk);
