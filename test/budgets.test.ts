@@ -9,13 +9,14 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/cli': 7650,
   /** A new room: the log of what was observed, its key and its checkpoints. */
   'src/evidence': 650,
-  'src/console': 2950,
+  /** 10 show what is fresh and fails in amber. */
+  'src/console': 2960,
   /** Of these 300 fulfil the port of evidence on both engines. */
   'src/store': 8950,
   'src/inbox': 550,
   'src/mirror': 2380,
-  /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console. */
-  'src/query': 4200,
+  /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
+  'src/query': 4350,
   'src/registry': 4250,
   'src/resources': 500,
   'src/sandbox': 5450,
@@ -24,10 +25,10 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/webhook': 1200,
   /** The call by message of both threads took 180 lines from webhook, store and app, and has 100 here. */
   'src/*.ts': 350,
-  /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. */
-  migrations: 2950,
-  /** 400 of evidence. */
-  test: 49_800,
+  /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. 20 tell a failed read's reason and since when. */
+  migrations: 2970,
+  /** 400 of evidence; 300 play every reason of freshness on both engines. */
+  test: 50_100,
   /** 50 of evidence: who lies, and what helps. */
   docs: 1250,
   'README.md': 100,

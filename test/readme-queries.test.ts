@@ -166,7 +166,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
     const [counted] = await readRows(demo, 'SELECT count(*) AS n FROM resource_states');
     const rows = await answer(sql);
     expect(rows).toHaveLength(Number(counted?.['n']));
-    expect(new Set(rows.map(row => row['state']))).toEqual(new Set(['current']));
+    expect(new Set(rows.map(row => row['state']))).toEqual(new Set(['fresh']));
   },
   'from certificate_sums': async sql => {
     const counted = await readRows(

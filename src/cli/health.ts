@@ -45,4 +45,4 @@ export function describeRound(round: Round, rate: number | null): string {
 }
 
 export const ON_LONG_ROUNDS =
-  'What a round does not reach is late, and in no sum: set a longer SYNC_SCHEDULE, a higher REGISTRY_REQUESTS_PER_SECOND if the registry allows it, or one more worker on PostgreSQL.';
+  'What a round does not reach is overdue, and in no sum: set a longer SYNC_SCHEDULE, a higher REGISTRY_REQUESTS_PER_SECOND if the registry allows it, or one more worker on PostgreSQL.';

@@ -1,6 +1,6 @@
 /**
  * Two starts of one key are at least this far apart: a flood of deliveries is read once a second, and one that only
- * duplicates ever more seldom while nothing new is found. 15 seconds, so that nothing comes to be behind.
+ * repeats ever more seldom while nothing new is found. 15 seconds, so that nothing comes to be stale.
  */
 export const PACES_MS = [1000, 2000, 4000, 8000, 15_000] as const;
 const [FIRST_MS] = PACES_MS;

@@ -91,7 +91,7 @@ export interface Finish extends Traffic {
 }
 
 export interface Finished extends Counts {
-  readonly state: 'complete' | 'partial' | 'doubtful';
+  readonly state: 'complete' | 'partial' | 'removals_unconfirmed';
   readonly fault: Fault | null;
   readonly drift: number;
   /** Rows that were not found and are still there, and the ids of up to 50 of the missing. */

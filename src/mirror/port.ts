@@ -315,7 +315,7 @@ interface FindingCount {
   readonly rows: number;
 }
 
-export type Mark = 'forbidden' | 'refused' | 'not_offered';
+export type Mark = 'no_permission' | 'refused' | 'not_offered';
 
 /**
  * What a mirror does for those who write it. Each operation is one atomic step, values in and values out;
@@ -361,7 +361,7 @@ export interface MirrorPort {
   readonly cells: (list: List, versions: readonly number[]) => Promise<Cells[]>;
   /** Up to `limit` rows after a key, in the order of their keys. */
   readonly after: (list: List, key: Key | null, limit: number) => Promise<NumberedKey[]>;
-  /** Refused once a newer claim, a newer read or a suspension was seen. The resource counts as partial until the sync ends. */
+  /** Refused once a newer claim, a newer read or a suspension was seen. The resource is being read until the sync ends. */
   readonly commit: (sync: OpenSync, changes: Changes, ending: Ending | null) => Promise<ListCommitted>;
   /** The row of a sync that may not write any more. */
   readonly closeSync: (sync: OpenSync, ending: Ending) => Promise<void>;

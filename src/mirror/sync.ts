@@ -78,7 +78,7 @@ export class Sync {
     return this.#asItStands();
   }
 
-  /** After a transaction. The resource counts as partial until the sync has ended. */
+  /** After a transaction. The resource is being read until the sync has ended. */
   note(done: Committed, ending: Ending | null = null): void {
     this.#ended ||= ending !== null;
     this.#id = done.syncId;

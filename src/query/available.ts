@@ -2,12 +2,13 @@ import type { Reader } from '../store/contract/reader.js';
 import type { Row, Tables } from '../store/contract/tables.js';
 import { NULLS_FIRST } from './by-name.js';
 import { readKnown } from './coverage.js';
+import { TOLD, type Told, WAITING } from './freshness.js';
 import { inSnapshot } from './snapshot.js';
 
 interface Demand {
   /** Null for all of them. */
   readonly organizationId: string | null;
-  /** Whatever was read completely within so many seconds counts as available; null where only what is current does. */
+  /** Whatever was read completely within so many seconds counts as available; null where only what is fresh does. */
   readonly maxAgeSeconds: number | null;
   readonly only?: Only;
   /** Whether rows say no more than what adding them up takes. */
@@ -21,17 +22,15 @@ interface Only {
   readonly type?: string | undefined;
 }
 
-export interface Warehouse {
+export interface Warehouse extends Told {
   /** Null where nobody has looked yet at what a webhook has named. */
   readonly organizationId: string | null;
   readonly installationId: string;
   readonly organizationName: string | null;
-  readonly state: string;
   /** Start of its last complete read; null before the first. */
   readonly completeAt: string | null;
   readonly ageSeconds: number | null;
   readonly rows: number;
-  readonly error: string | null;
 }
 
 export type Available = Awaited<ReturnType<typeof readAvailable>>;
@@ -39,9 +38,7 @@ export type Available = Awaited<ReturnType<typeof readAvailable>>;
 export type LeftOut = Available['leftOut'][number];
 
 /** Of these nothing is expected: they are shown only where something is known. */
-const CLOSED = ['suspended', 'uninstalled', 'forbidden', 'not_offered'];
-/** What was completely read counts for as long as it was asked for, whatever happened since. */
-const KNOWN = ['current', 'late', 'behind', 'failing', 'partial'];
+const CLOSED = ['no_access', 'not_offered'];
 
 /** What is available now, and what is known and is not. Each warehouse is in one of both or empty. */
 export async function readAvailable(reader: Reader, demand: Demand) {
@@ -50,7 +47,7 @@ export async function readAvailable(reader: Reader, demand: Demand) {
     const all = await readWarehouses(snapshot, demand.organizationId);
     const warehouses = all.filter(warehouse => isAvailable(warehouse, demand.maxAgeSeconds));
     const availableIn = new Set(warehouses.map(({ organizationId }) => organizationId));
-    const uninstalled = all.filter(({ state }) => state === 'uninstalled').length;
+    const uninstalled = all.filter(({ reason }) => reason === 'uninstalled').length;
     const amounts = amountsIn(sums.filter(sum => !availableIn.has(sum.organization_id)));
     const wanted: readonly Row[] = sums.filter(
       sum => availableIn.has(sum.organization_id) && isWanted(sum, demand.only ?? {}),
@@ -82,12 +79,22 @@ function isWanted(row: Row, { project, vintage, type }: Only): boolean {
   );
 }
 
-function isAvailable({ state, ageSeconds }: Warehouse, maxAgeSeconds: number | null): boolean {
-  if (maxAgeSeconds === null) return state === 'current';
-  return KNOWN.includes(state) && ageSeconds !== null && ageSeconds >= 0 && ageSeconds <= maxAgeSeconds;
+/** What was completely read counts for as long as it was asked for, whatever happened since; but not while most of it seems gone. */
+function isAvailable({ state, reason, ageSeconds }: Warehouse, maxAgeSeconds: number | null): boolean {
+  if (maxAgeSeconds === null) return state === 'fresh';
+  const isKnown = state === 'fresh' || (state === 'stale' && reason !== 'removals_unconfirmed');
+  return isKnown && ageSeconds !== null && ageSeconds >= 0 && ageSeconds <= maxAgeSeconds;
 }
 
-const UNREAD = { state: 'never_read', completeAt: null, ageSeconds: null, rows: 0, error: null };
+const UNREAD = {
+  ...WAITING,
+  completeAt: null,
+  ageSeconds: null,
+  rows: 0,
+  error: null,
+  oldestUnreadAt: null,
+  workerSeenAt: null,
+};
 
 /** The warehouse of each organization that is known. */
 async function readWarehouses(reader: Reader, organizationId: string | null): Promise<Warehouse[]> {
@@ -96,11 +103,10 @@ async function readWarehouses(reader: Reader, organizationId: string | null): Pr
     .where('resource', '=', 'warehouse')
     .select([
       'organization_id as organizationId',
-      'state',
+      ...TOLD,
       'complete_at as completeAt',
       'age_seconds as ageSeconds',
       'rows',
-      'error',
     ])
     .execute();
   const readOf = new Map(reads.map(read => [read.organizationId, read]));
@@ -111,7 +117,8 @@ async function readWarehouses(reader: Reader, organizationId: string | null): Pr
     organizationName: name,
     ...UNREAD,
     ...readOf.get(id),
-    ...(state !== 'active' && { state }),
+    ...(state === 'never_read' && WAITING),
+    ...((state === 'suspended' || state === 'uninstalled') && { state: 'no_access', reason: state }),
   }));
 }
 

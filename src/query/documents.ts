@@ -3,7 +3,7 @@ import type { Row, Value } from '../store/contract/tables.js';
 import { type Entry, keyOf } from '../resources/entry.js';
 import { LIST_RESOURCES } from '../resources/lists.js';
 import { byName, NULLS_FIRST } from './by-name.js';
-import { UNREADABLE } from './unreadable.js';
+import { UNREADABLE } from './freshness.js';
 
 /** So many versions after one, past ones too, whole. */
 export async function readVersions(
@@ -67,6 +67,7 @@ export async function readNotCompared({ db }: Reader) {
       'c.organization_name as name',
       eb.fn.coalesce('f.resource', eb.val('*')).as('resource'),
       eb.fn.coalesce(eb.ref('f.state').$castTo<string>(), 'c.state').as('state'),
+      'f.reason',
     ])
     .orderBy('c.organization_id', NULLS_FIRST)
     .orderBy('c.installation_id')

@@ -14,10 +14,7 @@ export interface Mirrored {
 
 export async function readMirrored(reader: Reader): Promise<Mirrored> {
   const { db } = reader;
-  const unread = db
-    .selectFrom('freshness')
-    .where('complete_at', 'is', null)
-    .where('state', 'in', ['never_read', 'partial', 'failing']);
+  const unread = db.selectFrom('freshness').where('state', '=', 'never_read');
   const pending = db.selectFrom('certificates_missing').where('state', '=', 'pending');
   return {
     organizations: await countKnown(reader),

@@ -20,7 +20,7 @@ export interface OpeningRow
 /** Columns of `resource_states` as every engine asks for them. */
 export const LAST_READ = `CASE
     WHEN not_offered_at IS NOT NULL THEN 'not_offered'
-    WHEN forbidden_at IS NOT NULL AND refusals > 0 THEN 'refused'
+    WHEN no_permission_at IS NOT NULL AND refusals > 0 THEN 'refused'
   END AS declined, refusals, attempted_at, complete_at, duration_ms, page_size, every_seconds,
   answer_text IS NOT NULL AS is_strange`;
 
@@ -56,6 +56,8 @@ export function endingColumns({ request }: OpenSync, ending: Ending) {
   const { endedAt, state, fault, requests, pageSize, everySeconds, ownerNamed, answer = null } = ending;
   const isWhole = state === 'complete';
   return {
+    /** A retry that answers none of itself leaves what failed before it as it is. */
+    is_for_webhook: Number(request.trigger === 'delivery' || typeof request.cause?.deliveryId === 'number'),
     error_code: fault?.code ?? null,
     error: fault?.message ?? null,
     duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt) : null,

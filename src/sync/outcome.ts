@@ -37,9 +37,9 @@ type StorageCode = (typeof STORAGE_CODES)[number];
 /** A list was read to its end and still is not to be believed. */
 export class UnbelievedError extends Error {
   override readonly name = 'UnbelievedError';
-  readonly code: 'partial' | 'doubtful';
+  readonly code: 'partial' | 'removals_unconfirmed';
 
-  constructor(code: 'partial' | 'doubtful', message: string) {
+  constructor(code: 'partial' | 'removals_unconfirmed', message: string) {
     super(message);
     this.code = code;
   }
@@ -88,7 +88,7 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   certificate_too_large: { act: 'retry', reach: 'resource' },
   partial: { act: 'retry', reach: 'resource' },
   /** A second read agrees or does not, a minute later at the earliest. */
-  doubtful: { act: 'retry', reach: 'resource', waitMs: DOUBT_WAIT_MS },
+  removals_unconfirmed: { act: 'retry', reach: 'resource', waitMs: DOUBT_WAIT_MS },
   unexpected: { act: 'retry', reach: 'resource' },
   /** A second try was made with a new token already; a third at once would be a loop. */
   unauthorized: { act: 'pause', reach: 'job' },

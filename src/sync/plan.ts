@@ -65,7 +65,7 @@ export type LastRead = Omit<KnownRead, 'isStrange' | 'pageSize'>;
 export interface Plan {
   readonly read: readonly Resource[];
   /** Nothing is asked for these: the permission is missing. */
-  readonly forbidden: readonly Resource[];
+  readonly unpermitted: readonly Resource[];
 }
 
 const MINUTE_MS = 60_000;
@@ -79,10 +79,10 @@ export function plan(situation: Situation): Plan {
       (situation.wish.resources?.includes(resource) ?? true) &&
       (resource !== 'members' || situation.mirrorMembers),
   );
-  const forbidden = wanted.filter(resource => !isPermitted(situation.permissions, resource));
+  const unpermitted = wanted.filter(resource => !isPermitted(situation.permissions, resource));
   return {
-    read: wanted.filter(resource => !forbidden.includes(resource) && isDue(situation, resource)),
-    forbidden,
+    read: wanted.filter(resource => !unpermitted.includes(resource) && isDue(situation, resource)),
+    unpermitted,
   };
 }
 

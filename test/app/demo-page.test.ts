@@ -33,7 +33,7 @@ const RETIRED = "SELECT count(*) FROM retirements WHERE beneficiary = 'A visitor
 const PROVEN = `SELECT count(*) FROM retirements AS r JOIN certificates AS c ON c.retirement_id = r.id
   WHERE r.beneficiary = 'A visitor of the demo' AND c.state = 'stored'`;
 const HELD = "SELECT count(*) FROM reservations_now WHERE state_now = 'outstanding'";
-const INSTALLED = "SELECT count(*) FROM freshness WHERE resource = 'warehouse' AND state = 'current'";
+const INSTALLED = "SELECT count(*) FROM freshness WHERE resource = 'warehouse' AND state = 'fresh'";
 const TOLD = 'SELECT count(*) FROM inbox.deliveries';
 
 test('a tonne is retired by a button, and the mirror follows to its certificate', async () => {

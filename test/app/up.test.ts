@@ -15,7 +15,7 @@ import { long } from '../support/long.js';
 const PATIENCE = { timeout: 60_000, interval: 200 };
 const ROOT = join(import.meta.dirname, '../..');
 const COUNT = 'select count(*) from retirements';
-const UNSTORED = `select * from freshness where state <> 'current'
+const UNSTORED = `select * from freshness where state <> 'fresh'
   union all select * from freshness where (select count(*) from certificates where state = 'pending') > 0`;
 
 type World = Sandbox['registry']['store']['tables'];
@@ -144,8 +144,8 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
     readdirSync(join(demo.cwd, 'data/demo/certificates')).filter(name => name.endsWith('.pdf')),
   ).toHaveLength(made - unclaimed);
   const status = await demo.run('status');
-  expect(status.stdout).toContain('current');
-  expect(status.stdout).not.toMatch(/never_read|late|partial|doubtful|failing|forbidden/);
+  expect(status.stdout).toContain('fresh');
+  expect(status.stdout).not.toMatch(/never read|stale|failed|no access/);
   expect(status.stdout).toContain('The demo in data/demo of http://127.0.0.1:');
 
   const letsIn = '"npx carbon-mirror console url" prints the address that lets a browser in.';

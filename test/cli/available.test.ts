@@ -42,7 +42,12 @@ interface Answer {
     readonly amount_micro: number;
     readonly rows: number;
   }[];
-  readonly left_out: { readonly organization_id: string; readonly state: string; readonly rows: number }[];
+  readonly left_out: {
+    readonly organization_id: string;
+    readonly state: string;
+    readonly reason: string;
+    readonly rows: number;
+  }[];
 }
 
 async function json(...words: string[]): Promise<Answer> {
@@ -53,7 +58,7 @@ async function json(...words: string[]): Promise<Answer> {
 async function makeTrouble(): Promise<void> {
   const state = (change: string) => `UPDATE resource_states SET ${change} WHERE resource = 'warehouse'`;
   await mirror.change(
-    `${state("outcome = 'failed', error = 'it answered 500'")} AND organization_id = ?`,
+    `${state("outcome = 'failed', error = 'it answered 500', failing_since = complete_at, webhook_failed = 1")} AND organization_id = ?`,
     failing,
   );
   await mirror.change("UPDATE installations SET state = 'suspended' WHERE organization_id = ?", suspended);
@@ -73,7 +78,7 @@ test('what is available adds up to what stands in the warehouses', async () => {
   expect({ rows: count(rows), micro: rows.reduce((sum, row) => sum + row.amount_micro, 0) }).toEqual(
     await held(),
   );
-  expect(await run('--strict')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('current') });
+  expect(await run('--strict')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('fresh') });
   expect((await run('--csv')).stdout.split('\n')[0]).toContain('project_name');
   const ids = await mirror.rows('SELECT DISTINCT credit_id FROM warehouse_credits ORDER BY credit_id');
   const { stdout } = await run();
@@ -115,10 +120,10 @@ function fail(): never {
 test('what is known but not available stands in a part of its own, with its state and age', async () => {
   await makeTrouble();
   const { rows, left_out } = await json();
-  expect(Object.fromEntries(left_out.map(each => [each.organization_id, each.state]))).toEqual({
-    [failing]: 'failing',
+  expect(Object.fromEntries(left_out.map(each => [each.organization_id, each.reason]))).toEqual({
+    [failing]: 'read_failed',
     [suspended]: 'suspended',
-    [doubted]: 'doubtful',
+    [doubted]: 'removals_unconfirmed',
   });
   expect(left_out.every(each => Object.keys(each).includes('age_seconds') && each.rows > 0)).toBe(true);
   expect(count(rows) + count(left_out)).toBe((await held()).rows);
@@ -126,17 +131,17 @@ test('what is known but not available stands in a part of its own, with its stat
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(
-    /: known \d+ (s|min) ago, not available now: failing: it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
+    /: known \d+ (s|min) ago, not available now: stale: read failed, it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
   );
   const csv = await run('--csv');
   expect(csv.stdout).not.toContain('not available');
-  expect(csv.stderr).toContain('not available now: suspended');
+  expect(csv.stderr).toContain('not available now: no access: suspended');
 });
 
-test('--max-age sells what was read completely within it, but nothing suspended or doubtful', async () => {
+test('--max-age sells what was read completely within it, but nothing suspended, and nothing while removals are unconfirmed', async () => {
   await makeTrouble();
   const { rows, left_out } = await json('--max-age', '30m');
-  expect(left_out.map(each => each.state).toSorted()).toEqual(['doubtful', 'suspended']);
+  expect(left_out.map(each => each.reason).toSorted()).toEqual(['removals_unconfirmed', 'suspended']);
   expect(rows.map(row => row.organization_id)).toContain(failing);
   await mirror.change("UPDATE resource_states SET complete_at = '2026-01-01T00:00:00.000Z'");
   expect((await json('--max-age', '30m')).rows).toEqual([]);
@@ -168,7 +173,7 @@ test('a warehouse that should be there and was never read is left out, not forgo
   expect(left_out).toMatchObject([
     { organization_id: failing, state: 'never_read', age_seconds: null, rows: 0 },
   ]);
-  expect((await run()).stdout).toContain('never read completely, not available now: never_read');
+  expect((await run()).stdout).toContain('never read completely, not available now: never read: waiting');
 });
 
 test('where nothing is available a sentence says so, not an empty table', async () => {
@@ -190,21 +195,21 @@ test('where nothing at all is known it is said, exit 3', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('T85 a row of a list that is not current carries its state, as a table, as CSV, as JSON and by itself', async () => {
+test('T85 a row of a list that is not fresh carries its state, as a table, as CSV, as JSON and by itself', async () => {
   const list = (...words: string[]) =>
     runCommand(['warehouse', 'list', '--limit', '0', ...words], { env: { DATA_DIR: mirror.folder } });
   expect((await list()).stdout.split('\n')[0]).not.toContain('freshness');
   await makeTrouble();
   const rows: { organization_id: string; freshness: string }[] = JSON.parse((await list('--json')).stdout);
-  const states = { [failing]: 'failing', [suspended]: 'suspended', [doubted]: 'doubtful' };
-  for (const row of rows) expect(row.freshness).toBe(states[row.organization_id] ?? 'current');
+  const states = { [failing]: 'stale', [suspended]: 'no_access', [doubted]: 'stale' };
+  for (const row of rows) expect(row.freshness).toBe(states[row.organization_id] ?? 'fresh');
   const [head = '', ...lines] = (await list('--csv')).stdout.trim().split('\n');
   expect(head).toMatch(/,freshness$/);
   expect(lines.map(line => line.split(',').at(-1))).toEqual(rows.map(row => row.freshness));
-  expect((await list()).stdout).toMatch(/freshness\n[^]*suspended/);
+  expect((await list()).stdout).toMatch(/freshness\n[^]*no_access/);
   const one = (await mirror.rows(`SELECT id FROM retirements WHERE organization_id = '${suspended}'`))[0];
   const shown = await runCommand(['retirements', 'show', String(one?.['id']), '--json'], {
     env: { DATA_DIR: mirror.folder },
   });
-  expect(JSON.parse(shown.stdout)).toMatchObject({ freshness: 'suspended' });
+  expect(JSON.parse(shown.stdout)).toMatchObject({ freshness: 'no_access' });
 });

@@ -145,7 +145,7 @@ describe('export', () => {
     expect(about).toMatchObject({ certificates, damaged: [], made_at: about.as_of });
     expect(about.coverage).toHaveLength(2 * demo.organizationIds.length);
     for (const part of about.coverage)
-      expect(part).toMatchObject({ state: 'current', rows: expect.any(Number) });
+      expect(part).toMatchObject({ state: 'fresh', rows: expect.any(Number) });
     const [id = ''] = first.split(',');
     const [row] = await demo.rows(
       `SELECT r.beneficiary, c.sha256 FROM retirements AS r JOIN certificates AS c ON c.retirement_id = r.id

@@ -35,7 +35,7 @@ describe('status', () => {
       (await demo.rows('SELECT full_name FROM organizations ORDER BY full_name LIMIT 1'))[0]?.['full_name'],
     );
     expect(stdout).toContain(name);
-    expect(stdout).toMatch(/active.*current/);
+    expect(stdout).toMatch(/active.*fresh/);
     expect(stdout).toContain('0 failed');
     const status = await json('status');
     expect(status.organizations).toHaveLength(demo.organizationIds.length);
@@ -410,7 +410,7 @@ describe('--out', () => {
       asked: { command: 'retirements list', year: '2025' },
     });
     expect(about.coverage).toContainEqual(
-      expect.objectContaining({ resource: 'retirements', state: 'current', complete_at: expect.any(String) }),
+      expect.objectContaining({ resource: 'retirements', state: 'fresh', complete_at: expect.any(String) }),
     );
     for (const name of [file, `${file}.json`]) expect(statSync(name).mode & 0o777).toBe(0o600);
     const again = await run('available', '--out', file);
@@ -460,7 +460,7 @@ describe('snapshot', () => {
       registry: expect.stringContaining('127.0.0.1'),
     });
     expect(about.coverage).toContainEqual(
-      expect.objectContaining({ resource: 'warehouse', state: 'current', complete_at: expect.any(String) }),
+      expect.objectContaining({ resource: 'warehouse', state: 'fresh', complete_at: expect.any(String) }),
     );
     expect(statSync(`${file}.json`).mode & 0o777).toBe(0o600);
     rmSync(file);

@@ -168,7 +168,7 @@ describe('purge', () => {
       async () =>
         (
           await demo.rows(
-            `SELECT 1 FROM freshness WHERE organization_id = '${other}' AND resource = 'retirements' AND state = 'current'`,
+            `SELECT 1 FROM freshness WHERE organization_id = '${other}' AND resource = 'retirements' AND state = 'fresh'`,
           )
         ).length === 1,
     );

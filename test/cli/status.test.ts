@@ -100,7 +100,7 @@ test('a retirement that nobody has claimed is called unclaimed, one whose certif
   expect((await status(installed)).text).toMatch(/1 unavailable, 1 unclaimed/);
 });
 
-test('an organization whose permission was taken away is not called current: its rows say of when they are', async () => {
+test('an organization whose permission was taken away is not called fresh: its rows say of when they are', async () => {
   const installed = await startInstalled();
   const { program, installationId } = installed;
   const { organization_inventory: _, ...rest } = ALL_PERMISSIONS;
@@ -111,10 +111,14 @@ test('an organization whose permission was taken away is not called current: its
   const inventory = json.organizations[0].resources.find(
     ({ resource }: { resource: string }) => resource === 'inventory',
   );
-  expect(inventory).toMatchObject({ state: 'forbidden', complete_at: expect.any(String) });
-  expect(text).toMatch(/ forbidden /);
+  expect(inventory).toMatchObject({
+    state: 'no_access',
+    reason: 'no_permission',
+    complete_at: expect.any(String),
+  });
+  expect(text).toMatch(/ no access: no permission /);
   expect(text).toContain(
-    `inventory: forbidden: its ${inventory.rows} rows are those of ${inventory.complete_at}, and nothing later is known`,
+    `inventory: no access: no permission: its ${inventory.rows} rows are those of ${inventory.complete_at}, and nothing later is known`,
   );
 });
 
@@ -135,8 +139,10 @@ test('of many organizations 20 are shown, trouble first and then the largest, ho
   const all = await shown('--all');
   expect(all.rows).toHaveLength(30);
   expect(all.stdout).not.toContain(' more: ');
-  await scene.db.change("UPDATE resource_states SET outcome = 'failed', error = 'answered 503'");
+  await scene.db.change(
+    "UPDATE resource_states SET outcome = 'failed', error = 'answered 503', failing_since = '2026-11-01T00:00:00.000Z', webhook_failed = 1",
+  );
   const failing = await shown();
-  expect(failing.stdout.match(/: failing: answered 503/g)).toHaveLength(20);
+  expect(failing.stdout.match(/: (stale|never read): read failed: answered 503/g)).toHaveLength(20);
   expect(failing.stdout).toContain('\nand 280 more: carbon-mirror status --all\n');
 });

@@ -67,14 +67,14 @@ describe('with no worker running', () => {
     expect(exitCode).toBe(0);
     const [head = '', row = ''] = stdout.split('\n');
     expect(head).toMatch(/organization +resource +added +changed +removed +unchanged +state/);
-    expect(row).toMatch(/retirements +0 +0 +0 +\d+ +current/);
+    expect(row).toMatch(/retirements +0 +0 +0 +\d+ +fresh/);
   });
 
   test('of many organizations what changed or failed is shown, and all of it counted', async () => {
     const quiet = await sync('--full');
     expect(quiet).toMatchObject({ exitCode: 0 });
     expect(quiet.stdout).toBe(
-      '4 organizations; 40 resources: 40 current; rows: 0 added, 0 changed, 0 removed\n',
+      '4 organizations; 40 resources: 40 fresh; rows: 0 added, 0 changed, 0 removed\n',
     );
     expect(quiet.stderr).not.toContain('complete');
     const [organization] = world.sandbox.registry.organizations.all();
@@ -88,8 +88,8 @@ describe('with no worker running', () => {
     faults.remove(fault.id);
     expect(refused.exitCode).toBe(4);
     const [, row = '', total = '', ...more] = refused.stdout.split('\n');
-    expect(row).toMatch(/addresses .* forbidden/);
-    expect(total).toMatch(/^4 organizations; 40 resources: .*39 current/);
+    expect(row).toMatch(/addresses .* no_access +no_permission/);
+    expect(total).toMatch(/^4 organizations; 40 resources: .*39 fresh/);
     expect(more).toEqual(['']);
   });
 
@@ -172,7 +172,7 @@ describe('of an app that may read little', () => {
     registry.faults.add({ path: '/organizations/*/retirements', kind: 'status', options: { status: 403 } });
     const { exitCode, stdout, stderr } = await sync();
     expect(exitCode).toBe(4);
-    expect(stdout).toMatch(/retirements .* forbidden/);
+    expect(stdout).toMatch(/retirements .* no_access +no_permission/);
     expect(stderr).toMatch(/retirements: refused, although it is permitted/);
   });
 
@@ -182,12 +182,12 @@ describe('of an app that may read little', () => {
     expect(await sync()).toMatchObject({ exitCode: 0 });
   });
 
-  test('nothing that can be read of all that was found is 3, and never called current', async () => {
+  test('nothing that can be read of all that was found is 3, and never called fresh', async () => {
     const { registry, installationId, sync } = await startWith(ALL_PERMISSIONS);
     registry.installations.suspend(installationId);
     const { exitCode, stdout, stderr } = await sync();
     expect(exitCode).toBe(3);
-    expect(stdout).not.toContain('current');
+    expect(stdout).not.toContain('fresh');
     expect(stderr).toContain('Nothing of what was found could be read');
   });
 });
@@ -210,7 +210,7 @@ describe('beside a running worker', () => {
     expect(exitCode).toBe(0);
     const { by, resources } = JSON.parse(stdout);
     expect(by).toBe('the running worker');
-    expect(resources.filter((row: Row) => row.state !== 'current')).toEqual([]);
+    expect(resources.filter((row: Row) => row.state !== 'fresh')).toEqual([]);
     expect(stderr).toContain('by the running worker');
   });
 

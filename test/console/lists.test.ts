@@ -18,15 +18,15 @@ function nextOf(page: string): string | null {
 }
 
 describe('a list', () => {
-  test('T85 a row whose list is not current carries its state, on its page and in its files', async () => {
+  test('T85 a row whose list is not fresh carries its state, on its page and in its files', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     await scene.read('warehouse', [credit('c-1')]);
     expect(/<th[^>]*>freshness/.test(await page('/warehouse'))).toBe(false);
-    expect(await page('/warehouse.csv')).toMatch(/,freshness\n.*,current\n$/);
+    expect(await page('/warehouse.csv')).toMatch(/,freshness\n.*,fresh\n$/);
     await scene.db.change("UPDATE installations SET state = 'suspended'");
     expect(wordsOf(/<tbody>[^]*<\/tbody>/.exec(await page('/warehouse'))?.[0] ?? '')).toMatch(/suspended$/);
-    expect(await page('/warehouse.csv')).toMatch(/,freshness\n.*,suspended\n$/);
-    expect(JSON.parse(await page('/warehouse.json'))).toMatchObject([{ freshness: 'suspended' }]);
+    expect(await page('/warehouse.csv')).toMatch(/,freshness\n.*,no_access\n$/);
+    expect(JSON.parse(await page('/warehouse.json'))).toMatchObject([{ freshness: 'no_access' }]);
   });
 
   test.each(ALL_LISTS.map(({ name }) => name))(
@@ -160,14 +160,14 @@ describe('a list', () => {
 
   test('says how old its rows are and of how many organizations, and where they were never read', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
-    expect(wordsOf(await page('/retirements'))).toContain('never read in 1 organization. ');
+    expect(wordsOf(await page('/retirements'))).toContain('never read: waiting in 1 organization. ');
     await scene.read('retirements', [retirement('r-1')]);
     await scene.read('retirements', [], { organizationId: 'organization-2' });
     expect(wordsOf(await page('/retirements'))).toMatch(
-      /current in 1 organization, last read completely .*uninstalled in 1 organization,/,
+      /fresh in 1 organization, last read completely .*no access: uninstalled in 1 organization,/,
     );
     const other = wordsOf(await page('/retirements?organization_id=organization-2'));
-    expect([other.includes('uninstalled in 1'), other.includes('current in')]).toEqual([true, false]);
+    expect([other.includes('uninstalled in 1'), other.includes('fresh in')]).toEqual([true, false]);
     expect(await page('/retirements?as-of=now')).not.toContain('id="freshness"');
   });
 

@@ -28,7 +28,7 @@ test('a warehouse that nobody read lately is left out, by name and with the reas
   scene.clock.at -= 3_600_000;
   await scene.read('warehouse', [credit('c-1')]);
   expect(await sentence()).toMatch(
-    /^0 t available to sell now in 0 of 1 organization known\. organization-1 is left out: late\. 2 things need attention\.$/,
+    /^0 t available to sell now in 0 of 1 organization known\. organization-1 is left out: the last complete read is older than two intervals\. 2 things need attention\.$/,
   );
 });
 

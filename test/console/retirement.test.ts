@@ -46,11 +46,11 @@ test('the list of certificates leads to the retirement that each is of, and to i
   expect(shown).toContain('<a href="/organizations/organization-1">');
 });
 
-test('T85 it says how current the list is in which it stands', async () => {
+test('T85 it says how fresh the list is in which it stands', async () => {
   const { words, tables } = await stage();
-  expect(await words('/retirements/r-1')).toMatch(/freshness ?current/);
+  expect(await words('/retirements/r-1')).toMatch(/freshness ?fresh/);
   await tables.change("UPDATE resource_states SET error = 'unavailable', outcome = 'failed'");
-  expect(await words('/retirements/r-1')).toMatch(/freshness ?(failing|never read|late|behind)/);
+  expect(await words('/retirements/r-1')).toMatch(/freshness ?(stale|never read|fresh, last read failed)/);
 });
 
 test('a file that was changed or is gone does not match, and the page says so', async () => {

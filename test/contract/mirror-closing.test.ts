@@ -26,8 +26,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   ])('T35 a list of %i that suddenly holds %i is not believed', async (from, to) => {
     const scene = await stage();
     expect(await shorten(scene, from, to)).toBe(from);
-    expect(await state(scene, 'warehouse')).toBe('doubtful');
-    expect(await scene.db.value("SELECT state FROM freshness WHERE resource = 'warehouse'")).toBe('doubtful');
+    expect(await state(scene, 'warehouse')).toBe('removals_unconfirmed');
+    expect(
+      await scene.db.value(
+        "SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = 'warehouse'",
+      ),
+    ).toBe('removals_unconfirmed');
   });
 
   test.each([
@@ -56,7 +60,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       scene.clock.at += MINUTE;
       await scene.read(resource, rows(['x']));
       expect(await count(scene, resource)).toBe(6);
-      expect(await state(scene, resource)).toBe('doubtful');
+      expect(await state(scene, resource)).toBe('removals_unconfirmed');
     },
   );
 
@@ -83,7 +87,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await stage();
     await shorten(scene, 25, 0);
     scene.clock.at += MINUTE - 1;
-    expect(await scene.read('warehouse', [])).toMatchObject({ state: 'doubtful', missing: 25 });
+    expect(await scene.read('warehouse', [])).toMatchObject({ state: 'removals_unconfirmed', missing: 25 });
     expect(await count(scene, 'warehouse_credits')).toBe(25);
     scene.clock.at += 1;
     expect(await scene.read('warehouse', [])).toMatchObject({ state: 'complete', removed: 25 });
@@ -136,7 +140,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('warehouse', all.slice(40));
     scene.clock.at += MINUTE;
     const second = await scene.read('warehouse', all.slice(0, 20));
-    expect(second).toMatchObject({ state: 'doubtful', removed: 20, missing: 20 });
+    expect(second).toMatchObject({ state: 'removals_unconfirmed', removed: 20, missing: 20 });
     expect(await count(scene, 'warehouse_credits')).toBe(40);
   });
 
@@ -150,7 +154,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         return ids.slice(1);
       };
       expect(await scene.read('retirements', retirements(10), { limit: 100, total: 10, ask })).toMatchObject({
-        state: 'doubtful',
+        state: 'removals_unconfirmed',
         missing: 90,
       });
     }

@@ -10,7 +10,7 @@ async function sceneOfToday(stage: Engine['stage']): Promise<Stage> {
 }
 
 const stateOf = ({ db }: Stage, resource: string) =>
-  db.value<string>('SELECT state FROM freshness WHERE resource = ?', resource);
+  db.value<string>('SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = ?', resource);
 
 const beginWarehouse = async ({ mirror, clock }: Stage) =>
   await mirror.beginRead({
@@ -29,28 +29,28 @@ async function fail(scene: Stage): Promise<void> {
 describe.each(ENGINES)('$name', ({ stage }) => {
   test('a resource that was never read says so, and so does one whose first read failed', async () => {
     const scene = await sceneOfToday(stage);
-    expect(await stateOf(scene, 'warehouse')).toBe('never_read');
+    expect(await stateOf(scene, 'warehouse')).toBe('waiting');
     await fail(scene);
-    expect(await stateOf(scene, 'warehouse')).toBe('failing');
-    expect(await stateOf(scene, 'inventory')).toBe('never_read');
+    expect(await stateOf(scene, 'warehouse')).toBe('read_failed');
+    expect(await stateOf(scene, 'inventory')).toBe('waiting');
   });
 
-  test('a complete read is current, then late, and a failed one after it failing', async () => {
+  test('a complete read is fresh, then overdue, and as fresh after a failed one', async () => {
     const scene = await sceneOfToday(stage);
     await scene.mirror.checkOrigin('https://registry.example', 'app-1');
     await scene.mirror.setSchedule(600);
     await scene.read('warehouse', [credit('c-1')]);
-    expect(await stateOf(scene, 'warehouse')).toBe('current');
+    expect(await stateOf(scene, 'warehouse')).toBe('fresh');
     const old = new Date(Date.now() - 21 * MINUTE).toISOString();
     await scene.db.change("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'", old);
-    expect(await stateOf(scene, 'warehouse')).toBe('late');
+    expect(await stateOf(scene, 'warehouse')).toBe('overdue');
     await scene.mirror.setSchedule(3_600);
-    expect(await stateOf(scene, 'warehouse')).toBe('current');
+    expect(await stateOf(scene, 'warehouse')).toBe('fresh');
     await fail(scene);
-    expect(await stateOf(scene, 'warehouse')).toBe('failing');
+    expect(await stateOf(scene, 'warehouse')).toBe('fresh');
   });
 
-  test('what is read more seldom than the schedule is late by its own interval', async () => {
+  test('what is read more seldom than the schedule is overdue by its own interval', async () => {
     const scene = await sceneOfToday(stage);
     await scene.mirror.checkOrigin('https://registry.example', 'app-1');
     await scene.mirror.setSchedule(600);
@@ -62,32 +62,33 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       await scene.db.change("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'", at);
       return await stateOf(scene, 'warehouse');
     };
-    expect(await readBefore(110)).toBe('current');
-    expect(await readBefore(130)).toBe('late');
+    expect(await readBefore(110)).toBe('fresh');
+    expect(await readBefore(130)).toBe('overdue');
   });
 
-  test('T39 a resource whose permission is missing is forbidden, keeps its rows, and is current after the next read', async () => {
+  test('T39 a resource whose permission is missing has no access, keeps its rows, and is fresh after the next read', async () => {
     const scene = await sceneOfToday(stage);
     await scene.read('warehouse', [credit('c-1')]);
     const task = { organizationId: 'organization-1', part: 'data', claim: 1 } as const;
-    await scene.mirror.mark('forbidden', task, ['warehouse'], scene.clock.at);
-    expect(await stateOf(scene, 'warehouse')).toBe('forbidden');
+    await scene.mirror.mark('no_permission', task, ['warehouse'], scene.clock.at);
+    expect(await stateOf(scene, 'warehouse')).toBe('no_permission');
     expect(await scene.db.value('SELECT count(*) FROM warehouse_credits')).toBe(1);
     await fail(scene);
-    expect(await stateOf(scene, 'warehouse')).toBe('forbidden');
+    expect(await stateOf(scene, 'warehouse')).toBe('no_permission');
     await scene.read('warehouse', [credit('c-1')]);
-    expect(await stateOf(scene, 'warehouse')).toBe('current');
+    expect(await stateOf(scene, 'warehouse')).toBe('fresh');
   });
 
-  test('what is available is only what stands in active, permitted, current warehouses', async () => {
+  test('what is available is only what stands in active, permitted, fresh warehouses', async () => {
     const scene = await sceneOfToday(stage);
     const { db, mirror } = scene;
     await scene.read('warehouse', [credit('c-1'), credit('c-2'), credit('c-3', { vintage: '2020' })]);
     const sold = () => db.rows('SELECT credit_id, amount, rows, freshness FROM available_credits ORDER BY 1');
-    const known = () => db.rows('SELECT freshness, credit_id FROM last_known_credits ORDER BY credit_id');
+    const known = () =>
+      db.rows('SELECT freshness, reason, credit_id FROM last_known_credits ORDER BY credit_id');
     const ids = ['c-1', 'c-2', 'c-3'];
     expect(await sold()).toEqual(
-      ids.map(id => ({ credit_id: id, amount: 100, rows: 1, freshness: 'current' })),
+      ids.map(id => ({ credit_id: id, amount: 100, rows: 1, freshness: 'fresh' })),
     );
     expect(await known()).toEqual([]);
     for (const state of ['suspended', 'uninstalled'] as const) {
@@ -100,7 +101,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         trigger: 'delivery',
       });
       expect(await sold()).toEqual([]);
-      expect(await known()).toEqual(ids.map(id => ({ freshness: state, credit_id: id })));
+      expect(await known()).toEqual(
+        ids.map(id => ({ freshness: 'no_access', reason: state, credit_id: id })),
+      );
     }
     await mirror.writeInstallation({
       installation: installation('installation-2'),

@@ -103,7 +103,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     for (let page = 0; page < 10; page += 1)
       await broken.writePage(page, changed.slice(page * 100, page * 100 + 100), clock.at);
     await broken.abandon({ code: 'timeout', message: 'no answer' }, { requests: 10, bytes: 1 });
-    expect(await db.value("SELECT state FROM freshness WHERE resource = 'retirements'")).toBe('partial');
+    expect(
+      await db.value("SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = 'retirements'"),
+    ).toBe('read_interrupted');
     expect(await db.value('SELECT state FROM syncs ORDER BY id DESC LIMIT 1')).toBe('partial');
     clock.at += MINUTE;
     const outcome = await read('retirements', old, { limit: 100, total: 3_000 });
@@ -373,8 +375,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count()).toBe(20);
   });
 
-  test('many changes of an answer are written in slices that call themselves partial', async () => {
+  test('many changes of an answer are written in slices, which are no whole read yet', async () => {
     const { db, mirror, clock } = await stage();
+    clock.at = Date.now();
     const read = await mirror.beginRead({
       organizationId: 'organization-1',
       resource: 'warehouse',
@@ -385,8 +388,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const items = Array.from({ length: 1_800 }, (_, index) => credit(`c-${index}`));
     await read.writeBatch(items, clock.at);
     await expect
-      .poll(() => db.row("SELECT state, rows FROM freshness WHERE resource = 'warehouse'"))
-      .toEqual({ state: 'partial', rows: 1_800 });
+      .poll(() => db.row("SELECT state, reason, rows FROM freshness WHERE resource = 'warehouse'"))
+      .toEqual({ state: 'never_read', reason: 'waiting', rows: 1_800 });
     expect(await db.value('SELECT count(*) FROM available_credits')).toBe(0);
     await read.finish({ requests: 1, bytes: 1, total: null });
     expect(await db.value("SELECT outcome FROM resource_states WHERE resource = 'warehouse'")).toBe(

@@ -10,7 +10,7 @@ const ORGANIZATIONS = 9;
 /** What one organization or all of its resources are then. */
 const TURNS = [
   "UPDATE resource_states SET outcome = 'failed'",
-  "UPDATE resource_states SET forbidden_at = '2026-05-04T12:00:00.000Z'",
+  "UPDATE resource_states SET no_permission_at = '2026-05-04T12:00:00.000Z'",
   "UPDATE resource_states SET not_offered_at = '2026-05-04T12:00:00.000Z', complete_at = NULL",
   'UPDATE resource_states SET complete_at = NULL',
   "UPDATE resource_states SET complete_at = '2026-05-04T12:00:00.000Z'",

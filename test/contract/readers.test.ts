@@ -145,8 +145,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     async (reader, [resource, id]) => {
       const states = await readStates(reader, resource, id);
       return {
-        areAllCurrent: states?.areAllCurrent,
-        state: states?.stateOf({ organization_id: ONE, id: ONE }),
+        areAllFresh: states?.areAllFresh,
+        state: states?.standingOf({ organization_id: ONE, id: ONE })?.state,
       };
     },
   ),
@@ -212,6 +212,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     withJobs(reader, [{ job_id: 1 }, { job_id: 3 }, { job_id: 99 }, { job_id: null }]),
   ),
   readHistory: about(pairs(ENTRIES, NAMES), (reader, [entry, name]) => find.readHistory(reader, entry, name)),
+  readMemberNumbers: once(async reader => {
+    const isTheirs = ({ document }: { document: string }) => document.includes('apfel@example.com');
+    return (await mentions.readMemberNumbers(reader, isTheirs)).length;
+  }),
   readMentions: once(reader =>
     mentions.readMentions(reader, document => document.includes('apfel@example.com')),
   ),
@@ -368,7 +372,8 @@ const PARTS = [
   'byState',
   'byText',
   'byYear',
-  'compareStates',
+  'colourOf',
+  'compareStandings',
   'conditionOf',
   'count',
   'fits',
@@ -381,6 +386,7 @@ const PARTS = [
   'ofAnyOrganization',
   'ownerIn',
   'seenOf',
+  'sentenceOf',
   'sortedBy',
   'sqlOf',
   'stoodAt',
@@ -388,6 +394,7 @@ const PARTS = [
   'valueOf',
   'withFreshness',
   'withOwner',
+  'wordsOf',
   'worstOf',
   'written',
 ];

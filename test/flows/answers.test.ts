@@ -43,7 +43,7 @@ test.each([
   expect(await program.rows('SELECT amount FROM retirements')).toEqual([{ amount: 5 }]);
   expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 89 }]);
   const [state] = await program.rows("SELECT state, error FROM freshness WHERE resource = 'retirements'");
-  expect(state).toMatchObject({ state: 'failing' });
+  expect(state).toMatchObject({ state: 'read_failed' });
   expect(Object(state)['error']).not.toBeNull();
   await program.rest();
   expect(await differences(program)).toEqual([]);
@@ -92,22 +92,28 @@ test('T35 a warehouse that is suddenly all but empty is believed only when a sec
   };
   const count = async () => (await program.rows('SELECT 1 FROM warehouse_credits')).length;
   const state = async () =>
-    Object((await program.rows("SELECT state FROM freshness WHERE resource = 'warehouse'"))[0])['state'];
+    Object(
+      (
+        await program.rows(
+          "SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = 'warehouse'",
+        )
+      )[0],
+    )['state'];
   await ask();
   await program.worker().idle();
-  expect([await count(), await state()]).toEqual([25, 'doubtful']);
+  expect([await count(), await state()]).toEqual([25, 'removals_unconfirmed']);
   expect(await program.rows("SELECT error FROM freshness WHERE resource = 'warehouse'")).toMatchObject([
     { error: expect.stringContaining('60 s after the first that missed them at the earliest') },
   ]);
   program.time.move(5000);
   await ask();
   await program.worker().idle();
-  expect([await count(), await state()]).toEqual([25, 'doubtful']);
+  expect([await count(), await state()]).toEqual([25, 'removals_unconfirmed']);
   await program.kill();
   program.time.move(65_000);
   await program.startWorker();
   await program.rest();
-  expect([await count(), await state()]).toEqual([0, 'current']);
+  expect([await count(), await state()]).toEqual([0, 'fresh']);
 });
 
 test('T35 the same list full again at the second read closes nothing', async () => {
@@ -226,7 +232,7 @@ test('T39 a refusal that a new token does not meet again is no missing permissio
   await program.inbox.enqueue([await lookJob(organizationId, program)]);
   await program.rest();
   expect(program.registry.faults.list()[0]?.remaining).toBe(0);
-  expect(await program.rows("SELECT resource FROM freshness WHERE state = 'forbidden'")).toEqual([]);
+  expect(await program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission'")).toEqual([]);
 });
 
 test('T39 a permission that goes and comes back in the middle of reads opens its resource at the next sync', async () => {
@@ -243,7 +249,7 @@ test('T39 a permission that goes and comes back in the middle of reads opens its
     await program.rest();
   };
   await meanwhile(fewer);
-  const forbidden = () => program.rows("SELECT resource FROM freshness WHERE state = 'forbidden'");
+  const forbidden = () => program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission'");
   expect(await forbidden()).toEqual([{ resource: 'members' }]);
   deliveries.behave({ drop: 1 });
   faults.add({ path: RETIREMENTS, kind: 'status', options: REFUSAL, count: 2 });

@@ -20,19 +20,19 @@ async function startPutRight(): Promise<Installed> {
 }
 
 async function states({ program }: Installed): Promise<unknown[]> {
-  return (await program.rows('SELECT DISTINCT state FROM freshness ORDER BY state')).map(
+  return (await program.rows('SELECT DISTINCT reason AS state FROM freshness ORDER BY state')).map(
     row => Object(row)['state'],
   );
 }
 
-test('after the clock was put back what is dated in the future is late, never current, and the schedule reads it at once', async () => {
+test('after the clock was put back what is dated in the future is stale, never fresh, and the schedule reads it at once', async () => {
   const installed = await startPutRight();
   const { program, organizationId } = installed;
   expect(await program.rows('SELECT age_seconds FROM freshness WHERE age_seconds >= 0')).toEqual([]);
-  expect(await states(installed)).toEqual(['late']);
+  expect(await states(installed)).toEqual(['clock_changed']);
   issueCredit(program.sandbox, organizationId, { amount: 7 });
   await program.reconcile();
-  expect(await states(installed)).toEqual(['current']);
+  expect(await states(installed)).toEqual(['fresh']);
   expect(await program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([
     { amount: 102 },
   ]);

@@ -27,7 +27,9 @@ async function ask({ program, organizationId, installationId }: Part): Promise<v
 }
 
 const unusual = ({ program }: Part) =>
-  program.rows("SELECT resource, state FROM freshness WHERE state <> 'current' ORDER BY resource");
+  program.rows(
+    "SELECT resource, coalesce(reason, state) AS state FROM freshness WHERE state <> 'fresh' ORDER BY resource",
+  );
 
 /** An organization where these answers come from the first sync on. */
 async function startAnswering(...faults: readonly object[]) {
@@ -46,7 +48,7 @@ test('T39 a refusal that stays is believed a minute, then longer each time; it s
   const { program, calls } = installed;
   program.registry.faults.add({ path: MEMBERS, ...REFUSED });
   await ask(installed);
-  expect(await unusual(installed)).toEqual([{ resource: 'members', state: 'forbidden' }]);
+  expect(await unusual(installed)).toEqual([{ resource: 'members', state: 'no_permission' }]);
   const asked: boolean[] = [];
   for (const wait of [20_000, 45_000, MINUTE_MS, 65_000, 2 * MINUTE_MS, 125_000]) {
     const before = calls('/members');
@@ -120,7 +122,7 @@ test('what is never offered is kept as it came, looked at daily, and fails no jo
 test('a 404 from every list is no sign that one is not offered', async () => {
   const started = await startAnswering({ path: '/organizations/**', ...ABSENT });
   const states = (await unusual(started)).map(row => Object(row)['state']);
-  expect(states).toContain('failing');
+  expect(states).toContain('read_failed');
   expect(states).not.toContain('not_offered');
   expect(await started.program.rows("SELECT kind FROM jobs WHERE state = 'waiting'")).toEqual([
     { kind: 'retry' },
@@ -135,7 +137,7 @@ test('a warehouse that comes in another form fails at first, then counts as not 
   program.time.move(1000);
   const { installationId, organizationId } = installed;
   await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
-  await expect.poll(() => unusual(installed)).toEqual([{ resource: 'warehouse', state: 'failing' }]);
+  await expect.poll(() => unusual(installed)).toEqual([{ resource: 'warehouse', state: 'read_failed' }]);
   await program.rest();
   expect(await unusual(installed)).toEqual([{ resource: 'warehouse', state: 'not_offered' }]);
   expect(await program.rows('SELECT 1 FROM available_credits')).toEqual([]);

@@ -28,7 +28,7 @@ test('members that are not read are not announced to wait', async () => {
   await off.announce();
   await off.read();
   await off.pass(90);
-  expect(await off.resources('behind')).toEqual([]);
+  expect(await off.resources('unread_webhook')).toEqual([]);
 });
 
 describe('the flood tells a broken worker from a whole one', () => {
@@ -53,7 +53,7 @@ describe('the flood tells a broken worker from a whole one', () => {
   test('one that announces the newest delivery instead of the oldest never shows what is not read', async () => {
     const scene = await startWatched({}, newest);
     await scene.watch(true);
-    expect(await flood(scene, false)).toEqual(new Set(['current']));
+    expect(await flood(scene, false)).toEqual(new Set(['fresh']));
   });
 
   test('a view that shows any delivery that is not read calls what is read every 25 seconds behind', async () => {
@@ -65,6 +65,6 @@ describe('the flood tells a broken worker from a whole one', () => {
     expect(broken).not.toBe(whole);
     await program.change(`DROP VIEW freshness; ${broken}`);
     await scene.watch(true);
-    expect(await flood(scene, true)).toContain('behind');
+    expect(await flood(scene, true)).toContain('unread_webhook');
   });
 });

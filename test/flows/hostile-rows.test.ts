@@ -69,9 +69,9 @@ test('an unusual credit id stands beside the usual ones, and flat spellings are 
     { credit_id: 'ICR:2021/7 a', inventory_id: 'a/b', project_id: 'p-1' },
     { credit_id: 'exPost-1-0xab', inventory_id: '', project_id: null },
   ]);
-  expect(await program.rows("SELECT state FROM freshness WHERE resource = 'warehouse'")).toEqual([
-    { state: 'current' },
-  ]);
+  expect(
+    await program.rows("SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = 'warehouse'"),
+  ).toEqual([{ state: 'fresh' }]);
 });
 
 test('two rows with one key fail the read visibly, and the last one does not win', async () => {

@@ -86,7 +86,7 @@ test.skipIf(process.platform !== 'linux')(
         )
       ).length;
     for (const holder of [...attacked, other])
-      await expect.poll(() => reads(holder, 'current'), PATIENCE).toBe(10);
+      await expect.poll(() => reads(holder, 'fresh'), PATIENCE).toBe(10);
     const rowsOf = ({ organizationId }: Holder) =>
       Promise.all(
         TABLES.map(table =>
@@ -96,7 +96,7 @@ test.skipIf(process.platform !== 'linux')(
     const before = await Promise.all(attacked.map(rowsOf));
     isHostile = true;
     for (const holder of attacked) retire(program, holder);
-    for (const holder of attacked) await expect.poll(() => reads(holder, 'failing'), PATIENCE).toBe(7);
+    for (const holder of attacked) await expect.poll(() => reads(holder, 'read_failed'), PATIENCE).toBe(7);
     retire(program, other);
     await program.registry.deliveries.settled();
     const retired = async () =>

@@ -12,7 +12,7 @@ test('an installation fills the mirror', async () => {
     { kind: 'installation', outcome: 'read' },
     { kind: 'certificates', outcome: 'fetched' },
   ]);
-  const current = await program.rows("SELECT resource FROM freshness WHERE state = 'current'");
+  const current = await program.rows("SELECT resource FROM freshness WHERE state = 'fresh'");
   expect(new Set(current.map(row => Object(row)['resource']))).toEqual(
     new Set([...RESOURCES, 'certificates']),
   );
@@ -57,7 +57,7 @@ test('suspension stops reading and keeps the rows, its end resumes it', async ()
   expect(await program.rows('SELECT count(*) AS rows FROM warehouse_credits')).toEqual([{ rows: 1 }]);
   expect(await program.rows('SELECT * FROM available_credits')).toEqual([]);
   expect(await program.rows('SELECT amount, freshness FROM last_known_credits')).toEqual([
-    { amount: 100, freshness: 'suspended' },
+    { amount: 100, freshness: 'no_access' },
   ]);
   const warehouseCalls = calls('/warehouse/inventory');
   issueCredit(program.sandbox, organizationId, { amount: 5 });
@@ -89,7 +89,9 @@ test('T40 an uninstalled organization is frozen, and no token is asked for again
   await program.rest();
   await program.reconcile();
   expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
-  expect(await program.rows('SELECT DISTINCT state FROM freshness')).toEqual([{ state: 'uninstalled' }]);
+  expect(await program.rows('SELECT DISTINCT reason AS state FROM freshness')).toEqual([
+    { state: 'uninstalled' },
+  ]);
   expect(await program.rows('SELECT count(*) AS rows FROM warehouse_credits')).toEqual([{ rows: 1 }]);
   expect(calls('/accessTokens')).toBe(mints);
 });
@@ -126,14 +128,14 @@ test('T39 a missing permission marks its resources forbidden without a call, and
   const { organization_warehouse: _, ...fewer } = ALL_PERMISSIONS;
   const { program, installationId, calls } = await startInstalled({ permissions: fewer });
   expect(
-    await program.rows("SELECT resource FROM freshness WHERE state = 'forbidden' ORDER BY resource"),
+    await program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission' ORDER BY resource"),
   ).toEqual([{ resource: 'reservations' }, { resource: 'warehouse' }]);
   expect(calls('/warehouse/inventory')).toBe(0);
   program.registry.apps.change(program.app.id, { permissions: ALL_PERMISSIONS });
   program.registry.installations.acceptPermissions(installationId);
   await program.rest();
   expect(
-    await program.rows("SELECT resource FROM freshness WHERE state = 'forbidden' ORDER BY resource"),
+    await program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission' ORDER BY resource"),
   ).toEqual([]);
   expect(await differences(program)).toEqual([]);
 });
@@ -227,5 +229,5 @@ test('a project that is not public is marked so and fails nobody', async () => {
   expect(await program.rows('SELECT state FROM project_states WHERE project_id = ?', hidden.id)).toEqual([
     { state: 'unavailable' },
   ]);
-  expect(await program.rows("SELECT * FROM freshness WHERE state <> 'current'")).toEqual([]);
+  expect(await program.rows("SELECT * FROM freshness WHERE state <> 'fresh'")).toEqual([]);
 });

@@ -90,8 +90,10 @@ test.each(seeds(2))(
     program.time.move(65_000);
     await read(installed);
     expect(await mirrored(program)).toEqual(new Set(list.ids));
-    expect(await program.rows("SELECT state FROM freshness WHERE resource = 'retirements'")).toEqual([
-      { state: 'current' },
-    ]);
+    expect(
+      await program.rows(
+        "SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = 'retirements'",
+      ),
+    ).toEqual([{ state: 'fresh' }]);
   },
 );

@@ -41,7 +41,7 @@ test('T35 an answer that lacks rows and does not say whose it is, as earlier one
   const { organizationId, answerWith, look, state, count } = await startAnswered('/warehouse/inventory');
   answerWith({ organizationId, credits: credits(3) });
   await look();
-  expect(await state('warehouse')).toEqual({ state: 'current', error: null });
+  expect(await state('warehouse')).toEqual({ state: 'fresh', error: null });
   const closed = await count("past WHERE resource = 'warehouse'");
   answerWith({ credits: credits(2) });
   for (let read = 0; read < 2; read++) {
@@ -57,7 +57,7 @@ test('T35 an answer that lacks rows and does not say whose it is, as earlier one
   ]);
   answerWith({ organizationId, credits: credits(2) });
   await look();
-  expect(await state('warehouse')).toEqual({ state: 'current', error: null });
+  expect(await state('warehouse')).toEqual({ state: 'fresh', error: null });
   expect(await count('warehouse_credits')).toBe(2);
 });
 
@@ -69,13 +69,13 @@ test('T35 a registry that no longer says whose its lists are is believed once a 
   await look({ payload: { full: true } });
   expect([await count('warehouse_credits'), await state('warehouse')]).toEqual([
     2,
-    { state: 'current', error: null },
+    { state: 'fresh', error: null },
   ]);
   answerWith({ credits: credits(1) });
   await look();
   expect([await count('warehouse_credits'), await state('warehouse')]).toEqual([
     1,
-    { state: 'current', error: null },
+    { state: 'fresh', error: null },
   ]);
 });
 
@@ -86,7 +86,7 @@ test('T35 a long answer that says first that it is for somebody else touches no 
   expect([await count('warehouse_credits'), await count("past WHERE resource = 'warehouse'")]).toEqual([
     1, 0,
   ]);
-  expect(await state('warehouse')).toMatchObject({ state: 'failing' });
+  expect(await state('warehouse')).toMatchObject({ state: 'read_failed' });
 });
 
 test.each([
@@ -100,7 +100,7 @@ test.each([
   await look();
   expect([await count(table), await count(`past WHERE resource = '${table}'`)]).toEqual([before, 0]);
   expect(await state(table)).toMatchObject({
-    state: 'failing',
+    state: 'read_failed',
     error: expect.stringContaining('organizationId'),
   });
 });

@@ -34,7 +34,9 @@ async function startSaying(permissions: unknown) {
   };
   await look();
   const states = () =>
-    program.rows("SELECT resource, state FROM freshness WHERE state <> 'current' ORDER BY resource");
+    program.rows(
+      "SELECT resource, coalesce(reason, state) AS state FROM freshness WHERE state <> 'fresh' ORDER BY resource",
+    );
   const granted = async () =>
     JSON.parse(
       String(Object((await program.rows('SELECT permissions FROM installations'))[0])['permissions']),
@@ -58,7 +60,7 @@ test('permissions that only a token tells are told anew at each look', async () 
   apps.change(program.app.id, { permissions: WITHOUT_MEMBERS });
   installations.acceptPermissions(installationId);
   await program.rest();
-  expect(await states()).toEqual([{ resource: 'members', state: 'forbidden' }]);
+  expect(await states()).toEqual([{ resource: 'members', state: 'no_permission' }]);
   expect(await granted()).toEqual(WITHOUT_MEMBERS);
   apps.change(program.app.id, { permissions: ALL_PERMISSIONS });
   program.registry.deliveries.behave({ drop: 1 });
@@ -84,5 +86,5 @@ test('T39 where neither tells them, all is asked for and a 403 is believed', asy
   });
   await look();
   expect(await granted()).toBeNull();
-  expect(await states()).toEqual([{ resource: 'members', state: 'forbidden' }]);
+  expect(await states()).toEqual([{ resource: 'members', state: 'no_permission' }]);
 });

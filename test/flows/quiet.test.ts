@@ -94,12 +94,15 @@ test('what is read once a day is not late before two days have gone', async () =
   const state = async (resource: string, hours: number) => {
     const at = new Date(Date.now() - hours * 3_600_000).toISOString();
     await program.change('UPDATE resource_states SET complete_at = ? WHERE resource = ?', at, resource);
-    return await program.value<string>('SELECT state FROM freshness WHERE resource = ?', resource);
+    return await program.value<string>(
+      'SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = ?',
+      resource,
+    );
   };
-  expect(await state('warehouse', 1)).toBe('late');
-  expect(await state('members', 1)).toBe('current');
-  expect(await state('members', 47)).toBe('current');
-  expect(await state('members', 49)).toBe('late');
+  expect(await state('warehouse', 1)).toBe('overdue');
+  expect(await state('members', 1)).toBe('fresh');
+  expect(await state('members', 47)).toBe('fresh');
+  expect(await state('members', 49)).toBe('overdue');
 });
 
 test('an installation whose permissions the list says to be others is looked at, and one that it lacks', async () => {
@@ -110,7 +113,11 @@ test('an installation whose permissions the list says to be others is looked at,
   registry.apps.change(app.id, { webhookUrl: null, permissions: { organization_info: 'VIEW' } });
   registry.installations.acceptPermissions(installationId);
   await program.reconcile();
-  expect(await program.value("SELECT state FROM freshness WHERE resource = 'warehouse'")).toBe('forbidden');
+  expect(
+    await program.value(
+      "SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = 'warehouse'",
+    ),
+  ).toBe('no_permission');
   registry.installations.suspend(installationId);
   await program.reconcile();
   await program.reconcile(3 * 3_600_000);

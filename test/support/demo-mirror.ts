@@ -166,7 +166,7 @@ async function isAtRest({ rows }: Tables): Promise<boolean> {
 }
 
 const UNFINISHED = `
-  SELECT 'resource' FROM freshness WHERE state <> 'current' OR resource IS NULL
+  SELECT 'resource' FROM freshness WHERE state <> 'fresh' OR resource IS NULL
   UNION ALL SELECT 'certificate' FROM certificates_missing WHERE state = 'pending'`;
 
 /** A read that comes a moment later would mend what a test has broken. */

@@ -178,7 +178,7 @@ export async function fill(
     await read('warehouse', credits, { organizationId });
   }
   await db.change(
-    "UPDATE resource_states SET outcome = 'failed', error = 'answered 503' WHERE organization_id = 'organization-10'",
+    "UPDATE resource_states SET outcome = 'failed', error = 'answered 503', failing_since = '2026-11-01T00:00:00.000Z', webhook_failed = 1 WHERE organization_id = 'organization-10'",
   );
 }
 

@@ -85,7 +85,7 @@ export async function fillOddly(stage: Stage): Promise<void> {
       await mirror.writeInstallationState({ ...look, installationId: `installation-${index + 1}` });
     }
   }
-  await mirror.mark('forbidden', taskOf('organization_1'), ['members'], clock.at);
+  await mirror.mark('no_permission', taskOf('organization_1'), ['members'], clock.at);
   await mirror.mark('refused', taskOf('organization_1'), ['addresses'], clock.at);
   await mirror.mark('not_offered', taskOf('organization_1'), ['inventory'], clock.at);
   await stage.db.change(`UPDATE syncs SET state = 'running', finished_at = NULL

@@ -9,7 +9,7 @@ import { type Tables, tablesIn, whileOpen } from './tables.js';
 export const PROCFILE_SECRET = 'a webhook secret for three processes';
 export const PATIENCE = { timeout: 150_000, interval: 50 };
 
-const UNFINISHED = `SELECT 1 FROM freshness WHERE state <> 'current'
+const UNFINISHED = `SELECT 1 FROM freshness WHERE state <> 'fresh'
   UNION ALL SELECT 1 FROM certificates WHERE state = 'pending'`;
 
 type Environment = Record<string, string>;

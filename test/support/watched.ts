@@ -8,6 +8,7 @@ const LOOK_SECONDS = 15;
 
 interface Seen {
   readonly resource: string;
+  /** Its reason where it has one. */
   readonly state: string;
   readonly complete_at: string;
   readonly oldest_unread_at: string | null;
@@ -27,7 +28,7 @@ export interface Watched extends Installed {
   /** A delivery of something that has changed. */
   announce(): Promise<void>;
   freshness(): Promise<Seen[]>;
-  /** The resources that are in this state. */
+  /** The resources that are in this state, or in their own for this reason. */
   resources(state: string): Promise<string[]>;
   /** When the worker looked last; null where it never did. */
   lastLook(): number | null;
@@ -73,7 +74,7 @@ export async function startWatched(
 
   async function freshness(): Promise<Seen[]> {
     return await program.rows<Seen>(
-      'SELECT resource, state, complete_at, oldest_unread_at, error FROM freshness ORDER BY resource',
+      'SELECT resource, coalesce(reason, state) AS state, complete_at, oldest_unread_at, error FROM freshness ORDER BY resource',
     );
   }
 

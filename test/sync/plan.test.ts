@@ -50,18 +50,18 @@ function asksFor({ minutesAgo, ...before }: Declined, now: Partial<Situation> = 
 
 describe('what a sync of an installation reads', () => {
   test('everything it permits, the warehouse first', () => {
-    expect(plan(situation)).toEqual({ read: RESOURCES, forbidden: [] });
+    expect(plan(situation)).toEqual({ read: RESOURCES, unpermitted: [] });
     expect(RESOURCES[0]).toBe('warehouse');
   });
 
-  test('T39 a missing permission makes its resources forbidden, without a call', () => {
-    const { read, forbidden } = plan({ ...situation, permissions: { organization_info: 'VIEW' } });
-    expect(forbidden).toEqual(['warehouse', 'reservations', 'inventory', 'inventory_requests', 'members']);
+  test('T39 a missing permission leaves its resources out, without a call', () => {
+    const { read, unpermitted } = plan({ ...situation, permissions: { organization_info: 'VIEW' } });
+    expect(unpermitted).toEqual(['warehouse', 'reservations', 'inventory', 'inventory_requests', 'members']);
     expect(read).toEqual(['organization', 'addresses', 'retirements', 'projects']);
   });
 
   test('what is not said is no missing permission: everything is asked for', () => {
-    expect(plan({ ...situation, permissions: null })).toEqual({ read: RESOURCES, forbidden: [] });
+    expect(plan({ ...situation, permissions: null })).toEqual({ read: RESOURCES, unpermitted: [] });
   });
 
   test.each([
@@ -114,8 +114,8 @@ describe('what a sync of an installation reads', () => {
   });
 
   test('members stay out where the mirror shall not hold them', () => {
-    const { read, forbidden } = plan({ ...situation, mirrorMembers: false, permissions: {} });
-    expect([...read, ...forbidden]).not.toContain('members');
+    const { read, unpermitted } = plan({ ...situation, mirrorMembers: false, permissions: {} });
+    expect([...read, ...unpermitted]).not.toContain('members');
   });
 
   test('the schedule reads at most every ten times the last duration; a delivery always', () => {

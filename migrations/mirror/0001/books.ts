@@ -11,7 +11,7 @@ export const BOOKS = [
       app_id: ['text', 'the app that reads it', 'NOT NULL'],
       schedule_seconds: [
         'int',
-        'time between two scheduled reads; twice as old is late',
+        'time between two scheduled reads; twice as old is overdue',
         'NOT NULL DEFAULT 900',
       ],
       created_at: ['instant', 'when the mirror was first filled', 'NOT NULL'],
@@ -60,7 +60,7 @@ export const BOOKS = [
       state: [
         'text',
         'how it ended',
-        "NOT NULL CHECK (state IN ('running', 'complete', 'partial', 'doubtful', 'failed'))",
+        "NOT NULL CHECK (state IN ('running', 'complete', 'partial', 'removals_unconfirmed', 'failed'))",
       ],
       requests: ['int', 'calls to the registry', 'NOT NULL DEFAULT 0'],
       bytes: ['int', 'bytes that came back', 'NOT NULL DEFAULT 0'],
@@ -102,11 +102,21 @@ export const BOOKS = [
       outcome: [
         'text',
         'how the latest read ended',
-        "CHECK (outcome IN ('complete', 'partial', 'doubtful', 'failed'))",
+        "CHECK (outcome IN ('complete', 'partial', 'removals_unconfirmed', 'failed'))",
       ],
       error_code: ['text', 'code of what went wrong with it'],
       error: ['text', 'what went wrong with it, in words'],
-      forbidden_at: [
+      failing_since: [
+        'instant',
+        'start of the first read since the last complete one that failed; null where the latest did not',
+        "CHECK (failing_since IS NULL OR coalesce(outcome, 'complete') <> 'complete')",
+      ],
+      webhook_failed: [
+        'int',
+        '1 where one of those that failed was to answer a delivery',
+        'NOT NULL DEFAULT 0 CHECK (webhook_failed = 0 OR webhook_failed = 1 AND failing_since IS NOT NULL)',
+      ],
+      no_permission_at: [
         'instant',
         'since when the permission is missing, or since when it is refused all the same; null where it may be read',
       ],

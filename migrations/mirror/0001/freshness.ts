@@ -34,16 +34,16 @@ WHERE k.rank = 1`,
 
 /** The oldest delivery that no read has answered, and the latest heartbeat of a worker. SQLite has a copy of both. */
 const SEEN: Readonly<Record<Dialect['engine'], string>> = {
-  sqlite: `waiting AS (
+  sqlite: `unread AS (
   SELECT a.organization_id, a.resource, a.oldest_unread_at
   FROM freshness_facts AS a
   JOIN resource_states AS r
     ON r.organization_id = a.organization_id AND r.resource = a.resource AND a.oldest_unread_at >= r.complete_at
 ),
-watched AS (
+seen AS (
   SELECT (SELECT worker_seen_at FROM origin) AS worker_seen_at
 )`,
-  postgres: `waiting AS (
+  postgres: `unread AS (
   SELECT r.organization_id, r.resource, min(d.at)::timestamptz(3) AS oldest_unread_at
   FROM mirror.resource_states AS r
   JOIN mirror.installations AS i ON i.organization_id = r.organization_id AND i.state = 'active'
@@ -56,44 +56,48 @@ watched AS (
         WHERE verdict = 'accepted' AND installation_id = i.id AND unread_at >= r.complete_at
       )) AS at
   ) AS d
-  WHERE r.forbidden_at IS NULL AND r.not_offered_at IS NULL AND r.resource <> 'certificates' AND d.at IS NOT NULL
+  WHERE r.no_permission_at IS NULL AND r.not_offered_at IS NULL AND r.resource <> 'certificates' AND d.at IS NOT NULL
     AND EXISTS (SELECT FROM inbox.processes WHERE role = 'work')
   GROUP BY r.organization_id, r.resource
 ),
-watched AS (
+seen AS (
   SELECT max(seen_at)::timestamptz(3) AS worker_seen_at FROM inbox.processes WHERE role = 'work'
 )`,
 };
 
 const FRESHNESS = view(
   'mirror.freshness',
-  'How far each resource of each organization can be trusted at this moment. One that was announced or found and that nobody has looked at yet has one row, of the resource *, which is never_read. "behind" means that something was announced and nobody has looked: a delivery is older than 60 seconds and not read, or a worker watched after the last complete read (its next heartbeat was due up to 20 seconds after the one before) and none has been seen for 60 seconds.',
+  'How far each resource of each organization can be trusted at this moment: a state, and the reason for it. One that was announced or found and that nobody has looked at yet has one row, of the resource *, which is never_read.',
   {
     organization_id: [
       'text',
       'whose resource; null where only a webhook named its installation, and nobody has looked at it yet',
     ],
     resource: ['text', 'what is read; * where it is not known yet what may be read', SURE],
-    state: [
+    state: ['text', 'no_access, not_offered, never_read, stale or fresh: the first that fits', SURE],
+    reason: [
       'text',
-      'suspended, uninstalled, forbidden, not_offered, never_read, doubtful, partial, failing, behind, late or current: the first that fits',
-      SURE,
+      'why, the first that fits. no_access: suspended, uninstalled, no_permission. never_read: read_interrupted, read_failed, waiting. stale: removals_unconfirmed (most rows were missing, and a second read must agree), being_read, read_interrupted, read_failed (the last try, for a webhook or for longer than the interval), unread_webhook (for 60 seconds), worker_gone (for 60 seconds), clock_changed, overdue (twice the interval). Null where it is fresh or not offered',
     ],
     complete_at: ['instant', 'start of the last complete read; null before the first'],
     age_seconds: ['int', 'how long ago that was'],
     rows: ['int', 'rows that are there now; of the certificates those that are stored', SURE],
     drift: ['int', 'changes so far that no delivery had announced', SURE],
     attempted_at: ['instant', 'start of the latest read, however it ended'],
-    error: ['text', 'what is wrong; null where nothing is'],
+    error: ['text', 'what went wrong with the latest read, whatever the state; null where nothing did'],
+    failing_since: [
+      'instant',
+      'start of the first read since the last complete one that failed; null where the latest did not',
+    ],
     oldest_unread_at: [
       'instant',
       'the oldest delivery that no read has answered, at most 30 seconds after it came; null where none waits',
     ],
     worker_seen_at: ['instant', 'the latest heartbeat of any worker; null before the first'],
   },
-  ({ engine, mirror, any, greatest, seconds, nowSeconds, bytewise, none, whole, asText }) => {
+  ({ engine, mirror, any, greatest, seconds, nowSeconds, bytewise, none, whole }) => {
     const since = (instant: string) => `r.now - ${seconds(instant)}`;
-    const pause = greatest(
+    const interval = greatest(
       'coalesce(r.schedule_seconds, 900)',
       'coalesce(r.every_seconds, 0)',
       'coalesce(r.duration_ms, 0) / 100',
@@ -111,39 +115,59 @@ ${SEEN[engine]},
 seconds AS (
   SELECT ${nowSeconds} AS now
 ),
-told AS (
-  SELECT r.*, s.now, coalesce(access.state, 'uninstalled') AS access, o.schedule_seconds, t.worker_seen_at, w.oldest_unread_at, CASE
-    WHEN access.state IS DISTINCT FROM 'active' OR r.forbidden_at IS NOT NULL OR r.not_offered_at IS NOT NULL THEN NULL
-    WHEN s.now - ${seconds('w.oldest_unread_at')} > 60
-      THEN 'a delivery of ' || ${asText('w.oldest_unread_at')} || ' is not read yet'
-    WHEN abs(s.now - ${seconds('t.worker_seen_at')}) > 60 AND ${seconds('t.worker_seen_at')} + 20 > ${seconds('r.complete_at')}
-      THEN 'no worker has been seen since ' || ${asText('t.worker_seen_at')}
-  END AS why
+known AS (
+  SELECT r.*, s.now, coalesce(access.state, 'uninstalled') AS access, o.schedule_seconds, t.worker_seen_at, w.oldest_unread_at,
+    running.id AS running
   FROM ${mirror}resource_states AS r
   CROSS JOIN seconds AS s
-  CROSS JOIN watched AS t
+  CROSS JOIN seen AS t
   LEFT JOIN access ON access.organization_id = r.organization_id
   LEFT JOIN ${mirror}origin AS o ON true
-  LEFT JOIN waiting AS w
-    ON w.organization_id = r.organization_id
+  LEFT JOIN ${mirror}syncs AS running ON running.id = r.open_sync AND running.state = 'running'
+  LEFT JOIN unread AS w
+    ON w.organization_id = r.organization_id AND access.state = 'active'
+    AND r.no_permission_at IS NULL AND r.not_offered_at IS NULL
     AND w.resource = CASE r.resource WHEN 'certificates' THEN 'retirements' ELSE r.resource END
+),
+told AS (
+  SELECT r.*, ${since('r.complete_at')} AS age, ${interval} AS interval_seconds,
+    running IS NOT NULL
+      AND (abs(${since('r.worker_seen_at')}) <= 60 OR abs(${since('r.stamp_at')}) <= 60) AS is_being_read,
+    (r.open_sync IS NOT NULL OR coalesce(r.outcome, 'complete') NOT IN ('complete', 'failed')) AS is_interrupted
+  FROM known AS r
+),
+judged AS (
+  SELECT r.*, CASE
+    WHEN r.access <> 'active' THEN r.access
+    WHEN r.no_permission_at IS NOT NULL THEN 'no_permission'
+    WHEN r.not_offered_at IS NOT NULL THEN 'not_offered'
+    WHEN r.complete_at IS NULL THEN CASE
+      WHEN r.is_being_read THEN 'waiting'
+      WHEN r.is_interrupted THEN 'read_interrupted'
+      WHEN r.outcome = 'failed' THEN 'read_failed'
+      ELSE 'waiting'
+    END
+    WHEN r.doubted_at IS NOT NULL THEN 'removals_unconfirmed'
+    WHEN r.is_being_read THEN 'being_read'
+    WHEN r.is_interrupted THEN 'read_interrupted'
+    WHEN r.outcome = 'failed' AND (r.webhook_failed = 1 OR r.age > r.interval_seconds) THEN 'read_failed'
+    WHEN r.now - ${seconds('r.oldest_unread_at')} > 60 THEN 'unread_webhook'
+    WHEN ${since('r.worker_seen_at')} > 60 AND ${seconds('r.worker_seen_at')} + 20 > ${seconds('r.complete_at')} THEN 'worker_gone'
+    WHEN r.age < 0 OR ${since('r.worker_seen_at')} < -60 THEN 'clock_changed'
+    WHEN r.age > 2 * r.interval_seconds THEN 'overdue'
+  END AS reason
+  FROM told AS r
 )
 SELECT r.organization_id, r.resource,
   ${bytewise(`CASE
-    WHEN r.access <> 'active' THEN r.access
-    WHEN r.forbidden_at IS NOT NULL THEN 'forbidden'
-    WHEN r.not_offered_at IS NOT NULL THEN 'not_offered'
-    WHEN r.complete_at IS NULL AND (r.open_sync IS NOT NULL OR r.outcome = 'partial') THEN 'partial'
-    WHEN r.complete_at IS NULL AND r.outcome = 'failed' THEN 'failing'
+    WHEN r.reason IN ('suspended', 'uninstalled', 'no_permission') THEN 'no_access'
+    WHEN r.reason = 'not_offered' THEN 'not_offered'
     WHEN r.complete_at IS NULL THEN 'never_read'
-    WHEN r.doubted_at IS NOT NULL THEN 'doubtful'
-    WHEN r.open_sync IS NOT NULL OR r.outcome = 'partial' THEN 'partial'
-    WHEN r.outcome = 'failed' THEN 'failing'
-    WHEN r.why IS NOT NULL THEN 'behind'
-    WHEN ${since('r.complete_at')} NOT BETWEEN 0 AND 2 * ${pause} THEN 'late'
-    ELSE 'current'
+    WHEN r.reason IS NOT NULL THEN 'stale'
+    ELSE 'fresh'
   END`)},
-  r.complete_at, ${since('r.complete_at')},
+  ${bytewise("nullif(r.reason, 'not_offered')")},
+  r.complete_at, r.age,
   CASE r.resource
     WHEN 'projects' THEN (
       SELECT count(*) FROM ${mirror}project_references AS n JOIN ${mirror}projects AS p ON p.id = n.project_id
@@ -155,11 +179,12 @@ SELECT r.organization_id, r.resource,
     )
     ELSE r.rows
   END,
-  r.drift, r.attempted_at, coalesce(r.error, r.why), r.oldest_unread_at, r.worker_seen_at
-FROM told AS r
+  r.drift, r.attempted_at, r.error, r.failing_since, r.oldest_unread_at, r.worker_seen_at
+FROM judged AS r
 UNION ALL
-SELECT c.organization_id, '*', c.state, ${none('instant')}, NULL, 0, 0, ${none('instant')}, NULL, ${none('instant')}, t.worker_seen_at
-FROM ${mirror}coverage AS c CROSS JOIN watched AS t
+SELECT c.organization_id, '*', c.state, ${bytewise("'waiting'")}, ${none('instant')}, NULL, 0, 0, ${none('instant')}, NULL,
+  ${none('instant')}, ${none('instant')}, t.worker_seen_at
+FROM ${mirror}coverage AS c CROSS JOIN seen AS t
 WHERE c.state = 'never_read'`;
   },
 );

@@ -32,11 +32,18 @@ const READ = {
   credit_id: ['text', 'the credit, by which it is reserved', SURE],
 } as const satisfies Columns;
 
+const AVAILABLE = {
+  ...OF_WAREHOUSE,
+  freshness: ['text', 'always fresh here'],
+  ...READ,
+} as const satisfies Columns;
+
 const OF_RETIREMENTS = {
   ...SUM,
   rows: ['int', 'how many retirements', SURE],
   ...NOT_SUMMED,
   freshness: ['text', "state of the organization's retirements in the view freshness"],
+  reason: ['text', 'why, as it has it'],
   complete_at: ['instant', 'start of the last complete read of them'],
   age_seconds: ['int', 'how long ago that was'],
 } as const satisfies Columns;
@@ -49,7 +56,7 @@ const added = ({ whole }: Dialect): string => `${whole('coalesce(sum(amount_micr
 
 const shown = ({ real }: Dialect): string => `s.tonnes + s.micro / ${real('1000000.0')},
   CASE WHEN abs(s.tonnes) < 9000000000000 THEN s.tonnes * 1000000 + s.micro END,
-  s.rows, s.rows_not_summed, f.state, f.complete_at, f.age_seconds`;
+  s.rows, s.rows_not_summed, f.state, f.reason, f.complete_at, f.age_seconds`;
 
 const retired =
   (name: string, by: (dialect: Dialect) => string): TextOf =>
@@ -74,6 +81,7 @@ export const SUMS = [
     {
       ...OF_WAREHOUSE,
       freshness: ['text', "state of the organization's warehouse in the view freshness"],
+      reason: ['text', 'why, as it has it'],
       ...READ,
     },
     dialect => `WITH sums AS (
@@ -92,15 +100,21 @@ LEFT JOIN ${dialect.mirror}projects AS p ON p.id = s.project_id`,
   ),
   view(
     'mirror.available_credits',
-    'Credits that are available to sell now: of active organizations, permitted and current. The registry has already taken reserved credits out.',
-    { ...OF_WAREHOUSE, freshness: ['text', 'always current here'], ...READ },
-    ({ mirror }) => `SELECT * FROM ${mirror}warehouse_sums WHERE freshness = 'current'`,
+    'Credits that are available to sell now: every warehouse that is fresh. The registry has already taken reserved credits out.',
+    AVAILABLE,
+    ({ mirror }) =>
+      `SELECT ${Object.keys(AVAILABLE).join(', ')} FROM ${mirror}warehouse_sums WHERE freshness = 'fresh'`,
   ),
   view(
     'mirror.last_known_credits',
-    'What was there when it was last seen, of every warehouse that is not current. Do not sell from it.',
-    { ...OF_WAREHOUSE, freshness: ['text', 'why it is not current'], ...READ },
-    ({ mirror }) => `SELECT * FROM ${mirror}warehouse_sums WHERE freshness IS DISTINCT FROM 'current'`,
+    'What was there when it was last seen, of every warehouse that is not fresh. Do not sell from it.',
+    {
+      ...OF_WAREHOUSE,
+      freshness: ['text', 'its state, which is not fresh'],
+      reason: ['text', 'why it is not'],
+      ...READ,
+    },
+    ({ mirror }) => `SELECT * FROM ${mirror}warehouse_sums WHERE freshness IS DISTINCT FROM 'fresh'`,
   ),
   view(
     'mirror.retirements_by_beneficiary',

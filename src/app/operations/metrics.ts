@@ -31,7 +31,9 @@ interface Finding {
 
 interface ReadAge {
   readonly state: string;
+  readonly reason: string | null;
   readonly resources: number;
+  readonly failing: number;
   readonly ageSeconds: number | null;
 }
 
@@ -118,7 +120,7 @@ export function createMetrics(events: readonly string[]) {
   );
 
   const heartbeats = gauge(
-    'last_sign_of_life_timestamp_seconds',
+    'last_heartbeat_timestamp_seconds',
     'When a process of the role last wrote a heartbeat',
     'role',
   );
@@ -126,11 +128,13 @@ export function createMetrics(events: readonly string[]) {
     'oldest_due_job_seconds',
     'How long the oldest job waits that may start; 0 where none',
   );
-  const resources = gauge('resources', 'Resources of all organizations by freshness', 'state');
+  const resources = gauge('resources', 'Resources of all organizations by freshness', 'state', 'reason');
+  const failing = gauge('resources_failing', 'Resources of all organizations whose latest read failed');
   const oldestRead = gauge(
     'oldest_read_seconds',
     'Age of the oldest last complete read among the resources of a freshness; 0 where none',
     'state',
+    'reason',
   );
 
   const finding = createLabel();
@@ -182,9 +186,11 @@ export function createMetrics(events: readonly string[]) {
       oldestDue.set(oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1000);
     },
     reads: (ages: readonly ReadAge[]): void => {
-      for (const { state: of, resources: count, ageSeconds } of ages) {
-        resources.set({ state: state(of) }, count);
-        oldestRead.set({ state: state(of) }, Math.max(0, ageSeconds ?? 0));
+      failing.set(ages.reduce((sum, each) => sum + each.failing, 0));
+      for (const { state: of, reason: why, ageSeconds, resources: count } of ages) {
+        const labels = { state: state(of), reason: reason(why ?? 'none') };
+        resources.set(labels, count);
+        oldestRead.set(labels, Math.max(0, ageSeconds ?? 0));
       }
     },
     certificates: (counts: Counts) => setAll(certificates, counts, state),

@@ -1,4 +1,5 @@
 import { type Available, type LeftOut, readAvailable } from '../../query/available.js';
+import { sentenceOf, wordsOf } from '../../query/freshness.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { shortName } from '../../text/clean.js';
 import { ofKnown } from '../../text/known.js';
@@ -72,14 +73,23 @@ function demandKnown({ known, uninstalled }: Available): void {
   );
 }
 
-async function writeForPeople(context: Context, { rows, known, leftOut }: Available, isAsked: boolean) {
+async function writeForPeople(
+  context: Context,
+  { rows, known, warehouses, leftOut }: Available,
+  isAsked: boolean,
+) {
   const total = totalOf(rows);
   if (rows.length > 0) {
     const columns = [...FOR_PEOPLE, ...(total.notSummed > 0 ? ['rows_not_summed'] : [])];
-    const shown = rows.map(row => ({ ...row, age: stretch(Number(row['age_seconds'])) }));
+    const standings = new Map<unknown, string>(warehouses.map(each => [each.organizationId, wordsOf(each)]));
+    const shown = rows.map(row => ({
+      ...row,
+      age: stretch(Number(row['age_seconds'])),
+      freshness: standings.get(row['organization_id']) ?? null,
+    }));
     await context.rows(columns, shown, { keep: ['project_name', 'amount'], tonnes: ['amount'] });
-    const warehouses = new Set(rows.map(row => row['organization_id'])).size;
-    const of = `${withThousands(warehouses)} of ${ofKnown(known)}`;
+    const holders = new Set(rows.map(row => row['organization_id'])).size;
+    const of = `${withThousands(holders)} of ${ofKnown(known)}`;
     await context.print('', `Available now, in ${of}: ${describeTotal(total)}.`);
   } else
     await context.print(
@@ -102,12 +112,13 @@ function named(leftOut: readonly LeftOut[]): string[] {
 }
 
 function describe(left: LeftOut): string {
-  const { state, ageSeconds, rows, amounts, error } = left;
+  const { ageSeconds, rows, amounts } = left;
+  const sentence = sentenceOf(left);
   const name = shortName(left.organizationName ?? left.organizationId ?? left.installationId);
   const known = ageSeconds === null ? 'never read completely' : `known ${stretch(ageSeconds)} ago`;
-  const why = error === null ? '' : `: ${error}`;
+  const why = sentence === null ? '' : `, ${sentence}`;
   const tonnes = amounts.map(
     ({ type, amount }) => `, ${withThousands(Number(amount.toFixed(6)))} t ${typeName(type)}`,
   );
-  return `${name}: ${known}, not available now: ${state}${why} (${rows} rows${tonnes.join('')})`;
+  return `${name}: ${known}, not available now: ${wordsOf(left)}${why} (${rows} rows${tonnes.join('')})`;
 }

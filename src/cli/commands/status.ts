@@ -7,6 +7,7 @@ import {
   type Status,
   worstOf,
 } from '../../query/reads/status.js';
+import { sentenceOf, wordsOf } from '../../query/freshness.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { shortName } from '../../text/clean.js';
 import { ofKnown } from '../../text/known.js';
@@ -67,7 +68,7 @@ function toRow(organization: OrganizationStatus): Row {
     organization: nameOf(organization),
     state,
     certificates: certificates.join(', ') || null,
-    freshness: worstOf(organization),
+    freshness: wordsOf(worstOf(organization)),
     oldest_read: ages.length === 0 ? null : stretch(Math.max(...ages)),
   };
 }
@@ -147,9 +148,9 @@ function describeReasons({ organizations }: Status): string[] {
     organization.resources.flatMap(each => {
       const why = isFrozen(each)
         ? `its ${withThousands(each.rows)} rows are those of ${each.completeAt}, and nothing later is known`
-        : each.error;
-      if (why === null || (each.state === 'forbidden' && !isFrozen(each))) return [];
-      return [`${shortName(nameOf(organization))}, ${each.resource}: ${each.state}: ${why}`];
+        : sentenceOf(each);
+      if (why === null || (each.reason === 'no_permission' && !isFrozen(each))) return [];
+      return [`${shortName(nameOf(organization))}, ${each.resource}: ${wordsOf(each)}: ${why}`];
     }),
   );
 }

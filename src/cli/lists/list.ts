@@ -89,7 +89,7 @@ export async function printList(context: Context, list: List, { given, at, most 
   const none =
     at === null && Object.keys(texts).length === 0 ? list.empty : `No ${list.one} is as asked for.`;
   const states = at === null ? await readStates(reader, list.resource, organizationId) : null;
-  const isStated = states !== null && !(context.format === 'table' && states.areAllCurrent);
+  const isStated = states !== null && !(context.format === 'table' && states.areAllFresh);
   const columns = isStated ? [...asked.list.columns, 'freshness'] : asked.list.columns;
   const keep = [...columns.slice(0, 1), list.named, 'freshness'];
   const shape = { keep, tonnes: ['amount_exact'], none };

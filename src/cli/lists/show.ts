@@ -64,5 +64,7 @@ async function findRows(
   }
   const states = await readStates(reader, list.resource, organizationId);
   const refined = (await list.refine?.(reader, rows)) ?? rows;
-  return states === null ? refined : refined.map(row => ({ ...row, freshness: states.stateOf(row) }));
+  return states === null
+    ? refined
+    : refined.map(row => ({ ...row, freshness: states.standingOf(row)?.state ?? null }));
 }

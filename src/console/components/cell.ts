@@ -43,7 +43,7 @@ export function cell(column: string, value: Value | undefined, now: number): Htm
 }
 
 export function isInstant(column: string): boolean {
-  return /_at$|^valid_(from|to)$/.test(column);
+  return /_at$|^valid_(from|to)$|^failing_since$/.test(column);
 }
 
 export function isId(column: string, value: string): boolean {

@@ -1,15 +1,22 @@
+import { colourOf, type Standing, wordsOf } from '../../query/freshness.js';
 import type { FreshnessSum } from '../../query/reads/freshness.js';
 import { html, type Html } from './html.js';
-import { ago, badge, counted } from './words.js';
+import { ago, counted } from './words.js';
 
 /** How old the rows of a list are, and of how many organizations. */
 export function freshnessOf(sums: readonly FreshnessSum[], now: number): Html {
   return html`<p id="freshness" data-live>${sums.length === 0 ? 'No list of an organization has been read.' : sums.map(sum => describe(sum, now))}</p>`;
 }
 
-function describe({ state, organizations, oldestAt, newestAt }: FreshnessSum, now: number): Html {
+/** How far a resource can be trusted, in words and in the colour of what they mean. */
+export function standing(known: Standing): Html {
+  return html`<span class="state ${colourOf(known)}">${wordsOf(known)}</span>`;
+}
+
+function describe(sum: FreshnessSum, now: number): Html {
+  const { organizations, oldestAt, newestAt } = sum;
   const read =
     newestAt !== null &&
     html`, last read completely ${ago(newestAt, now)}${oldestAt !== newestAt && html` to ${ago(oldestAt, now)}`}`;
-  return html`${badge(state)} in ${counted(organizations, 'organization')}${read}. `;
+  return html`${standing(sum)} in ${counted(organizations, 'organization')}${read}. `;
 }

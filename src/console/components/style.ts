@@ -41,9 +41,9 @@ time { white-space: nowrap; }
 .ago { margin-left: .5rem; font-size: .875rem; }
 .state { white-space: nowrap; }
 .state::before { content: "· "; }
-.current, .active, .accepted, .complete, .stored { color: var(--good); }
-.failing, .behind, .gone, .failed { color: var(--bad); }
-.late, .partial, .doubtful, .paused, .never_read, .ignored { color: var(--doubt); }
+.good, .active, .accepted, .complete, .stored { color: var(--good); }
+.bad, .gone, .failed { color: var(--bad); }
+.doubt, .paused, .never_read, .ignored { color: var(--doubt); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.5rem; margin: 0; }
 dt { color: var(--quiet); }
 dd { margin: 0; overflow-wrap: anywhere; }

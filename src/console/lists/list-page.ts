@@ -1,4 +1,5 @@
 import type { Row, Value } from '../../store/contract/tables.js';
+import { WAITING } from '../../query/freshness.js';
 import { ask, isSortable, sortedBy } from '../../query/lists/ask.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
@@ -9,12 +10,12 @@ import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt, withQuery } from '../components/as-of.js';
 import { cell, isNumeric } from '../components/cell.js';
-import { freshnessOf } from '../components/freshness.js';
+import { freshnessOf, standing } from '../components/freshness.js';
 import { gapsOf } from '../components/gaps.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { leading } from '../components/leading.js';
 import { table } from '../components/table.js';
-import { badge, counted, manyOf } from '../components/words.js';
+import { counted, manyOf } from '../components/words.js';
 import { ABOVE } from './above.js';
 
 const ROWS = 50;
@@ -24,7 +25,7 @@ interface Answer {
   readonly gaps: readonly Known[];
   /** Of what is known now; null where rows are of no resource, and as of an instant. */
   readonly freshness: readonly FreshnessSum[] | null;
-  /** Of rows of a list that is read: how current they are. */
+  /** Of rows of a list that is read: how fresh they are. */
   readonly states: States | null;
   readonly above: Html | false;
 }
@@ -87,7 +88,7 @@ ${freshness !== null && freshnessOf(freshness, now)}
         cell: (row: Row) => leadingFrom(list, row, column, cell(column, row[column], now), at),
         numeric: isNumeric(column),
       })),
-      ...(states === null || states.areAllCurrent ? [] : [stateColumn(states)]),
+      ...(states === null || states.areAllFresh ? [] : [stateColumn(states)]),
     ],
     paged.rows,
   )}
@@ -99,9 +100,9 @@ ${gapsOf(list.resource ?? '', gaps)}
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
 }
 
-/** A row whose list is not current says so itself. */
-function stateColumn({ stateOf }: States) {
-  return { name: 'freshness', cell: (row: Row) => badge(stateOf(row) ?? 'never_read') };
+/** A row whose list is not fresh says so itself. */
+function stateColumn({ standingOf }: States) {
+  return { name: 'freshness', cell: (row: Row) => standing(standingOf(row) ?? WAITING) };
 }
 
 function heading({ list, order: [first] }: Asked, query: URLSearchParams, column: string): Part {

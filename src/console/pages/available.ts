@@ -1,13 +1,14 @@
 import type { Available, LeftOut, Warehouse } from '../../query/available.js';
-import { compareStates } from '../../query/reads/status.js';
+import { compareStandings, sentenceOf } from '../../query/freshness.js';
 import { withThousands } from '../../text/thousands.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
 import { type Bar, bars } from '../components/bars.js';
 import type { Ask } from '../page.js';
 import { microOf, textIn } from '../components/cell.js';
+import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { firstOf } from '../components/table.js';
-import { ago, badge, counted } from '../components/words.js';
+import { ago, counted } from '../components/words.js';
 
 type Row = Available['rows'][number];
 
@@ -147,7 +148,7 @@ function byOrganization(kinds: readonly Kind[], { now, query }: Ask): Html {
 
 /** What is worst first, and of the same that with the most rows. */
 function byTrouble(one: LeftOut, other: LeftOut): number {
-  return compareStates(one.state, other.state) || other.rows - one.rows;
+  return compareStandings(one, other) || other.rows - one.rows;
 }
 
 export function leftOut(all: readonly LeftOut[], { now, query }: Ask): Html | false {
@@ -160,10 +161,10 @@ export function leftOut(all: readonly LeftOut[], { now, query }: Ask): Html | fa
         cell: ({ organizationName: name, organizationId, installationId }) =>
           name ?? organizationId ?? installationId,
       },
-      { name: 'State', cell: ({ state }) => badge(state) },
+      { name: 'State', cell: standing },
       { name: 'Known', cell: ({ completeAt }) => ago(completeAt, now) },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
-      { name: 'Why', cell: ({ error }) => error },
+      { name: 'Why', cell: sentenceOf },
     ],
     all.toSorted(byTrouble),
     query,

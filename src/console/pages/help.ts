@@ -1,3 +1,4 @@
+import { FRESHNESS, wordsOf } from '../../query/freshness.js';
 import { ALL_LISTS } from '../../query/lists/lists.js';
 import { page, type Shown } from '../page.js';
 import { html } from '../components/html.js';
@@ -10,10 +11,7 @@ function show(): Shown {
 <dt><kbd>?</kbd></dt><dd>This page</dd></dl>
 <h2>Lists</h2><ul class="under">${ALL_LISTS.map(({ name, title }) => html`<li><a href="/${name}">${title}</a></li>`)}</ul>
 <h2>Words</h2><dl>
-<dt>current</dt><dd>Read completely within twice the schedule, and nothing was announced since that nobody has looked at.</dd>
-<dt>behind</dt><dd>Something was announced a minute ago or more and is not read, or the worker that watched writes no heartbeat.</dd>
-<dt>late</dt><dd>The last complete read is older than twice the schedule.</dd>
-<dt>partial, doubtful, failing</dt><dd>The last read did not come to its end, told two things of one row, or was refused. What was known before stands.</dd>
+${FRESHNESS.map(words => html`<dt>${wordsOf({ ...words, failingSince: null })}</dt><dd>${words.meaning}</dd>`)}
 <dt>drift</dt><dd>What a scheduled read found and no webhook had announced.</dd>
 <dt>paused</dt><dd>A job that the registry answered 401: it tries again by itself, ever later, and with the next delivery.</dd>
 <dt>failed</dt><dd>A job that failed ten times, or cannot succeed. The schedule reads the same again; it runs again when a person asks.</dd>

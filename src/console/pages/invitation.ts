@@ -9,6 +9,6 @@ export function invitation(webhookUrl: string | null, newestDeliveryAt: string |
 <p class="light">${
     newestDeliveryAt === null
       ? html`<span class="state never_read">○ No delivery has come yet.</span>`
-      : html`<span class="state current">● A delivery came ${ago(newestDeliveryAt, now)}.</span> Its organization appears here when it has been read.`
+      : html`<span class="state good">● A delivery came ${ago(newestDeliveryAt, now)}.</span> Its organization appears here when it has been read.`
   }</p>`;
 }

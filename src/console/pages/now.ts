@@ -1,4 +1,5 @@
 import type { Available, LeftOut } from '../../query/available.js';
+import { sentenceOf, wordsOf } from '../../query/freshness.js';
 import { MOST_RESERVATIONS, type Overview, readOverview, type Reservation } from '../../query/overview.js';
 import type { OrganizationStatus } from '../../query/reads/status.js';
 import { ofKnown } from '../../text/known.js';
@@ -8,6 +9,7 @@ import { sumByType } from '../../text/tonnes.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { sentences } from '../components/changes.js';
+import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { rejected } from '../components/rejected.js';
 import { firstOf, mostOf, table } from '../components/table.js';
@@ -79,7 +81,7 @@ function leftOutWords([first, ...others]: readonly LeftOut[]): string {
   if (first === undefined) return '';
   const name = first.organizationName ?? first.organizationId ?? first.installationId;
   const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other')}`;
-  return `${name} is left out: ${first.error ?? first.state.replaceAll('_', ' ')}${more}.`;
+  return `${name} is left out: ${sentenceOf(first) ?? wordsOf(first)}${more}.`;
 }
 
 function troubleList(troubles: readonly Trouble[], canAct: boolean): Html {
@@ -125,7 +127,7 @@ function glance({ organizations, available }: Overview, { query }: Ask): Html {
         name: resource.replaceAll('_', ' '),
         cell: ({ resources }: OrganizationStatus) => {
           const own = resources.find(each => each.resource === resource);
-          return own !== undefined && html`${badge(own.state)} ${withThousands(own.rows)}`;
+          return own !== undefined && html`${standing(own)} ${withThousands(own.rows)}`;
         },
       })),
     ],

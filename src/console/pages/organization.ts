@@ -1,4 +1,5 @@
 import { countAt, readKnownAt, readLastReadBefore } from '../../query/history/as-of.js';
+import { sentenceOf } from '../../query/freshness.js';
 import { type OrganizationStatus, readOrganization } from '../../query/reads/status.js';
 import { ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
@@ -7,6 +8,7 @@ import { ALL_LISTS } from '../../query/lists/lists.js';
 import { button } from '../actions/button.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { withAt } from '../components/as-of.js';
+import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
 import { ago, badge, counted } from '../components/words.js';
@@ -75,11 +77,12 @@ function resources({ resources: all }: OrganizationStatus, now: number): Html {
     'What is known of it, and since when',
     [
       { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
-      { name: 'State', cell: each => badge(each.state) },
+      { name: 'State', cell: standing },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
       { name: 'Last complete read', cell: ({ completeAt }) => ago(completeAt, now) },
       { name: 'Drift', cell: ({ drift }) => withThousands(drift), numeric: true },
-      { name: 'Fault', cell: ({ error }) => error },
+      { name: 'Why', cell: sentenceOf },
+      { name: 'Fails since', cell: ({ failingSince }) => failingSince !== null && ago(failingSince, now) },
     ],
     all,
   );

@@ -2,6 +2,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { type Explanation, explainRow } from '../../query/history/explanation.js';
 import { readHistory } from '../../query/lists/find.js';
+import { wordsOf } from '../../query/freshness.js';
 import { readStates } from '../../query/reads/freshness.js';
 import { LISTS } from '../../resources/lists.js';
 import { certificateWords, reasons } from '../../text/read-behind.js';
@@ -51,10 +52,11 @@ async function read({ reader, params, at, now, inspect, contradicted }: Ask): Pr
   };
 }
 
-/** How current the list is in which it stands. */
+/** How fresh the list is in which it stands. */
 async function stated(reader: Reader, row: Row): Promise<Row> {
   const states = await readStates(reader, 'retirements', String(row['organization_id']));
-  return { ...row, freshness: states?.stateOf(row) ?? null };
+  const standing = states?.standingOf(row) ?? null;
+  return { ...row, freshness: standing === null ? null : wordsOf(standing) };
 }
 
 /** Versions as they were known at an instant: what ended later had not ended yet. */

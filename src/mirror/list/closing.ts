@@ -4,7 +4,7 @@
  */
 const GATE_ROWS = 4;
 const GATE_SHARE = 0.5;
-/** How long after a doubtful read a second one may confirm it. */
+/** How long after a read that lacks most rows a second one may confirm it. */
 export const AGREE_AFTER_MS = 60_000;
 /** As many missing rows are asked for by their id. */
 export const ASK_AT_MOST = 50;

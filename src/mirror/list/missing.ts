@@ -13,7 +13,7 @@ export interface Missing {
 
 /** What becomes of the missing rows. */
 export interface Decision {
-  readonly state: 'complete' | 'partial' | 'doubtful';
+  readonly state: 'complete' | 'partial' | 'removals_unconfirmed';
   readonly fault: Fault | null;
   readonly close: VersionSet;
   /** When the registry said of a row that it is gone; the others are gone since the end of the read. */
@@ -85,7 +85,7 @@ function decisionOf(
   const close = judgement === 'close_doubted' ? without(missing, left) : NONE;
   if (left.size === 0) return { ...COMPLETE, close };
   const doubt = judgement === 'wait' ? undefined : left;
-  return { ...COMPLETE, state: 'doubtful', fault: fault('mostly_gone', left.size), close, doubt };
+  return { ...COMPLETE, state: 'removals_unconfirmed', fault: fault('mostly_gone', left.size), close, doubt };
 }
 
 export const COMPLETE: Decision = {

@@ -4,7 +4,7 @@ import { NAME_OF_OWNER } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
 import { byName, NULLS_FIRST, stoodAt } from '../by-name.js';
 import { count } from '../count.js';
-import { UNREADABLE } from '../unreadable.js';
+import { UNREADABLE } from '../freshness.js';
 
 const DATES = ['valid_from', 'valid_to'] as const;
 

@@ -31,7 +31,7 @@ export async function readOrigin({ db }: Reader) {
   return (await asked.executeTakeFirst()) ?? null;
 }
 
-/** Resources that are behind, late, partial, doubtful or failing, with their organization. */
+/** Resources that are stale, were never read for a fault, or whose last read failed, with their organization. */
 async function readTroubled({ db }: Reader) {
   return await db
     .selectFrom('freshness as f')
@@ -40,8 +40,16 @@ async function readTroubled({ db }: Reader) {
       eb.fn.coalesce('o.full_name', 'f.organization_id', eb.val('')).as('name'),
       'f.resource',
       'f.state',
+      'f.reason',
+      'f.failing_since as failingSince',
     ])
-    .where('f.state', 'in', ['behind', 'late', 'partial', 'doubtful', 'failing'])
+    .where(eb =>
+      eb.or([
+        eb('f.state', '=', 'stale'),
+        eb.and([eb('f.state', '=', 'never_read'), eb('f.reason', '<>', 'waiting')]),
+        eb.and([eb('f.state', '=', 'fresh'), eb('f.failing_since', 'is not', null)]),
+      ]),
+    )
     .orderBy('name')
     .orderBy('f.resource')
     .orderBy('f.organization_id')

@@ -1,6 +1,8 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { ownerOf } from '../../resources/entry.js';
+import { NULLS_FIRST } from '../by-name.js';
+import { colourOf, type Standing } from '../freshness.js';
 import { LISTS } from '../../resources/lists.js';
 
 export type FreshnessSum = Awaited<ReturnType<typeof sumFreshness>>[number];
@@ -10,26 +12,30 @@ export async function sumFreshness({ db }: Reader, resource: string, organizatio
   let asked = db.selectFrom('freshness').where('resource', 'in', [resource, '*']);
   if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
   return await asked
-    .groupBy('state')
+    .groupBy(eb => ['state', 'reason', eb('failing_since', 'is not', null)])
     .select(eb => [
       'state',
+      'reason',
+      eb.fn.max('failing_since').as('failingSince'),
       eb.fn.countAll<number>().as('organizations'),
       eb.fn.min('complete_at').as('oldestAt'),
       eb.fn.max('complete_at').as('newestAt'),
     ])
     .orderBy('state')
+    .orderBy('reason')
+    .orderBy('failingSince', NULLS_FIRST)
     .execute();
 }
 
-/** How current the rows of a list are. */
+/** How fresh the rows of a list are. */
 export interface States {
-  readonly areAllCurrent: boolean;
-  /** The state of the list that a row stands in, in `freshness`. */
-  readonly stateOf: (row: Readonly<Record<string, unknown>>) => string | null;
+  readonly areAllFresh: boolean;
+  /** How the list stands that a row stands in; null where it is none that is known. */
+  readonly standingOf: (row: Readonly<Record<string, unknown>>) => Standing | null;
 }
 
-export async function* withFreshness(rows: AsyncIterable<Row>, { stateOf }: States): AsyncGenerator<Row> {
-  for await (const row of rows) yield { ...row, freshness: stateOf(row) };
+export async function* withFreshness(rows: AsyncIterable<Row>, { standingOf }: States): AsyncGenerator<Row> {
+  for await (const row of rows) yield { ...row, freshness: standingOf(row)?.state ?? null };
 }
 
 /** Of one organization, or of all of them; null where rows stand in no list that is read. */
@@ -44,11 +50,11 @@ export async function readStates(
   let asked = db
     .selectFrom('freshness')
     .where('resource', '=', resource)
-    .select(['organization_id', 'state']);
+    .select(['organization_id', 'state', 'reason', 'failing_since as failingSince']);
   if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
-  const states = new Map((await asked.execute()).map(row => [row.organization_id, row.state]));
+  const states = new Map<unknown, Standing>((await asked.execute()).map(row => [row.organization_id, row]));
   return {
-    areAllCurrent: [...states.values()].every(state => state === 'current'),
-    stateOf: row => states.get(String(row[owner])) ?? null,
+    areAllFresh: [...states.values()].every(each => colourOf(each) === 'good'),
+    standingOf: row => states.get(String(row[owner])) ?? null,
   };
 }

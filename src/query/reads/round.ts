@@ -14,7 +14,7 @@ export async function readRound({ db }: Reader) {
     .innerJoin('coverage as c', 'c.organization_id', 'r.organization_id')
     .where('c.state', '=', 'active')
     .where('r.resource', 'in', LIST_RESOURCES)
-    .where('r.forbidden_at', 'is', null)
+    .where('r.no_permission_at', 'is', null)
     .where('r.not_offered_at', 'is', null)
     .groupBy('r.every_seconds')
     .select(eb => [

@@ -1,7 +1,7 @@
-import { FRESHNESS_STATES } from '../../store/contract/states.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { NULLS_FIRST } from '../by-name.js';
 import { type Known, readKnown } from '../coverage.js';
+import { compareStandings, FRESH, FRESHNESS, type Standing, TOLD, type Told, WAITING } from '../freshness.js';
 import { readActivity } from '../inbox/activity.js';
 import { readFindings } from '../history/findings.js';
 import { inSnapshot } from '../snapshot.js';
@@ -14,17 +14,15 @@ export interface OrganizationStatus extends Known {
 }
 
 /** Of one resource, or of several that stand alike. */
-interface Standing {
-  readonly state: string;
+interface Stock extends Standing {
   readonly rows: number;
   readonly completeAt: string | null;
 }
 
-interface ResourceStatus extends Standing {
+interface ResourceStatus extends Stock, Told {
   readonly resource: string;
   readonly drift: number;
   readonly ageSeconds: number | null;
-  readonly error: string | null;
 }
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;
@@ -115,36 +113,16 @@ function ofOne<Row>(rows: readonly Row[], { organizationId }: Owned): readonly R
   return organizationId === null ? rows.slice(0, 1) : rows;
 }
 
-/** From best to worst. Nothing is expected of who was uninstalled. */
-const STATES = [
-  'uninstalled',
-  'current',
-  'suspended',
-  'never_read',
-  'late',
-  'behind',
-  'partial',
-  'not_offered',
-  'forbidden',
-  'doubtful',
-  'failing',
-];
-
 interface Judged {
-  readonly resources: readonly Standing[];
+  readonly resources: readonly Stock[];
 }
 
 /** Of the same state the largest first. */
 function troubleFirst<Organization extends Judged>(organizations: readonly Organization[]): Organization[] {
   return organizations
     .map(organization => ({ organization, worst: worstOf(organization), rows: rowsOf(organization) }))
-    .toSorted((one, other) => compareStates(one.worst, other.worst) || other.rows - one.rows)
+    .toSorted((one, other) => compareStandings(one.worst, other.worst) || other.rows - one.rows)
     .map(({ organization }) => organization);
-}
-
-/** The worse one first. */
-export function compareStates(one: string, other: string): number {
-  return STATES.indexOf(other) - STATES.indexOf(one);
 }
 
 function rowsOf({ resources }: Judged): number {
@@ -152,33 +130,33 @@ function rowsOf({ resources }: Judged): number {
 }
 
 /** What is withheld from us counts where rows of before stand there. */
-export function worstOf({ resources }: Judged): string {
-  if (resources.length === 0) return 'never_read';
+export function worstOf({ resources }: Judged): Standing {
+  if (resources.length === 0) return WAITING;
   const counted = resources.filter(resource => !isWithheld(resource) || isFrozen(resource));
-  const [worst = 'current'] = counted.map(({ state }) => state).toSorted(compareStates);
+  const [worst = FRESH] = counted.toSorted(compareStandings);
   return worst;
 }
 
 /** As the organization or its registry has it. */
-const WITHHELD = ['forbidden', 'not_offered'];
-
-function isWithheld({ state }: Standing): boolean {
-  return WITHHELD.includes(state);
+function isWithheld({ state, reason }: Standing): boolean {
+  return state === 'not_offered' || reason === 'no_permission';
 }
 
 /** Its rows are those of the last read, whatever came after. */
-export function isFrozen(resource: Standing): boolean {
+export function isFrozen(resource: Stock): boolean {
   return isWithheld(resource) && resource.completeAt !== null;
 }
 
 /** The resources of each organization that stand alike, as one. */
-async function readStandings({ db }: Reader): Promise<(Standing & Owned)[]> {
+async function readStandings({ db }: Reader): Promise<(Stock & Owned)[]> {
   return await db
     .selectFrom('freshness')
-    .groupBy(['organization_id', 'state'])
+    .groupBy(eb => ['organization_id', 'state', 'reason', eb('failing_since', 'is not', null)])
     .select(eb => [
       'organization_id as organizationId',
       'state',
+      'reason',
+      eb.fn.max('failing_since').as('failingSince'),
       eb.fn.sum<number>('rows').as('rows'),
       eb.fn.max('complete_at').as('completeAt'),
     ])
@@ -194,12 +172,11 @@ async function readResources(
     .select([
       'organization_id as organizationId',
       'resource',
-      'state',
+      ...TOLD,
       'rows',
       'drift',
       'complete_at as completeAt',
       'age_seconds as ageSeconds',
-      'error',
     ])
     .orderBy('organization_id', NULLS_FIRST)
     .orderBy('resource');
@@ -268,18 +245,27 @@ async function readCertificateSums({ db }: Reader): Promise<Certificates[]> {
     .execute();
 }
 
-/** How many resources are in each state that there is, and how old the oldest complete read of them is; null where none was complete. */
+/** How many resources stand in each way that there is, how many of them fail, and how old the oldest complete read of them is; null where none was complete. */
 export async function readAges({ db }: Reader) {
   const found = await db
     .selectFrom('freshness')
-    .groupBy('state')
+    .groupBy(['state', 'reason'])
     .select(eb => [
       'state',
+      'reason',
       eb.fn.countAll<number>().as('resources'),
+      eb.fn.count<number>('failing_since').as('failing'),
       eb.fn.max('age_seconds').as('ageSeconds'),
     ])
     .execute();
-  return FRESHNESS_STATES.map(
-    state => found.find(row => row.state === state) ?? { state, resources: 0, ageSeconds: null },
+  return FRESHNESS.map(
+    ({ state, reason }) =>
+      found.find(row => row.state === state && row.reason === reason) ?? {
+        state,
+        reason,
+        resources: 0,
+        failing: 0,
+        ageSeconds: null,
+      },
   );
 }

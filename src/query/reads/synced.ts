@@ -1,4 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
+import type { Tables } from '../../store/contract/tables.js';
 import type { Asked } from './sync-progress.js';
 
 export const SYNCED_COLUMNS = [
@@ -9,6 +10,7 @@ export const SYNCED_COLUMNS = [
   'removed',
   'unchanged',
   'state',
+  'reason',
   'error',
 ] as const;
 
@@ -24,10 +26,9 @@ export async function readSynced(reader: Reader, asked: Asked, resources: readon
     removed: row.removed ?? 0,
     unchanged: row.unchanged ?? 0,
     /** As freshness has it, or `not_read` where it was not asked for this time and nothing else is wrong. */
-    state:
-      KNOWN.includes(row.state) && (attemptedAt ?? asked.mark.at) < asked.mark.at ? 'not_read' : row.state,
+    state: isReadWell(row) && (attemptedAt ?? asked.mark.at) < asked.mark.at ? 'not_read' : row.state,
     /** Whether the registry refused it although the installation permits it. */
-    refused: row.state === 'forbidden' && code === 'forbidden',
+    refused: row.reason === 'no_permission' && code === 'forbidden',
     /** Whether some of it was changed by hand, and is as the registry has it again: `error` says what. */
     mended: code === 'mended' && (attemptedAt ?? '') >= asked.mark.at,
   }));
@@ -39,7 +40,21 @@ export async function readSynced(reader: Reader, asked: Asked, resources: readon
   );
 }
 
-const KNOWN: readonly string[] = ['current', 'behind', 'late'];
+const BEFORE_ITS_TURN: readonly (string | null)[] = [
+  'unread_webhook',
+  'worker_gone',
+  'overdue',
+  'clock_changed',
+];
+
+/** Whatever came since. */
+function isReadWell({
+  state,
+  reason,
+  failing_since: failingSince,
+}: Pick<Tables['freshness'], 'state' | 'reason' | 'failing_since'>): boolean {
+  return failingSince === null && (state === 'fresh' || BEFORE_ITS_TURN.includes(reason));
+}
 
 /** By the names of the organizations. */
 async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, resources: readonly string[]) {
@@ -65,7 +80,9 @@ async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, r
       on.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
     )
     .where('f.resource', 'in', resources)
-    .where(eb => (id === null ? eb('f.state', '<>', 'uninstalled') : eb('f.organization_id', '=', id)))
+    .where(eb =>
+      id === null ? eb('f.reason', 'is distinct from', 'uninstalled') : eb('f.organization_id', '=', id),
+    )
     .select(({ fn }) => [
       'r.organization_id',
       fn.coalesce('o.full_name', 'r.organization_id').as('organization'),
@@ -75,6 +92,8 @@ async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, r
       's.removed',
       's.unchanged',
       'f.state',
+      'f.reason',
+      'f.failing_since',
       'f.error',
       'f.attempted_at',
       'r.error_code',

@@ -8,19 +8,20 @@ export const COVERAGE_STATES = [...INSTALLATION_STATES, 'never_read'] as const;
 export const CERTIFICATE_STATES = ['pending', 'unavailable', 'stored'] as const;
 export type CertificateState = (typeof CERTIFICATE_STATES)[number];
 
-export const FRESHNESS_STATES = [
-  'suspended',
-  'uninstalled',
-  'forbidden',
-  'not_offered',
-  'never_read',
-  'doubtful',
-  'partial',
-  'failing',
-  'behind',
-  'late',
-  'current',
-] as const;
+export type FreshnessState = 'fresh' | 'stale' | 'never_read' | 'no_access' | 'not_offered';
+export type FreshnessReason =
+  | 'unread_webhook'
+  | 'overdue'
+  | 'read_failed'
+  | 'read_interrupted'
+  | 'being_read'
+  | 'removals_unconfirmed'
+  | 'worker_gone'
+  | 'clock_changed'
+  | 'waiting'
+  | 'suspended'
+  | 'uninstalled'
+  | 'no_permission';
 
-export const SYNC_STATES = ['running', 'complete', 'partial', 'doubtful', 'failed'] as const;
+export const SYNC_STATES = ['running', 'complete', 'partial', 'removals_unconfirmed', 'failed'] as const;
 export type SyncState = (typeof SYNC_STATES)[number];

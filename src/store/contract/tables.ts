@@ -14,7 +14,8 @@ import { relationsOf } from '../migrations.js';
 import type {
   CertificateState,
   COVERAGE_STATES,
-  FRESHNESS_STATES,
+  FreshnessReason,
+  FreshnessState,
   InstallationState,
   SyncState,
 } from './states.js';
@@ -44,7 +45,8 @@ interface Closed {
   readonly 'certificates_missing.state': CertificateState;
   readonly 'syncs.state': SyncState;
   readonly 'coverage.state': (typeof COVERAGE_STATES)[number];
-  readonly 'freshness.state': (typeof FRESHNESS_STATES)[number];
+  readonly 'freshness.state': FreshnessState;
+  readonly 'freshness.reason': FreshnessReason;
   readonly 'changes.change': Change;
   readonly 'restatements.change': Change;
   readonly 'credit_moves.place': Place;

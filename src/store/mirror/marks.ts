@@ -31,13 +31,14 @@ function listOf(resources: readonly string[]): string {
 
 /** Where it was not even asked for, what went wrong before is no matter any more. */
 const MARKS: Readonly<Record<Mark, ReturnType<typeof markBy>>> = {
-  forbidden: markBy(`forbidden_at = coalesce(forbidden_at, @at), refusals = 0, not_offered_at = NULL,
-    error_code = NULL, error = NULL`),
+  no_permission:
+    markBy(`no_permission_at = coalesce(no_permission_at, @at), refusals = 0, not_offered_at = NULL,
+    error_code = NULL, error = NULL, failing_since = NULL, webhook_failed = 0`),
   refused: markBy(
-    `forbidden_at = coalesce(forbidden_at, @at), refusals = refusals + 1, not_offered_at = NULL`,
+    `no_permission_at = coalesce(no_permission_at, @at), refusals = refusals + 1, not_offered_at = NULL`,
   ),
   not_offered: markBy(
-    `not_offered_at = coalesce(not_offered_at, @at), refusals = refusals + 1, forbidden_at = NULL`,
+    `not_offered_at = coalesce(not_offered_at, @at), refusals = refusals + 1, no_permission_at = NULL`,
   ),
 };
 

@@ -44,7 +44,7 @@ export function createOrigin({
       );
     },
     moveOrigin: async (baseUrl, appId) => void (await transact(batch => batch(MOVE({ baseUrl, appId })))),
-    /** Readers need the time between two scheduled reads to say what is late. */
+    /** Readers need the time between two scheduled reads to say what is overdue. */
     setSchedule: async seconds => void (await transact(batch => batch(SET_SCHEDULE({ seconds })))),
     lastListed: async () => {
       const { listed_at: at = null, schedule_seconds: seconds = 0 } = (await known()) ?? {};

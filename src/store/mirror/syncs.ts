@@ -68,6 +68,7 @@ type Ended = Written &
     /** From when on the whole list is known; null where this read was not complete. */
     readonly whole_at: string | null;
     readonly outcome: string;
+    readonly is_whole: number;
     readonly is_failed: number;
     readonly is_answered: number;
   };
@@ -80,7 +81,9 @@ const LEAVE_ENDED = statement<Ended>(
   `UPDATE mirror.resource_states SET ${WRITTEN}, complete_at = coalesce(@complete_at, complete_at),
      first_complete_at = coalesce(first_complete_at, @whole_at), attempted_at = @read_at, outcome = @outcome,
      error_code = @error_code, error = @error,
-     forbidden_at = CASE WHEN @is_failed = 1 THEN forbidden_at END,
+     failing_since = CASE WHEN @is_whole = 0 THEN coalesce(failing_since, @read_at) END,
+     webhook_failed = CASE WHEN @is_whole = 1 THEN 0 WHEN webhook_failed = 1 THEN 1 ELSE @is_for_webhook END,
+     no_permission_at = CASE WHEN @is_failed = 1 THEN no_permission_at END,
      not_offered_at = CASE WHEN @is_failed = 1 THEN not_offered_at END,
      refusals = CASE WHEN @is_failed = 1 THEN refusals ELSE 0 END,
      drift = drift + @drift, drift_at = coalesce(@drift_at, drift_at),
@@ -194,6 +197,7 @@ export function leaveEnded(
     complete_at: isWhole ? startedAt : null,
     whole_at: isWhole ? dates.notBefore(formatInstant(endedAt)) : null,
     outcome: state,
+    is_whole: Number(isWhole),
     is_failed: Number(state === 'failed'),
     is_answered: Number(columns.answered_at !== null),
     open_sync: isInterrupted && isOpen ? id : null,

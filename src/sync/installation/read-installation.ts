@@ -65,9 +65,9 @@ async function prepare(context: Context, atWork: CausedJob, gate: Gate, opened: 
       now: now(),
     };
   };
-  const { read: wanted, forbidden } = plan({ ...asked, ...(await whatIsKnown()) });
+  const { read: wanted, unpermitted } = plan({ ...asked, ...(await whatIsKnown()) });
   const step = stepOf(context, atWork, opened, observed);
-  if (forbidden.length > 0) await mirror.mark('forbidden', step.task, forbidden, now());
+  if (unpermitted.length > 0) await mirror.mark('no_permission', step.task, unpermitted, now());
   const urgent = { ...asked, wish: EVERYTHING, trigger: 'delivery' };
   const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;
   const read = (resource: Resource) => readResource(step, resource);
@@ -135,7 +135,7 @@ async function readOne(step: Step, resource: Resource, gate: Gate, observed: Obs
     }
     const { installation } = await gate.again();
     if (!isPermitted(installation.permissions, resource)) {
-      await step.mirror.mark('forbidden', step.task, [resource], step.now());
+      await step.mirror.mark('no_permission', step.task, [resource], step.now());
       return;
     }
   }

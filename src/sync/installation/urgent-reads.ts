@@ -7,7 +7,7 @@ import type { JobAtWork } from '../worker/worker.js';
 export interface UrgentReadsOptions {
   readonly gate: Gate;
   readonly atWork: JobAtWork;
-  /** What is neither forbidden nor believed to be. */
+  /** What is neither without permission nor believed to be. */
   readonly mayAsk: () => Promise<readonly Resource[]>;
   /** Without urgent reads between its pages. */
   readonly read: (resource: Resource) => Promise<void>;

@@ -65,34 +65,33 @@ async function openUnwatched() {
 
 const seen = ({ db }: Pick<Stage, 'db'>, resource = 'warehouse', organizationId = 'organization-1') =>
   db.row<Seen>(
-    'SELECT state, oldest_unread_at, worker_seen_at, error FROM freshness WHERE resource = ? AND organization_id = ?',
+    'SELECT coalesce(reason, state) AS state, oldest_unread_at, worker_seen_at, error FROM freshness WHERE resource = ? AND organization_id = ?',
     resource,
     organizationId,
   );
 
-const CURRENT = { state: 'current', oldest_unread_at: null, worker_seen_at: expect.any(String), error: null };
+const FRESH = { state: 'fresh', oldest_unread_at: null, worker_seen_at: expect.any(String), error: null };
 
-test('what was delivered is told of from its first second on, and is behind after sixty', async () => {
+test('what was delivered is told of from its first second on, and makes its resources stale after sixty', async () => {
   const scene = await open();
-  expect(await seen(scene)).toEqual(CURRENT);
+  expect(await seen(scene)).toEqual(FRESH);
   const [young, old] = [ago(1), ago(90)];
   await scene.deliver('installation-1', young);
-  expect(await seen(scene)).toEqual({ ...CURRENT, oldest_unread_at: young });
+  expect(await seen(scene)).toEqual({ ...FRESH, oldest_unread_at: young });
   await scene.deliver('installation-1', old);
-  const error = `a delivery of ${old} is not read yet`;
-  expect(await seen(scene)).toEqual({ ...CURRENT, state: 'behind', oldest_unread_at: old, error });
-  expect(await seen(scene, 'warehouse', 'organization-2')).toEqual(CURRENT);
+  expect(await seen(scene)).toEqual({ ...FRESH, state: 'unread_webhook', oldest_unread_at: old });
+  expect(await seen(scene, 'warehouse', 'organization-2')).toEqual(FRESH);
   scene.clock.at = Date.now() - 80 * SECOND;
   await scene.read('warehouse', [credit('c-1')]);
-  expect(await seen(scene)).toEqual({ ...CURRENT, oldest_unread_at: young });
-  expect(await seen(scene, 'retirements')).toMatchObject({ state: 'behind' });
+  expect(await seen(scene)).toEqual({ ...FRESH, oldest_unread_at: young });
+  expect(await seen(scene, 'retirements')).toMatchObject({ state: 'unread_webhook' });
 });
 
 test('a duplicate that came after a read had begun waits for the next one', async () => {
   const scene = await open();
   const repeated = ago(70);
   await scene.deliver('installation-1', ago(400), 'accepted', repeated);
-  expect(await seen(scene)).toMatchObject({ state: 'behind', oldest_unread_at: repeated });
+  expect(await seen(scene)).toMatchObject({ state: 'unread_webhook', oldest_unread_at: repeated });
 });
 
 test('nothing is announced by what was read, ignored, or is for an installation that is not known or not active', async () => {
@@ -101,7 +100,7 @@ test('nothing is announced by what was read, ignored, or is for an installation 
   await scene.deliver('installation-1', ago(90), 'ignored');
   await scene.deliver('somebody', ago(90));
   await scene.deliver(null, ago(90));
-  expect(await seen(scene)).toEqual(CURRENT);
+  expect(await seen(scene)).toEqual(FRESH);
   await scene.deliver('installation-2', ago(90));
   const look = { claim: 2, startedAt: Date.now(), arrivedAt: Date.now(), trigger: 'delivery' } as const;
   await scene.mirror.writeInstallationState({
@@ -109,7 +108,7 @@ test('nothing is announced by what was read, ignored, or is for an installation 
     installationId: 'installation-2',
     state: 'suspended',
   });
-  expect(await seen(scene, 'warehouse', 'organization-2')).toEqual({ ...CURRENT, state: 'suspended' });
+  expect(await seen(scene, 'warehouse', 'organization-2')).toEqual({ ...FRESH, state: 'suspended' });
 });
 
 test('certificates wait for what retirements wait for', async () => {
@@ -121,21 +120,20 @@ test('certificates wait for what retirements wait for', async () => {
     ago(10),
   );
   await scene.deliver('installation-1', at);
-  expect(await seen(scene, 'certificates')).toMatchObject({ state: 'behind', oldest_unread_at: at });
+  expect(await seen(scene, 'certificates')).toMatchObject({ state: 'unread_webhook', oldest_unread_at: at });
 });
 
-test('once a worker has watched, none that is seen is behind; a receiver does not watch', async () => {
+test('once a worker has watched, resources are stale while none is seen; a receiver does not watch', async () => {
   const scene = await openUnwatched();
   await scene.sign('receive', ago(200));
   await scene.deliver('installation-1', ago(250));
-  expect(await seen(scene)).toEqual({ ...CURRENT, worker_seen_at: null });
+  expect(await seen(scene)).toEqual({ ...FRESH, worker_seen_at: null });
   await scene.db.change('DELETE FROM inbox.deliveries');
   const gone = ago(100);
   await scene.sign('work', gone);
-  const error = `no worker has been seen since ${gone}`;
-  expect(await seen(scene)).toEqual({ state: 'behind', oldest_unread_at: null, worker_seen_at: gone, error });
+  expect(await seen(scene)).toEqual({ ...FRESH, state: 'worker_gone', worker_seen_at: gone });
   await scene.sign('work', ago(0));
-  expect(await seen(scene)).toEqual(CURRENT);
+  expect(await seen(scene)).toEqual(FRESH);
 });
 
 test('the oldest delivery of an installation is found by an index, however many came for others', async () => {
@@ -152,10 +150,10 @@ test('a snapshot says the same: what waits and who watched go with it', async ()
   const scene = await open();
   await scene.mirror.checkOrigin('http://127.0.0.1:1', 'app-1');
   await scene.deliver('installation-1', ago(90));
-  const shown = `SELECT organization_id, resource, state, complete_at, rows, oldest_unread_at, worker_seen_at, error
+  const shown = `SELECT organization_id, resource, state, reason, complete_at, rows, oldest_unread_at, worker_seen_at, error
     FROM freshness ORDER BY 1, 2`;
   const before = await scene.db.rows(shown);
-  expect(before.filter(row => row['state'] === 'behind')).toHaveLength(2);
+  expect(before.filter(row => row['reason'] === 'unread_webhook')).toHaveLength(2);
   const file = join(scene.folder, 'copy.db');
   await scene.snapshot(file);
   expect(await tablesInFile(file).rows(shown)).toEqual(before);

@@ -1,6 +1,7 @@
 import type { WorkSettings } from '../../../app/config/settings.js';
 import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
+import { compareStandings, wordsOf } from '../../../query/freshness.js';
 import { readRejectionCauses } from '../../../query/inbox/causes.js';
 import { findMostDuplicated } from '../../../query/inbox/deliveries-and-jobs.js';
 import type { Health } from '../../../query/inbox/health.js';
@@ -90,14 +91,15 @@ export const MIRROR_CHECKS = {
     return paused + retrying > 0 ? warn('jobs', found, todo) : ok('jobs', found);
   },
 
-  /** What is behind was announced, and nobody has looked: that is a fault of ours. */
+  /** What a webhook announced and nobody has read, or nobody could, is a fault of ours. */
   freshness: ({ health: { troubled } }) => {
-    const behind = troubled.filter(({ state }) => state === 'behind');
-    const [first] = behind.length > 0 ? behind : troubled;
-    if (first === undefined) return ok('freshness', 'every resource that may be read is current');
-    const count = behind.length > 0 ? `${behind.length} behind` : `${troubled.length} not current`;
-    const found = `resources: ${count}, such as ${first.name}, ${first.resource}: ${first.state}`;
-    return (behind.length > 0 ? fail : warn)('freshness', found, SEE_STATUS);
+    const unread = troubled.filter(({ reason }) => reason === 'unread_webhook' || reason === 'worker_gone');
+    const [first] = unread.length > 0 ? unread : troubled.toSorted(compareStandings);
+    if (first === undefined) return ok('freshness', 'every resource that may be read is fresh');
+    const count =
+      unread.length > 0 ? `${unread.length} not read` : `${troubled.length} not fresh, or failing`;
+    const found = `resources: ${count}, such as ${first.name}, ${first.resource}: ${wordsOf(first)}`;
+    return (unread.length > 0 ? fail : warn)('freshness', found, SEE_STATUS);
   },
 
   drift: ({ health }) => {

@@ -37,8 +37,8 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
     for (const { id, organization, permissions } of items) {
       const told = permissions ?? (await readOfToken(app, id));
       all.push(told);
-      const forbidden = wanted.filter(resource => !isPermitted(told, resource));
-      if (forbidden.length > 0) lacking.push(describeLack(organization?.fullName ?? id, forbidden));
+      const lacked = wanted.filter(resource => !isPermitted(told, resource));
+      if (lacked.length > 0) lacking.push(describeLack(organization?.fullName ?? id, lacked));
     }
   }
   if (lacking.length > 0) return lacking;
@@ -54,10 +54,10 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
   return [ok('permissions', found)];
 }
 
-function describeLack(name: string, forbidden: typeof RESOURCES): Finding {
-  const names = new Set(forbidden.map(resource => `${ENTRY_OF[resource].permission}:read`));
+function describeLack(name: string, lacked: typeof RESOURCES): Finding {
+  const names = new Set(lacked.map(resource => `${ENTRY_OF[resource].permission}:read`));
   const todo = `Ask for ${[...names].join(', ')} at the registry, and have the organization accept it.`;
-  return warn('permissions', `${shortName(name)}: not permitted: ${forbidden.join(', ')}`, todo);
+  return warn('permissions', `${shortName(name)}: not permitted: ${lacked.join(', ')}`, todo);
 }
 
 /** Where the installation does not show them, a token does. None are known of one that gives no token: it is suspended, or just gone. */

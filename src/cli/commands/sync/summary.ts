@@ -2,15 +2,22 @@ import type { Synced } from '../../../query/reads/synced.js';
 import { withThousands } from '../../../text/thousands.js';
 
 /** As freshness has them where nothing is wrong: read, or not to be read, as the organization has it. */
-const EXPECTED = ['current', 'late', 'behind', 'not_read', 'not_offered', 'forbidden'];
+const EXPECTED: readonly (string | null)[] = [
+  'unread_webhook',
+  'worker_gone',
+  'overdue',
+  'clock_changed',
+  'no_permission',
+  null,
+];
 
 /** Of one organization everything is shown; of many what changed or failed. */
 export function worthShowing(rows: readonly Synced[]): readonly Synced[] {
   return countOrganizations(rows) < 2 ? rows : rows.filter(row => row.refused || row.mended || !isQuiet(row));
 }
 
-function isQuiet({ added, changed, removed, state }: Synced): boolean {
-  return added + changed + removed === 0 && EXPECTED.includes(state);
+function isQuiet({ added, changed, removed, reason, failing_since: failingSince }: Synced): boolean {
+  return added + changed + removed === 0 && failingSince === null && EXPECTED.includes(reason);
 }
 
 /** All of it in one line, what is not in the table too. */

@@ -53,9 +53,7 @@ export const SYNC = command({
   },
 });
 
-const NOT_BELIEVED = ['failing', 'partial', 'doubtful'];
-const CLOSED = ['suspended', 'uninstalled'];
-const UNREAD = [...CLOSED, 'forbidden', 'never_read', 'not_read'];
+const UNREAD = ['no_access', 'never_read', 'not_read'];
 /** Where several things failed, the cause of most of them is named by the exit code. */
 const GRAVEST_FIRST: readonly ExitCode[] = [EXIT.notAuthorized, EXIT.unreachable, EXIT.usage];
 
@@ -77,12 +75,14 @@ function demandWhole(
       'What waits is tried again by the next worker or the next "carbon-mirror sync".',
     );
   }
-  const notBelieved = rows.filter(({ state }) => NOT_BELIEVED.includes(state));
+  const notBelieved = rows.filter(
+    ({ state, failing_since: since }) => state !== 'no_access' && state !== 'not_offered' && since !== null,
+  );
   if (notBelieved.length > 0) {
     throw new CommandFault(
       EXIT.checkFailed,
-      notBelieved.map(row => `${nameOf(row)}: ${row.state}: ${row.error ?? ''}`),
-      notBelieved.some(({ state }) => state === 'doubtful')
+      notBelieved.map(row => `${nameOf(row)}: ${row.error ?? ''}`),
+      notBelieved.some(({ reason }) => reason === 'removals_unconfirmed')
         ? 'A worker reads it again by itself; without one repeat "carbon-mirror sync" after a minute.'
         : 'It is read again by itself; a repeated "carbon-mirror sync" asks at once.',
     );
@@ -95,11 +95,11 @@ function demandWhole(
       'A repeated "carbon-mirror sync" asks again at once.',
     );
   }
-  const [closed] = rows.filter(({ state }) => CLOSED.includes(state));
+  const [closed] = rows.filter(({ reason }) => reason === 'suspended' || reason === 'uninstalled');
   if (organization !== undefined && closed !== undefined) {
     throw new CommandFault(
       EXIT.notAuthorized,
-      `The app is ${closed.state} on ${shortName(closed.organization)}: the registry refuses every read.`,
+      `The app is ${closed.reason} on ${shortName(closed.organization)}: the registry refuses every read.`,
       'An administrator of the organization can change that at the registry.',
     );
   }

@@ -3,6 +3,7 @@ import type { Reader } from '../../../store/contract/reader.js';
 import type { Broken } from '../../../store/engine.js';
 import { countKnown } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/documents.js';
+import { wordsOf } from '../../../query/freshness.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries-and-jobs.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
@@ -147,10 +148,10 @@ async function compare(context: Context, certificates: boolean, interrupted: Abo
 
 /** An organization that is closed is named once, and so is one of which nothing is known yet. */
 function sayLeft(context: Context, all: Awaited<ReturnType<typeof readNotCompared>>): void {
-  const given = all.map(({ organization_id: id, installation_id: by, name, resource, state }) => {
-    const isWhole = ['suspended', 'uninstalled'].includes(state) || resource === '*';
+  const given = all.map(({ organization_id: id, installation_id: by, name, resource, state, reason }) => {
+    const isWhole = ['suspended', 'uninstalled'].includes(reason ?? state) || resource === '*';
     const of = isWhole ? '' : `, ${resource}`;
-    return `${shortName(name ?? id ?? by)}${of}: ${state.replaceAll('_', ' ')}`;
+    return `${shortName(name ?? id ?? by)}${of}: ${wordsOf({ state, reason, failingSince: null })}`;
   });
   const left = [...new Set(given)];
   const some = [...left.slice(0, MOST_SHOWN), andMore(left.length) ?? []].flat();

@@ -6,7 +6,7 @@ const READ = `
   SELECT r.organization_id AS organizationId, r.resource, r.complete_at AS completeAt, a.oldest_unread_at AS oldestUnreadAt
   FROM resource_states AS r
   LEFT JOIN freshness_facts AS a ON a.organization_id = r.organization_id AND a.resource = r.resource
-  WHERE r.complete_at IS NOT NULL AND r.forbidden_at IS NULL AND r.not_offered_at IS NULL
+  WHERE r.complete_at IS NOT NULL AND r.no_permission_at IS NULL AND r.not_offered_at IS NULL
     AND r.resource <> 'certificates'`;
 
 const SEEN = fixed<{ readonly at: string | null }>('SELECT worker_seen_at AS at FROM origin');

@@ -1,0 +1,121 @@
+import type { FreshnessReason, FreshnessState } from '../store/contract/states.js';
+
+/** How far a resource can be trusted, as the view `freshness` has it. */
+export interface Standing {
+  readonly state: string;
+  readonly reason: string | null;
+  /** Null where the latest read did not fail. */
+  readonly failingSince: string | null;
+}
+
+export interface Told extends Standing {
+  readonly error: string | null;
+  readonly oldestUnreadAt: string | null;
+  readonly workerSeenAt: string | null;
+}
+
+export type Colour = 'good' | 'doubt' | 'bad' | 'none';
+
+interface Words {
+  readonly state: FreshnessState;
+  readonly reason: FreshnessReason | null;
+  readonly colour: Colour;
+  readonly meaning: string;
+}
+
+/** All that there are, from best to worst. Nothing is expected of who was uninstalled. */
+export const FRESHNESS: readonly Words[] = [
+  of('no_access', 'uninstalled', 'none', 'the organization has removed the app; rows stay until purge'),
+  of('fresh', null, 'good', 'read completely within two intervals, and what webhooks announced is read'),
+  of('no_access', 'suspended', 'none', 'the organization has suspended the app; rows stay as they were'),
+  of('never_read', 'waiting', 'doubt', 'nobody has read it completely yet'),
+  of('stale', 'being_read', 'doubt', 'a read is writing it at this moment'),
+  of('stale', 'overdue', 'doubt', 'the last complete read is older than two intervals'),
+  of('stale', 'clock_changed', 'doubt', 'the clock was put back: what is known is dated in the future'),
+  of('stale', 'unread_webhook', 'bad', 'a webhook came a minute ago or more and is not read'),
+  of('stale', 'worker_gone', 'bad', 'no worker has written a heartbeat for a minute'),
+  of('never_read', 'read_interrupted', 'doubt', 'the first read broke off or did not add up'),
+  of('stale', 'read_interrupted', 'doubt', 'the last read broke off or did not add up; it closed nothing'),
+  of('not_offered', null, 'none', 'the registry does not have this list for the organization'),
+  of('no_access', 'no_permission', 'none', 'the permission is missing, or is refused all the same'),
+  of('stale', 'removals_unconfirmed', 'doubt', 'most rows were missing; a second read must agree'),
+  of('never_read', 'read_failed', 'bad', 'the first read failed'),
+  of('stale', 'read_failed', 'bad', 'the last read failed, for a webhook or for longer than its interval'),
+];
+
+function of(state: FreshnessState, reason: FreshnessReason | null, colour: Colour, meaning: string): Words {
+  return { state, reason, colour, meaning };
+}
+
+export const WAITING = { state: 'never_read', reason: 'waiting', failingSince: null } as const;
+export const FRESH = { state: 'fresh', reason: null, failingSince: null } as const;
+
+/** All that can be said of a resource. */
+export const STANDINGS: readonly Standing[] = [
+  ...FRESHNESS.map(({ state, reason }) => ({ state, reason, failingSince: null })),
+  { ...FRESH, failingSince: '' },
+];
+
+/** The worse one first. A fresh one whose last read failed is worse than one whose did not. */
+export function compareStandings(one: Standing, other: Standing): number {
+  return rankOf(other) - rankOf(one);
+}
+
+function rankOf(standing: Standing): number {
+  const rank = FRESHNESS.findIndex(words => isOf(standing, words));
+  return isFreshAndFailing(standing) ? rank + 0.5 : rank;
+}
+
+function isOf({ state, reason }: Standing, words: Words): boolean {
+  return words.state === state && words.reason === reason;
+}
+
+function isFreshAndFailing({ state, failingSince }: Standing): boolean {
+  return state === 'fresh' && failingSince !== null;
+}
+
+/** Never green beside a failure. */
+export function colourOf(standing: Standing): Colour {
+  if (isFreshAndFailing(standing)) return 'doubt';
+  return FRESHNESS.find(words => isOf(standing, words))?.colour ?? 'none';
+}
+
+/** `stale: read failed` */
+export function wordsOf(standing: Standing): string {
+  const { state, reason } = standing;
+  if (isFreshAndFailing(standing)) return 'fresh, last read failed';
+  return `${state}${reason === null ? '' : `: ${reason}`}`.replaceAll('_', ' ');
+}
+
+/** Why it is not fresh, and what went wrong with the last read; null where there is nothing to say. */
+export function sentenceOf(told: Told): string | null {
+  const { state, error } = told;
+  const why = state === 'stale' ? whyStale(told) : null;
+  return why === null ? error : `${why}${error === null ? '' : ` (${error})`}`;
+}
+
+function whyStale(told: Told): string | null {
+  if (told.reason === 'read_failed' || told.reason === 'read_interrupted')
+    return told.error === null ? meaningOf(told) : null;
+  if (told.reason === 'removals_unconfirmed' && told.error !== null) return null;
+  if (told.reason === 'unread_webhook') return `a delivery of ${told.oldestUnreadAt} is not read yet`;
+  if (told.reason === 'worker_gone') return `no worker has been seen since ${told.workerSeenAt}`;
+  return meaningOf(told);
+}
+
+function meaningOf(standing: Standing): string | null {
+  return FRESHNESS.find(words => isOf(standing, words))?.meaning ?? null;
+}
+
+/** The columns of the view, as a row that is told of has them. */
+export const TOLD = [
+  'state',
+  'reason',
+  'error',
+  'failing_since as failingSince',
+  'oldest_unread_at as oldestUnreadAt',
+  'worker_seen_at as workerSeenAt',
+] as const;
+
+/** What nobody can read any more, or never could. */
+export const UNREADABLE = ['no_access', 'not_offered'] as const;
