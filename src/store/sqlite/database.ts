@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createDatabase, type Database } from '../database.js';
 import { type Bound, SQLITE } from '../dialect.js';
 import { LONGEST_LOG_BYTES } from './log-state.js';
@@ -99,11 +100,34 @@ export function tuned(db: Sqlite): Sqlite {
   return db;
 }
 
+const AGAIN_MS = 20;
+
+/** Who holds the lock may need this thread to come to an end: it is not waited for in the driver. */
+async function patiently(db: Sqlite, work: () => void): Promise<void> {
+  const longestMs = Number(db.pragma('busy_timeout', { simple: true }));
+  for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
+    try {
+      db.pragma('busy_timeout = 0');
+      return work();
+    } catch (error) {
+      const isBusy =
+        error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+      if (!isBusy || waitedMs >= longestMs) throw error;
+    } finally {
+      db.pragma(`busy_timeout = ${longestMs}`);
+    }
+    await delay(AGAIN_MS);
+  }
+}
+
 /** On one connection of this thread: who looks waits for whoever writes. */
 export function databaseOn(db: Sqlite): Database {
   const works = createWorks(db);
   const calls: Calls = {
-    send: async (...given) => works.send(...given),
+    send: async (all, begins) => {
+      if (begins) await patiently(db, () => works.send([], true));
+      return works.send(all, false);
+    },
     end: async isGood => works.end(isGood),
   };
   const send: Calls['send'] = (...given) => db.turns.wait().then(() => works.send(...given));

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../../src/store/sqlite/open.js';
 import { createWorks, databaseOn, inParts } from '../../../src/store/sqlite/database.js';
 import { fixed, statement } from '../../../src/store/statement.js';
 import { temporaryMirror } from '../../support/mirror.js';
@@ -51,4 +53,17 @@ test('a value that was forgotten is no NULL', async () => {
   const { transact } = databaseOn(temporaryMirror());
   const given: { last: number } = Object.assign(Object.create(null), { other: 1 });
   await expect(transact(batch => batch(SET(given)))).rejects.toThrow('"last"');
+});
+
+test('who waits for a lock leaves this thread to whoever holds it', async () => {
+  const db = temporaryMirror();
+  const other = openDatabase(db.name, { busyTimeoutMs: 5_000 });
+  onTestFinished(() => void other.close());
+  const [one, two] = [databaseOn(db), databaseOn(other)];
+  const slow = one.transact(async batch => {
+    await batch(SET({ last: 1 }));
+    await delay(50);
+  });
+  await Promise.all([slow, two.transact(batch => batch(SET({ last: 2 })))]);
+  expect(await one.look(COUNTER)).toEqual([[{ last: 2 }]]);
 });
