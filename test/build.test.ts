@@ -23,6 +23,7 @@ const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
 /** What is started as a process or a thread of its own, beside the program. */
 const OTHERS = [
   'app/door-thread',
+  'app/seal-thread',
   'store/sqlite/mirror/mirror-thread',
   'store/sqlite/asker/query-process',
   'store/sqlite/asker/query-watch',

@@ -53,7 +53,7 @@ describe('README', () => {
 
 /** The worker takes up a delivery a moment after it came. */
 async function until(argv: readonly string[], { env }: DemoMirror) {
-  const isAtWork = (text: string) => /\b(ready|claimed)\b/.test(text);
+  const isAtWork = (text: string) => /\b(waiting|running)\b/.test(text);
   for (;;) {
     const answer = await runCommand(argv, { env });
     expect(answer, argv.join(' ')).toMatchObject({ exitCode: 0 });

@@ -185,7 +185,7 @@ test('T19 a flood of unsigned posts is a line or two, whatever each is answered'
     .output()
     .split('\n')
     .filter(line => line.includes('"level":"warn"'));
-  const told = lines.map(line => Number(/"refused":(\d+)/.exec(line)?.[1]));
+  const told = lines.map(line => Number(/"rejected":(\d+)/.exec(line)?.[1]));
   expect(told.reduce((sum, count) => sum + count, 0)).toBe(24 * 32);
   expect(lines.length).toBeLessThanOrEqual(4);
   expect(receiver.output()).not.toContain('stack');

@@ -4,7 +4,8 @@ import { migrationsOf } from '../../../src/store/migrations.js';
 import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 
 const NOW = '2026-05-04T12:00:00.000Z';
-const ALL = (['inbox', 'mirror'] as const).flatMap(family =>
+const FAMILIES = ['inbox', 'mirror', 'evidence'] as const;
+const ALL = FAMILIES.flatMap(family =>
   migrationsOf('postgres', family).map(({ name }) => `${family}/${name}`),
 );
 
@@ -12,14 +13,15 @@ test('ten who migrate at once apply each file once, and each has its record', as
   const database = await temporaryDatabase({ migrated: false });
   const each = Array.from({ length: 10 }, () => openTemporary(database, 1));
   const applied = await Promise.all(each.map(postgres => migrate(postgres, NOW)));
-  expect(applied.flat().toSorted()).toEqual(ALL);
+  expect(applied.flat().toSorted()).toEqual(ALL.toSorted());
   const [postgres] = each;
   const records = await postgres?.query<{ name: string }>(
-    `SELECT 'inbox/' || name AS name FROM inbox.schema_migrations WHERE applied_at = $1
-     UNION ALL SELECT 'mirror/' || name FROM mirror.schema_migrations WHERE applied_at = $1`,
+    FAMILIES.map(
+      family => `SELECT '${family}/' || name AS name FROM ${family}.schema_migrations WHERE applied_at = $1`,
+    ).join(' UNION ALL '),
     [NOW],
   );
-  expect(records?.map(({ name }) => name).toSorted()).toEqual(ALL);
+  expect(records?.map(({ name }) => name).toSorted()).toEqual(ALL.toSorted());
 });
 
 test('whoever owns the schemas migrates them, and needs no right to make any', async () => {
@@ -27,8 +29,7 @@ test('whoever owns the schemas migrates them, and needs no right to make any', a
   const postgres = openTemporary(database, 1);
   const role = `${database.name}_owner`;
   await postgres.query(`CREATE ROLE ${role} LOGIN`);
-  for (const schema of ['inbox', 'mirror'])
-    await postgres.query(`CREATE SCHEMA ${schema} AUTHORIZATION ${role}`);
+  for (const schema of FAMILIES) await postgres.query(`CREATE SCHEMA ${schema} AUTHORIZATION ${role}`);
   const theirs = openTemporary({ ...database, url: database.url.replace('postgres@', `${role}@`) }, 1);
   expect(await migrate(theirs, NOW)).toEqual(ALL);
 });
@@ -71,7 +72,7 @@ test.each(EARLIER)(
     await postgres.query(as);
     const refusal = {
       code: 'schema',
-      message: expect.stringContaining('drop or rename the schemas inbox and mirror'),
+      message: expect.stringContaining('drop or rename the schemas inbox, mirror and evidence'),
     };
     await expect(migrate(postgres, NOW)).rejects.toMatchObject(refusal);
     await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject(refusal);
@@ -109,16 +110,13 @@ test('a database in another encoding than UTF8 is refused', async () => {
   await expect(migrate(openTemporary(latin), NOW)).rejects.toMatchObject({ code: 'encoding' });
 });
 
-test('nothing is made outside our two schemas', async () => {
+test('nothing is made outside our three schemas', async () => {
   const postgres = openTemporary(await temporaryDatabase());
   const made = await postgres.query(
     `SELECT DISTINCT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
      WHERE c.oid >= 16384 AND n.nspname NOT LIKE 'pg\\_toast%' ORDER BY 1`,
   );
-  expect(made).toEqual([{ nspname: 'inbox' }, { nspname: 'mirror' }]);
-  expect(
-    migrationsOf('postgres', 'mirror')
-      .map(({ sql }) => sql)
-      .join('\n'),
-  ).not.toMatch(/EXTENSION/i);
+  expect(made).toEqual(FAMILIES.toSorted().map(nspname => ({ nspname })));
+  const applied = FAMILIES.flatMap(family => migrationsOf('postgres', family).map(({ sql }) => sql));
+  expect(applied.join('\n')).not.toMatch(/EXTENSION/i);
 });

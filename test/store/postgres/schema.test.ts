@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   TEXT: ['text', 'jsonb', 'timestamp(3) with time zone'],
   BLOB: ['bytea'],
 };
-const INSTANT = /_at$|^valid_(from|to)$|^claimed_until$/;
+const INSTANT = /_at$|^valid_(from|to)$|^(claimed_until|failing_since)$/;
 const LONGEST_NAME = 63;
 
 interface Column {
@@ -101,7 +101,7 @@ function sqliteColumns(): (relation: Relation) => string[] {
   return relation => found.get(relation) ?? [];
 }
 
-test('a column of a table has the kind that SQLite has, and what ends in _at is an instant', async () => {
+test('a column of a table has the kind that SQLite has, and an instant is what its name says is one', async () => {
   const postgres = openTemporary(migrated);
   for (const relation of relations.filter(({ kind }) => kind === 'table')) {
     const types = new Map(relation.columns.map(column => [column.name, column.type]));
