@@ -90,7 +90,7 @@ const OPENS: Readonly<Record<string, string>> = {
   'support/tables.ts': 'the home of looking at rows',
   'support/inbox.ts': 'makes the inbox that a test plays on',
   'support/mirror.ts': 'makes the mirror that a test plays on',
-  'support/door.ts': 'puts a door before an inbox',
+  'support/receiver.ts': 'puts a receiver before an inbox',
   'support/box.ts': 'an inbox whose clock is told',
   'support/held.ts': 'strangers that hold a lock or a log',
   'support/killed-writer.js': 'a process that dies as it writes',

@@ -22,7 +22,7 @@ const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
 
 /** What is started as a process or a thread of its own, beside the program. */
 const OTHERS = [
-  'app/door-thread',
+  'app/receiver-thread',
   'app/seal-thread',
   'store/sqlite/mirror/mirror-thread',
   'store/sqlite/asker/query-process',

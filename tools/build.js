@@ -29,7 +29,7 @@ const BUNDLED = 'kysely';
 /** What is started as a process or a thread of its own. */
 const PROGRAMS = [
   'src/main',
-  'src/app/door-thread',
+  'src/app/receiver-thread',
   'src/app/seal-thread',
   'src/store/sqlite/mirror/mirror-thread',
   'src/store/sqlite/asker/query-process',

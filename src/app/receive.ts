@@ -9,22 +9,22 @@ import { listen } from '../webhook/listen.js';
 import type { Post } from '../webhook/posts.js';
 import { createReceiver } from '../webhook/receiver.js';
 import { createRejectionCounter } from '../webhook/rejected.js';
-import { startDoorThread } from '../webhook/thread.js';
+import { startReceiverThread } from '../webhook/thread.js';
 import { createAnswerLog } from './answer-log.js';
 import { openAll } from './shutdown.js';
-import type { DoorThreadData } from './door-thread.js';
+import type { ReceiverThreadData } from './receiver-thread.js';
 import { LOST, WAITS, createHealth, type Running, type Tools } from './running.js';
 import { listenFrom } from './next-port.js';
 import { serveOperations } from './serve-operations.js';
 import { createNeighbourCheck, keepBeating, markOf, RECEIVER_HEADER, thisProcess } from './heartbeats.js';
 
 /** Beside this file once it is built. */
-const ENTRY = builtBeside(import.meta.url, './door-thread.js');
+const ENTRY = builtBeside(import.meta.url, './receiver-thread.js');
 
 /** A port that nobody asked for by name may be another one. */
 export type ReceiveOptions = ReceiveSettings & { readonly orNextPort?: boolean };
 
-/** The door: it sees the inbox and nothing else. */
+/** The receiver: it sees the inbox and nothing else. */
 export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Promise<Running> {
   return openAll(async shutdown => {
     const engine = openEngine(settings);
@@ -35,8 +35,8 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     const metrics = createMetrics(EVENTS);
     const { webhookSecrets: secrets, appId } = settings;
     const { dataDir, diskReserveMb, database } = settings;
-    const workerData: DoorThreadData = { store: { dataDir, diskReserveMb, database }, secrets, appId };
-    const thread = await startDoorThread({
+    const workerData: ReceiverThreadData = { store: { dataDir, diskReserveMb, database }, secrets, appId };
+    const thread = await startReceiverThread({
       entry: ENTRY,
       workerData,
       now,
@@ -95,12 +95,12 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     });
     const { host, orNextPort = false } = settings;
     const open = (port: number) => listen(receiver, { host, port });
-    const door = await (orNextPort ? listenFrom(settings.port, open) : open(settings.port));
-    shutdown.add(() => door.close());
-    log.info({ host, port: door.port, operations: operations?.port }, 'receiving webhooks');
+    const listening = await (orNextPort ? listenFrom(settings.port, open) : open(settings.port));
+    shutdown.add(() => listening.close());
+    log.info({ host, port: listening.port, operations: operations?.port }, 'receiving webhooks');
 
     return {
-      port: door.port,
+      port: listening.port,
       operationsPort: operations?.port ?? null,
       failed: health.failed,
       stop: async () => {

@@ -23,10 +23,10 @@ import type { LivingProcess, Pulse } from './process.js';
 import type { Rejected } from './rejected.js';
 
 /**
- * All that the door may do with an inbox. Each operation is one step that is done as a whole or not at all. Durations are
+ * All that the receiver may do with an inbox. Each operation is one step that is done as a whole or not at all. Durations are
  * given and instants are answered: they are the store's, by one clock, whichever process asks.
  */
-export interface DoorPort {
+export interface ReceiverPort {
   /**
    * A group in one transaction, which is flushed to disk before it answers; one result for each. For each accepted one a
    * job of its installation will start after it arrived. Where the group cannot be stored each is tried alone.
@@ -42,7 +42,7 @@ export interface DoorPort {
 }
 
 /** What is done with the jobs and deliveries of an inbox. */
-export interface InboxPort extends DoorPort {
+export interface InboxPort extends ReceiverPort {
   /**
    * Take due jobs, in each part as many as there are slots; at most one of each installation and of each organization
    * in a part, in fair order, and none of which a claim holds. Those that were tried too often fail. A lease that

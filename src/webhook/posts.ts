@@ -42,7 +42,7 @@ export interface AcceptPostsOptions {
 
 /** Verify posts and store those that are genuine, all in one transaction. One outcome for each post. */
 export function createAcceptPosts({ secrets, appId, store }: AcceptPostsOptions) {
-  /** A post that we cannot cope with is our fault; it must not take the thread, and so the whole door, with it. */
+  /** A post that we cannot cope with is our fault; it must not take the thread, and so the whole receiver, with it. */
   function open(post: Post): Opened | Unopened {
     try {
       return openDelivery({ body: post.body, signature: post.signature, secrets, appId });

@@ -40,7 +40,7 @@ export interface Answer {
 const RETRY_AFTER_SECONDS = '5';
 const NOT_STORED = 'the delivery was not stored: send it again';
 
-/** The door: verify, store, answer. Nothing else happens within a request. */
+/** The receiver: verify, store, answer. Nothing else happens within a request. */
 export function createReceiver(options: ReceiverOptions): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -1,8 +1,8 @@
-import type { DoorPort } from '../inbox/port.js';
+import type { ReceiverPort } from '../inbox/port.js';
 import { startThread, type ThreadOptions } from '../thread.js';
 import type { PostEnd, Post } from './posts.js';
 
-export type DoorThread = Awaited<ReturnType<typeof startDoorThread>>;
+export type ReceiverThread = Awaited<ReturnType<typeof startReceiverThread>>;
 
 /** Many posts in one piece of memory, which changes hands without being copied. */
 export interface PackedPosts {
@@ -14,23 +14,23 @@ export interface PackedPosts {
 }
 
 /** What the thread does. It has no clock of its own: each request tells what time it is. */
-export interface DoorWorks {
+export interface ReceiverWorks {
   /** Verify and store; one outcome for each. */
   readonly accept: (now: number, posts: PackedPosts) => Promise<readonly PostEnd[]>;
-  readonly countRejected: Timed<DoorPort['countRejected']>;
-  readonly findObstacle: Timed<DoorPort['findObstacle']>;
-  readonly heartbeat: Timed<DoorPort['heartbeat']>;
-  readonly close: DoorPort['close'];
+  readonly countRejected: Timed<ReceiverPort['countRejected']>;
+  readonly findObstacle: Timed<ReceiverPort['findObstacle']>;
+  readonly heartbeat: Timed<ReceiverPort['heartbeat']>;
+  readonly close: ReceiverPort['close'];
 }
 
-type Given = { readonly [Each in keyof DoorWorks]: Parameters<DoorWorks[Each]> };
-type Answers = { readonly [Each in keyof DoorWorks]: Awaited<ReturnType<DoorWorks[Each]>> };
+type Given = { readonly [Each in keyof ReceiverWorks]: Parameters<ReceiverWorks[Each]> };
+type Answers = { readonly [Each in keyof ReceiverWorks]: Awaited<ReturnType<ReceiverWorks[Each]>> };
 type Timed<Work extends (...given: never[]) => unknown> = (
   now: number,
   ...given: Parameters<Work>
 ) => ReturnType<Work>;
 
-interface DoorThreadOptions extends Omit<ThreadOptions, 'what'> {
+interface ReceiverThreadOptions extends Omit<ThreadOptions, 'what'> {
   readonly now: () => number;
 }
 
@@ -38,7 +38,7 @@ interface DoorThreadOptions extends Omit<ThreadOptions, 'what'> {
  * Signatures and the database in a thread of their own: neither a flush to disk nor a wait for a lock
  * stops the receiver from reading and answering.
  */
-export async function startDoorThread({ now, ...options }: DoorThreadOptions) {
+export async function startReceiverThread({ now, ...options }: ReceiverThreadOptions) {
   const what = 'the thread that stores deliveries';
   const { asking, close } = await startThread({ ...options, what });
   const ask = asking<Given, Answers>();
@@ -48,7 +48,7 @@ export async function startDoorThread({ now, ...options }: DoorThreadOptions) {
       return ask('accept', [now(), pack(posts, bytes)], [bytes.buffer]);
     },
     /** Rejects with the reason when they could not be counted. */
-    countRejected: (...given: Parameters<DoorPort['countRejected']>) =>
+    countRejected: (...given: Parameters<ReceiverPort['countRejected']>) =>
       ask('countRejected', [now(), ...given]),
     /** Resolves when the database takes a write at present; rejects with the reason when it does not. */
     checkWritable: async () => {
@@ -56,7 +56,7 @@ export async function startDoorThread({ now, ...options }: DoorThreadOptions) {
       if (obstacle !== null) throw new Error(obstacle.message);
     },
     /** Says that the receiver lives, and answers who else does. */
-    heartbeat: (...given: Parameters<DoorPort['heartbeat']>) => ask('heartbeat', [now(), ...given]),
+    heartbeat: (...given: Parameters<ReceiverPort['heartbeat']>) => ask('heartbeat', [now(), ...given]),
     close,
   };
 }

@@ -62,11 +62,16 @@ test('a command loads no package but the one that reads command lines, until it 
 });
 
 test('what the receiver loads is what it may load: no worker, no mirror, nothing that signs', () => {
-  const door = later('door-thread.js', 'store/sqlite/inbox/door.ts');
-  const { sources, packages } = loadedWith(['main.js', fileOf('app/receive.ts'), 'door-thread.js', door]);
+  const receiver = later('receiver-thread.js', 'store/sqlite/inbox/receiver.ts');
+  const { sources, packages } = loadedWith([
+    'main.js',
+    fileOf('app/receive.ts'),
+    'receiver-thread.js',
+    receiver,
+  ]);
   expect(sources).toContain('webhook/receiver.ts');
-  expect(sources).toContain('app/door-thread.ts');
-  expect(sources).toContain('store/sqlite/inbox/door.ts');
+  expect(sources).toContain('app/receiver-thread.ts');
+  expect(sources).toContain('store/sqlite/inbox/receiver.ts');
   const others = sources.filter(source => /^(?:mirror|sync|registry\/auth|sandbox)\//.test(source));
   expect(others.toSorted()).toEqual(COMMAND_LINE);
   expect(packages).toEqual(['commander', 'express', 'prom-client']);

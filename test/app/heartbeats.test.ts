@@ -5,7 +5,7 @@ import { keepBeating } from '../../src/app/heartbeats.js';
 import { readSettings } from '../../src/app/config/config.js';
 import { createLog } from '../../src/app/log.js';
 import { createMask } from '../../src/registry/http/mask.js';
-import { APP_ID, SECRET } from '../support/door.js';
+import { APP_ID, SECRET } from '../support/receiver.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort } from '../support/processes.js';
 import { createTime } from '../support/program.js';

@@ -7,7 +7,7 @@ import { createOperations } from '../../src/app/operations/operations.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { type Listening, listenForPeople } from '../../src/webhook/listen.js';
 import { consoleStage } from '../support/console-stage.js';
-import { openDoor } from '../support/door.js';
+import { openReceiver } from '../support/receiver.js';
 import { temporaryFolder } from '../support/folder.js';
 import { pipeline } from '../support/pipelining.js';
 import { openSocket, readAll, talk } from '../support/wire.js';
@@ -45,8 +45,8 @@ const HERE = { host: '127.0.0.1', port: 0 };
 
 const LISTENERS: Readonly<Record<string, () => Promise<Asked>>> = {
   receiver: async () => {
-    const door = await openDoor();
-    return { port: door.port, count: () => door.answers.length };
+    const receiver = await openReceiver();
+    return { port: receiver.port, count: () => receiver.answers.length };
   },
   operations: async () => {
     const counted = { asked: 0 };

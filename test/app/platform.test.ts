@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { APP_ID, SECRET } from '../support/door.js';
+import { APP_ID, SECRET } from '../support/receiver.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort, startProcess } from '../support/processes.js';
 import { createPrivateKey } from '../support/sandbox.js';

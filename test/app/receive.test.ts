@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { EVENTS } from '../../src/registry/model.js';
-import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } from '../support/door.js';
+import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
 import { pipeline, QUESTIONS } from '../support/pipelining.js';
 import { openSocket, readAll } from '../support/wire.js';
@@ -149,7 +149,7 @@ test('T18 80 senders that pipeline and never read cost a heap of 256 MB nothing 
   expect(residentMegabytes(receiver) - before).toBeLessThan(20);
 });
 
-/** So many posts over some connections: a door that has worked for a while. */
+/** So many posts over some connections: a receiver that has worked for a while. */
 async function keepBusy(port: number, posts: number): Promise<void> {
   const bytes = requestBytes(signedPost(payloadOf()));
   let next = 0;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { installationOf, payloadOf, signedPost } from '../support/door.js';
+import { installationOf, payloadOf, signedPost } from '../support/receiver.js';
 import { PATIENCE, PROCFILE_SECRET, type Processes, startSandboxProcess } from '../support/procfile.js';
 import type { StartedProcess } from '../support/processes.js';
 import { startProxy } from '../support/proxy.js';

@@ -1,4 +1,4 @@
-// How fast the door is: our receiver beside two floors that import nothing of ours but the driver, alternating in one run.
+// How fast the receiver is: ours beside two floors that import nothing of ours but the driver, alternating in one run.
 //   npm run bench -- receive [--engine postgres] [rounds] [seconds] [seconds of the open loop] [minutes beside an open transaction and a worker]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -216,9 +216,9 @@ async function measureLatency(folder) {
     credits: 600,
   });
   const worker = await startServing(world, dataDir);
-  const door = await startDoor(world, dataDir, secret);
+  const receiver = await startReceiver(world, dataDir, secret);
   const mirror = new Database(join(dataDir, 'mirror.db'), { readonly: true });
-  for (const installation of world.installations) await post(door.url, secret, world, installation);
+  for (const installation of world.installations) await post(receiver.url, secret, world, installation);
   const count = mirror
     .prepare("SELECT count(*) FROM resource_states WHERE resource = 'projects' AND complete_at IS NOT NULL")
     .pluck();
@@ -233,7 +233,7 @@ async function measureLatency(folder) {
     const { organizationId } = installation;
     const before = warehouse.get(organizationId);
     await deposit(world, organizationId);
-    await post(door.url, secret, world, installation);
+    await post(receiver.url, secret, world, installation);
     const answeredAt = performance.now();
     await until(() => warehouse.get(organizationId) !== before, 5000);
     latencies.push(performance.now() - answeredAt);
@@ -247,7 +247,7 @@ async function measureLatency(folder) {
   demand(`${what}: p99`, at(0.99), 'ms', { under: 500 });
   const report = await stopServing(worker);
   blockMs = Math.max(blockMs, report.blockMs);
-  door.child.kill('SIGTERM');
+  receiver.child.kill('SIGTERM');
   await world.registry.stop();
 }
 
@@ -390,7 +390,7 @@ async function stopServing(child) {
   return JSON.parse(String(line));
 }
 
-async function startDoor({ appId }, dataDir, secret) {
+async function startReceiver({ appId }, dataDir, secret) {
   const env = {
     ...process.env,
     DATA_DIR: dataDir,

@@ -31,7 +31,7 @@ const SAID = ["none !== ''", "none === ''"] as const;
 const OBJECT = ["throw badAnswer(what, 'an object', kindOf(value));", ''] as const;
 
 const BROKEN: readonly (readonly [string, string, () => string])[] = [
-  ['T12 a post', 'posts=400', () => brokenProgram('door-thread.js', ...DELIVERY)],
+  ['T12 a post', 'posts=400', () => brokenProgram('receiver-thread.js', ...DELIVERY)],
   ['T34 an answer', 'answers=500', () => brokenFiles('registry/json/fields.js', ...OBJECT)],
   ['a command line', 'commands=100', () => brokenFiles('cli/words.js', ...LIMIT)],
   ['an answer that says nothing', 'commands=1000', () => brokenFiles('cli/output/output.js', ...SAID)],

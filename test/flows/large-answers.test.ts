@@ -65,7 +65,7 @@ function peakMegabytes(pid: number | undefined): number {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'T47 a worker that is answered 16 MB of depth, of small objects or of rows stays small, and the door and others go on',
+  'T47 a worker that is answered 16 MB of depth, of small objects or of rows stays small, and the receiver and others go on',
   async () => {
     const program = await startProgram({ receiveOnly: true });
     const attacked = [install(program), install(program), install(program)];

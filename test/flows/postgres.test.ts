@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../postgres/server.js';
 import { runCommand } from '../support/command.js';
-import { payloadOf, installationOf, signedPost } from '../support/door.js';
+import { payloadOf, installationOf, signedPost } from '../support/receiver.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { type Database, openTemporary, temporaryDatabase } from '../support/postgres.js';
 import { type StartedProcess, startProcess } from '../support/processes.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { APP_ID, payloadOf, SECRET, signedPost } from '../support/door.js';
+import { APP_ID, payloadOf, SECRET, signedPost } from '../support/receiver.js';
 import { freePort } from '../support/processes.js';
 import { blocks } from '../support/readme.js';
 import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
@@ -79,7 +79,7 @@ test('packed and installed in an empty folder, the programs of docs/client-and-s
   const { app, organization, token } = installApp(sandbox);
   issueCredit(sandbox, organization.id, { amount: 12.5 });
   expect(said.filter(isFault)).toEqual([]);
-  const [own = '', withToken = '', door = '', ...more] = docs.map(file => file.replace('.ts', '.js'));
+  const [own = '', withToken = '', receiver = '', ...more] = docs.map(file => file.replace('.ts', '.js'));
   expect(more).toEqual([]);
 
   await writeFile(join(folder, 'key.pem'), app.privateKey, { mode: 0o600 });
@@ -98,10 +98,14 @@ test('packed and installed in an empty folder, the programs of docs/client-and-s
 
   const port = await freePort();
   const env = { PORT: String(port), WEBHOOK_SECRETS: SECRET, REGISTRY_APP_ID: APP_ID };
-  const child = spawn(process.execPath, [door], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [receiver], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   onTestFinished(() => void child.kill());
   const url = `http://127.0.0.1:${port}`;
-  await until(async () => await fetch(url).then(isThere, isNotThere), 'the door');
+  await until(async () => await fetch(url).then(isThere, isNotThere), 'the receiver');
   const line = once(child.stdout, 'data');
   const { body, headers } = signedPost(payloadOf());
   const forged = { 'x-registry-signature-256': `sha256=${'0'.repeat(64)}` };

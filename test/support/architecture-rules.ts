@@ -5,7 +5,7 @@ const ENGINE = [
   'store/settings.ts',
   'store/migrations.ts',
   'store/open.ts',
-  'store/open-door.ts',
+  'store/open-receiver.ts',
 ];
 
 /** For those who wire: everything but what is inside an engine. */

@@ -3,7 +3,7 @@ import type { Sqlite } from '../../src/store/sqlite/open.js';
 import type { Tables as Contract } from '../../src/store/contract/tables.js';
 import type { Announced, NewDelivery, StoredDelivery, Stretch } from '../../src/inbox/delivery.js';
 import type { ClaimedJob, Held, JobEnd, JobError, Part, NewJob } from '../../src/inbox/job.js';
-import type { DoorPort, InboxPort } from '../../src/inbox/port.js';
+import type { ReceiverPort, InboxPort } from '../../src/inbox/port.js';
 import { temporaryInbox } from './inbox.js';
 import { type Tables, tablesOf } from './tables.js';
 
@@ -86,12 +86,12 @@ export function boxIn({ db, open }: Pick<Store, 'db' | 'open'>): Box {
 /** Stores deliveries as they came; throws where one of them was not stored. */
 export type Accept = (deliveries: readonly Arrived[], now: number) => Promise<StoredDelivery[]>;
 
-/** As the door says it. */
+/** As the receiver says it. */
 export function receivedBy(now: number, { receivedAt, ...delivery }: Arrived): NewDelivery {
   return { ...delivery, receivedMsAgo: now - receivedAt };
 }
 
-function createAccept(port: Pick<DoorPort, 'store'>, at: (now: number) => unknown): Accept {
+function createAccept(port: Pick<ReceiverPort, 'store'>, at: (now: number) => unknown): Accept {
   return async (deliveries, now) => {
     at(now);
     const results = await port.store(deliveries.map(delivery => receivedBy(now, delivery)));

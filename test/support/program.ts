@@ -106,9 +106,9 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   };
   const given = { ...(await readSettings(env, 'work')), ...options.context, database, syncSchedule: null };
   const engine = openEngine(given);
-  const door = await startReceive({ ...(await readSettings(env, 'receive')), database }, tools);
-  onTestFinished(() => door.stop());
-  const webhookUrl = `http://127.0.0.1:${door.port}/webhooks`;
+  const receiver = await startReceive({ ...(await readSettings(env, 'receive')), database }, tools);
+  onTestFinished(() => receiver.stop());
+  const webhookUrl = `http://127.0.0.1:${receiver.port}/webhooks`;
   sandbox.registry.apps.change(app.id, { webhookUrl });
   const inbox = await engine.openInbox(time.now);
   onTestFinished(() => inbox.close());

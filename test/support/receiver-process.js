@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { migrate } from '../../dist/src/store/sqlite/migrate.js';
 import { openDatabase } from '../../dist/src/store/sqlite/open.js';
 import { createGroupCommit } from '../../dist/src/webhook/group-commit.js';
-import { createDoorPort } from '../../dist/src/store/sqlite/inbox/door.js';
+import { createReceiverPort } from '../../dist/src/store/sqlite/inbox/receiver.js';
 import { listen } from '../../dist/src/webhook/listen.js';
 import { createAcceptPosts } from '../../dist/src/webhook/posts.js';
 import { createReceiver } from '../../dist/src/webhook/receiver.js';
@@ -18,7 +18,7 @@ if (MUTANT === 'unflushed') db.pragma('synchronous = NORMAL');
 const acceptPosts = createAcceptPosts({
   secrets: [WEBHOOK_SECRETS],
   appId: REGISTRY_APP_ID,
-  store: createDoorPort(db, Date.now).store,
+  store: createReceiverPort(db, Date.now).store,
 });
 const commits = createGroupCommit({ store: posts => acceptPosts(posts, Date.now()) });
 const delivery = { event: null, installationId: null, verdict: 'accepted', reason: null, secretIndex: 0 };

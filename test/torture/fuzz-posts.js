@@ -1,4 +1,4 @@
-// Random and mutated posts at a receiver in a process of its own. Each is answered in one of the ways that the door has,
+// Random and mutated posts at a receiver in a process of its own. Each is answered in one of the ways that the receiver has,
 // never with 500 or 503, and every genuine one among them with 202.
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';

@@ -7,7 +7,7 @@ const REFUSED: PostEnd = { kind: 'rejected', status: 401, detail: 'the signature
 const postOf = (bytes: number): Post => ({ body: new Uint8Array(bytes), signature: null, receivedAt: 0 });
 
 /** Answers nothing until it is told to. */
-function heldDoor() {
+function heldReceiver() {
   const held: (() => void)[] = [];
   const admit = createAdmit(
     () =>
@@ -22,7 +22,7 @@ function heldDoor() {
 }
 
 test('T15 posts that nobody has verified yet hold no more than 32 MB, however many connections they use', async () => {
-  const { admit, held, release } = heldDoor();
+  const { admit, held, release } = heldReceiver();
   const most = Array.from({ length: 512 }, () => admit(postOf(65_536)));
   await expect(admit(postOf(1))).rejects.toMatchObject({ code: 'too_many_waiting' });
   expect(held).toHaveLength(512);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type Express } from 'express';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../src/webhook/listen.js';
-import { openDoor, payloadOf, requestBytes, signedPost } from '../support/door.js';
+import { openReceiver, payloadOf, requestBytes, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
 import { pipeline, QUESTIONS } from '../support/pipelining.js';
 import { openSocket, readAll } from '../support/wire.js';
@@ -70,26 +70,26 @@ describe('senders that pipeline and never read', () => {
   test.each(Object.entries(QUESTIONS))(
     'T18 that ask for %s keep no good post from its answer',
     async (_title, question) => {
-      const door = await openDoor();
-      const cut = Promise.all(Array.from({ length: SENDERS }, () => pipeline(door.port, question)));
-      const connection = openConnection(door.port);
+      const receiver = await openReceiver();
+      const cut = Promise.all(Array.from({ length: SENDERS }, () => pipeline(receiver.port, question)));
+      const connection = openConnection(receiver.port);
       for (let nonce = 0; nonce < 20; nonce += 1) {
         expect(await connection.send(requestBytes(signedPost(payloadOf({ nonce }))))).toBe(202);
       }
       await cut;
       connection.close();
-      expect(door.stored()).toBe(20);
+      expect(receiver.stored()).toBe(20);
     },
   );
 });
 
 test('a sender that pipelines 32 posts and reads its answers gets them all', async () => {
-  const door = await openDoor();
-  const socket = await openSocket(door.port);
+  const receiver = await openReceiver();
+  const socket = await openSocket(receiver.port);
   const posts = Array.from({ length: 32 }, (_, nonce) => requestBytes(signedPost(payloadOf({ nonce }))));
   const answers = readAll(socket);
   socket.write(Buffer.concat(posts));
-  await expect.poll(() => door.answers.length).toBe(32);
+  await expect.poll(() => receiver.answers.length).toBe(32);
   socket.end();
   expect((await answers).match(/HTTP\/1\.1 202 /g)).toHaveLength(32);
 });
@@ -114,17 +114,17 @@ test('T18 a sender that takes nothing of its answer for a while is cut, one that
 });
 
 test('T18 where there are as many connections as there may be, the one that took no answer for longest makes room', async () => {
-  const door = await openDoor({ maxConnections: 10 });
-  const busy = openConnection(door.port);
+  const receiver = await openReceiver({ maxConnections: 10 });
+  const busy = openConnection(receiver.port);
   const post = (nonce: number) => requestBytes(signedPost(payloadOf({ nonce })));
   expect(await busy.send(post(0))).toBe(202);
   let cut = 0;
   for (let n = 0; n < 50; n += 1) {
-    const idle = await openSocket(door.port);
+    const idle = await openSocket(receiver.port);
     void readAll(idle).then(() => (cut += 1));
     expect(await busy.send(post(n + 1))).toBe(202);
   }
-  const newcomer = openConnection(door.port);
+  const newcomer = openConnection(receiver.port);
   expect(await newcomer.send(post(100))).toBe(202);
   await expect.poll(() => cut).toBe(42);
   newcomer.close();

@@ -12,7 +12,7 @@ import {
   SECRET,
   type SignedPost,
   signedPost,
-} from '../support/door.js';
+} from '../support/receiver.js';
 
 function open({ body, headers }: SignedPost): Opened {
   const signature = headers['x-registry-signature-256'] ?? null;

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { NewDelivery, StoreResult } from '../../src/inbox/delivery.js';
 import { createGroupCommit, NotStoredError } from '../../src/webhook/group-commit.js';
-import { createDoorPort } from '../../src/store/sqlite/inbox/door.js';
+import { createReceiverPort } from '../../src/store/sqlite/inbox/receiver.js';
 import { holdLock } from '../support/held.js';
 import { acceptedDelivery as arrived, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
@@ -14,7 +14,7 @@ const BAD = acceptedDelivery({ reason: 'accepted and ignored at once' });
 
 function counted(folder?: string) {
   const db = temporaryInbox(folder);
-  const inbox = createDoorPort(db, () => NOON);
+  const inbox = createReceiverPort(db, () => NOON);
   const groups: number[] = [];
   const store = (deliveries: readonly NewDelivery[]): Promise<readonly StoreResult[]> => {
     groups.push(deliveries.length);
@@ -179,7 +179,7 @@ test('a stranger who holds the lock is waited for once, not once for each delive
     return exec(sql);
   };
   const three = Array.from({ length: 3 }, () => acceptedDelivery());
-  const results = await createDoorPort(db, () => NOON).store(three);
+  const results = await createReceiverPort(db, () => NOON).store(three);
   expect(asked).toBe(1);
   expect(results).toEqual(three.map(() => ({ failure: expect.objectContaining({ code: 'SQLITE_BUSY' }) })));
 });

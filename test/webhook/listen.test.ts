@@ -1,17 +1,17 @@
 import express, { type RequestHandler } from 'express';
 import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../src/webhook/listen.js';
-import { openDoor, requestBytes, signedPost } from '../support/door.js';
+import { openReceiver, requestBytes, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
 import { openSocket, readAll } from '../support/wire.js';
 
 const QUICK = { headersTimeoutMs: 200, requestTimeoutMs: 400, checkIntervalMs: 20 };
 
 test('T14 slow headers are cut before a slow body, and both before a patient good post is harmed', async () => {
-  const door = await openDoor(QUICK);
+  const receiver = await openReceiver(QUICK);
   const ended: string[] = [];
-  const slowHeaders = await openSocket(door.port);
-  const slowBody = await openSocket(door.port);
+  const slowHeaders = await openSocket(receiver.port);
+  const slowBody = await openSocket(receiver.port);
   slowHeaders.write('POST /webhooks HTTP/1.1\r\nhost: x\r\nx-slow: ');
   slowBody.write('POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"sig');
   const answers = await Promise.all([
@@ -23,23 +23,23 @@ test('T14 slow headers are cut before a slow body, and both before a patient goo
     expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\ncontent-type: application\/problem\+json\r\n/);
   }
   const good = signedPost();
-  expect((await door.post(good.body, good.headers)).status).toBe(202);
+  expect((await receiver.post(good.body, good.headers)).status).toBe(202);
 });
 
 test('T14 a body that drips byte by byte is cut as well', async () => {
-  const door = await openDoor(QUICK);
-  const socket = await openSocket(door.port);
+  const receiver = await openReceiver(QUICK);
+  const socket = await openSocket(receiver.port);
   socket.write('POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 60000\r\n\r\n');
   const drip = setInterval(() => socket.write('x'), 10);
   expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 408 /);
   clearInterval(drip);
-  expect(door.stored()).toBe(0);
+  expect(receiver.stored()).toBe(0);
 });
 
 test('T14 200 idle sockets delay nobody, and are cut', async () => {
-  const door = await openDoor({ ...QUICK, headersTimeoutMs: 2000, requestTimeoutMs: 3000 });
+  const receiver = await openReceiver({ ...QUICK, headersTimeoutMs: 2000, requestTimeoutMs: 3000 });
   let cut = 0;
-  const idle = await Promise.all(Array.from({ length: 200 }, () => openSocket(door.port)));
+  const idle = await Promise.all(Array.from({ length: 200 }, () => openSocket(receiver.port)));
   const closed = Promise.all(
     idle.map(async socket => {
       await readAll(socket);
@@ -47,7 +47,7 @@ test('T14 200 idle sockets delay nobody, and are cut', async () => {
     }),
   );
   const good = signedPost();
-  expect((await door.post(good.body, good.headers)).status).toBe(202);
+  expect((await receiver.post(good.body, good.headers)).status).toBe(202);
   expect(cut).toBe(0);
   await closed;
   expect(cut).toBe(200);
@@ -89,25 +89,25 @@ test('a sender that closes its half after its post is answered all the same, how
 });
 
 test('a sender that closes its half too early is not answered 202', async () => {
-  const door = await openDoor();
+  const receiver = await openReceiver();
   const good = signedPost();
-  const socket = await openSocket(door.port);
+  const socket = await openSocket(receiver.port);
   socket.end(requestBytes(good).subarray(0, -5));
   expect(await readAll(socket)).not.toMatch(/ 202 /);
-  expect(door.stored()).toBe(0);
+  expect(receiver.stored()).toBe(0);
 });
 
 test('closing answers what is under way, cuts idle sockets and takes no more', async () => {
-  const door = await openDoor();
-  const idle = await openSocket(door.port);
+  const receiver = await openReceiver();
+  const idle = await openSocket(receiver.port);
   const cut = readAll(idle);
-  const connection = openConnection(door.port);
+  const connection = openConnection(receiver.port);
   expect(await connection.send(requestBytes(signedPost()))).toBe(202);
   const underWay = connection.send(requestBytes(signedPost()));
   await new Promise(setImmediate);
-  await door.listening.close();
+  await receiver.listening.close();
   expect([202, 0]).toContain(await underWay);
   expect(await cut).toBe('');
-  expect(door.stored()).toBe(door.answers.filter(answer => answer.status === 202).length);
-  await expect(openSocket(door.port)).rejects.toThrow('ECONNREFUSED');
+  expect(receiver.stored()).toBe(receiver.answers.filter(answer => answer.status === 202).length);
+  await expect(openSocket(receiver.port)).rejects.toThrow('ECONNREFUSED');
 });

@@ -6,7 +6,7 @@ import { listen } from '../../src/webhook/listen.js';
 import type { PostEnd, Post } from '../../src/webhook/posts.js';
 import { createReceiver, type ReceiverOptions } from '../../src/webhook/receiver.js';
 import { signDelivery, verifySignature } from '../../src/webhook/signature.js';
-import { acceptHere, OLD_SECRET, payloadOf, requestBytes, SECRET, signedPost } from '../support/door.js';
+import { acceptHere, OLD_SECRET, payloadOf, requestBytes, SECRET, signedPost } from '../support/receiver.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { openConnection } from '../support/load.js';
 import { tablesIn } from '../support/tables.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createAcceptPosts, type Post } from '../../src/webhook/posts.js';
-import { APP_ID, SECRET, signedPost } from '../support/door.js';
+import { APP_ID, SECRET, signedPost } from '../support/receiver.js';
 
 function genuine(): Post {
   const { body, headers } = signedPost();

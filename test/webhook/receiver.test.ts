@@ -2,16 +2,16 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { EVENTS } from '../../src/registry/model.js';
 import {
-  type Door,
+  type Receiver,
   installationOf,
   OLD_SECRET,
-  openDoor,
+  openReceiver,
   payloadOf,
   rawSignedPost,
   requestBytes,
   SECRET,
   signedPost,
-} from '../support/door.js';
+} from '../support/receiver.js';
 import { type LoadConnection, openConnection } from '../support/load.js';
 import { talk } from '../support/wire.js';
 
@@ -36,38 +36,38 @@ async function expectProblem(response: Response, status: number): Promise<void> 
   expect(text).not.toMatch(/\bat\b .*:\d+|node_modules|\/src\/|SQLITE|Error/);
 }
 
-async function postStatus(door: Door, post: { body: string; headers: Record<string, string> }) {
-  const response = await door.post(post.body, post.headers);
+async function postStatus(receiver: Receiver, post: { body: string; headers: Record<string, string> }) {
+  const response = await receiver.post(post.body, post.headers);
   await response.arrayBuffer();
   return response.status;
 }
 
 describe('a genuine delivery', () => {
   test('is answered 202 with its installation stored, whichever of the seven events it is', async () => {
-    const door = await openDoor();
+    const receiver = await openReceiver();
     for (const [index, event] of EVENTS.entries()) {
       const post = signedPost(
         payloadOf({ event, installation: installationOf({ id: `installation-${index}` }) }),
       );
-      expect(await postStatus(door, post)).toBe(202);
+      expect(await postStatus(receiver, post)).toBe(202);
     }
-    expect(door.db.prepare('SELECT event, installation_id FROM deliveries ORDER BY id').all()).toEqual(
+    expect(receiver.db.prepare('SELECT event, installation_id FROM deliveries ORDER BY id').all()).toEqual(
       EVENTS.map((event, index) => ({ event, installation_id: `installation-${index}` })),
     );
-    expect(await door.inbox.countJobs()).toMatchObject({ waiting: 7 });
+    expect(await receiver.inbox.countJobs()).toMatchObject({ waiting: 7 });
   });
 
   test('T06 may be signed with either live secret, and which one is counted', async () => {
-    const door = await openDoor();
-    expect(await postStatus(door, signedPost())).toBe(202);
-    expect(await postStatus(door, signedPost(payloadOf(), { secret: OLD_SECRET }))).toBe(202);
-    expect(await postStatus(door, signedPost(payloadOf(), { secret: `${SECRET}x` }))).toBe(401);
-    expect(door.answers.map(answer => answer.delivery?.secretIndex)).toEqual([0, 1, undefined]);
-    expect(door.db.prepare('SELECT secret_index FROM deliveries').pluck().all()).toEqual([0, 1]);
+    const receiver = await openReceiver();
+    expect(await postStatus(receiver, signedPost())).toBe(202);
+    expect(await postStatus(receiver, signedPost(payloadOf(), { secret: OLD_SECRET }))).toBe(202);
+    expect(await postStatus(receiver, signedPost(payloadOf(), { secret: `${SECRET}x` }))).toBe(401);
+    expect(receiver.answers.map(answer => answer.delivery?.secretIndex)).toEqual([0, 1, undefined]);
+    expect(receiver.db.prepare('SELECT secret_index FROM deliveries').pluck().all()).toEqual([0, 1]);
   });
 
   test('T10 T12 that cannot be used is answered 202, stored and ignored without a job', async () => {
-    const door = await openDoor();
+    const receiver = await openReceiver();
     const posts = [
       signedPost(payloadOf({ installation: installationOf({ appId: 'another' }) })),
       rawSignedPost('no base64 at all'),
@@ -75,23 +75,23 @@ describe('a genuine delivery', () => {
       signedPost('{"__proto__":{"polluted":1}}'),
       signedPost('{"event":"installed","event":"uninstalled"}'),
     ];
-    for (const post of posts) expect(await postStatus(door, post)).toBe(202);
-    expect(door.db.prepare('SELECT verdict, reason, job_id FROM deliveries').all()).toEqual(
+    for (const post of posts) expect(await postStatus(receiver, post)).toBe(202);
+    expect(receiver.db.prepare('SELECT verdict, reason, job_id FROM deliveries').all()).toEqual(
       ['other_app', 'not_base64', 'nested_too_deep', 'prototype_key', 'duplicate_key'].map(reason => ({
         verdict: 'ignored',
         reason,
         job_id: null,
       })),
     );
-    expect(await door.inbox.signedTexts(1, 1)).toEqual([{ id: 2, signedData: 'no base64 at all' }]);
-    expect(await door.inbox.countJobs()).toMatchObject({ waiting: 0 });
+    expect(await receiver.inbox.signedTexts(1, 1)).toEqual([{ id: 2, signedData: 'no base64 at all' }]);
+    expect(await receiver.inbox.countJobs()).toMatchObject({ waiting: 0 });
     expect('polluted' in {}).toBe(false);
   });
 });
 
 describe('a forged delivery', () => {
   test('T01 is rejected and not stored: 2,000 random changes, with a genuine one among every 20', async () => {
-    const door = await openDoor();
+    const receiver = await openReceiver();
     let genuine = 0;
     let next = 0;
     const one = async (connection: LoadConnection, index: number): Promise<void> => {
@@ -104,7 +104,7 @@ describe('a forged delivery', () => {
         expect(await connection.send(requestBytes(forged))).toBe(401);
       }
     };
-    const connections = Array.from({ length: 20 }, () => openConnection(door.port));
+    const connections = Array.from({ length: 20 }, () => openConnection(receiver.port));
     await Promise.all(
       connections.map(async connection => {
         for (let index = next++; index < 2000; index = next++) await one(connection, index);
@@ -112,7 +112,7 @@ describe('a forged delivery', () => {
       }),
     );
     expect(genuine).toBe(100);
-    expect(door.stored()).toBe(100);
+    expect(receiver.stored()).toBe(100);
   });
 
   test.each([
@@ -127,19 +127,22 @@ describe('a forged delivery', () => {
     ['capital digits', (good: string) => `sha256=${good.slice(7).toUpperCase()}`],
     ['letters that are no ASCII', (good: string) => `${good.slice(0, -1)}\u00e9`],
   ])('T02 with %s has one and the same answer', async (_title, header) => {
-    const door = await openDoor();
+    const receiver = await openReceiver();
     const { body, headers } = signedPost();
     const good = headers['x-registry-signature-256'] ?? '';
     const given = typeof header === 'function' ? header(good) : header;
-    const response = await door.post(body, given === undefined ? {} : { 'x-registry-signature-256': given });
+    const response = await receiver.post(
+      body,
+      given === undefined ? {} : { 'x-registry-signature-256': given },
+    );
     expect(response.status).toBe(401);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(await response.json()).toEqual(REFUSAL);
-    expect(door.stored()).toBe(0);
+    expect(receiver.stored()).toBe(0);
   });
 
   test('T02 with two headers is rejected, even if one is good', async () => {
-    const door = await openDoor();
+    const receiver = await openReceiver();
     const { body, headers } = signedPost();
     const good = headers['x-registry-signature-256'] ?? '';
     for (const signatures of [
@@ -153,11 +156,11 @@ describe('a forged delivery', () => {
         'connection: close',
         ...signatures.map(signature => `x-registry-signature-256: ${signature}`),
       ];
-      const answer = await talk(door.port, `${head.join('\r\n')}\r\n\r\n${body}`);
+      const answer = await talk(receiver.port, `${head.join('\r\n')}\r\n\r\n${body}`);
       expect(answer).toMatch(/^HTTP\/1\.1 401 /);
       expect(answer).toContain(JSON.stringify(REFUSAL));
     }
-    expect(door.stored()).toBe(0);
+    expect(receiver.stored()).toBe(0);
   });
 });
 
@@ -165,9 +168,9 @@ describe('what is no delivery', () => {
   test.each(['{}', '{"signedData":null}', '{"signedData":1}', '{"signedData":[]}', '{"signedData":{}}'])(
     'T05 %s is answered 400',
     async body => {
-      const door = await openDoor();
-      await expectProblem(await door.post(body), 400);
-      expect(door.stored()).toBe(0);
+      const receiver = await openReceiver();
+      await expectProblem(await receiver.post(body), 400);
+      expect(receiver.stored()).toBe(0);
     },
   );
 
@@ -181,17 +184,17 @@ describe('what is no delivery', () => {
     ['a byte order mark', 400, '\uFEFF{"signedData":"e30="}', {}],
     ['nothing', 400, '', {}],
   ])('T13 %s is answered %d', async (_title, status, body, headers) => {
-    const door = await openDoor();
-    await expectProblem(await door.post(body, headers), status);
-    expect(door.stored()).toBe(0);
+    const receiver = await openReceiver();
+    await expectProblem(await receiver.post(body, headers), status);
+    expect(receiver.stored()).toBe(0);
   });
 
   test('T13 65 kB without a length is answered 413, and the connection goes on', async () => {
-    const door = await openDoor();
+    const receiver = await openReceiver();
     const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
     const good = signedPost();
     const answer = await talk(
-      door.port,
+      receiver.port,
       `POST /webhooks HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(3)}0\r\n\r\n` +
         `POST /webhooks HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${good.body.length}\r\n` +
         `x-registry-signature-256: ${good.headers['x-registry-signature-256']}\r\n\r\n${good.body}`,
@@ -201,21 +204,21 @@ describe('what is no delivery', () => {
   });
 
   test('T13 a body of exactly 64 kB is read, with or without a declared UTF-8', async () => {
-    const door = await openDoor();
+    const receiver = await openReceiver();
     const bare = signedPost(payloadOf(), { outer: { pad: '' } });
     const pad = 'x'.repeat(65_536 - Buffer.byteLength(bare.body));
     const { body, headers } = signedPost(payloadOf(), { outer: { pad } });
     expect(Buffer.byteLength(body)).toBe(65_536);
-    expect(await postStatus(door, { body, headers })).toBe(202);
+    expect(await postStatus(receiver, { body, headers })).toBe(202);
     const type = { 'content-type': 'Application/JSON; charset="UTF-8"' };
-    expect(await postStatus(door, { body, headers: { ...headers, ...type } })).toBe(202);
+    expect(await postStatus(receiver, { body, headers: { ...headers, ...type } })).toBe(202);
   });
 
   test.each(['GET', 'PUT', 'OPTIONS', 'DELETE', 'PATCH'])(
     'T16 %s is answered 405 with what is allowed',
     async method => {
-      const door = await openDoor();
-      const response = await fetch(`${door.url}/webhooks`, { method });
+      const receiver = await openReceiver();
+      const response = await fetch(`${receiver.url}/webhooks`, { method });
       expect(response.headers.get('allow')).toBe('POST');
       await expectProblem(response, 405);
     },
@@ -232,37 +235,37 @@ describe('what is no delivery', () => {
     '/%00',
     '/..%2f..%2fetc%2fpasswd',
   ])('T16 a post to %s is answered 404', async path => {
-    const door = await openDoor();
+    const receiver = await openReceiver();
     const { body, headers } = signedPost();
-    const response = await fetch(door.url + path, { method: 'POST', headers, body });
+    const response = await fetch(receiver.url + path, { method: 'POST', headers, body });
     await expectProblem(response, 404);
-    expect(door.stored()).toBe(0);
+    expect(receiver.stored()).toBe(0);
   });
 
   test('T16 a path that cannot be decoded is answered without a word about us', async () => {
-    const door = await openDoor();
-    const response = await fetch(`${door.url}/%E0%A4%A`);
+    const receiver = await openReceiver();
+    const response = await fetch(`${receiver.url}/%E0%A4%A`);
     await expectProblem(response, response.status);
     expect([400, 404]).toContain(response.status);
   });
 
   test('T16 what is no HTTP is answered 400 as a problem', async () => {
-    const door = await openDoor();
-    const answer = await talk(door.port, 'BLURB\r\n\r\n');
+    const receiver = await openReceiver();
+    const answer = await talk(receiver.port, 'BLURB\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\ncontent-type: application\/problem\+json/);
   });
 
   test('the front page says what is here', async () => {
-    const door = await openDoor();
-    const response = await fetch(door.url);
+    const receiver = await openReceiver();
+    const response = await fetch(receiver.url);
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('/webhooks');
-    await expectProblem(await fetch(door.url, { method: 'POST' }), 405);
+    await expectProblem(await fetch(receiver.url, { method: 'POST' }), 405);
   });
 
   test('T79 who comes back from the registry’s page reads one fixed page, and nothing of the address is kept or said', async () => {
-    const door = await openDoor();
-    const address = `${door.url}/installed?state=s3cret&installationId=i-1&event=installed`;
+    const receiver = await openReceiver();
+    const address = `${receiver.url}/installed?state=s3cret&installationId=i-1&event=installed`;
     const response = await fetch(address);
     expect(response.status).toBe(200);
     const text = await response.text();
@@ -271,7 +274,7 @@ describe('what is no delivery', () => {
     expect(response.headers.get('referrer-policy')).toBe('no-referrer');
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('content-security-policy')).toBe("default-src 'none'");
-    expect({ jobs: (await door.inbox.countJobs()).waiting, deliveries: door.stored() }).toEqual({
+    expect({ jobs: (await receiver.inbox.countJobs()).waiting, deliveries: receiver.stored() }).toEqual({
       jobs: 0,
       deliveries: 0,
     });

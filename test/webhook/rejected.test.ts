@@ -9,7 +9,7 @@ import { readHealth } from '../../src/query/inbox/health.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { readStatus } from '../../src/query/reads/status.js';
 import { createRejectionCounter } from '../../src/webhook/rejected.js';
-import { openDoor, payloadOf, signedPost } from '../support/door.js';
+import { openReceiver, payloadOf, signedPost } from '../support/receiver.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
 function rejected(overrides: Partial<Rejected> = {}): Rejected {
@@ -29,7 +29,7 @@ async function lookAt(check: 'rejected_webhooks' | 'duplicates', reader: Reader,
 }
 
 test('T01 T02 each rejected webhook tells its reason and whose signature header came, and nothing is stored', async () => {
-  const door = await openDoor();
+  const receiver = await openReceiver();
   const { body, headers } = signedPost(payloadOf(), { secret: 'another secret' });
   const signature = headers['x-registry-signature-256'] ?? '';
   const posts: [string, Record<string, string>][] = [
@@ -42,9 +42,9 @@ test('T01 T02 each rejected webhook tells its reason and whose signature header 
     ['x'.repeat(70_000), headers],
     [body, { ...headers, 'content-type': 'text/plain' }],
   ];
-  for (const [text, given] of posts) await (await door.post(text, given)).arrayBuffer();
+  for (const [text, given] of posts) await (await receiver.post(text, given)).arrayBuffer();
   expect(
-    door.answers.map(({ status, rejected }) => [status, rejected?.reason, rejected?.headerPrefix]),
+    receiver.answers.map(({ status, rejected }) => [status, rejected?.reason, rejected?.headerPrefix]),
   ).toEqual([
     [401, 'signature_not_valid', 'registry'],
     [401, 'no_signature', ''],
@@ -55,8 +55,8 @@ test('T01 T02 each rejected webhook tells its reason and whose signature header 
     [413, 'too_large', 'registry'],
     [415, 'wrong_content_type', 'registry'],
   ]);
-  expect(door.answers[0]?.sender).toBe('127.0.0.1');
-  expect(door.stored()).toBe(0);
+  expect(receiver.answers[0]?.sender).toBe('127.0.0.1');
+  expect(receiver.stored()).toBe(0);
 });
 
 test('T01 a flood of forged webhooks is written together, the first of them at once', async () => {

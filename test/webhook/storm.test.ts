@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import {
-  type Door,
-  openDoor,
+  type Receiver,
+  openReceiver,
   payloadOf,
   requestBytes,
   type SignedPost,
   signedPost,
-} from '../support/door.js';
+} from '../support/receiver.js';
 import { holdLock } from '../support/held.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { openConnection } from '../support/load.js';
@@ -21,12 +21,16 @@ function forged(nonce: number): SignedPost {
 }
 
 /** Sends all posts over some connections at once; answers the statuses in order. */
-async function postAll(door: Door, posts: readonly SignedPost[], connections: number): Promise<number[]> {
+async function postAll(
+  receiver: Receiver,
+  posts: readonly SignedPost[],
+  connections: number,
+): Promise<number[]> {
   const statuses: number[] = [];
   let next = 0;
   await Promise.all(
     Array.from({ length: connections }, async () => {
-      const connection = openConnection(door.port);
+      const connection = openConnection(receiver.port);
       for (let index = next++; index < posts.length; index = next++) {
         const post = posts[index];
         if (post !== undefined) statuses[index] = await connection.send(requestBytes(post));
@@ -38,28 +42,28 @@ async function postAll(door: Door, posts: readonly SignedPost[], connections: nu
 }
 
 test('T09 50 identical posts at once are all answered 202, and lead to one job', async () => {
-  const door = await openDoor();
+  const receiver = await openReceiver();
   const post = genuine(0);
   const statuses = await postAll(
-    door,
+    receiver,
     Array.from({ length: 50 }, () => post),
     50,
   );
   expect(statuses).toEqual(Array.from({ length: 50 }, () => 202));
-  expect(door.stored()).toBe(50);
-  expect(await door.inbox.countJobs()).toMatchObject({ waiting: 1 });
-  expect(door.db.prepare('SELECT count(*) FROM signed_texts').pluck().get()).toBe(1);
+  expect(receiver.stored()).toBe(50);
+  expect(await receiver.inbox.countJobs()).toMatchObject({ waiting: 1 });
+  expect(receiver.db.prepare('SELECT count(*) FROM signed_texts').pluck().get()).toBe(1);
 });
 
 test('T15 50 genuine posts among 3,000 forged ones are all accepted', async () => {
-  const door = await openDoor();
+  const receiver = await openReceiver();
   const posts = Array.from({ length: 3050 }, (_, index) =>
     index % 61 === 0 ? genuine(index) : forged(index),
   );
-  const statuses = await postAll(door, posts, 32);
+  const statuses = await postAll(receiver, posts, 32);
   expect(statuses.filter(status => status === 401)).toHaveLength(3000);
   expect(statuses.filter((_, index) => index % 61 === 0)).toEqual(Array.from({ length: 50 }, () => 202));
-  expect(door.stored()).toBe(50);
+  expect(receiver.stored()).toBe(50);
 });
 
 async function expectTurnedAway(response: Response): Promise<void> {
@@ -70,38 +74,42 @@ async function expectTurnedAway(response: Response): Promise<void> {
 }
 
 test('T17 a full disk turns deliveries away with 503, and is forgotten once there is room', async () => {
-  const door = await openDoor();
-  const pages = Number(door.db.pragma('page_count', { simple: true }));
-  door.db.pragma(`max_page_count = ${pages}`);
+  const receiver = await openReceiver();
+  const pages = Number(receiver.db.pragma('page_count', { simple: true }));
+  receiver.db.pragma(`max_page_count = ${pages}`);
   const posts = Array.from({ length: 40 }, (_, index) => genuine(index));
-  const statuses = await postAll(door, posts, 8);
+  const statuses = await postAll(receiver, posts, 8);
   expect(new Set(statuses)).toEqual(new Set([202, 503]));
-  expect(door.stored()).toBe(statuses.filter(status => status === 202).length);
+  expect(receiver.stored()).toBe(statuses.filter(status => status === 202).length);
   const last = genuine(41);
-  await expectTurnedAway(await door.post(last.body, last.headers));
-  expect(door.answers.at(-1)).toMatchObject({ status: 503, stored: null, error: { code: 'SQLITE_FULL' } });
-  door.db.pragma('max_page_count = 100000');
-  expect((await door.post(last.body, last.headers)).status).toBe(202);
+  await expectTurnedAway(await receiver.post(last.body, last.headers));
+  expect(receiver.answers.at(-1)).toMatchObject({
+    status: 503,
+    stored: null,
+    error: { code: 'SQLITE_FULL' },
+  });
+  receiver.db.pragma('max_page_count = 100000');
+  expect((await receiver.post(last.body, last.headers)).status).toBe(202);
 });
 
 test('T17 a locked database turns deliveries away with 503, and is forgotten once it is free', async () => {
   const folder = temporaryFolder();
-  const door = await openDoor({ db: temporaryInbox(folder), thread: true });
+  const receiver = await openReceiver({ db: temporaryInbox(folder), thread: true });
   const release = holdLock(join(folder, 'inbox.db'));
   onTestFinished(release);
   const { body, headers } = genuine(0);
-  const turnedAway = await Promise.all(Array.from({ length: 20 }, () => door.post(body, headers)));
+  const turnedAway = await Promise.all(Array.from({ length: 20 }, () => receiver.post(body, headers)));
   for (const response of turnedAway) await expectTurnedAway(response);
-  expect((await door.post('{}')).status).toBe(400);
+  expect((await receiver.post('{}')).status).toBe(400);
   release();
-  expect((await door.post(body, headers)).status).toBe(202);
-  expect(door.stored()).toBe(1);
+  expect((await receiver.post(body, headers)).status).toBe(202);
+  expect(receiver.stored()).toBe(1);
 });
 
 test('too many deliveries that wait are turned away with 503', async () => {
-  const door = await openDoor({ maxWaiting: 3 });
+  const receiver = await openReceiver({ maxWaiting: 3 });
   const posts = Array.from({ length: 200 }, (_, index) => genuine(index));
-  const statuses = await postAll(door, posts, 64);
+  const statuses = await postAll(receiver, posts, 64);
   expect(new Set(statuses)).toEqual(new Set([202, 503]));
-  expect(door.stored()).toBe(statuses.filter(status => status === 202).length);
+  expect(receiver.stored()).toBe(statuses.filter(status => status === 202).length);
 });

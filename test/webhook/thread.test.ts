@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Post } from '../../src/webhook/posts.js';
-import { type DoorThread, startDoorThread } from '../../src/webhook/thread.js';
-import { APP_ID, payloadOf, SECRET, signedPost, THREAD_ENTRY } from '../support/door.js';
+import { type ReceiverThread, startReceiverThread } from '../../src/webhook/thread.js';
+import { APP_ID, payloadOf, SECRET, signedPost, THREAD_ENTRY } from '../support/receiver.js';
 import { holdLock } from '../support/held.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
-async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY): Promise<DoorThread> {
-  const thread = await startDoorThread({
+async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY): Promise<ReceiverThread> {
+  const thread = await startReceiverThread({
     entry,
     workerData: {
       store: { dataDir: dirname(file), diskReserveMb: null, database: null },

@@ -15,7 +15,7 @@ export type WhenReady = (ready: Ready, stopping: AbortSignal) => Promise<void>;
 
 /**
  * `receive`, `work` and `console` as processes of their own, the same code as the Procfile, so that a busy worker never
- * stalls the door. They write to our own output, and stop when we do, even when we are killed: their channel to us closes.
+ * stalls the receiver. They write to our own output, and stop when we do, even when we are killed: their channel to us closes.
  * Nobody is to be sent to the receiver's port before `whenReady` is told it.
  */
 export async function runChildren(

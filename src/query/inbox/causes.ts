@@ -34,7 +34,7 @@ async function readAccessCauses({ db }: Reader): Promise<Cause[]> {
     : [];
 }
 
-/** What the door has turned away since yesterday; it is a fault of ours where nothing genuine came since that began. */
+/** What the receiver has turned away since yesterday; it is a fault of ours where nothing genuine came since that began. */
 export async function readRejectionCauses(reader: Reader, now: number) {
   const sums = await sumRejected(reader, new Date(now - DAY_MS).toISOString());
   const acceptedAt = (await readAcceptedAt(reader)) ?? '';

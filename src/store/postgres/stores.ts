@@ -106,7 +106,7 @@ const OWNER =
 
 /**
  * Rows are gone with the commit. Vacuumed, their space is free, and their bytes stand in it until it is written again:
- * what rewrites the files locks tables that a door or a worker needs, and is the owner's to choose.
+ * what rewrites the files locks tables that a receiver or a worker needs, and is the owner's to choose.
  */
 async function erase(postgres: Postgres, vacuum: boolean): Promise<Erased> {
   const kept = vacuum ? await vacuumAll(postgres) : [DEAD_ROWS];

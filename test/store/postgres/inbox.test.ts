@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { stateOf } from '../../../src/store/postgres/errors.js';
 import { grantsTo } from '../../../src/store/contract/grants.js';
-import { createDoorPort } from '../../../src/store/postgres/inbox/door.js';
+import { createReceiverPort } from '../../../src/store/postgres/inbox/receiver.js';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { isTurn } from '../../../src/store/postgres/inbox/watch.js';
 import { openPostgres, type Postgres } from '../../../src/store/postgres/open.js';
@@ -23,7 +23,7 @@ function changing(real: Postgres, change: (sql: string) => string): Postgres {
   return { ...real, query: (sql, ...more) => real.query(change(sql), ...more) };
 }
 
-test('each operation of a door and a worker is one round trip, whatever it takes, stores or ends', async () => {
+test('each operation of a receiver and a worker is one round trip, whatever it takes, stores or ends', async () => {
   const real = openAs(await emptyDatabase());
   let trips = 0;
   const counted = changing(real, sql => {
@@ -75,7 +75,7 @@ async function flushAtCommit(change: (sql: string) => string): Promise<unknown> 
     );
   });
   const lazy = openTemporary({ ...database, url: `${database.url}&options=-c%20synchronous_commit=off` });
-  expect(await createDoorPort(changing(lazy, change), null).store([delivery()])).toMatchObject([
+  expect(await createReceiverPort(changing(lazy, change), null).store([delivery()])).toMatchObject([
     { isDuplicate: false },
   ]);
   return (await owner.query('SELECT flush FROM public.at_commit'))[0];
@@ -90,8 +90,8 @@ test('it would not be, were nothing to refer to what asks for the flush', async 
   expect(await flushAtCommit(broken)).toEqual({ flush: 'off' });
 });
 
-/** Two doors are sent the same installations in opposite orders, again and again. */
-async function deadlocksOfDoors(unsorted: boolean): Promise<number> {
+/** Two receivers are sent the same installations in opposite orders, again and again. */
+async function deadlocksOfReceivers(unsorted: boolean): Promise<number> {
   const database = await temporaryDatabase();
   const owner = openTemporary(database);
   if (unsorted) await breakFunction(owner, 'store_new', 'ORDER BY job_key COLLATE "C"', 'ORDER BY min(n)');
@@ -109,24 +109,26 @@ async function deadlocksOfDoors(unsorted: boolean): Promise<number> {
     },
   });
   const ids = Array.from({ length: 60 }, (_, index) => `i-${index}`);
-  const doors = [ids, ids.toReversed()].map(order => ({
+  const receivers = [ids, ids.toReversed()].map(order => ({
     order,
-    port: createDoorPort(counting(openTemporary(hasty)), null),
+    port: createReceiverPort(counting(openTemporary(hasty)), null),
   }));
   for (let round = 0; round < 12 && deadlocks.length === 0; round += 1) {
-    const results = await Promise.all(doors.map(({ order, port }) => port.store(order.map(ofInstallation))));
+    const results = await Promise.all(
+      receivers.map(({ order, port }) => port.store(order.map(ofInstallation))),
+    );
     expect(results.flat().filter(result => 'failure' in result)).toEqual([]);
     await owner.query("UPDATE inbox.jobs SET run_at = run_at + interval '1 hour'");
   }
   return deadlocks.length;
 }
 
-test('groups of two doors never wait for one another', async () => {
-  expect(await deadlocksOfDoors(false)).toBe(0);
+test('groups of two receivers never wait for one another', async () => {
+  expect(await deadlocksOfReceivers(false)).toBe(0);
 });
 
 test('they would, were their jobs asked for as they came', async () => {
-  expect(await deadlocksOfDoors(true)).toBeGreaterThan(0);
+  expect(await deadlocksOfReceivers(true)).toBeGreaterThan(0);
 });
 
 /** One worker claims while another, which saw another job of the same organization, has not committed yet. */
@@ -177,21 +179,21 @@ test('a job that somebody else is at is left to the next claim, and nobody waits
   expect(await box.claim({ now: NOON, leaseMs: LEASE_MS, slots: 9 })).toHaveLength(1);
 });
 
-test('a door needs the rights of one that receives, and has none on the mirror', async () => {
+test('a receiver needs the rights of one that receives, and has none on the mirror', async () => {
   const database = await temporaryDatabase();
   const granted = await openGranted(openTemporary(database), database, 'receive');
-  const door = createDoorPort(granted, null);
+  const receiver = createReceiverPort(granted, null);
   const again = acceptedDelivery();
-  expect(await door.findObstacle()).toBeNull();
-  expect(await door.store([receivedBy(NOON, again), receivedBy(NOON, again)])).toMatchObject([
+  expect(await receiver.findObstacle()).toBeNull();
+  expect(await receiver.store([receivedBy(NOON, again), receivedBy(NOON, again)])).toMatchObject([
     { isDuplicate: false },
     { isDuplicate: true },
   ]);
-  expect(await door.store([receivedBy(NOON, again)])).toMatchObject([{ isDuplicate: true }]);
-  await door.countRejected([
+  expect(await receiver.store([receivedBy(NOON, again)])).toMatchObject([{ isDuplicate: true }]);
+  await receiver.countRejected([
     { reason: 'no_signature', status: 401, headerPrefix: '', rejected: 1, newestMsAgo: 0 },
   ]);
-  const pulse = await door.heartbeat({ role: 'receive', host: 'here', pid: 1, startedAt: NOON });
+  const pulse = await receiver.heartbeat({ role: 'receive', host: 'here', pid: 1, startedAt: NOON });
   expect(Object.keys(pulse.seenAt)).toEqual(['receive']);
   await expect(granted.query('SELECT 1 FROM mirror.origin')).rejects.toThrow('permission denied');
 });
@@ -210,24 +212,24 @@ test.each(Object.entries(TROUBLES))(
   async (_title, [begin, end]) => {
     const database = await temporaryDatabase();
     const owner = openTemporary(database);
-    const role = `door_of_${database.name}`;
+    const role = `receiver_of_${database.name}`;
     await owner.query(`CREATE ROLE ${role} LOGIN`);
     for (const grant of grantsTo('receive', role)) await owner.query(grant);
     const url = database.url.replace('//postgres@', `//${role}@`);
     const postgres = openPostgres({ url, name: 'test', connections: 2, onFault: () => undefined });
     onTestFinished(postgres.close);
-    const door = createDoorPort(postgres, null);
+    const receiver = createReceiverPort(postgres, null);
     const change = async (sql: string) => {
       await owner.query(sql.replace('#', role));
       await owner.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role]);
     };
-    expect(await door.store([delivery()])).toMatchObject([{ isDuplicate: false }]);
+    expect(await receiver.store([delivery()])).toMatchObject([{ isDuplicate: false }]);
     await change(begin);
     const away = { failure: { code: 'away' } };
-    await expect.poll(() => door.findObstacle()).toMatchObject({ code: 'away' });
-    expect(await door.store([delivery(), delivery()])).toMatchObject([away, away]);
+    await expect.poll(() => receiver.findObstacle()).toMatchObject({ code: 'away' });
+    expect(await receiver.store([delivery(), delivery()])).toMatchObject([away, away]);
     await change(end);
-    await expect.poll(() => door.store([delivery()])).toMatchObject([{ isDuplicate: false }]);
+    await expect.poll(() => receiver.store([delivery()])).toMatchObject([{ isDuplicate: false }]);
     expect(await owner.query('SELECT count(*) AS rows FROM inbox.deliveries')).toEqual([{ rows: 2 }]);
   },
 );
@@ -235,15 +237,15 @@ test.each(Object.entries(TROUBLES))(
 test('T17 where nobody listens it is said without a word of the password', async () => {
   const faults: Error[] = [];
   const nobody = openPostgres({
-    url: 'postgres://door:secret-of-the-door@127.0.0.1:1/mirror',
+    url: 'postgres://receiver:secret-of-the-receiver@127.0.0.1:1/mirror',
     name: 'test',
     connections: 2,
     onFault: error => faults.push(error),
   });
-  const results = await createDoorPort(nobody, null).store([delivery(), delivery()]);
+  const results = await createReceiverPort(nobody, null).store([delivery(), delivery()]);
   expect(results).toMatchObject([{ failure: { code: 'away' } }, { failure: { code: 'away' } }]);
   expect(JSON.stringify(results)).toContain('ECONNREFUSED');
-  expect(JSON.stringify(results)).not.toContain('secret-of-the-door');
+  expect(JSON.stringify(results)).not.toContain('secret-of-the-receiver');
   await nobody.close();
   expect(faults).toEqual([]);
 });
@@ -253,12 +255,12 @@ test('a group that waits longer for a lock than it may is told so, and is not st
   const hasty = changing(openAs(database), sql =>
     sql.replace("'lock_timeout', '5000'", "'lock_timeout', '50'"),
   );
-  const door = createDoorPort(hasty, null);
+  const receiver = createReceiverPort(hasty, null);
   await openTemporary(database).transact(async query => {
     await query('LOCK TABLE inbox.deliveries');
-    expect(await door.store([delivery()])).toMatchObject([{ failure: { code: 'away' } }]);
+    expect(await receiver.store([delivery()])).toMatchObject([{ failure: { code: 'away' } }]);
   });
-  expect(await door.store([delivery()])).toMatchObject([{ isDuplicate: false }]);
+  expect(await receiver.store([delivery()])).toMatchObject([{ isDuplicate: false }]);
 });
 
 test('whoever watches is woken once a second where a pooler forgets who listens', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { payloadOf, installationOf, signedPost } from '../../support/door.js';
+import { payloadOf, installationOf, signedPost } from '../../support/receiver.js';
 import { temporaryFolder } from '../../support/inbox.js';
 import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 import { startProcess } from '../../support/processes.js';

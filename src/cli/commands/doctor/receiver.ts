@@ -10,7 +10,7 @@ export type Receivers = Awaited<ReturnType<typeof readProcesses>>;
 const ANSWER_WITHIN_MS = 3000;
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** Of all that answer there, ours are those that store where this mirror is. The door refuses a GET, and says thereby that it is there, and which one it is. */
+/** Of all that answer there, ours are those that store where this mirror is. The receiver refuses a GET, and says thereby that it is there, and which one it is. */
 export async function checkReceiver(env: Environment, ours: Receivers): Promise<Finding> {
   const port = env['PORT'] || '8080';
   const named = env['HOST'] || '127.0.0.1';

@@ -53,7 +53,7 @@ export const TRIGGER = command({
 });
 
 /** How whoever was posted to answers what it takes and what it rejects, and what is known of it then. */
-interface Door {
+interface Receiver {
   readonly takes: Answers;
   readonly rejects: Answers;
   readonly advice: Readonly<Record<number, string>>;
@@ -62,7 +62,7 @@ interface Door {
 type Answers = readonly [from: number, to: number, says: string];
 
 const OTHER_SECRET = 'The receiver knows another secret: compare WEBHOOK_SECRETS here and there.';
-const OURS: Door = {
+const OURS: Receiver = {
   takes: [202, 202, 'It is stored. "carbon-mirror deliveries list" says what became of it.'],
   rejects: [
     401,
@@ -76,14 +76,14 @@ const OURS: Door = {
   },
 };
 /** What another receiver does with it is not for us to say. */
-const ELSEWHERE: Door = {
+const ELSEWHERE: Receiver = {
   takes: [200, 299, 'It was accepted there.'],
   rejects: [400, 499, 'It was rejected there, as it must be.'],
   advice: { 401: OTHER_SECRET, 404: 'Nothing takes it there: give the whole address with --url.' },
 };
 
 /** What nobody has signed must not be stored. */
-function demandAnswered({ takes, rejects, advice }: Door, status: number, isForged: boolean): string {
+function demandAnswered({ takes, rejects, advice }: Receiver, status: number, isForged: boolean): string {
   const [from, to, says] = isForged ? rejects : takes;
   if (status >= from && status <= to) return says;
   const isTaken = isForged && status >= takes[0] && status <= takes[1];

@@ -4,7 +4,7 @@ import type { Postgres } from '../open.js';
 import { createArrivals } from './arrivals.js';
 import { CHANNEL, createEnqueue } from './ask.js';
 import { createClaims } from './claim.js';
-import { createDoorPort } from './door.js';
+import { createReceiverPort } from './receiver.js';
 import { createKeeping } from './keeping.js';
 import { createPerform } from './perform.js';
 import { createSettlements } from './settle.js';
@@ -15,7 +15,7 @@ import { createWake } from './watch.js';
 export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPort {
   const { query } = postgres;
   const perform = createPerform(query, clock);
-  const door = createDoorPort(postgres, clock);
+  const receiver = createReceiverPort(postgres, clock);
   const settlements = createSettlements(query, perform);
   const { enqueue, enqueueOnce } = createEnqueue(perform);
   const { watch, asked } = createWake(postgres, CHANNEL);
@@ -30,12 +30,12 @@ export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPor
   }
 
   return {
-    ...door,
+    ...receiver,
     ...createClaims(query, perform),
     ...createArrivals(query, perform),
     ...createKeeping(query, perform),
     settle: settlements.settle,
-    store: andWake(door.store),
+    store: andWake(receiver.store),
     enqueue: andWake(enqueue),
     enqueueOnce: andWake(enqueueOnce),
     retryFailed: andWake(settlements.retryFailed),

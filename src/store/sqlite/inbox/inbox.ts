@@ -2,7 +2,7 @@ import type { InboxPort } from '../../../inbox/port.js';
 import { type Sqlite, write } from '../open.js';
 import { createArrivals } from './arrivals.js';
 import { createClaims } from './claim.js';
-import { createDoorPort } from './door.js';
+import { createReceiverPort } from './receiver.js';
 import { createEnqueue } from './enqueue.js';
 import { createKeeping } from './keeping.js';
 import { createSettlements } from './settle.js';
@@ -12,7 +12,7 @@ import { createWake } from './wake.js';
 
 /** On a connection of this thread: each operation is done before its promise is handed out. */
 export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
-  const door = createDoorPort(db, now);
+  const receiver = createReceiverPort(db, now);
   const settlements = createSettlements(db, now);
   const enqueue = createEnqueue(db);
   const waiting = createWaiting(db);
@@ -20,14 +20,14 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
   const { watch, asked } = createWake(db);
 
   return {
-    ...door,
+    ...receiver,
     ...createClaims(db, waiting, now),
     ...settlements,
     ...createArrivals(db, now),
     ...createKeeping(db, now),
     store: deliveries => {
       asked();
-      return door.store(deliveries);
+      return receiver.store(deliveries);
     },
     enqueue: async jobs => {
       asked();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describeFailure } from '../../../inbox/delivery.js';
-import type { DoorPort } from '../../../inbox/port.js';
+import type { ReceiverPort } from '../../../inbox/port.js';
 import { openDatabase, type Sqlite, write } from '../open.js';
 import { createStore } from './deliveries.js';
 import { createCountRejected } from './rejected.js';
@@ -12,14 +12,14 @@ const BUSY_MS = 250;
 const CHECKPOINT_PAGES = 4000;
 
 /** On an inbox.db that has been migrated. */
-export function openDoorPort(dataDir: string, now: () => number): DoorPort {
+export function openReceiverPort(dataDir: string, now: () => number): ReceiverPort {
   const db = openDatabase(join(dataDir, 'inbox.db'), { busyTimeoutMs: BUSY_MS });
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  return createDoorPort(db, now);
+  return createReceiverPort(db, now);
 }
 
 /** On a connection of this thread: each operation is done before its promise is handed out. */
-export function createDoorPort(db: Sqlite, now: () => number): DoorPort {
+export function createReceiverPort(db: Sqlite, now: () => number): ReceiverPort {
   const store = createStore(db);
   const countRejected = createCountRejected(db);
   const beat = createHeartbeat(db);

@@ -2,14 +2,14 @@ import { dirname } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Sqlite } from '../../src/store/sqlite/open.js';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
-import { createDoorPort } from '../../src/store/sqlite/inbox/door.js';
+import { createReceiverPort } from '../../src/store/sqlite/inbox/receiver.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type ListenOptions, type Listening, listen } from '../../src/webhook/listen.js';
 import { createAcceptPosts, type PostEnd, type Post } from '../../src/webhook/posts.js';
 import { type Answer, createReceiver } from '../../src/webhook/receiver.js';
 import { signDelivery } from '../../src/webhook/signature.js';
-import { startDoorThread } from '../../src/webhook/thread.js';
+import { startReceiverThread } from '../../src/webhook/thread.js';
 import { temporaryInbox } from './inbox.js';
 
 export const APP_ID = '0b6f9a52-6a0e-4f0e-9a0f-1f6f6d0c1a11';
@@ -17,9 +17,9 @@ export const SECRET = 'the-newest-secret-of-all';
 export const OLD_SECRET = 'the-secret-before-that-one';
 
 /** A thread runs what was built. */
-export const THREAD_ENTRY = new URL('../../dist/src/app/door-thread.js', import.meta.url);
+export const THREAD_ENTRY = new URL('../../dist/src/app/receiver-thread.js', import.meta.url);
 
-export interface Door {
+export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly db: Sqlite;
@@ -31,7 +31,7 @@ export interface Door {
   stored(): number;
 }
 
-interface DoorOptions extends Partial<ListenOptions> {
+interface ReceiverOptions extends Partial<ListenOptions> {
   readonly db?: Sqlite;
   readonly maxWaiting?: number;
   /** Store in a thread, as the program does; else in this process. */
@@ -39,7 +39,7 @@ interface DoorOptions extends Partial<ListenOptions> {
 }
 
 /** The receiver on a free port, with a real inbox.db in this process. */
-export async function openDoor(options: DoorOptions = {}): Promise<Door> {
+export async function openReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const db = options.db ?? temporaryInbox();
   const commits = createGroupCommit({
     store: options.thread === true ? await acceptInThread(db) : acceptHere(db),
@@ -82,12 +82,12 @@ type Accept = (posts: readonly Post[]) => Promise<readonly PostEnd[]>;
 const IDENTITY = { secrets: [SECRET, OLD_SECRET], appId: APP_ID };
 
 export function acceptHere(db: Sqlite): Accept {
-  const accept = createAcceptPosts({ ...IDENTITY, store: createDoorPort(db, Date.now).store });
+  const accept = createAcceptPosts({ ...IDENTITY, store: createReceiverPort(db, Date.now).store });
   return posts => accept(posts, Date.now());
 }
 
 async function acceptInThread(db: Sqlite): Promise<Accept> {
-  const thread = await startDoorThread({
+  const thread = await startReceiverThread({
     entry: THREAD_ENTRY,
     workerData: { ...IDENTITY, store: { dataDir: dirname(db.name), diskReserveMb: null, database: null } },
     now: Date.now,

@@ -1,5 +1,5 @@
 import { describeFailure } from '../../../inbox/delivery.js';
-import type { DoorPort } from '../../../inbox/port.js';
+import type { ReceiverPort } from '../../../inbox/port.js';
 import type { InboxClock } from '../clock.js';
 import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open.js';
@@ -13,12 +13,12 @@ const WRITE = 'UPDATE inbox.processes SET seen_at = seen_at WHERE false';
 const ANSWER_MS = 5000;
 
 /** It needs no schema but the inbox, and none at all to begin: what it lacks each post is told. */
-export function openDoorPort(pool: PoolOptions, clock: InboxClock): DoorPort {
-  return createDoorPort(openPostgres(pool), clock);
+export function openReceiverPort(pool: PoolOptions, clock: InboxClock): ReceiverPort {
+  return createReceiverPort(openPostgres(pool), clock);
 }
 
 /** Needs rights on the schema inbox only. */
-export function createDoorPort({ query, close }: Postgres, clock: InboxClock): DoorPort {
+export function createReceiverPort({ query, close }: Postgres, clock: InboxClock): ReceiverPort {
   const perform = createPerform(query, clock);
   return {
     store: createStore(query, perform),

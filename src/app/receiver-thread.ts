@@ -1,13 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openDoor } from '../store/open-door.js';
+import { openReceiver } from '../store/open-receiver.js';
 import type { StoreSettings } from '../store/settings.js';
 import { describeFailure } from '../inbox/delivery.js';
 import { serveThread } from '../thread.js';
 import { createAcceptPosts } from '../webhook/posts.js';
-import { type DoorWorks, unpack } from '../webhook/thread.js';
+import { type ReceiverWorks, unpack } from '../webhook/thread.js';
 
 /** What the thread is started with. */
-export interface DoorThreadData {
+export interface ReceiverThreadData {
   /** Where an inbox is that has been migrated. */
   readonly store: StoreSettings;
   readonly secrets: readonly string[];
@@ -15,12 +15,12 @@ export interface DoorThreadData {
 }
 
 async function open(
-  { store, secrets, appId }: DoorThreadData,
+  { store, secrets, appId }: ReceiverThreadData,
   lost: (error: Error) => void,
-): Promise<DoorWorks> {
+): Promise<ReceiverWorks> {
   let told = 0;
-  const door = await openDoor(store, () => told, lost);
-  const acceptPosts = createAcceptPosts({ secrets, appId, store: door.store });
+  const receiver = await openReceiver(store, () => told, lost);
+  const acceptPosts = createAcceptPosts({ secrets, appId, store: receiver.store });
   const at =
     <Given extends readonly unknown[], Answer>(work: (...given: Given) => Answer) =>
     (now: number, ...given: Given): Answer => {
@@ -29,10 +29,10 @@ async function open(
     };
   return {
     accept: (now, packed) => at(acceptPosts)(now, unpack(packed, now), now),
-    countRejected: at(door.countRejected),
-    findObstacle: at(door.findObstacle),
-    heartbeat: at(door.heartbeat),
-    close: door.close,
+    countRejected: at(receiver.countRejected),
+    findObstacle: at(receiver.findObstacle),
+    heartbeat: at(receiver.heartbeat),
+    close: receiver.close,
   };
 }
 

@@ -1,0 +1,18 @@
+import type { ReceiverPort } from '../inbox/port.js';
+import type { Lost } from './engine.js';
+import type { StoreSettings } from './settings.js';
+import { clockOf } from './postgres/clock.js';
+import { poolOf } from './postgres/pool.js';
+
+/** The receiver alone, for the thread that has nothing else. */
+export async function openReceiver(
+  { dataDir, database }: StoreSettings,
+  now: () => number,
+  lost: Lost,
+): Promise<ReceiverPort> {
+  if (database === null) return (await import('./sqlite/inbox/receiver.js')).openReceiverPort(dataDir, now);
+  return (await import('./postgres/inbox/receiver.js')).openReceiverPort(
+    poolOf(database, 'receive', lost),
+    clockOf(database, now),
+  );
+}
