@@ -17,9 +17,30 @@ const GONE: Readonly<Record<string, readonly RegExp[]>> = {
     /\b(a|the|one|each|first|next|last|latest|new|every|another) looks? at\b/i,
     /\bat the (next|first|last) look\b/i,
   ],
-  observed: [/\blearnt_at\b/, /\btold_at\b/],
-  balanced: [/\bties\b/],
-  reservation_outlived: [/\bhold_outlived\b/],
+  freshness: [
+    /`(behind|late|current|failing|partial|doubtful|forbidden)`/,
+    /\b(is|are|says|not|and|or) (behind|doubtful|current)\b/i,
+    /\bforbidden_at\b/,
+    /\bdoubtful\b/,
+  ],
+  heartbeat: [/\bwatched_at\b/, /\bannounced_at\b/, /\bsigns? of life\b/i, /\blookout\b/i],
+  job: [/\b(parked|buried|bury|buries|burial)\b/i, /--state (ready|claimed)\b/],
+  ignored: [/\bset[_ -]aside\b/i],
+  rejected: [/\bpost_refusals\b/, /\brefused posts?\b/i, /\bposts? (is|are|was|were) refused\b/i],
+  duplicate: [/`repeats?`/, /\brepeats_only\b/, /\brepeated deliver/i],
+  part: [/\blanes?\b/i],
+  receiver: [/\bdoors?\b/i, /\bknock/i],
+  observed: [/\blearnt\b/i, /\btold_at\b/],
+  balanced: [/\bties\b/i],
+  available: [/\bfor sale\b/i, /\bcan be sold\b/i, /\bsellable\b/i],
+  reservation: [
+    /\bhold_outlived\b/,
+    /\bheld_\w+/,
+    /\b(a|the|this|each|every|no) holds?\b/i,
+    /\bholds (that|end|expire|stand)/i,
+  ],
+  'failed jobs': [/\bstuck\b/i],
+  actions: [/\b(deeds?|errands?)\b/i],
 };
 
 /** Each of these is held by a test of its own to be what the program says: tables, help, answers, names. */
