@@ -121,7 +121,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
     expect(rows.map(row => Math.round(Number(row['amount']) * 1_000_000))).toEqual(
       sums.map(row => row['micro']),
     );
-    expect(rows.every(row => row['rows_not_summed'] === 0)).toBe(true);
+    expect(rows.every(row => row['rows_without_amount'] === 0)).toBe(true);
   },
   'from retirements_by_month': async sql => {
     const sums = await readRows(

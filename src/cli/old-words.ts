@@ -9,6 +9,8 @@ export const OLD_WORDS: readonly (readonly [was: string, now: string])[] = [
   ['watched_at', 'worker_seen_at'],
   ['announced_at', 'oldest_unread_at'],
   ['inbox.refusals', 'inbox.rejected_webhooks'],
+  ['outer_mismatch', 'contradicted_fields'],
+  ['rows_not_summed', 'rows_without_amount'],
   ['--set-aside', '--ignored'],
   ['--refused', '--rejected'],
   ['--state ready', '--state waiting'],

@@ -6,7 +6,7 @@ export const FOLDED_WITHIN_MS = 60_000;
 /** A text that came within the hour before is a duplicate, and says nothing new. */
 export const DUPLICATE_WITHIN_MS = 3_600_000;
 
-/** A POST whose signature was good. Everything here was signed, but for `outerMismatch`. */
+/** A POST whose signature was good. Everything here was signed, but for `contradictedFields`. */
 export interface NewDelivery {
   /** How long ago the whole body had been read. */
   readonly receivedMsAgo: number;
@@ -17,7 +17,7 @@ export interface NewDelivery {
   readonly signedData: string;
   readonly digest: string;
   /** Names of unsigned fields that contradicted the signed ones. */
-  readonly outerMismatch: string | null;
+  readonly contradictedFields: string | null;
   readonly verdict: Verdict;
   /** Null exactly where it was accepted. */
   readonly reason: string | null;

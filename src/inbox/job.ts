@@ -30,7 +30,7 @@ export interface NewJob {
   readonly organizationId?: string | null;
   readonly payload?: Readonly<Record<string, unknown>>;
   /** Nothing asks for it but deliveries that had come before: it says nothing new. */
-  readonly onlyDuplicates?: boolean;
+  readonly onlyDuplicatesAsked?: boolean;
   /** Not to be started sooner than so long after now; without it as soon as the pace allows. */
   readonly startInMs?: number;
 }
@@ -63,7 +63,7 @@ export interface ClaimedJob {
   readonly dedupeKey: string;
   readonly trigger: string;
   /** Nothing asked for it but deliveries that had come before. */
-  readonly onlyDuplicates: boolean;
+  readonly onlyDuplicatesAsked: boolean;
   readonly payload: Readonly<Record<string, unknown>>;
   /** This claim included. */
   readonly attempts: number;

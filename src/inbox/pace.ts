@@ -10,8 +10,8 @@ const LONGEST_MS = 15_000;
 export const READS_LOOKED_AT = PACES_MS.length - 1;
 
 /** `inVain`: of the latest reads of the key, newest first, whether only duplicates asked for it and it found nothing new. */
-export function paceOf(onlyDuplicates: boolean, inVain: () => readonly boolean[]): number {
-  if (!onlyDuplicates) return FIRST_MS;
+export function paceOf(onlyDuplicatesAsked: boolean, inVain: () => readonly boolean[]): number {
+  if (!onlyDuplicatesAsked) return FIRST_MS;
   const reads = inVain();
   const useful = reads.indexOf(false);
   return PACES_MS[useful === -1 ? reads.length : useful] ?? LONGEST_MS;

@@ -133,7 +133,7 @@ const TO_ADD_UP = [
   'type',
   'amount',
   'amount_micro',
-  'rows_not_summed',
+  'rows_without_amount',
 ] as const satisfies (keyof Sum)[];
 
 async function readSums({ db }: Reader, { organizationId, isToAddUp = false }: Demand) {

@@ -12,7 +12,7 @@ export function claimedJob(row: Tables['inbox.jobs']): ClaimedJob {
     part: row.part,
     dedupeKey: row.dedupe_key,
     trigger: row.trigger,
-    onlyDuplicates: row.only_duplicates === 1,
+    onlyDuplicatesAsked: row.only_duplicates_asked === 1,
     payload: readPayload(row.payload),
     attempts: row.attempts,
     runAt: row.run_at,

@@ -2,7 +2,7 @@ import { withThousands } from './thousands.js';
 
 /** What every sum is a part of, in words. */
 export function ofKnown(organizations: number): string {
-  return `${withThousands(organizations)} ${organizations === 1 ? 'organization' : 'organizations'} known`;
+  return `the ${withThousands(organizations)} known ${organizations === 1 ? 'organization' : 'organizations'}`;
 }
 
 /** A read that had not shown all by an instant. */

@@ -50,7 +50,7 @@ function reject(detail: string): Opened {
   return { verdict: 'rejected', status: 400, detail };
 }
 
-type Signed = Pick<Delivery, 'event' | 'installationId' | 'organizationId' | 'outerMismatch'> & {
+type Signed = Pick<Delivery, 'event' | 'installationId' | 'organizationId' | 'contradictedFields'> & {
   readonly reason: IgnoredReason | null;
 };
 
@@ -61,7 +61,7 @@ function readSigned(signedData: string, outer: JsonObject, appId: string): Signe
       event: null,
       installationId: null,
       organizationId: null,
-      outerMismatch: null,
+      contradictedFields: null,
       reason: content.fault,
     };
   }
@@ -76,7 +76,7 @@ function readSigned(signedData: string, outer: JsonObject, appId: string): Signe
         member(installation, 'organizationId') ??
         flat('organizationId'),
     ),
-    outerMismatch: findMismatch(content.object, outer),
+    contradictedFields: findMismatch(content.object, outer),
     reason: findReason(member(installation, 'appId') ?? flat('appId'), appId, installationId),
   };
 }

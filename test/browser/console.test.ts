@@ -35,7 +35,7 @@ test('the printed address opens a page that says what is available, and the key 
   await page.goto(await demo.address());
   expect(page.url()).toBe(`${demo.origin}/`);
   expect(await sentence(page)).toMatch(
-    /^[\d,.]+ t ex-post and [\d,.]+ t ex-ante available to sell now in \d of \d organizations known\./,
+    /^[\d,.]+ t ex-post and [\d,.]+ t ex-ante available to sell now in \d of the \d known organizations\./,
   );
 });
 
@@ -104,7 +104,7 @@ long.test('a webhook that is lost becomes drift that is seen, once the schedule 
   await page.getByRole('button', { name: 'lose its webhook' }).click();
   await expect.poll(() => page.locator('#done').innerText(), PATIENCE).toContain('its webhook is lost');
   await page.goto(`${demo.origin}/syncs?drift=yes`);
-  await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, only_duplicates)
+  await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, only_duplicates_asked)
     VALUES ('tick', 'data', 'tick:now', 'schedule', '{"intervalMs":0}', 'waiting', 0, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 0)`);
   await expect.poll(() => page.locator('#rows tbody tr').count(), PATIENCE).toBeGreaterThan(0);
 });
@@ -137,7 +137,7 @@ long.test(
 );
 
 test('a failed job stands under what needs attention, and is tried again by its button', async () => {
-  await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, only_duplicates)
+  await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, only_duplicates_asked)
     VALUES ('discover', 'data', 'failed', 'person', '{}', 'failed', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
   const page = await visit();
   expect(await page.locator('#attention').innerText()).toContain('1 job has failed');

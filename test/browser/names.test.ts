@@ -62,12 +62,12 @@ async function stage() {
   await scene.read('retirements', [retirement('r-1', { ...base, ...words })]);
   await storeCertificate(scene, 'r-1');
   await tables.change(
-    `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, started_at, finished_at, last_error, claim, only_duplicates)
+    `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, started_at, finished_at, last_error, claim, only_duplicates_asked)
     VALUES (5, 'installation', 'organization-1', 'installation-1', 'data', 'k', 'delivery', '{}', 'failed', 10, '${AT}', '${AT}', '${AT}', '${AT}', ?, 1, 0)`,
     HOSTILE,
   );
   await tables.change(
-    `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, text_id, verdict, reason, secret_index, duplicates, job_id)
+    `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, signed_text_id, verdict, reason, secret_index, duplicates, job_id)
     VALUES (7, '${AT}', ?, 'installation-1', 'digest', 1, 'accepted', NULL, 0, 0, 5), (8, '${AT}', ?, ?, 'digest', 1, 'ignored', ?, 0, 0, NULL)`,
     ...Array.from({ length: 4 }, () => HOSTILE),
   );

@@ -57,7 +57,7 @@ long.test(
       await shows('#done', done);
     };
     await page.goto(await up.address());
-    await shows('h1', /^[1-9][\d,.]* t ex-post.* available to sell now in 2 of 2 organizations known\./);
+    await shows('h1', /^[1-9][\d,.]* t ex-post.* available to sell now in 2 of the 2 known organizations\./);
 
     await press('Retire 1 t and watch', '1 t was retired for A visitor of the demo.');
     await shows('#moved', 'A visitor of the demo');
@@ -67,7 +67,7 @@ long.test(
     await press('Finish the reservation', 'was finished');
     await press('Let a new customer install the app', 'has installed the app');
     await page.goto(`${up.origin}/`);
-    await shows('h1', 'in 3 of 3 organizations known');
+    await shows('h1', 'in 3 of the 3 known organizations');
     await press('Move its clock by ten minutes', 'ten minutes further');
 
     const retired = async () =>

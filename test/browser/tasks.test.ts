@@ -79,7 +79,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.sees(/installation \S+ added/);
   },
   'Find what failed, and try it again': async person => {
-    await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, only_duplicates)
+    await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, only_duplicates_asked)
       VALUES ('discover', 'data', 'failed', 'person', '{}', 'failed', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
     await person.page.reload();
     await person.sees(/1 job has failed/);

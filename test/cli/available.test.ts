@@ -89,7 +89,7 @@ test('T85 people get a total of each type with its unit; what is looked for may 
   const { micro } = await held();
   const { stdout } = await run();
   const said =
-    /Available now, in \d+ of \d+ organizations known: ([\d,.]+) t ex-post and ([\d,.]+) t ex-ante in \d+ rows\.\n$/;
+    /Available now, in \d+ of the \d+ known organizations: ([\d,.]+) t ex-post and ([\d,.]+) t ex-ante in \d+ rows\.\n$/;
   const totals = (said.exec(stdout) ?? []).slice(1).map(tonnes => Number(tonnes.replaceAll(',', '')) * 1e6);
   const { rows: all } = await json();
   const of = (wanted: string) =>

@@ -80,7 +80,7 @@ test('rows without an amount that can be added are counted, balanced or not', as
   ];
   await read('retirements', two, { limit: 10, total: 2 });
   expect((await ask()).stderr).toContain('2 rows have no amount that can be added');
-  expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ rows_not_summed: 2 });
+  expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ rows_without_amount: 2 });
 });
 
 test('what is not balanced is listed with its rows, and the exit says so', async () => {

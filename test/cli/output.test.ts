@@ -199,7 +199,7 @@ test('a total is exact, has its unit, and says what it leaves out', () => {
   expect(describeTotal(totalOf(rows))).toBe(
     '9,007,199,254.740994 t in 3 rows, without 1 whose amount cannot be summed',
   );
-  const sums = [{ amount_micro: -2_500_000, rows: 3, rows_not_summed: 2 }];
+  const sums = [{ amount_micro: -2_500_000, rows: 3, rows_without_amount: 2 }];
   expect(describeTotal(totalOf(sums))).toBe('-2.5 t in 3 rows, without 2 whose amount cannot be summed');
   expect(describeTotal(totalOf([{ amount_micro: 1_000_000 }]))).toBe('1 t in 1 row');
 });

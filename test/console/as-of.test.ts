@@ -25,10 +25,10 @@ test('every page of data is as the mirror had observed by an instant', async () 
   const at = async (path: string, instant: string) =>
     wordsOf(await page(`${path}${path.includes('?') ? '&' : '?'}as-of=${instant}`));
   expect(await at('/', between)).toContain(
-    '100 t ex-post stood in the warehouses of 1 of 1 organization known.',
+    '100 t ex-post stood in the warehouses of 1 of the 1 known organization.',
   );
   expect(await at('/', after)).toContain(
-    '87.5 t ex-post stood in the warehouses of 1 of 1 organization known.',
+    '87.5 t ex-post stood in the warehouses of 1 of the 1 known organization.',
   );
   expect(await at('/warehouse', between)).toContain('100');
   expect(await at('/retirements', between)).toContain('1 retirement');

@@ -8,9 +8,9 @@ const AT = '2026-05-04T12:00:00.';
 test('the life of a webhook is a strip: posted, stored, its job, what was read and changed, each a link', async () => {
   const { tables, page, scene } = await consoleStage();
   await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state,
-    attempts, run_at, created_at, started_at, finished_at, claim, only_duplicates) VALUES (5, 'installation', 'organization-1', 'installation-1', 'data',
+    attempts, run_at, created_at, started_at, finished_at, claim, only_duplicates_asked) VALUES (5, 'installation', 'organization-1', 'installation-1', 'data',
     'k', 'delivery', '{}', 'done', 1, '${AT}000Z', '${AT}000Z', '${AT}012Z', '${AT}900Z', 1, 0)`);
-  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, text_id, verdict, secret_index, duplicates, job_id)
+  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, signed_text_id, verdict, secret_index, duplicates, job_id)
     VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 5)`);
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
   await tables.change(
@@ -34,11 +34,11 @@ test('the list of deliveries says whose each is and what became of it, of the jo
     state: string,
     merged: string,
   ) => `INSERT INTO inbox.jobs (id, kind, organization_id,
-    installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, merged_into, only_duplicates)
+    installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, merged_into, only_duplicates_asked)
     VALUES (${id}, 'installation', 'organization-1', 'installation-1', 'data', 'k${id}', 'delivery', '{}', '${state}', 1, '${AT}000Z', '${AT}000Z', '${AT}900Z', ${merged}, 0)`;
   await tables.change(job(5, 'failed', 'NULL'));
   await tables.change(job(6, 'done', '5'));
-  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, text_id, verdict, secret_index, duplicates, job_id)
+  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, signed_text_id, verdict, secret_index, duplicates, job_id)
     VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 6)`);
   const shown = await page('/deliveries');
   expect(wordsOf(shown)).toMatch(/warehouseTransaction ?Harbour Ferries ?accepted ?failed/);
@@ -59,7 +59,7 @@ test('rejected webhooks stand above the deliveries, by reason', async () => {
 
 test('no page is an end: each id leads on, and help to every list', async () => {
   const { page, tables } = await consoleStage();
-  await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, merged_into, only_duplicates)
+  await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, merged_into, only_duplicates_asked)
     VALUES (5, 'installation', 'a&b', 'installation-1', 'data', 'k', 'delivery', '{}', 'done', 1, '${AT}000Z', '${AT}000Z', '${AT}900Z', 6, 0)`);
   const job = await page('/jobs/5');
   for (const href of ['/organizations/a%26b', '/installations?id=installation-1', '/jobs/6'])

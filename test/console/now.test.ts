@@ -17,7 +17,7 @@ test('what is available is one sentence, with how fresh it is, and what it leads
     credit('c-2', { amount: amount('0.000001') }),
   ]);
   expect(await sentence()).toMatch(
-    /^6,300\.200001 t ex-post available to sell now in 1 of 1 organization known\. Freshest \d s, oldest \d s\. 2 things need attention\.$/,
+    /^6,300\.200001 t ex-post available to sell now in 1 of the 1 known organization\. Freshest \d s, oldest \d s\. 2 things need attention\.$/,
   );
   const page = await read('/');
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
@@ -28,7 +28,7 @@ test('a warehouse that nobody read lately is left out, by name and with the reas
   scene.clock.at -= 3_600_000;
   await scene.read('warehouse', [credit('c-1')]);
   expect(await sentence()).toMatch(
-    /^0 t available to sell now in 0 of 1 organization known\. organization-1 is left out: the last complete read is older than two intervals\. 2 things need attention\.$/,
+    /^0 t available to sell now in 0 of the 1 known organization\. organization-1 is left out: the last complete read is older than two intervals\. 2 things need attention\.$/,
   );
 });
 
@@ -36,7 +36,7 @@ test('a row without an amount is told of, not counted as nothing', async () => {
   const { sentence, scene } = await stage();
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
-  expect(await sentence()).toContain('100 t ex-post available to sell now in 1 of 1 organization known');
+  expect(await sentence()).toContain('100 t ex-post available to sell now in 1 of the 1 known organization');
   expect(await sentence()).toContain('1 row has no amount that can be added.');
 });
 
@@ -117,7 +117,7 @@ test('a job that fails again and again is named, with its error, although it goe
   const job = (
     attempts: number,
   ) => `INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at,
-    created_at, last_error, only_duplicates) VALUES ('discover', 'data', 'd${attempts}', 'schedule', '{}', 'waiting', ${attempts},
+    created_at, last_error, only_duplicates_asked) VALUES ('discover', 'data', 'd${attempts}', 'schedule', '{}', 'waiting', ${attempts},
     '2999-01-01T00:00:00.000Z', '2026-05-04T12:00:00.000Z', 'answered 503', 0)`;
   await tables.change(job(1));
   expect(wordsOf(await page('/'))).not.toContain('failed more than once');
@@ -136,7 +136,7 @@ test('an empty mirror invites, by the address to give to the registry and a ligh
   expect(empty).toContain('http://127.0.0.1:8080/webhooks');
   expect(empty).toContain('No delivery has come yet.');
   await tables.change(
-    "INSERT INTO inbox.deliveries (received_at, digest, text_id, verdict, secret_index, duplicates) VALUES ('2026-05-04T12:00:00.000Z', 'd', 1, 'accepted', 0, 0)",
+    "INSERT INTO inbox.deliveries (received_at, digest, signed_text_id, verdict, secret_index, duplicates) VALUES ('2026-05-04T12:00:00.000Z', 'd', 1, 'accepted', 0, 0)",
   );
   expect(wordsOf(await page('/'))).toContain('A delivery came');
 });

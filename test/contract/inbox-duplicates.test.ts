@@ -24,7 +24,7 @@ async function replay(
   let running: ClaimedJob[] = [];
   const work = async (now: number): Promise<void> => {
     for (const job of running) {
-      const word = job.onlyDuplicates && !found(starts.length) ? UNCHANGED : 'read';
+      const word = job.onlyDuplicatesAsked && !found(starts.length) ? UNCHANGED : 'read';
       await inbox.finish(job, word, now);
     }
     running = await inbox.claim({ now, leaseMs: MINUTE_MS, slots: 4 });
@@ -138,12 +138,12 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const [fresh] = await accept([acceptedDelivery({ receivedAt: now + 5000 })], now + 5000);
     expect(fresh?.jobId).toBe(slow?.jobId);
     const claimed = await inbox.claim({ now: now + 5000, leaseMs: MINUTE_MS, slots: 4 });
-    expect(claimed).toMatchObject([{ id: slow?.jobId, onlyDuplicates: false }]);
+    expect(claimed).toMatchObject([{ id: slow?.jobId, onlyDuplicatesAsked: false }]);
     for (const job of claimed) await inbox.finish(job, 'read', now + 5100);
     const later = now + 5000 + 3_600_001;
     await accept([{ ...captured, receivedAt: later }], later);
     expect(await inbox.claim({ now: later, leaseMs: MINUTE_MS, slots: 4 })).toMatchObject([
-      { onlyDuplicates: false },
+      { onlyDuplicatesAsked: false },
     ]);
   });
 
@@ -166,11 +166,11 @@ describe.each(ENGINES)('$name', ({ store }) => {
     await accept([{ ...captured, receivedAt: now + 1 }], now + 1);
     expect(await claim(now + 14_000)).toEqual([]);
     const [read] = await claim(now + 15_000);
-    expect(read).toMatchObject({ onlyDuplicates: true, trigger: 'delivery' });
+    expect(read).toMatchObject({ onlyDuplicatesAsked: true, trigger: 'delivery' });
     if (read !== undefined) await inbox.finish(read, UNCHANGED, now + 15_000);
     await accept([{ ...captured, receivedAt: now + 16_000 }], now + 16_000);
     await inbox.enqueue({ ...job, trigger: 'person' }, now + 17_000);
-    expect(await claim(now + 17_000)).toMatchObject([{ onlyDuplicates: false }]);
+    expect(await claim(now + 17_000)).toMatchObject([{ onlyDuplicatesAsked: false }]);
   });
 
   test('T20 duplicates leave a paused job and one that failed to their time', async () => {
@@ -212,15 +212,15 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const [read] = await inbox.claim({ now: NOON + 20, leaseMs: MINUTE_MS, slots: 4 });
     if (read !== undefined)
       await inbox.retry(read, NOON + 30, { code: 'unavailable', message: '503' }, NOON + 25);
-    await post(NOON + 40, { outerMismatch: 'event' });
+    await post(NOON + 40, { contradictedFields: 'event' });
     await post(NOON + 50);
     expect(await kept.db.rows('SELECT * FROM deliveries')).toMatchObject([
       {
         duplicates: 3,
         received_at: iso(NOON),
         last_received_at: iso(NOON + 50),
-        unread_at: iso(NOON + 40),
-        outer_mismatch: 'event',
+        unread_duplicate_at: iso(NOON + 40),
+        contradicted_fields: 'event',
       },
     ]);
     const between = async (from: number, until: number): Promise<string[]> => {
@@ -249,7 +249,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       NOON + 50,
     );
     const [, folded] = await kept.db.rows('SELECT * FROM deliveries ORDER BY id');
-    expect(folded).toMatchObject({ duplicates: 1, unread_at: new Date(NOON + 40).toISOString() });
+    expect(folded).toMatchObject({ duplicates: 1, unread_duplicate_at: new Date(NOON + 40).toISOString() });
   });
 
   test('T20 duplicates of what was ignored share a row a minute too, one signed by another secret does not', async () => {

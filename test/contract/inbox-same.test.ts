@@ -22,13 +22,13 @@ interface History {
 /** Ids differ where an engine leaves numbers out: each is told by its place among those of its table. */
 const TABLES: Readonly<Record<string, string>> = {
   deliveries: `SELECT row_number() OVER (ORDER BY id) AS id, received_at, event, installation_id, digest,
-    (SELECT count(*) FROM signed_texts AS t WHERE t.id <= text_id) AS text, outer_mismatch, verdict, reason,
-    secret_index, (SELECT count(*) FROM jobs AS j WHERE j.id <= job_id) AS job, duplicates, last_received_at, unread_at
+    (SELECT count(*) FROM signed_texts AS t WHERE t.id <= signed_text_id) AS text, contradicted_fields, verdict, reason,
+    secret_index, (SELECT count(*) FROM jobs AS j WHERE j.id <= job_id) AS job, duplicates, last_received_at, unread_duplicate_at
     FROM deliveries ORDER BY id`,
   signed_texts: 'SELECT digest, last_received_at, signed_data FROM signed_texts ORDER BY id',
   jobs: `SELECT kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at,
     claimed_until, claim, started_at, finished_at, created_at, last_error_code, last_error, outcome,
-    (SELECT count(*) FROM jobs AS j WHERE j.id <= jobs.merged_into) AS merged_into, only_duplicates FROM jobs ORDER BY id`,
+    (SELECT count(*) FROM jobs AS j WHERE j.id <= jobs.merged_into) AS merged_into, only_duplicates_asked FROM jobs ORDER BY id`,
   claims: 'SELECT last FROM claims',
 };
 

@@ -57,15 +57,17 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await stage();
     const { change } = changing(scene, 4);
     for (let step = 0; step < STEPS; step += 1) await change();
-    const syncs = await scene.db.rows<{ newest: number; last_number: number | null }>(
-      `SELECT max(c.number) AS newest, max(r.last_number) AS last_number FROM changes AS c
+    const syncs = await scene.db.rows<{ newest: number; last_change_number: number | null }>(
+      `SELECT max(c.number) AS newest, max(r.last_change_number) AS last_change_number FROM changes AS c
        JOIN syncs AS r ON r.id = c.sync_id GROUP BY r.id`,
     );
     expect(syncs.length).toBeGreaterThan(10);
-    expect(syncs.filter(({ newest, last_number: last }) => last === null || newest > last)).toEqual([]);
+    expect(syncs.filter(({ newest, last_change_number: last }) => last === null || newest > last)).toEqual(
+      [],
+    );
     expect(
       await scene.db.rows(
-        'SELECT id FROM syncs WHERE (last_number IS NULL) <> (rows_added + rows_changed + rows_removed = 0)',
+        'SELECT id FROM syncs WHERE (last_change_number IS NULL) <> (rows_added + rows_changed + rows_removed = 0)',
       ),
     ).toEqual([]);
   });

@@ -193,7 +193,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readNewestDelivery: once(inbox.readNewestDelivery),
   findMostDuplicated: about(SINCE, inbox.findMostDuplicated),
   readSignedText: about([1, 2, 3, 4], async (reader, id) =>
-    inbox.readSignedText(reader, (await readNumbered(reader, DELIVERIES, id)) ?? { text_id: 0, digest: '' }),
+    inbox.readSignedText(
+      reader,
+      (await readNumbered(reader, DELIVERIES, id)) ?? { signed_text_id: 0, digest: '' },
+    ),
   ),
   readSignedTexts: once(inbox.readSignedTexts),
   readByName: about(pairs(pairs(ENTRIES, NAMES), [null, ONE]), (reader, [[entry, name], organizationId]) =>

@@ -271,7 +271,7 @@ const INTERRUPTED: readonly string[] = ['read_failed', 'read_interrupted', 'bein
 
 const OLDEST = `SELECT min(at) FROM (
     SELECT received_at AS at, installation_id, verdict FROM deliveries
-    UNION ALL SELECT unread_at, installation_id, verdict FROM deliveries) AS posts
+    UNION ALL SELECT unread_duplicate_at, installation_id, verdict FROM deliveries) AS posts
   WHERE installation_id = ? AND verdict = 'accepted' AND at >= ?`;
 
 /** The definition, worked out from what stands in the inbox. */

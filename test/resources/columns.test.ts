@@ -46,11 +46,11 @@ test('T67 digits are kept, exact sums are exact, and what cannot be summed is co
   );
   const tonnes = 0.1 + 0.2 + 9007199254.740993 + 2 * 9223372036854;
   for (const view of ['warehouse_sums', 'retirements_by_month', 'retirements_by_beneficiary']) {
-    expect(await db.row(`SELECT amount, amount_micro, rows, rows_not_summed FROM ${view}`)).toEqual({
+    expect(await db.row(`SELECT amount, amount_micro, rows, rows_without_amount FROM ${view}`)).toEqual({
       amount: expect.closeTo(tonnes, -1),
       amount_micro: null,
       rows: 7,
-      rows_not_summed: 2,
+      rows_without_amount: 2,
     });
   }
   await db.change("DELETE FROM warehouse_credits WHERE inventory_id > 'i-2'");

@@ -33,7 +33,7 @@ export function acceptedDelivery(overrides: Partial<Arrived> = {}): Arrived {
     organizationId: 'organization-1',
     signedData: 'e30=',
     digest: randomBytes(32).toString('hex'),
-    outerMismatch: null,
+    contradictedFields: null,
     verdict: 'accepted',
     reason: null,
     secretIndex: 0,

@@ -301,9 +301,9 @@ async function project({ mirror, clock }: Stage, organizationId: string, turn: n
 const instant = (ms: number): string => new Date(ms).toISOString();
 
 const DELIVERIES =
-  'received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, reason, secret_index, job_id, duplicates, last_received_at, unread_at';
+  'received_at, event, installation_id, digest, signed_text_id, contradicted_fields, verdict, reason, secret_index, job_id, duplicates, last_received_at, unread_duplicate_at';
 const JOBS = `kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, claimed_until,
-  claim, started_at, finished_at, created_at, last_error_code, last_error, outcome, merged_into, only_duplicates`;
+  claim, started_at, finished_at, created_at, last_error_code, last_error, outcome, merged_into, only_duplicates_asked`;
 
 /** Jobs in every state, and deliveries of every kind. */
 export async function fillInboxOddly(tables: Tables): Promise<void> {

@@ -63,7 +63,7 @@ export async function fillMirror(folder, from) {
     signedData: 'e30=',
     verdict: 'accepted',
   };
-  const more = { outerMismatch: null, reason: null, secretIndex: 0, receivedMsAgo: 0 };
+  const more = { contradictedFields: null, reason: null, secretIndex: 0, receivedMsAgo: 0 };
   const digest = randomBytes(32).toString('hex');
   await createInboxPort(inboxDb, Date.now).store([{ ...delivery, ...more, digest }]);
   inboxDb.close();

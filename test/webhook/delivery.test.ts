@@ -84,7 +84,7 @@ describe('what is signed', () => {
         event,
         installationId: 'installation-1',
         organizationId: 'organization-1',
-        outerMismatch: null,
+        contradictedFields: null,
         reason: null,
         secretIndex: 0,
       },
@@ -101,24 +101,26 @@ describe('what is signed', () => {
     expect(delivery).toMatchObject({
       event: 'warehouseTransaction',
       installationId: 'installation-1',
-      outerMismatch: 'event, installation, more',
+      contradictedFields: 'event, installation, more',
     });
   });
 
   test('T04 a body that says nothing outside contradicts nothing', () => {
-    expect(delivered(open(signedPost(payloadOf(), { outer: {} })))).toMatchObject({ outerMismatch: null });
+    expect(delivered(open(signedPost(payloadOf(), { outer: {} })))).toMatchObject({
+      contradictedFields: null,
+    });
   });
 
   test('T04 a hostile outer body is noted in short, plain text', () => {
     const outer = { ...payloadOf(), ['x\0'.repeat(500)]: 1 };
-    const { outerMismatch } = delivered(open(signedPost(payloadOf(), { outer })));
-    expect(outerMismatch).toMatch(/^x\uFFFDx/);
-    expect(outerMismatch?.length).toBe(200);
+    const { contradictedFields } = delivered(open(signedPost(payloadOf(), { outer })));
+    expect(contradictedFields).toMatch(/^x\uFFFDx/);
+    expect(contradictedFields?.length).toBe(200);
   });
 
   test('T69 a credential that stands as a name in the outer body is not stored', () => {
     const outer = { ...payloadOf(), crs_0123456789abcdef: 1 };
-    expect(delivered(open(signedPost(payloadOf(), { outer }))).outerMismatch).toBe('[masked]');
+    expect(delivered(open(signedPost(payloadOf(), { outer }))).contradictedFields).toBe('[masked]');
   });
 
   test('T06 the secret that signed it is named', () => {

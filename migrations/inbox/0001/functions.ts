@@ -16,7 +16,7 @@ DECLARE
   now_at timestamptz := given ->> 'at';
   start_at timestamptz := now_at;
   key text := wish ->> 'dedupe_key';
-  duplicates boolean := wish ->> 'only_duplicates';
+  duplicates boolean := wish ->> 'only_duplicates_asked';
   is_plain boolean := wish ->> 'payload' IS NULL AND wish ->> 'start_in_ms' IS NULL;
   last_at timestamptz;
   turn int := 0;
@@ -28,7 +28,7 @@ BEGIN
       SELECT id INTO found_id FROM inbox.jobs
       WHERE dedupe_key = key AND state IN ('waiting', 'paused') AND payload = '{}'
         AND ((state = 'waiting' AND run_at <= start_at) OR (duplicates AND (state = 'paused' OR attempts > 0)))
-        AND (duplicates OR only_duplicates = 0)
+        AND (duplicates OR only_duplicates_asked = 0)
         AND trigger IN ('person', wish ->> 'trigger')
         AND coalesce(wish ->> 'organization_id', organization_id, '') = coalesce(organization_id, '');
       IF FOUND THEN RETURN found_id; END IF;
@@ -38,7 +38,7 @@ BEGIN
     EXIT WHEN last_at IS NULL;
     IF duplicates THEN
       SELECT coalesce(min(place) FILTER (WHERE useful) - 1, count(*)) INTO turn FROM (
-        SELECT only_duplicates = 0 OR outcome <> given ->> 'unchanged' AS useful,
+        SELECT only_duplicates_asked = 0 OR outcome <> given ->> 'unchanged' AS useful,
           row_number() OVER (ORDER BY started_at DESC) AS place
         FROM inbox.jobs
         WHERE dedupe_key = key AND state = 'done' AND started_at IS NOT NULL AND outcome <> 'merged'
@@ -48,7 +48,7 @@ BEGIN
     EXIT WHEN NOT duplicates;
   END LOOP;
   INSERT INTO inbox.jobs AS jobs (kind, organization_id, installation_id, part, dedupe_key, trigger, payload,
-    only_duplicates, run_at, created_at)
+    only_duplicates_asked, run_at, created_at)
   VALUES (
     wish ->> 'kind',
     coalesce(wish ->> 'organization_id', (SELECT known.organization_id FROM inbox.jobs AS known
@@ -66,10 +66,10 @@ BEGIN
       WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
       WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
       ELSE jobs.trigger END,
-    only_duplicates = CASE 'schedule'
-      WHEN jobs.trigger THEN excluded.only_duplicates
-      WHEN excluded.trigger THEN jobs.only_duplicates
-      ELSE least(jobs.only_duplicates, excluded.only_duplicates) END,
+    only_duplicates_asked = CASE 'schedule'
+      WHEN jobs.trigger THEN excluded.only_duplicates_asked
+      WHEN excluded.trigger THEN jobs.only_duplicates_asked
+      ELSE least(jobs.only_duplicates_asked, excluded.only_duplicates_asked) END,
     payload = inbox.merged_payload(jobs.payload::jsonb, excluded.payload::jsonb),
     organization_id = coalesce(excluded.organization_id, jobs.organization_id)
   RETURNING id INTO found_id;
@@ -101,7 +101,7 @@ END
 $$;
 COMMENT ON FUNCTION inbox.enqueue IS 'Asks for several jobs; answers their ids by the place of the wish. Once: only for those that were never asked for.';
 
-CREATE FUNCTION inbox.unread_at(now_at timestamptz, ms_ago jsonb, first_place int, installation text, since timestamptz)
+CREATE FUNCTION inbox.unread_duplicate_at(now_at timestamptz, ms_ago jsonb, first_place int, installation text, since timestamptz)
 RETURNS timestamptz
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -115,7 +115,7 @@ BEGIN
     FROM jsonb_array_elements_text(ms_ago) WITH ORDINALITY AS each (post, place) WHERE place >= first_place) AS posts);
 END
 $$;
-COMMENT ON FUNCTION inbox.unread_at IS 'The first of some posts that came after a read of their installation had begun, which has begun since; null where none did.';
+COMMENT ON FUNCTION inbox.unread_duplicate_at IS 'The first of some posts that came after a read of their installation had begun, which has begun since; null where none did.';
 
 CREATE FUNCTION inbox.store(given jsonb) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -136,7 +136,7 @@ BEGIN
   -- Of each installation one: duplicates that come with something new do not slow it down.
   FOR wish IN
     SELECT jsonb_build_object('kind', given ->> 'kind', 'trigger', given ->> 'trigger', 'part', 'data',
-      'dedupe_key', known.job_key, 'installation_id', installation_id, 'only_duplicates', bool_and(is_duplicate),
+      'dedupe_key', known.job_key, 'installation_id', installation_id, 'only_duplicates_asked', bool_and(is_duplicate),
       'organization_id', coalesce((array_agg(organization_id ORDER BY n) FILTER (WHERE NOT is_duplicate))[1],
         (array_agg(organization_id ORDER BY n))[1]))
     FROM (
@@ -144,9 +144,9 @@ BEGIN
         again OR coalesce(abs(extract(epoch FROM now_at - greatest(text.last_received_at, row.received_at,
             row.last_received_at)) * 1000 - (ms_ago ->> 0)::double precision)
           < (given ->> 'duplicate_within_ms')::int, false) AS is_duplicate
-      FROM jsonb_to_recordset(given -> 'rows') AS given_row (n int, again boolean, text_id bigint, row_id bigint, ms_ago jsonb,
+      FROM jsonb_to_recordset(given -> 'rows') AS given_row (n int, again boolean, signed_text_id bigint, row_id bigint, ms_ago jsonb,
         job_key text, installation_id text, organization_id text, digest text)
-      LEFT JOIN inbox.signed_texts AS text ON text.id = given_row.text_id AND text.digest = given_row.digest
+      LEFT JOIN inbox.signed_texts AS text ON text.id = given_row.signed_text_id AND text.digest = given_row.digest
       LEFT JOIN inbox.deliveries AS row ON row.id = given_row.row_id AND row.digest = given_row.digest
       WHERE given_row.job_key IS NOT NULL
     ) AS known
@@ -157,10 +157,10 @@ BEGIN
   -- Who touches several rows that stand does so in the order of their ids.
   PERFORM FROM inbox.deliveries WHERE id IN (SELECT (each ->> 'row_id')::bigint FROM jsonb_array_elements(given -> 'rows') AS each)
     ORDER BY id FOR UPDATE;
-  PERFORM FROM inbox.signed_texts WHERE id IN (SELECT (each ->> 'text_id')::bigint FROM jsonb_array_elements(given -> 'rows') AS each)
+  PERFORM FROM inbox.signed_texts WHERE id IN (SELECT (each ->> 'signed_text_id')::bigint FROM jsonb_array_elements(given -> 'rows') AS each)
     ORDER BY id FOR UPDATE;
-  FOR bundle IN SELECT * FROM jsonb_to_recordset(given -> 'rows') AS bundle (n int, again boolean, text_id bigint, row_id bigint, ms_ago jsonb,
-    job_key text, event text, installation_id text, digest text, signed_data text, outer_mismatch text, verdict text,
+  FOR bundle IN SELECT * FROM jsonb_to_recordset(given -> 'rows') AS bundle (n int, again boolean, signed_text_id bigint, row_id bigint, ms_ago jsonb,
+    job_key text, event text, installation_id text, digest text, signed_data text, contradicted_fields text, verdict text,
     reason text, secret_index bigint) ORDER BY n
   LOOP
     job := jobs ->> bundle.job_key;
@@ -170,19 +170,19 @@ BEGIN
     IF bundle.row_id IS NOT NULL THEN
       UPDATE inbox.deliveries AS row SET
         duplicates = row.duplicates + jsonb_array_length(bundle.ms_ago),
-        outer_mismatch = coalesce(row.outer_mismatch, bundle.outer_mismatch),
+        contradicted_fields = coalesce(row.contradicted_fields, bundle.contradicted_fields),
         last_received_at = greatest(row.received_at, row.last_received_at, last_at),
-        unread_at = coalesce(inbox.unread_at(now_at, bundle.ms_ago, 1, row.installation_id,
-          coalesce(row.unread_at, row.received_at)), row.unread_at)
+        unread_duplicate_at = coalesce(inbox.unread_duplicate_at(now_at, bundle.ms_ago, 1, row.installation_id,
+          coalesce(row.unread_duplicate_at, row.received_at)), row.unread_duplicate_at)
       WHERE row.id = bundle.row_id AND row.digest = bundle.digest AND row.secret_index = bundle.secret_index
         AND row.job_id IS NOT DISTINCT FROM job
         AND first_at >= row.received_at
         AND last_at < row.received_at + (given ->> 'folded_within_ms')::int * interval '1 millisecond'
-      RETURNING row.id, row.text_id INTO row_id, kept_id;
+      RETURNING row.id, row.signed_text_id INTO row_id, kept_id;
     END IF;
     stood := row_id IS NOT NULL;
     IF NOT stood THEN
-      kept_id := coalesce((texts ->> bundle.digest)::bigint, bundle.text_id);
+      kept_id := coalesce((texts ->> bundle.digest)::bigint, bundle.signed_text_id);
       IF kept_id IS NOT NULL THEN
         UPDATE inbox.signed_texts SET last_received_at = first_at WHERE id = kept_id AND digest = bundle.digest
         RETURNING id INTO kept_id;
@@ -191,12 +191,12 @@ BEGIN
         INSERT INTO inbox.signed_texts (digest, last_received_at, signed_data)
         VALUES (bundle.digest, first_at, bundle.signed_data) RETURNING id INTO kept_id;
       END IF;
-      INSERT INTO inbox.deliveries (received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, reason,
-        secret_index, job_id, duplicates, last_received_at, unread_at)
-      VALUES (first_at, bundle.event, bundle.installation_id, bundle.digest, kept_id, bundle.outer_mismatch,
+      INSERT INTO inbox.deliveries (received_at, event, installation_id, digest, signed_text_id, contradicted_fields, verdict, reason,
+        secret_index, job_id, duplicates, last_received_at, unread_duplicate_at)
+      VALUES (first_at, bundle.event, bundle.installation_id, bundle.digest, kept_id, bundle.contradicted_fields,
         bundle.verdict, bundle.reason, bundle.secret_index, job, jsonb_array_length(bundle.ms_ago) - 1,
         CASE WHEN jsonb_array_length(bundle.ms_ago) > 1 THEN last_at END,
-        inbox.unread_at(now_at, bundle.ms_ago, 2, bundle.installation_id, first_at))
+        inbox.unread_duplicate_at(now_at, bundle.ms_ago, 2, bundle.installation_id, first_at))
       RETURNING id INTO row_id;
     END IF;
     IF bundle.again THEN texts := texts || jsonb_build_object(bundle.digest, kept_id); END IF;
@@ -447,7 +447,7 @@ BEGIN
         attempts = CASE wanted.act WHEN 'retry' THEN greatest(attempts, job.attempts) ELSE attempts END,
         trigger = CASE WHEN 'person' IN (trigger, job.trigger) THEN 'person'
           WHEN job.trigger = 'delivery' THEN 'delivery' ELSE trigger END,
-        only_duplicates = least(only_duplicates, job.only_duplicates),
+        only_duplicates_asked = least(only_duplicates_asked, job.only_duplicates_asked),
         payload = inbox.merged_payload(payload::jsonb, job.payload::jsonb),
         last_error_code = job.last_error_code, last_error = job.last_error
       WHERE id = upcoming_id;
@@ -471,7 +471,7 @@ BEGIN
   WITH came AS MATERIALIZED (
     SELECT *, now_at - (ms_ago ->> 0)::double precision * interval '1 millisecond' AS first_at
     FROM json_to_recordset(new_rows) AS came (n int, ms_ago jsonb, job_key text, event text, installation_id text,
-      organization_id text, digest text, signed_data text, outer_mismatch text, verdict text, reason text,
+      organization_id text, digest text, signed_data text, contradicted_fields text, verdict text, reason text,
       secret_index bigint)
   ),
   wishes AS (
@@ -484,7 +484,7 @@ BEGIN
       SELECT id FROM (
         SELECT * FROM inbox.jobs WHERE dedupe_key = job_key AND state IN ('waiting', 'paused') OFFSET 0
       ) AS job
-      WHERE state = 'waiting' AND payload = '{}' AND only_duplicates = 0 AND trigger IN ('person', given ->> 'trigger')
+      WHERE state = 'waiting' AND payload = '{}' AND only_duplicates_asked = 0 AND trigger IN ('person', given ->> 'trigger')
         AND coalesce(wishes.organization_id, job.organization_id, '') = coalesce(job.organization_id, '')
         AND (run_at <= now_at OR run_at <= (
           SELECT least(max(started_at), now_at) + pace FROM inbox.jobs AS earlier WHERE earlier.dedupe_key = job_key))
@@ -493,7 +493,7 @@ BEGIN
   asked AS MATERIALIZED (
     SELECT job_key, coalesce(id, inbox.ask(given, jsonb_build_object('kind', given ->> 'kind',
       'trigger', given ->> 'trigger', 'part', 'data', 'dedupe_key', job_key, 'installation_id', installation_id,
-      'organization_id', organization_id, 'only_duplicates', false))) AS id
+      'organization_id', organization_id, 'only_duplicates_asked', false))) AS id
     FROM found
   ),
   texts AS (
@@ -502,18 +502,18 @@ BEGIN
     RETURNING id, digest
   ),
   written AS (
-    INSERT INTO inbox.deliveries (received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, reason,
-      secret_index, job_id, duplicates, last_received_at, unread_at)
-    SELECT first_at, event, installation_id, digest, texts.id, outer_mismatch, verdict, reason, secret_index, asked.id,
+    INSERT INTO inbox.deliveries (received_at, event, installation_id, digest, signed_text_id, contradicted_fields, verdict, reason,
+      secret_index, job_id, duplicates, last_received_at, unread_duplicate_at)
+    SELECT first_at, event, installation_id, digest, texts.id, contradicted_fields, verdict, reason, secret_index, asked.id,
       jsonb_array_length(ms_ago) - 1,
       CASE WHEN jsonb_array_length(ms_ago) > 1
         THEN now_at - (ms_ago ->> -1)::double precision * interval '1 millisecond' END,
       CASE WHEN jsonb_array_length(ms_ago) > 1
-        THEN inbox.unread_at(now_at, ms_ago, 2, installation_id, first_at) END
+        THEN inbox.unread_duplicate_at(now_at, ms_ago, 2, installation_id, first_at) END
     FROM came JOIN texts USING (digest) LEFT JOIN asked USING (job_key) ORDER BY n
-    RETURNING id, text_id, job_id, digest
+    RETURNING id, signed_text_id, job_id, digest
   )
-  SELECT jsonb_agg(jsonb_build_object('rowId', written.id, 'textId', text_id, 'jobId', job_id, 'stood', false) ORDER BY n)
+  SELECT jsonb_agg(jsonb_build_object('rowId', written.id, 'textId', signed_text_id, 'jobId', job_id, 'stood', false) ORDER BY n)
   INTO answers FROM written JOIN came USING (digest);
   RETURN answers;
 END

@@ -10,8 +10,8 @@ export const TABLES = [
       event: ['text', "the event's name as signed; null where none was readable"],
       installation_id: ['text', 'the installation it speaks of; null where no usable id was signed'],
       digest: ['text', 'SHA-256 of the signed text in hex; equal for duplicates', 'NOT NULL'],
-      text_id: ['int', 'the signed text itself, in signed_texts', 'NOT NULL'],
-      outer_mismatch: [
+      signed_text_id: ['int', 'the signed text itself, in signed_texts', 'NOT NULL'],
+      contradicted_fields: [
         'text',
         'names of the unsigned fields that contradicted the signed ones; null where none did',
       ],
@@ -37,7 +37,7 @@ export const TABLES = [
       ],
       duplicates: ['int', 'how many more of the same text are counted in this row', 'NOT NULL DEFAULT 0'],
       last_received_at: ['instant', 'when the latest of them came; null where none did'],
-      unread_at: [
+      unread_duplicate_at: [
         'instant',
         'the first of them that came after a read of its installation had begun, which did not answer it; null where there is none',
       ],
@@ -45,12 +45,12 @@ export const TABLES = [
     { storage: 'fillfactor = 90' },
   ),
   index('deliveries_by_received_at', 'inbox.deliveries', 'received_at'),
-  index('deliveries_unread', 'inbox.deliveries', 'unread_at', 'unread_at IS NOT NULL'),
+  index('deliveries_unread', 'inbox.deliveries', 'unread_duplicate_at', 'unread_duplicate_at IS NOT NULL'),
   table(
     'inbox.signed_texts',
     'The raw signed texts, the proof of what the registry sent. Duplicates share one row: only a duplicate that comes after some thousands of others gets a row of its own. There is no index on the digest, because hashes fall all over an index, and to write a page of it for each delivery would cost more than everything else together.',
     {
-      id: ['id', 'deliveries.text_id points here'],
+      id: ['id', 'deliveries.signed_text_id points here'],
       digest: ['text', 'SHA-256 of signed_data in hex', 'NOT NULL'],
       last_received_at: [
         'instant',
@@ -108,10 +108,10 @@ export const TABLES = [
       last_error: ['text', 'the latest failure in words'],
       outcome: ['text', 'how a done job ended: a word of the worker, or merged'],
       merged_into: ['int', 'the job that took over from a merged one'],
-      only_duplicates: [
+      only_duplicates_asked: [
         'int',
         '1 where nothing but deliveries that had come before asked for it: such reads slow down while they find nothing new',
-        'NOT NULL DEFAULT 0 CHECK (only_duplicates IN (0, 1))',
+        'NOT NULL DEFAULT 0 CHECK (only_duplicates_asked IN (0, 1))',
       ],
     },
     {

@@ -77,7 +77,7 @@ export const BOOKS = [
         'instant',
         "when the registry's latest answer had come; null while it runs, and where none came",
       ],
-      last_number: [
+      last_change_number: [
         'int',
         'the newest number of the counter when the sync last changed a row: none of its changes has a later one; null where it changed none',
       ],
@@ -88,7 +88,7 @@ export const BOOKS = [
   index('syncs_running', 'mirror.syncs', 'id', "state = 'running'"),
   index('syncs_with_drift', 'mirror.syncs', 'id', 'drift > 0'),
   /** Where the changes since an instant begin: after those of the syncs that had ended by then. */
-  index('syncs_that_changed', 'mirror.syncs', 'finished_at', 'last_number IS NOT NULL'),
+  index('syncs_that_changed', 'mirror.syncs', 'finished_at', 'last_change_number IS NOT NULL'),
   table(
     'mirror.resource_states',
     'What is known of each resource of each organization. People read the view "freshness" instead.',

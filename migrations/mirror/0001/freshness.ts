@@ -52,8 +52,8 @@ seen AS (
         SELECT min(received_at) FROM inbox.deliveries
         WHERE verdict = 'accepted' AND installation_id = i.id AND received_at >= r.complete_at
       ), (
-        SELECT min(unread_at) FROM inbox.deliveries
-        WHERE verdict = 'accepted' AND installation_id = i.id AND unread_at >= r.complete_at
+        SELECT min(unread_duplicate_at) FROM inbox.deliveries
+        WHERE verdict = 'accepted' AND installation_id = i.id AND unread_duplicate_at >= r.complete_at
       )) AS at
   ) AS d
   WHERE r.no_permission_at IS NULL AND r.not_offered_at IS NULL AND r.resource <> 'certificates' AND d.at IS NOT NULL

@@ -16,7 +16,7 @@ const SUM = {
 } as const satisfies Columns;
 
 const NOT_SUMMED = {
-  rows_not_summed: ['int', 'how many of them have no amount_micro and are left out of the sum', SURE],
+  rows_without_amount: ['int', 'how many of them have no amount_micro and are left out of the sum', SURE],
 } as const satisfies Columns;
 
 const OF_WAREHOUSE = {
@@ -52,11 +52,11 @@ const OF_RETIREMENTS = {
 const added = ({ whole }: Dialect): string => `${whole('coalesce(sum(amount_micro / 1000000), 0)')} AS tonnes,
     ${whole('coalesce(sum(amount_micro % 1000000), 0)')} AS micro,
     count(*) AS rows,
-    count(*) - count(amount_micro) AS rows_not_summed`;
+    count(*) - count(amount_micro) AS rows_without_amount`;
 
 const shown = ({ real }: Dialect): string => `s.tonnes + s.micro / ${real('1000000.0')},
   CASE WHEN abs(s.tonnes) < 9000000000000 THEN s.tonnes * 1000000 + s.micro END,
-  s.rows, s.rows_not_summed, f.state, f.reason, f.complete_at, f.age_seconds`;
+  s.rows, s.rows_without_amount, f.state, f.reason, f.complete_at, f.age_seconds`;
 
 const retired =
   (name: string, by: (dialect: Dialect) => string): TextOf =>

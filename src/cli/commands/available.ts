@@ -15,7 +15,7 @@ import { duration, flag, ORGANIZATION, text, year } from '../taken.js';
 
 const OF_A_ROW = ['vintage', 'type', 'amount'];
 const NAMES = ['organization_name', 'project_name'];
-const COLUMNS = [...NAMES, ...OF_A_ROW, 'rows_not_summed', 'freshness', 'age_seconds', 'credit_id'];
+const COLUMNS = [...NAMES, ...OF_A_ROW, 'rows_without_amount', 'freshness', 'age_seconds', 'credit_id'];
 const FOR_PEOPLE = ['project_name', ...OF_A_ROW, 'organization_name', 'age', 'freshness', 'credit_id'];
 
 export const AVAILABLE = command({
@@ -80,7 +80,7 @@ async function writeForPeople(
 ) {
   const total = totalOf(rows);
   if (rows.length > 0) {
-    const columns = [...FOR_PEOPLE, ...(total.notSummed > 0 ? ['rows_not_summed'] : [])];
+    const columns = [...FOR_PEOPLE, ...(total.notSummed > 0 ? ['rows_without_amount'] : [])];
     const standings = new Map<unknown, string>(warehouses.map(each => [each.organizationId, wordsOf(each)]));
     const shown = rows.map(row => ({
       ...row,

@@ -52,12 +52,12 @@ export const BALANCE = command({
     const asked = { organizationId, ...periodOf(ofYear, asOf?.to, io.now()) };
     if (!asked.isNow) say(`What was observed by ${asked.to}.`, OF_NOW);
     const balance = await readBalance(reader, asked);
-    const { known, balanced, rowsNotSummed, sums, notBalanced } = balance;
+    const { known, balanced, rowsWithoutAmount, sums, notBalanced } = balance;
     if (format === 'json') await context.value({ ...asked, ...balance });
     else if (format === 'table') await writeForPeople(context, balance);
     else await context.rows(COLUMNS, [...sums, ...notBalanced]);
-    if (rowsNotSummed > 0) {
-      const many = withThousands(rowsNotSummed);
+    if (rowsWithoutAmount > 0) {
+      const many = withThousands(rowsWithoutAmount);
       say(`${many} rows have no amount that can be added: no sum has them in it, balanced or not.`);
     }
     if (balanced === null) throw new CommandFault(EXIT.checkFailed, NOTHING_KNOWN);

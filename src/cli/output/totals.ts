@@ -16,13 +16,13 @@ export interface Tally {
   readonly total: () => Total;
 }
 
-/** Of rows with `amount_micro`, and `rows` and `rows_not_summed` where a row stands for several. */
+/** Of rows with `amount_micro`, and `rows` and `rows_without_amount` where a row stands for several. */
 export function createTally(): Tally {
   const sums = new Map<unknown, { readonly type?: unknown; amount_micro: bigint }>();
   let rows = 0;
   let notSummed = 0;
   const add = (row: Row) => {
-    const { amount_micro: amount, rows_not_summed: left, rows: many = 1, type } = row;
+    const { amount_micro: amount, rows_without_amount: left, rows: many = 1, type } = row;
     const isSummed = typeof amount === 'number' || typeof amount === 'bigint';
     const sum = sums.get(type) ?? { ...('type' in row ? { type } : {}), amount_micro: 0n };
     sums.set(type, sum);

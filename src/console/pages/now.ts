@@ -70,7 +70,7 @@ ${attention}`;
 }
 
 function notSummed({ rows }: Available): Html | false {
-  const left = rows.reduce((sum, row) => sum + Number(row['rows_not_summed']), 0);
+  const left = rows.reduce((sum, row) => sum + Number(row['rows_without_amount']), 0);
   return (
     left > 0 &&
     html`<a href="#available">${counted(left, 'row has', 'rows have')} no amount that can be added.</a>`

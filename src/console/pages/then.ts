@@ -38,7 +38,7 @@ export function showThen(ask: Ask, at: string): Shown {
 }
 
 function showStood({ at, stood, gaps, known }: Then, { query }: Ask): Html {
-  const left = stood.reduce((sum, row) => sum + row.rows_not_summed, 0);
+  const left = stood.reduce((sum, row) => sum + row.rows_without_amount, 0);
   const organizations = new Set(stood.map(row => row.organization_id)).size;
   if (stood.length === 0 && gaps.length > 0)
     return html`<p id="sentence"><strong>Nothing is known to have stood in any warehouse then.</strong></p>${gapsOf('warehouse', gaps)}`;

@@ -201,7 +201,7 @@ export async function readStoodAt({ db }: Reader, at: string) {
       'w.vintage',
       'w.type',
       eb.fn.sum<number | null>('w.amount_micro').as('amount_micro'),
-      eb(eb.fn.countAll<number>(), '-', eb.fn.count<number>('w.amount_micro')).as('rows_not_summed'),
+      eb(eb.fn.countAll<number>(), '-', eb.fn.count<number>('w.amount_micro')).as('rows_without_amount'),
     ])
     .orderBy('o.full_name', NULLS_FIRST)
     .orderBy('w.organization_id')

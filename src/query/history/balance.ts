@@ -106,7 +106,7 @@ export async function readBalance(reader: Reader, asked: BalanceAsked) {
   return {
     known: asked.isNow ? await countKnown(reader) : await countKnownAt(reader, asked.to),
     balanced: isNothingKnown(sums.values()) ? null : unbalanced.every(line => line.balanced === null),
-    rowsNotSummed: left,
+    rowsWithoutAmount: left,
     sums: [...sums.values()].map(named),
     notBalanced: unbalanced.map(named),
   };

@@ -148,7 +148,7 @@ async function readNumberBy(reader: Reader, instant: string | null): Promise<num
   if (instant === null) return await readLastNumber(reader);
   const { last } = await reader.db
     .selectFrom('syncs')
-    .select(eb => eb.fn.max<number | null>('last_number').as('last'))
+    .select(eb => eb.fn.max<number | null>('last_change_number').as('last'))
     .where(eb =>
       eb.or([
         eb('started_at', '<=', instant),
@@ -167,15 +167,15 @@ async function readNumberBy(reader: Reader, instant: string | null): Promise<num
  */
 async function readNumberBefore({ db }: Reader, instant: string | null): Promise<number> {
   if (instant === null) return 0;
-  const syncs = db.selectFrom('syncs').where('last_number', 'is not', null);
+  const syncs = db.selectFrom('syncs').where('last_change_number', 'is not', null);
   const later = syncs.where('finished_at', '>=', instant).select(eb => eb.fn.min('id').as('id'));
   const ended = await syncs
-    .select('last_number')
+    .select('last_change_number')
     .where('finished_at', '<', instant)
     .where(eb => eb('id', '<', eb.fn.coalesce(later, eb.lit(LAST_ID))))
     .orderBy('finished_at', 'desc')
-    .orderBy('last_number', 'desc')
+    .orderBy('last_change_number', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return ended?.last_number ?? 0;
+  return ended?.last_change_number ?? 0;
 }

@@ -4,7 +4,10 @@ import { count } from '../count.js';
 import { IN_PART } from './ends.js';
 
 /** The signed text of a delivery as it was sent; null once it is older than the retention, or was removed for a person's sake. */
-export async function readSignedText({ db }: Reader, { text_id: id, digest }: Row): Promise<string | null> {
+export async function readSignedText(
+  { db }: Reader,
+  { signed_text_id: id, digest }: Row,
+): Promise<string | null> {
   const text = await db
     .selectFrom('inbox.signed_texts')
     .select('signed_data')

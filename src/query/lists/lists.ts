@@ -87,7 +87,7 @@ function titleOf(name: string): string {
 }
 
 /** How far the counter of changes was: of no use to people. */
-const COUNTER = 'last_number';
+const COUNTER = 'last_change_number';
 
 interface Own extends Pick<List, 'name' | 'says' | 'one' | 'many' | 'empty' | 'columns' | 'filters'> {
   readonly title?: string;

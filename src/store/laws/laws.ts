@@ -34,7 +34,7 @@ const INBOX_LAWS: readonly Law[] = [
   },
   {
     law: 'a delivery has the digest of its signed text, as long as that is kept',
-    sql: `SELECT 'delivery ' || d.id AS found FROM inbox.deliveries AS d JOIN inbox.signed_texts AS t ON t.id = d.text_id
+    sql: `SELECT 'delivery ' || d.id AS found FROM inbox.deliveries AS d JOIN inbox.signed_texts AS t ON t.id = d.signed_text_id
       WHERE t.digest <> d.digest`,
   },
   {

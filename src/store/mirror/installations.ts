@@ -36,7 +36,7 @@ const ENTER_SYNC = statement<
   { readonly id: number }
 >(
   `INSERT INTO mirror.syncs (organization_id, resource, trigger, claim, started_at, finished_at, state,
-     rows_added, rows_changed, job_id, delivery_id, answered_at, last_number)
+     rows_added, rows_changed, job_id, delivery_id, answered_at, last_change_number)
    VALUES (@organizationId, 'installation', @trigger, @claim, @startedAt, @endedAt, 'complete',
      @added, @changed, @job_id, @delivery_id, @arrivedAt, (SELECT last FROM mirror.version_counter))
    RETURNING id`,

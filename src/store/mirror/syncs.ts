@@ -52,7 +52,7 @@ type SyncEnd = SyncCounts &
 
 const COUNTS = `rows_added = @rows_added, rows_changed = @rows_changed, rows_removed = @rows_removed,
   rows_unchanged = @rows_unchanged,
-  last_number = CASE WHEN @is_changed = 1 THEN (SELECT last FROM mirror.version_counter) ELSE last_number END`;
+  last_change_number = CASE WHEN @is_changed = 1 THEN (SELECT last FROM mirror.version_counter) ELSE last_change_number END`;
 const COUNT_SYNC = statement<SyncCounts>(`UPDATE mirror.syncs SET ${COUNTS} WHERE id = @id`);
 const END_SYNC = statement<SyncEnd>(
   `UPDATE mirror.syncs SET ${COUNTS}, finished_at = @finished_at, answered_at = @answered_at, state = @state,

@@ -42,7 +42,7 @@ export async function readInstallation(context: Context, atWork: CausedJob): Pro
 }
 
 function wordOf(word: string, { job }: CausedJob, gate: Gate, { news, failures }: Observed): string {
-  return job.onlyDuplicates && !news && !gate.hasChanged() && failures.size === 0 ? UNCHANGED : word;
+  return job.onlyDuplicatesAsked && !news && !gate.hasChanged() && failures.size === 0 ? UNCHANGED : word;
 }
 
 async function prepare(context: Context, atWork: CausedJob, gate: Gate, opened: Opened, observed: Observed) {

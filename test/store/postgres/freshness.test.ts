@@ -42,16 +42,16 @@ async function openUnwatched() {
     id: string | null,
     receivedAt: string,
     verdict = 'accepted',
-    unreadAt: string | null = null,
+    unreadDuplicateAt: string | null = null,
   ) =>
     db.change(
-      `INSERT INTO inbox.deliveries (received_at, installation_id, digest, text_id, verdict, reason, secret_index, unread_at)
+      `INSERT INTO inbox.deliveries (received_at, installation_id, digest, signed_text_id, verdict, reason, secret_index, unread_duplicate_at)
        VALUES (?, ?, 'd', 1, ?, ?, 0, ?)`,
       receivedAt,
       id,
       verdict,
       verdict === 'accepted' ? null : 'unreadable',
-      unreadAt,
+      unreadDuplicateAt,
     );
   const sign = (role: string, seenAt: string) =>
     db.change(
@@ -138,7 +138,7 @@ test('once a worker has watched, resources are stale while none is seen; a recei
 
 test('the oldest delivery of an installation is found by an index, however many came for others', async () => {
   const { db } = await open();
-  await db.change(`INSERT INTO inbox.deliveries (received_at, installation_id, digest, text_id, verdict, secret_index)
+  await db.change(`INSERT INTO inbox.deliveries (received_at, installation_id, digest, signed_text_id, verdict, secret_index)
     SELECT now() - n * interval '1 second', 'installation-' || n % 500, 'd', 1, 'accepted', 0
     FROM generate_series(1, 20000) AS s (n)`);
   await db.change('ANALYZE inbox.deliveries');

@@ -29,13 +29,13 @@ const HAVE_COME = `
     WITH ORDINALITY AS asked (since, begun, event, place)`;
 
 /** Each by its index, merged as they are read. */
-const cameBetween = (column: 'received_at' | 'unread_at'): string => `
+const cameBetween = (column: 'received_at' | 'unread_duplicate_at'): string => `
   (SELECT id, installation_id AS "installationId", ${column} AS "receivedAt", verdict FROM inbox.deliveries
   WHERE ${column} <= $2 AND (${column}, id) > ($1::timestamptz, $3::bigint)
   ORDER BY ${column}, id LIMIT ${ANNOUNCED_SLICE})`;
 
 const ANNOUNCED = `
-  ${cameBetween('received_at')} UNION ALL ${cameBetween('unread_at')}
+  ${cameBetween('received_at')} UNION ALL ${cameBetween('unread_duplicate_at')}
   ORDER BY "receivedAt", id LIMIT ${ANNOUNCED_SLICE}`;
 
 /** What is known of the deliveries that came. */

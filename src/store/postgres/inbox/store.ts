@@ -111,7 +111,7 @@ function cellsOf({ posts: [first, ...others], again }: Bundle, n: number, memory
   return {
     n,
     again,
-    text_id: textId,
+    signed_text_id: textId,
     row_id: rowId,
     ms_ago: all.map(({ receivedMsAgo }) => receivedMsAgo),
     job_key: keyOf(first),
@@ -120,7 +120,8 @@ function cellsOf({ posts: [first, ...others], again }: Bundle, n: number, memory
     organization_id: first.organizationId,
     digest: first.digest,
     signed_data: first.signedData,
-    outer_mismatch: all.find(({ outerMismatch }) => outerMismatch !== null)?.outerMismatch ?? null,
+    contradicted_fields:
+      all.find(({ contradictedFields }) => contradictedFields !== null)?.contradictedFields ?? null,
     verdict: first.verdict,
     reason: first.reason,
     secret_index: first.secretIndex,
@@ -128,8 +129,8 @@ function cellsOf({ posts: [first, ...others], again }: Bundle, n: number, memory
 }
 
 /** No post of its text is known, of this group or of an earlier one. */
-function isNew({ again, text_id, row_id }: ReturnType<typeof cellsOf>): boolean {
-  return !again && text_id === null && row_id === null;
+function isNew({ again, signed_text_id, row_id }: ReturnType<typeof cellsOf>): boolean {
+  return !again && signed_text_id === null && row_id === null;
 }
 
 /** Of the job that it asks for. */

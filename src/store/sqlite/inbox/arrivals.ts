@@ -29,7 +29,7 @@ const CAME = `
       AND event IS coalesce(@event, event)) AS found`;
 
 /** Each by its index, merged as they are read. */
-const cameBetween = (column: 'received_at' | 'unread_at'): string => `
+const cameBetween = (column: 'received_at' | 'unread_duplicate_at'): string => `
   SELECT id, installation_id AS installationId, ${column} AS receivedAt, verdict FROM deliveries
   WHERE ${column} >= @from AND ${column} <= @until AND (${column}, id) > (@from, @above)`;
 
@@ -38,7 +38,7 @@ const cameBetween = (column: 'received_at' | 'unread_at'): string => `
  * and twice as many bytes in the log.
  */
 const ANNOUNCED = `
-  ${cameBetween('received_at')} UNION ALL ${cameBetween('unread_at')}
+  ${cameBetween('received_at')} UNION ALL ${cameBetween('unread_duplicate_at')}
   ORDER BY receivedAt, id LIMIT ${ANNOUNCED_SLICE}`;
 
 /** What is known of the deliveries that came. */

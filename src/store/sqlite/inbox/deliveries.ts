@@ -13,7 +13,10 @@ import { createEnqueue } from './enqueue.js';
 import { createDuplicates } from './duplicates.js';
 import { createSignedTexts } from './signed-texts.js';
 
-type NewRow = Omit<Tables['inbox.deliveries'], 'id' | 'duplicates' | 'last_received_at' | 'unread_at'>;
+type NewRow = Omit<
+  Tables['inbox.deliveries'],
+  'id' | 'duplicates' | 'last_received_at' | 'unread_duplicate_at'
+>;
 
 interface Received extends NewDelivery {
   /** Epoch ms. */
@@ -23,7 +26,7 @@ interface Received extends NewDelivery {
 /** What this transaction has asked for already. */
 interface AskedFor {
   readonly jobId: number;
-  readonly onlyDuplicates: boolean;
+  readonly onlyDuplicatesAsked: boolean;
 }
 
 export type Store = (deliveries: readonly NewDelivery[], now: number) => StoreResult[];
@@ -48,9 +51,9 @@ export function createStore(db: Sqlite): Store {
 }
 
 const INSERT = `
-  INSERT INTO deliveries (received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, reason,
+  INSERT INTO deliveries (received_at, event, installation_id, digest, signed_text_id, contradicted_fields, verdict, reason,
     secret_index, job_id)
-  VALUES (@received_at, @event, @installation_id, @digest, @text_id, @outer_mismatch, @verdict, @reason,
+  VALUES (@received_at, @event, @installation_id, @digest, @signed_text_id, @contradicted_fields, @verdict, @reason,
     @secret_index, @job_id)
   RETURNING id`;
 
@@ -69,8 +72,8 @@ function createStoreTogether(
       event: delivery.event,
       installation_id: delivery.installationId,
       digest: delivery.digest,
-      text_id: texts.keep(delivery),
-      outer_mismatch: delivery.outerMismatch,
+      signed_text_id: texts.keep(delivery),
+      contradicted_fields: delivery.contradictedFields,
       verdict: delivery.verdict,
       reason: delivery.reason,
       secret_index: delivery.secretIndex,
@@ -95,13 +98,13 @@ function createStoreTogether(
       const delivery = { ...each, receivedAt: now - each.receivedMsAgo };
       const { verdict, installationId, organizationId } = delivery;
       if (verdict !== 'accepted' || installationId === null) return storeOne(delivery, null);
-      const onlyDuplicates = texts.isDuplicate(delivery);
+      const onlyDuplicatesAsked = texts.isDuplicate(delivery);
       const before = asked.get(installationId);
-      if (before !== undefined && (onlyDuplicates || !before.onlyDuplicates))
+      if (before !== undefined && (onlyDuplicatesAsked || !before.onlyDuplicatesAsked))
         return storeOne(delivery, before.jobId);
-      const job = { ...installationJob(installationId, organizationId, 'delivery'), onlyDuplicates };
+      const job = { ...installationJob(installationId, organizationId, 'delivery'), onlyDuplicatesAsked };
       const jobId = enqueue(job, now);
-      asked.set(installationId, { jobId, onlyDuplicates });
+      asked.set(installationId, { jobId, onlyDuplicatesAsked });
       return storeOne(delivery, jobId);
     });
   }

@@ -18,12 +18,12 @@ interface Duplicate {
   readonly digest: string;
   readonly secretIndex: number;
   readonly receivedAt: number;
-  readonly outerMismatch: string | null;
+  readonly contradictedFields: string | null;
 }
 
 export function createDuplicates(db: Sqlite) {
   const memory = createMemory<StoredRow>();
-  const add = statement<{ id: number; digest: string; outerMismatch: string | null; at: string }>(
+  const add = statement<{ id: number; digest: string; contradictedFields: string | null; at: string }>(
     db,
     ADD_TO_ROW,
   );
@@ -34,14 +34,14 @@ export function createDuplicates(db: Sqlite) {
      * null where there is none. To be run inside `write`.
      */
     fold: (
-      { digest, secretIndex, receivedAt, outerMismatch }: Duplicate,
+      { digest, secretIndex, receivedAt, contradictedFields }: Duplicate,
       jobId: number | null,
     ): number | null => {
       const row = memory.get(digest);
       if (row === undefined || row.jobId !== jobId || row.secretIndex !== secretIndex) return null;
       const age = receivedAt - row.since;
       if (age < 0 || age >= FOLDED_WITHIN_MS) return null;
-      return add.run({ id: row.id, digest, outerMismatch, at: formatInstant(receivedAt) }) === 1
+      return add.run({ id: row.id, digest, contradictedFields, at: formatInstant(receivedAt) }) === 1
         ? row.id
         : null;
     },
@@ -55,10 +55,10 @@ export function createDuplicates(db: Sqlite) {
 const ADD_TO_ROW = `
   UPDATE deliveries SET
     duplicates = duplicates + 1,
-    outer_mismatch = coalesce(outer_mismatch, @outerMismatch),
+    contradicted_fields = coalesce(contradicted_fields, @contradictedFields),
     last_received_at = max(coalesce(last_received_at, received_at), @at),
-    unread_at = iif(
+    unread_duplicate_at = iif(
       (SELECT max(started_at) FROM jobs WHERE jobs.installation_id = deliveries.installation_id AND part = 'data')
-        > coalesce(unread_at, received_at),
-      @at, unread_at)
+        > coalesce(unread_duplicate_at, received_at),
+      @at, unread_duplicate_at)
   WHERE id = @id AND digest = @digest`;

@@ -13,7 +13,7 @@ type InsertParameters = {
   dedupeKey: string;
   trigger: string;
   payload: string;
-  onlyDuplicates: number;
+  onlyDuplicatesAsked: number;
   runAt: string;
   now: string;
   latest: string;
@@ -23,7 +23,7 @@ type SatisfiedParameters = {
   dedupeKey: string;
   trigger: string;
   organizationId: string | null;
-  onlyDuplicates: number;
+  onlyDuplicatesAsked: number;
   at: string;
 };
 
@@ -41,23 +41,23 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
 
   function findDue(job: NewJob, at: number): number | undefined {
     if (job.payload !== undefined || job.startInMs !== undefined) return undefined;
-    const { dedupeKey, trigger, organizationId = null, onlyDuplicates = false } = job;
+    const { dedupeKey, trigger, organizationId = null, onlyDuplicatesAsked = false } = job;
     const asked = {
       dedupeKey,
       trigger,
       organizationId,
-      onlyDuplicates: Number(onlyDuplicates),
+      onlyDuplicatesAsked: Number(onlyDuplicatesAsked),
       at: formatInstant(at),
     };
     return satisfied.get(asked)?.id;
   }
 
   return (job, now) => {
-    const { dedupeKey, trigger, organizationId = null, onlyDuplicates = false } = job;
+    const { dedupeKey, trigger, organizationId = null, onlyDuplicatesAsked = false } = job;
     const due = findDue(job, now);
     if (due !== undefined) return due;
-    const startAt = pace({ dedupeKey, onlyDuplicates }, now);
-    const waiting = onlyDuplicates ? findDue(job, startAt) : undefined;
+    const startAt = pace({ dedupeKey, onlyDuplicatesAsked }, now);
+    const waiting = onlyDuplicatesAsked ? findDue(job, startAt) : undefined;
     if (waiting !== undefined) return waiting;
     const row = insert.get({
       kind: job.kind,
@@ -67,7 +67,7 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
       dedupeKey,
       trigger,
       payload: JSON.stringify(job.payload ?? {}),
-      onlyDuplicates: Number(onlyDuplicates),
+      onlyDuplicatesAsked: Number(onlyDuplicatesAsked),
       runAt: formatInstant(Math.max(now + (job.startInMs ?? 0), startAt)),
       now: formatInstant(now),
       latest: formatInstant(now + MAX_BACKOFF_MS),
@@ -81,20 +81,20 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
 const FIND_SATISFIED = `
   SELECT id FROM jobs
   WHERE dedupe_key = @dedupeKey AND state IN ('waiting', 'paused') AND payload = '{}'
-    AND ((state = 'waiting' AND run_at <= @at) OR (@onlyDuplicates AND (state = 'paused' OR attempts > 0)))
-    AND (@onlyDuplicates OR NOT only_duplicates)
+    AND ((state = 'waiting' AND run_at <= @at) OR (@onlyDuplicatesAsked AND (state = 'paused' OR attempts > 0)))
+    AND (@onlyDuplicatesAsked OR NOT only_duplicates_asked)
     AND trigger IN ('person', @trigger)
     AND coalesce(@organizationId, organization_id, '') = coalesce(organization_id, '')`;
 
 const INSERT_OR_MERGE = `
-  INSERT INTO jobs (kind, organization_id, installation_id, part, dedupe_key, trigger, payload, only_duplicates,
+  INSERT INTO jobs (kind, organization_id, installation_id, part, dedupe_key, trigger, payload, only_duplicates_asked,
     run_at, created_at)
   VALUES (
     @kind,
     coalesce(@organizationId, (
       SELECT organization_id FROM jobs
       WHERE installation_id = @installationId AND organization_id IS NOT NULL LIMIT 1)),
-    @installationId, @part, @dedupeKey, @trigger, @payload, @onlyDuplicates, @runAt, @now)
+    @installationId, @part, @dedupeKey, @trigger, @payload, @onlyDuplicatesAsked, @runAt, @now)
   ON CONFLICT (dedupe_key) WHERE state IN ('waiting', 'paused') DO UPDATE SET
     state = 'waiting',
     run_at = CASE
@@ -106,10 +106,10 @@ const INSERT_OR_MERGE = `
       WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
       WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
       ELSE jobs.trigger END,
-    only_duplicates = CASE 'schedule'
-      WHEN jobs.trigger THEN excluded.only_duplicates
-      WHEN excluded.trigger THEN jobs.only_duplicates
-      ELSE min(jobs.only_duplicates, excluded.only_duplicates) END,
+    only_duplicates_asked = CASE 'schedule'
+      WHEN jobs.trigger THEN excluded.only_duplicates_asked
+      WHEN excluded.trigger THEN jobs.only_duplicates_asked
+      ELSE min(jobs.only_duplicates_asked, excluded.only_duplicates_asked) END,
     payload = ${mergePayloads('jobs.payload', 'excluded.payload')},
     organization_id = coalesce(excluded.organization_id, jobs.organization_id)
   RETURNING id`;

@@ -37,7 +37,7 @@ export function createKeeping(db: Sqlite, now: () => number): Keeping {
   const oldTexts = statement<{ before: string }>(
     db,
     `DELETE FROM signed_texts WHERE last_received_at < @before AND id IN (
-      SELECT text_id FROM deliveries WHERE id IN (${OLD_DELIVERIES}))`,
+      SELECT signed_text_id FROM deliveries WHERE id IN (${OLD_DELIVERIES}))`,
   );
   const oldDeliveries = statement<{ before: string }>(
     db,
@@ -52,7 +52,9 @@ export function createKeeping(db: Sqlite, now: () => number): Keeping {
     `SELECT id, signed_data AS signedData FROM signed_texts WHERE id > ? AND signed_data <> '' ORDER BY id LIMIT ?`,
   );
   const empty = db.prepare<[number]>("UPDATE signed_texts SET signed_data = '' WHERE id = ?");
-  const named = db.prepare<[number], number>('SELECT count(*) FROM deliveries WHERE text_id = ?').pluck();
+  const named = db
+    .prepare<[number], number>('SELECT count(*) FROM deliveries WHERE signed_text_id = ?')
+    .pluck();
 
   return {
     countJobs: async () =>

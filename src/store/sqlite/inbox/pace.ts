@@ -5,7 +5,7 @@ import { statement } from '../statement.js';
 
 export interface Asked {
   readonly dedupeKey: string;
-  readonly onlyDuplicates: boolean;
+  readonly onlyDuplicatesAsked: boolean;
 }
 
 /**
@@ -19,15 +19,15 @@ export function createPace(db: Sqlite): (asked: Asked, now: number) => number {
   );
   const latest = statement<{ dedupeKey: string }, { inVain: number }>(
     db,
-    `SELECT only_duplicates AND outcome = '${UNCHANGED}' AS inVain FROM jobs
+    `SELECT only_duplicates_asked AND outcome = '${UNCHANGED}' AS inVain FROM jobs
     WHERE dedupe_key = @dedupeKey AND state = 'done' AND started_at IS NOT NULL AND outcome <> 'merged'
     ORDER BY started_at DESC LIMIT ${READS_LOOKED_AT}`,
   );
 
-  return ({ dedupeKey, onlyDuplicates }, now) => {
+  return ({ dedupeKey, onlyDuplicatesAsked }, now) => {
     const last = lastStart.get({ dedupeKey })?.startedAt ?? null;
     if (last === null) return now;
     const inVain = () => latest.all({ dedupeKey }).map(read => read.inVain === 1);
-    return startAfter(Date.parse(last), paceOf(onlyDuplicates, inVain), now);
+    return startAfter(Date.parse(last), paceOf(onlyDuplicatesAsked, inVain), now);
   };
 }

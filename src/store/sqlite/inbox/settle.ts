@@ -139,7 +139,7 @@ const INHERIT = `
       WHEN 'person' IN (jobs.trigger, merged.trigger) THEN 'person'
       WHEN merged.trigger = 'delivery' THEN 'delivery'
       ELSE jobs.trigger END,
-    only_duplicates = min(jobs.only_duplicates, merged.only_duplicates),
+    only_duplicates_asked = min(jobs.only_duplicates_asked, merged.only_duplicates_asked),
     payload = ${mergePayloads('jobs.payload', 'merged.payload')},
     last_error_code = merged.last_error_code, last_error = merged.last_error
   FROM jobs AS merged WHERE jobs.id = @id AND merged.id = @from`;
