@@ -12,7 +12,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 10 show what is fresh and fails in amber. */
   'src/console': 2960,
   /** Of these 300 fulfil the port of evidence on both engines. */
-  'src/store': 8950,
+  'src/store': 8960,
   'src/inbox': 550,
   'src/mirror': 2380,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
@@ -28,7 +28,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. 20 tell a failed read's reason and since when. */
   migrations: 2970,
   /** 400 of evidence; 300 play every reason of freshness on both engines. */
-  test: 50_150,
+  test: 50_200,
   /** 50 of evidence: who lies, and what helps. */
   docs: 1250,
   'README.md': 100,

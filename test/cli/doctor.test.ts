@@ -329,7 +329,7 @@ describe('doctor', () => {
     expect(of('freshness')).toMatchObject([
       {
         state: 'fail',
-        found: expect.stringMatching(/^resources: 1 behind, such as .*, addresses: behind$/),
+        found: expect.stringMatching(/^resources: 1 not read, such as .*, addresses: stale: unread webhook$/),
       },
     ]);
   });

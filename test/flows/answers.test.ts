@@ -42,7 +42,9 @@ test.each([
     .toEqual([{ kind: 'retry' }]);
   expect(await program.rows('SELECT amount FROM retirements')).toEqual([{ amount: 5 }]);
   expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 89 }]);
-  const [state] = await program.rows("SELECT state, error FROM freshness WHERE resource = 'retirements'");
+  const [state] = await program.rows(
+    "SELECT reason AS state, error FROM freshness WHERE resource = 'retirements'",
+  );
   expect(state).toMatchObject({ state: 'read_failed' });
   expect(Object(state)['error']).not.toBeNull();
   await program.rest();

@@ -20,9 +20,9 @@ async function startPutRight(): Promise<Installed> {
 }
 
 async function states({ program }: Installed): Promise<unknown[]> {
-  return (await program.rows('SELECT DISTINCT reason AS state FROM freshness ORDER BY state')).map(
-    row => Object(row)['state'],
-  );
+  return (
+    await program.rows('SELECT DISTINCT coalesce(reason, state) AS state FROM freshness ORDER BY state')
+  ).map(row => Object(row)['state']);
 }
 
 test('after the clock was put back what is dated in the future is stale, never fresh, and the schedule reads it at once', async () => {

@@ -174,9 +174,9 @@ test('T97 an installation of which a webhook told is one row that was never read
   await fleet.install(1);
   expect(await freshness()).toEqual([]);
   await fleet.pass();
-  expect(await freshness()).toEqual([{ resource: '*', state: 'never_read' }]);
+  expect(await freshness()).toEqual([{ resource: '*', state: 'waiting' }]);
   await fleet.work(1);
-  expect(await freshness()).not.toContainEqual({ resource: '*', state: 'never_read' });
+  expect(await freshness()).not.toContainEqual({ resource: '*', state: 'waiting' });
   expect(await program.value("SELECT count(*) FROM freshness WHERE state = 'fresh'")).toBeGreaterThan(7);
 });
 

@@ -28,7 +28,7 @@ async function ask({ program, organizationId, installationId }: Part): Promise<v
 
 const unusual = ({ program }: Part) =>
   program.rows(
-    "SELECT resource, coalesce(reason, state) AS state FROM freshness WHERE state <> 'fresh' ORDER BY resource",
+    "SELECT resource, CASE state WHEN 'fresh' THEN 'fresh, failing' ELSE coalesce(reason, state) END AS state FROM freshness WHERE state <> 'fresh' OR failing_since IS NOT NULL ORDER BY resource",
   );
 
 /** An organization where these answers come from the first sync on. */
@@ -137,7 +137,7 @@ test('a warehouse that comes in another form fails at first, then counts as not 
   program.time.move(1000);
   const { installationId, organizationId } = installed;
   await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
-  await expect.poll(() => unusual(installed)).toEqual([{ resource: 'warehouse', state: 'read_failed' }]);
+  await expect.poll(() => unusual(installed)).toEqual([{ resource: 'warehouse', state: 'fresh, failing' }]);
   await program.rest();
   expect(await unusual(installed)).toEqual([{ resource: 'warehouse', state: 'not_offered' }]);
   expect(await program.rows('SELECT 1 FROM available_credits')).toEqual([]);

@@ -56,12 +56,12 @@ describe('the flood tells a broken worker from a whole one', () => {
     expect(await flood(scene, false)).toEqual(new Set(['fresh']));
   });
 
-  test('a view that shows any delivery that is not read calls what is read every 25 seconds behind', async () => {
+  test('a view that shows any delivery that is not read calls what is read every 25 seconds stale', async () => {
     const scene = await startWatched();
     const { program } = scene;
     const whole =
       (await program.value<string>("SELECT sql FROM sqlite_schema WHERE name = 'freshness'")) ?? '';
-    const broken = whole.replace('unixepoch(w.oldest_unread_at) > 60', 'unixepoch(w.oldest_unread_at) > 0');
+    const broken = whole.replace('unixepoch(r.oldest_unread_at) > 60', 'unixepoch(r.oldest_unread_at) > 0');
     expect(broken).not.toBe(whole);
     await program.change(`DROP VIEW freshness; ${broken}`);
     await scene.watch(true);

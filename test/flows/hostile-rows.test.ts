@@ -21,7 +21,7 @@ async function readWarehouse(credits: readonly string[]) {
   return program;
 }
 
-test('T67 amounts keep their own digits, and one that no number can hold is set aside with its row', async () => {
+test('T67 amounts keep their own digits, and one that no number can hold keeps its row, with its fault', async () => {
   const credits = AMOUNTS.map(
     (amount, index) => `{"id":"exPost-${index}-0xab","amount":${amount},"extra":${amount}}`,
   );

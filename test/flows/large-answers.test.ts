@@ -80,7 +80,7 @@ test.skipIf(process.platform !== 'linux')(
     const reads = async ({ organizationId }: Holder, state: string) =>
       (
         await program.rows(
-          'SELECT 1 FROM freshness WHERE organization_id = ? AND state = ?',
+          'SELECT 1 FROM freshness WHERE organization_id = ? AND coalesce(reason, state) = ?',
           organizationId,
           state,
         )

@@ -58,7 +58,7 @@ test.each([
   ['"2"', 'expected a number, came string'],
   ['null', 'expected a number, came null'],
   ['{}', 'expected a number, came object'],
-])('T67 %s is set aside with its fault', (literal, fault) => {
+])('T67 %s is a fault, not an amount', (literal, fault) => {
   expect(read(literal)).toEqual({ exact: null, value: null, micro: null, fault });
 });
 

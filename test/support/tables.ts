@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
@@ -110,12 +111,26 @@ function tables(use: Use): Tables {
           .columns()
           .map(({ name }) => name),
       ),
-    change: async (sql, ...values) =>
+    change: async (sql, ...values) => {
+      while (!use(false, isFree)) await delay(20);
       use(false, db => {
         if (values.length === 0) db.exec(sql);
         else db.prepare(sql).run(...values);
-      }),
+      });
+    },
   };
+}
+
+/** A worker in this process may hold the lock, and needs this thread to come to an end: it is not waited for in the driver. */
+function isFree(db: Sqlite): boolean {
+  db.pragma('busy_timeout = 0');
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return false;
+    throw error;
+  }
 }
 
 function namesOf(db: Sqlite, type: 'table' | 'view'): string[] {
