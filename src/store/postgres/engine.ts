@@ -7,7 +7,7 @@ import { poolOf } from './pool.js';
 
 type Stores = typeof import('./stores.js');
 
-/** Two schemas of one database. The driver is loaded with the first thing that is asked. */
+/** Three schemas of one database. The driver is loaded with the first thing that is asked. */
 export function createPostgresEngine(database: DatabaseSettings, lost: Lost): Engine {
   const command = poolOf(database, 'command', lost);
   const forQuestions = database.queryUrl ? { ...command, url: database.queryUrl } : null;

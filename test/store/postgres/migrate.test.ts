@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { demandSchema, migrate } from '../../../src/store/postgres/migrate.js';
 import { migrationsOf } from '../../../src/store/migrations.js';
+import { blocks } from '../../support/readme.js';
 import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 
 const NOW = '2026-05-04T12:00:00.000Z';
+const DEPLOY = join(import.meta.dirname, '../../../docs/deploy.md');
 const FAMILIES = ['inbox', 'mirror', 'evidence'] as const;
 const ALL = FAMILIES.flatMap(family =>
   migrationsOf('postgres', family).map(({ name }) => `${family}/${name}`),
@@ -24,12 +28,12 @@ test('ten who migrate at once apply each file once, and each has its record', as
   expect(records?.map(({ name }) => name).toSorted()).toEqual(ALL.toSorted());
 });
 
-test('whoever owns the schemas migrates them, and needs no right to make any', async () => {
+test('whoever owns the schemas that docs/deploy.md makes migrates them, and needs no right to make any', async () => {
   const database = await temporaryDatabase({ migrated: false });
   const postgres = openTemporary(database, 1);
   const role = `${database.name}_owner`;
-  await postgres.query(`CREATE ROLE ${role} LOGIN`);
-  for (const schema of FAMILIES) await postgres.query(`CREATE SCHEMA ${schema} AUTHORIZATION ${role}`);
+  const [made = ''] = blocks(readFileSync(DEPLOY, 'utf8'), 'sql');
+  await postgres.query(made.replaceAll('carbon_mirror', role));
   const theirs = openTemporary({ ...database, url: database.url.replace('postgres@', `${role}@`) }, 1);
   expect(await migrate(theirs, NOW)).toEqual(ALL);
 });
