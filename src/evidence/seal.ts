@@ -20,6 +20,8 @@ export interface Sealing {
 
 const AT_ONCE = 1000;
 const CLAIM_MS = 120_000;
+/** Long over, also for a clock that stands still or was set back. */
+const RELEASED = 0;
 const SALT_BYTES = 32;
 const CLAIM_LOOK_MS = 200;
 /** No purge takes longer, and who is killed keeps nobody from sealing for longer. */
@@ -49,7 +51,7 @@ export async function seal(sealing: Sealing): Promise<number | null> {
   }
   if (!(await append(await newCoverage(port)))) return null;
   await signTree(sealing, size);
-  await port.claim(sealing.holder, sealing.now(), sealing.now());
+  await port.claim(sealing.holder, sealing.now(), RELEASED);
   return size;
 }
 
@@ -96,7 +98,7 @@ export async function erase<T>(
     await port.append(size, [leafOf(sealing, { kind, number: null, subject: null, record }, size)]);
   await port.unsalt(gone);
   const removed = await remove();
-  await port.claim(holder, now(), now());
+  await port.claim(holder, now(), RELEASED);
   return removed;
 }
 

@@ -183,12 +183,24 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('one seals at a time, and the next once that one has been silent for two minutes', async () => {
-    const { stage, port, round, sealer } = await sealed(engine);
-    await round();
-    expect(await seal({ ...sealer, holder: 'second' })).toBeNull();
+    const { stage, port, sealer } = await sealed(engine);
+    const second = { ...sealer, holder: 'second' };
+    const dying = refusing(port, { ends: async () => Promise.reject(new Error('killed')) });
+    await expect(seal({ ...sealer, port: dying })).rejects.toThrow('killed');
+    expect(await seal(second)).toBeNull();
     stage.clock.at += 2 * MINUTE + 1;
-    expect(await seal({ ...sealer, holder: 'second' })).toBe((await port.ends()).size);
-    expect(await seal(sealer)).toBeNull();
+    expect(await seal(second)).toBe((await port.ends()).size);
+  });
+
+  test('who has sealed or erased keeps nobody from it, though the clock stands still or was set back', async () => {
+    const { stage, round, sealer } = await sealed(engine);
+    const nobody = async () => ({ organizationId: 'nobody' });
+    const purge = (holder: string) => erase({ ...sealer, holder }, 'purge', nobody, async () => 'removed');
+    await round();
+    expect(await purge('second')).toBe('removed');
+    stage.clock.at -= MINUTE;
+    expect(await purge('third')).toBe('removed');
+    expect(await seal(sealer)).not.toBeNull();
   });
 
   test('a sync that still runs, and all after it, are sealed once it has ended', async () => {
