@@ -102,13 +102,13 @@ describe('T75 purge', () => {
   }
 
   test('leaves no id of the organization in any byte of the mirror and its files', async () => {
-    const { folder, ids, db, inbox } = await filled();
+    const { folder, ids, handle, inbox } = await filled();
     await boxOf(inbox).accept([{ ...acceptedDelivery(), signedData: textAbout(ids[0] ?? '') }], 0);
     const { exitCode, stdout, stderr } = await purge(folder, '--json');
     expect(exitCode).toBe(0);
     expect(JSON.stringify(JSON.parse(stdout))).toContain('20');
     expect(stderr).toContain('Backups and snapshots are not touched');
-    await db.change('PRAGMA wal_checkpoint(TRUNCATE)');
+    handle.pragma('wal_checkpoint(TRUNCATE)');
     inbox.pragma('wal_checkpoint(TRUNCATE)');
     const bytes = bytesOf(folder);
     expect(ids.filter(id => bytes.includes(id))).toEqual([]);

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { patiently } from '../../src/store/sqlite/database.js';
 import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
 
 export type Value = string | number | bigint | null | Uint8Array;
@@ -19,7 +19,7 @@ export interface Tables {
   readonly views: () => Promise<string[]>;
   /** The names of the columns of a table or view. */
   readonly columns: (table: string) => Promise<string[]>;
-  /** One statement, or several where they take no values. */
+  /** One statement, or several where they take no values, in one transaction. */
   readonly change: (sql: string, ...values: Value[]) => Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function tablesInFile(file: string): Tables {
 
 /** The same by a connection that stays open. */
 export function tablesOf(db: Sqlite): Tables {
-  return tables((_readonly, work) => work(db));
+  return tables(async (_readonly, work) => work(db));
 }
 
 /** The mirror as `main` and the inbox as `inbox`; where there is no mirror, the inbox alone. */
@@ -69,13 +69,13 @@ export function copyDatabases(from: string, to: string): void {
   }
 }
 
-type Use = <T>(readonly: boolean, work: (db: Sqlite) => T) => T;
+type Use = <T>(readonly: boolean, work: (db: Sqlite) => T | Promise<T>) => Promise<T>;
 
 function openedBy(open: (readonly: boolean) => Sqlite): Use {
-  return (readonly, work) => {
+  return async (readonly, work) => {
     const db = open(readonly);
     try {
-      return work(db);
+      return await work(db);
     } finally {
       db.close();
     }
@@ -111,26 +111,12 @@ function tables(use: Use): Tables {
           .columns()
           .map(({ name }) => name),
       ),
-    change: async (sql, ...values) => {
-      while (!use(false, isFree)) await delay(20);
+    change: async (sql, ...values) =>
       use(false, db => {
-        if (values.length === 0) db.exec(sql);
-        else db.prepare(sql).run(...values);
-      });
-    },
+        const change = () => (values.length === 0 ? db.exec(sql) : db.prepare(sql).run(...values));
+        return patiently(db, () => void db.transaction(change).immediate());
+      }),
   };
-}
-
-/** A worker in this process may hold the lock, and needs this thread to come to an end: it is not waited for in the driver. */
-function isFree(db: Sqlite): boolean {
-  db.pragma('busy_timeout = 0');
-  try {
-    db.exec('BEGIN IMMEDIATE; ROLLBACK');
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return false;
-    throw error;
-  }
 }
 
 function namesOf(db: Sqlite, type: 'table' | 'view'): string[] {

@@ -103,7 +103,7 @@ export function tuned(db: Sqlite): Sqlite {
 const AGAIN_MS = 20;
 
 /** Who holds the lock may need this thread to come to an end: it is not waited for in the driver. */
-async function patiently(db: Sqlite, work: () => void): Promise<void> {
+export async function patiently(db: Sqlite, work: () => void): Promise<void> {
   const longestMs = Number(db.pragma('busy_timeout', { simple: true }));
   for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
     try {
