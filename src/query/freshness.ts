@@ -80,11 +80,11 @@ export function colourOf(standing: Standing): Colour {
   return FRESHNESS.find(words => isOf(standing, words))?.colour ?? 'none';
 }
 
-/** `stale: read failed` */
+/** `stale (read failed)` */
 export function wordsOf(standing: Standing): string {
   const { state, reason } = standing;
-  if (isFreshAndFailing(standing)) return 'fresh, last read failed';
-  return `${state}${reason === null ? '' : `: ${reason}`}`.replaceAll('_', ' ');
+  if (isFreshAndFailing(standing)) return 'fresh, but the last read failed';
+  return `${state}${reason === null ? '' : ` (${reason})`}`.replaceAll('_', ' ');
 }
 
 /** Why it is not fresh, and what went wrong with the last read; null where there is nothing to say. */

@@ -50,8 +50,8 @@ function byHand(contradicted: readonly string[]): string {
 
 /** Since when a row is known. What was before, whatever the registry dates it, is not for the mirror to prove. */
 export function firstSeen({ first_seen_at: at, dated_at: datedAt }: Seen): string {
-  const dated = datedAt === null ? '' : `; the registry dates it ${datedAt}`;
-  return `First seen ${at}${dated}. The mirror does not know what it was before that.`;
+  const dated = datedAt === null ? '' : ` The registry's own date is ${datedAt}.`;
+  return `First seen ${at}. The mirror does not know what it was before that.${dated}`;
 }
 
 function doneBy(what: string, sync: ReadBehind): string {

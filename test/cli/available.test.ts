@@ -131,11 +131,11 @@ test('what is known but not available stands in a part of its own, with its stat
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(
-    /: known \d+ (s|min) ago, not available now: stale: read failed, it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
+    /: known \d+ (s|min) ago, not available now: stale \(read failed\), it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
   );
   const csv = await run('--csv');
   expect(csv.stdout).not.toContain('not available');
-  expect(csv.stderr).toContain('not available now: no access: suspended');
+  expect(csv.stderr).toContain('not available now: no access (suspended)');
 });
 
 test('--max-age sells what was read completely within it, but nothing suspended, and nothing while removals are unconfirmed', async () => {
@@ -173,7 +173,7 @@ test('a warehouse that should be there and was never read is left out, not forgo
   expect(left_out).toMatchObject([
     { organization_id: failing, state: 'never_read', age_seconds: null, rows: 0 },
   ]);
-  expect((await run()).stdout).toContain('never read completely, not available now: never read: waiting');
+  expect((await run()).stdout).toContain('never read completely, not available now: never read (waiting)');
 });
 
 test('where nothing is available a sentence says so, not an empty table', async () => {

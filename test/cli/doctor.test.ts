@@ -329,7 +329,9 @@ describe('doctor', () => {
     expect(of('freshness')).toMatchObject([
       {
         state: 'fail',
-        found: expect.stringMatching(/^resources: 1 not read, such as .*, addresses: stale: unread webhook$/),
+        found: expect.stringMatching(
+          /^resources: 1 not read, such as .*, addresses: stale \(unread webhook\)$/,
+        ),
       },
     ]);
   });

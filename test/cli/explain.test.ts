@@ -71,8 +71,8 @@ test('before the first complete read it says what is known, and ends as a check 
 test('as of before the mirror began a row is shown with when it was first seen, how the registry dates it and what is not known', async () => {
   const { ask, json, folder } = await sceneOfThree();
   const said =
-    'First seen 2026-05-04T12:00:00.000Z; the registry dates it 2026-03-01T10:00:00.000Z. ' +
-    'The mirror does not know what it was before that.';
+    'First seen 2026-05-04T12:00:00.000Z. The mirror does not know what it was before that. ' +
+    "The registry's own date is 2026-03-01T10:00:00.000Z.";
   const early = await ask('retirements', 'r-1', '--as-of', '2026-04');
   expect(early.stdout).toContain('By 2026-04-30T23:59:59.999Z the mirror did not know it to be listed.');
   expect(early.stdout).toContain(said);

@@ -81,19 +81,21 @@ const ESCAPE = '\u001b';
 
 test('what is fresh and failing is never green', () => {
   const known = { state: 'fresh', reason: null, failingSince: '2026-11-01T00:00:00.000Z' };
-  expect(paintState('freshness', wordsOf(known))).toBe(`${ESCAPE}[33mfresh, last read failed${ESCAPE}[39m`);
+  expect(paintState('freshness', wordsOf(known))).toBe(
+    `${ESCAPE}[33mfresh, but the last read failed${ESCAPE}[39m`,
+  );
   expect(paintState('freshness', wordsOf({ ...known, failingSince: null }))).toBe(
     `${ESCAPE}[32mfresh${ESCAPE}[39m`,
   );
 });
 
 test('colour is for a terminal, and says what a state means; NO_COLOR and TERM=dumb turn it off', async () => {
-  const rows = [{ name: 'active', state: 'active', freshness: 'stale: read failed' }];
+  const rows = [{ name: 'active', state: 'active', freshness: 'stale (read failed)' }];
   const columns = ['name', 'state', 'freshness'];
   const printed = await print('table', columns, rows, COLOURED);
   expect(printed.split('\n')[0]).toBe(`${ESCAPE}[1mname    state   freshness${ESCAPE}[22m`);
   expect(printed.split('\n')[1]).toBe(
-    `active  ${ESCAPE}[32mactive${ESCAPE}[39m  ${ESCAPE}[31mstale: read failed${ESCAPE}[39m`,
+    `active  ${ESCAPE}[32mactive${ESCAPE}[39m  ${ESCAPE}[31mstale (read failed)${ESCAPE}[39m`,
   );
   for (const eyes of [
     { env: { NO_COLOR: '1' }, terminal: true },
@@ -101,7 +103,7 @@ test('colour is for a terminal, and says what a state means; NO_COLOR and TERM=d
     {},
   ]) {
     expect(await print('table', columns, rows, eyes)).toBe(
-      'name    state   freshness\nactive  active  stale: read failed\n',
+      'name    state   freshness\nactive  active  stale (read failed)\n',
     );
   }
 });

@@ -116,9 +116,9 @@ test('an organization whose permission was taken away is not called fresh: its r
     reason: 'no_permission',
     complete_at: expect.any(String),
   });
-  expect(text).toMatch(/ no access: no permission /);
+  expect(text).toMatch(/ no access \(no permission\) /);
   expect(text).toContain(
-    `inventory: no access: no permission: its ${inventory.rows} rows are those of ${inventory.complete_at}, and nothing later is known`,
+    `inventory: no access (no permission): its ${inventory.rows} rows are those of ${inventory.complete_at}, and nothing later is known`,
   );
 });
 
@@ -143,6 +143,6 @@ test('of many organizations 20 are shown, trouble first and then the largest, ho
     "UPDATE resource_states SET outcome = 'failed', error = 'answered 503', failing_since = '2026-11-01T00:00:00.000Z', webhook_failed = 1",
   );
   const failing = await shown();
-  expect(failing.stdout.match(/: (stale|never read): read failed: answered 503/g)).toHaveLength(20);
+  expect(failing.stdout.match(/(stale|never read) \(read failed\): answered 503/g)).toHaveLength(20);
   expect(failing.stdout).toContain('\nand 280 more: carbon-mirror status --all\n');
 });

@@ -62,7 +62,7 @@ test('what nobody can read is said not to be compared, and where that is everyth
   await demo.change(`UPDATE resource_states SET no_permission_at = complete_at WHERE ${of}`);
   const some = await run('--against-registry', '--json');
   expect(some).toMatchObject({ exitCode: 0 });
-  expect(some.stderr).toContain(`Not compared: ${String(name)}, inventory: no access: no permission.`);
+  expect(some.stderr).toContain(`Not compared: ${String(name)}, inventory: no access (no permission).`);
   expect(JSON.parse(some.stdout)).toMatchObject({
     not_compared: [{ organization_id: id, resource, state: 'no_access', reason: 'no_permission' }],
   });
@@ -71,7 +71,7 @@ test('what nobody can read is said not to be compared, and where that is everyth
     UPDATE installations SET state = 'uninstalled', id = 'gone-' || id, document = json_set(document, '$.id', 'gone-' || id)`);
   const none = await run('--against-registry');
   expect(none).toMatchObject({ exitCode: 3 });
-  expect(none.stderr).toContain(`${String(name)}: no access: uninstalled`);
+  expect(none.stderr).toContain(`${String(name)}: no access (uninstalled)`);
   expect(none.stderr).toContain('Nothing was compared with the registry');
   await demo.change(`UPDATE installations SET state = 'active', (id, document) =
       (SELECT id, document FROM installed WHERE installed.version = installations.version);

@@ -24,7 +24,9 @@ describe('a list', () => {
     expect(/<th[^>]*>freshness/.test(await page('/warehouse'))).toBe(false);
     expect(await page('/warehouse.csv')).toMatch(/,freshness\n.*,fresh\n$/);
     await scene.db.change("UPDATE installations SET state = 'suspended'");
-    expect(wordsOf(/<tbody>[^]*<\/tbody>/.exec(await page('/warehouse'))?.[0] ?? '')).toMatch(/suspended$/);
+    expect(wordsOf(/<tbody>[^]*<\/tbody>/.exec(await page('/warehouse'))?.[0] ?? '')).toMatch(
+      /no access \(suspended\)$/,
+    );
     expect(await page('/warehouse.csv')).toMatch(/,freshness\n.*,no_access\n$/);
     expect(JSON.parse(await page('/warehouse.json'))).toMatchObject([{ freshness: 'no_access' }]);
   });
@@ -160,14 +162,17 @@ describe('a list', () => {
 
   test('says how old its rows are and of how many organizations, and where they were never read', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
-    expect(wordsOf(await page('/retirements'))).toContain('never read: waiting in 1 organization. ');
+    expect(wordsOf(await page('/retirements'))).toContain('never read (waiting) in 1 organization. ');
     await scene.read('retirements', [retirement('r-1')]);
     await scene.read('retirements', [], { organizationId: 'organization-2' });
     expect(wordsOf(await page('/retirements'))).toMatch(
-      /fresh in 1 organization, last read completely .*no access: uninstalled in 1 organization,/,
+      /fresh in 1 organization, last read completely .*no access \(uninstalled\) in 1 organization,/,
     );
     const other = wordsOf(await page('/retirements?organization_id=organization-2'));
-    expect([other.includes('uninstalled in 1'), other.includes('fresh in')]).toEqual([true, false]);
+    expect([other.includes('no access (uninstalled) in 1'), other.includes('fresh in')]).toEqual([
+      true,
+      false,
+    ]);
     expect(await page('/retirements?as-of=now')).not.toContain('id="freshness"');
   });
 

@@ -20,7 +20,7 @@ import { flag } from '../../taken.js';
 import type { Verified } from '../../../evidence/verify.js';
 
 const NOT_ASKED =
-  'A row that was changed together with its document looks right here; only the registry knows: "carbon-mirror verify --against-registry" asks it.';
+  'Where somebody changed a row and the registry\'s JSON beside it alike, this check cannot tell. "carbon-mirror verify --against-registry" can: it asks the registry.';
 
 export const VERIFY = command({
   says: 'Check both databases and every certificate; with --against-registry every row too',
