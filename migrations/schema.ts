@@ -35,8 +35,8 @@ export interface Dialect {
   readonly object: (alias: string, columns: Columns) => string;
   /** Cells as such a text, without some of them. */
   readonly shown: (cells: string, without: readonly string[]) => string;
-  /** The names of those of such a text that differ from other cells; null where none does. */
-  readonly differ: (text: string, cells: string) => string;
+  /** The names of those of such a text that differ from other cells, in the order of `names`; null where none does. */
+  readonly differ: (text: string, cells: string, names: readonly string[]) => string;
   /** An instant as people read it. */
   readonly asText: (instant: string) => string;
   readonly real: (number: string) => string;
@@ -127,8 +127,8 @@ export const SQLITE: Dialect = {
   cell: (alias, name, kind) => `CAST(json_extract(${alias}.cells, '$.${name}') AS ${SQLITE.types[kind]})`,
   shown: (cells, without) => `json_remove(${[cells, ...without.map(name => `'$.${name}'`)].join(', ')})`,
   object: (alias, columns) => SQLITE.cells(alias, columns),
-  differ: (text, cells) =>
-    `(SELECT group_concat(e.key, ',') FROM json_each(${text}) AS e WHERE e.value IS NOT json_extract(${cells}, '$.' || e.key))`,
+  differ: (text, cells, names) =>
+    `(SELECT group_concat(key, ',') FROM (SELECT e.key FROM json_each(${text}) AS e WHERE e.value IS NOT json_extract(${cells}, '$.' || e.key) ORDER BY instr(',${names.join(',')},', ',' || e.key || ',')))`,
   asText: instant => instant,
   real: number => number,
   hourAfter: instant => `strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, '+1 hour')`,
@@ -195,8 +195,8 @@ export const POSTGRES: Dialect = {
       .join(', ')}) AS o)`,
   shown: (cells, without) =>
     `(SELECT '{' || string_agg('"' || e.key || '":' || e.value::text, ',') || '}' FROM jsonb_each(${cells} - '{${without.join(',')}}'::text[]) AS e) ${COLLATED}`,
-  differ: (text, cells) =>
-    `(SELECT string_agg(e.key, ',') FROM jsonb_each(${text}::jsonb) AS e WHERE e.value IS DISTINCT FROM ${cells} -> e.key) ${COLLATED}`,
+  differ: (text, cells, names) =>
+    `(SELECT string_agg(e.key, ',' ORDER BY array_position('{${names.join(',')}}'::text[], e.key)) FROM jsonb_each(${text}::jsonb) AS e WHERE e.value IS DISTINCT FROM ${cells} -> e.key) ${COLLATED}`,
   asText: instant => `mirror.as_text(${instant})`,
   real: number => `${number}::double precision`,
   hourAfter: instant => `${instant} + interval '1 hour'`,

@@ -4,6 +4,8 @@ import { RESOURCES } from './mirrored.js';
 /** Of the amount its own digits are enough, of a certificate what is proven by it. */
 const isShown = (entry: Mirrored, name: string): boolean => entry.shows?.includes(name) ?? name !== 'amount';
 
+const NAMES = [...new Set(RESOURCES.flatMap((entry: Mirrored) => Object.keys(cellsOf(entry))))];
+
 const NOT_SHOWN = RESOURCES.flatMap((entry: Mirrored) =>
   Object.keys(cellsOf(entry)).filter(name => !isShown(entry, name)),
 ).filter((name, place, all) => all.indexOf(name) === place);
@@ -61,7 +63,7 @@ export const CHANGES = view(
 SELECT c.number, c.observed_at, c.organization_id, o.full_name, c.resource, c.id,
   ${bytewise("CASE WHEN c.after IS NULL THEN 'removed' WHEN p.version IS NULL THEN 'added' ELSE 'changed' END")},
   ${shown('p.cells', NOT_SHOWN)}, c.after,
-  CASE WHEN p.version IS NOT NULL AND c.after IS NOT NULL THEN coalesce(${differ('c.after', 'p.cells')}, ${bytewise("'document'")}) END,
+  CASE WHEN p.version IS NOT NULL AND c.after IS NOT NULL THEN coalesce(${differ('c.after', 'p.cells', NAMES)}, ${bytewise("'document'")}) END,
   c.sync, r.trigger, r.job_id, r.delivery_id
 FROM came AS c LEFT JOIN ${mirror}past AS p ON p.closed_version = c.number
 LEFT JOIN ${mirror}organizations AS o ON o.id = c.organization_id LEFT JOIN ${mirror}syncs AS r ON r.id = c.sync`;
