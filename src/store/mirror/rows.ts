@@ -84,7 +84,7 @@ function createLooks(resource: ListResource) {
         kind === 'large' ? `CAST(${column} AS text) AS ${column}` : column,
       );
       return `SELECT ${[place, ...cells].join(', ')} FROM ${table}
-        WHERE version IN (SELECT g.version FROM ${rows('@versions', 'g', { version: 'int' })})`;
+        WHERE version IN (SELECT g.version FROM ${rows('@versions', 'g', { version: 'int' })}) ORDER BY version`;
     }),
     first: statement<{ organizationId: string; limit: number }, Row>(
       `SELECT ${place} FROM ${table} WHERE ${scope} = @organizationId ORDER BY ${order} LIMIT @limit`,
