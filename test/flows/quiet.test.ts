@@ -89,7 +89,24 @@ test('what the schedule finds changed has all of it read, and reservations each 
   expect(new Set(free)).toEqual(new Set(EACH_ROUND));
 });
 
-test('what is read once a day is not late before two days have gone', async () => {
+test.each(['worker', 'delivery'] as const)(
+  'a project that nobody has asked for within a day is asked for, also where a %s takes the place of the schedule',
+  async trigger => {
+    const scene = await startInstalled();
+    const { program, installationId, organizationId } = scene;
+    const read = () =>
+      callsOf(scene, async () => {
+        await program.inbox.enqueue([installationJob(installationId, organizationId, trigger)]);
+        await program.rest();
+      });
+    program.time.move(DAY_MS / 2);
+    expect(await read()).not.toContain('GET /projects/ID');
+    program.time.move(DAY_MS / 2);
+    expect(await read()).toContain('GET /projects/ID');
+  },
+);
+
+test('what is read once a day is not overdue before two days have gone', async () => {
   const { program } = await startInstalled();
   const state = async (resource: string, hours: number) => {
     const at = new Date(Date.now() - hours * 3_600_000).toISOString();

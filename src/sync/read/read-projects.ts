@@ -9,8 +9,7 @@ const AT_ONCE = 4;
 const DAY_MS = 86_400_000;
 
 /**
- * The projects that the organization's rows name, one call each: those never asked for on every sync,
- * each once a day on a scheduled one, all of them for a person. One that cannot be read is marked so and fails nobody.
+ * The projects that the organization's rows name, one call each, each once a day, all of them for a person. One that cannot be read is marked so and fails nobody.
  */
 export async function readProjects(step: Step): Promise<void> {
   const { mirror, task, trigger, cause, now, signal } = step;
@@ -53,10 +52,9 @@ export async function readProjects(step: Step): Promise<void> {
   }
 }
 
-/** A person asks for all of them, the schedule for those that were not asked for within a day, a delivery for new ones. */
+/** A person asks for all of them; all else for those that were not asked for within a day. A job that somebody else asked for may take the place of a scheduled one. */
 function checkedBefore({ full, trigger, now }: Step): number {
-  if (full || trigger === 'person') return now();
-  return trigger === 'schedule' ? now() - DAY_MS : 0;
+  return full || trigger === 'person' ? now() : now() - DAY_MS;
 }
 
 function isRefused(error: unknown): error is RegistryError {
