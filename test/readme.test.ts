@@ -68,7 +68,7 @@ function ofAnySync(text: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'INSTANT')
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
     .replaceAll(/127\.0\.0\.1:\d+/g, 'ADDRESS')
-    .replaceAll(/\b\d+(\.\d+)? s\b/g, 'AGE')
+    .replaceAll(/\b\d+(\.\d+)? (s|min)\b/g, 'AGE')
     .replaceAll(/(?<=read in AGE): .*$/g, '')
     .replaceAll(/^ *\d+ (?= *INSTANT)/g, 'N ')
     .replaceAll(/ +/g, ' ')
