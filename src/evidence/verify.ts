@@ -109,15 +109,15 @@ export async function verifyEvidence({ port, key, lastSigned }: Verifying): Prom
     return newest;
   }
 
-  function compareNote(size: number, note: string, root: string): void {
+  function compareNote(at: number, note: string, root: string): void {
     const text = openNote(note, key);
-    if (text === null) return tellTree(size, 'it is not signed by this key');
+    if (text === null) return tellTree(at, 'it is not signed by this key');
     const head = headOf(text);
-    if (head.size !== size || head.root !== root) tellTree(size, 'it is the checkpoint of another log');
+    if (head.size !== at || head.root !== root) tellTree(at, 'it is the checkpoint of another log');
   }
 
-  function tellTree(size: number, fault: string): void {
-    faults.push({ where: `checkpoint of ${size} leaves`, fault });
+  function tellTree(at: number, fault: string): void {
+    faults.push({ where: `checkpoint of ${at} leaves`, fault });
   }
 }
 

@@ -61,7 +61,7 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
     if (latest.length === 0) return;
     counted = new Map();
     const at = now();
-    const written = latest.map(({ newestAt, ...counted }) => ({ ...counted, newestMsAgo: at - newestAt }));
+    const written = latest.map(({ newestAt, ...more }) => ({ ...more, newestMsAgo: at - newestAt }));
     await options.write(written).catch(() => latest.forEach(add));
   }
 

@@ -12,7 +12,7 @@ import { createRejectionCounter } from '../../src/webhook/rejected.js';
 import { openReceiver, payloadOf, signedPost } from '../support/receiver.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
-function rejected(overrides: Partial<Rejected> = {}): Rejected {
+function aRejected(overrides: Partial<Rejected> = {}): Rejected {
   return {
     reason: 'signature_not_valid',
     status: 401,
@@ -66,13 +66,13 @@ test('T01 a flood of forged webhooks is written together, the first of them at o
     now: () => NOON,
     everyMs: 60_000,
   });
-  counter.count(rejected(), 401);
-  await expect.poll(() => written).toEqual([[rejected()]]);
-  for (let post = 0; post < 10_000; post += 1) counter.count(rejected(), 401);
-  counter.count(rejected({ reason: 'too_large' }), 413);
+  counter.count(aRejected(), 401);
+  await expect.poll(() => written).toEqual([[aRejected()]]);
+  for (let post = 0; post < 10_000; post += 1) counter.count(aRejected(), 401);
+  counter.count(aRejected({ reason: 'too_large' }), 413);
   await counter.close();
   expect(written.slice(1)).toEqual([
-    [rejected({ rejected: 10_000 }), rejected({ reason: 'too_large', status: 413 })],
+    [aRejected({ rejected: 10_000 }), aRejected({ reason: 'too_large', status: 413 })],
   ]);
 });
 
@@ -87,8 +87,8 @@ test('T01 rejected webhooks that could not be written are counted on', async () 
     now: () => NOON,
     everyMs: 5,
   });
-  for (let post = 0; post < 3; post += 1) counter.count(rejected(), 401);
-  await expect.poll(() => written).toEqual([[rejected({ rejected: 3 })]]);
+  for (let post = 0; post < 3; post += 1) counter.count(aRejected(), 401);
+  await expect.poll(() => written).toEqual([[aRejected({ rejected: 3 })]]);
   await counter.close();
 });
 
@@ -105,7 +105,7 @@ test('T01 whoever invents header names fills neither memory nor table', async ()
       now: () => NOON,
     });
     for (let n = 0; n < 100; n += 1) {
-      counter.count(rejected({ headerPrefix: `p-${write}-${n}`, reason: 'no_signature' }), 401);
+      counter.count(aRejected({ headerPrefix: `p-${write}-${n}`, reason: 'no_signature' }), 401);
     }
     await counter.close();
   }
@@ -121,7 +121,7 @@ test('T01 whoever invents header names fills neither memory nor table', async ()
 test('T01 the oldest minutes go when there are too many', async () => {
   const db = temporaryInbox();
   const { countRejected: count } = boxOf(db).at(NOON + 20_002 * 60_000);
-  const minutes = Array.from({ length: 20_003 }, (_, n) => rejected({ newestMsAgo: (20_002 - n) * 60_000 }));
+  const minutes = Array.from({ length: 20_003 }, (_, n) => aRejected({ newestMsAgo: (20_002 - n) * 60_000 }));
   await count(minutes);
   expect(db.prepare('SELECT count(*) AS rows, min(minute) AS oldest FROM rejected_webhooks').get()).toEqual({
     rows: 20_001,
@@ -139,10 +139,10 @@ test('T01 T02 the doctor tells a wrong secret from a wrong prefix, and fails unt
 
   const { accept, at } = boxOf(inbox);
   await at(NOON).countRejected([
-    rejected({ rejected: 3 }),
-    rejected({ rejected: 2, newestMsAgo: 86_400_000 * 2 }),
+    aRejected({ rejected: 3 }),
+    aRejected({ rejected: 2, newestMsAgo: 86_400_000 * 2 }),
   ]);
-  await at(NOON).countRejected([rejected({ reason: 'no_signature', headerPrefix: 'icr' })]);
+  await at(NOON).countRejected([aRejected({ reason: 'no_signature', headerPrefix: 'icr' })]);
   expect(await findings()).toEqual([
     {
       check: 'rejected_webhooks',

@@ -4,7 +4,7 @@ import type { Html } from './html.js';
 import { table } from './table.js';
 import { ago } from './words.js';
 
-export function rejected(sums: readonly RejectedSum[], now: number): Html | false {
+export function rejectedTable(sums: readonly RejectedSum[], now: number): Html | false {
   if (sums.length === 0) return false;
   return table(
     'Webhooks that were rejected since yesterday',

@@ -11,7 +11,7 @@ import type { Ask, Page, Shown } from '../page.js';
 import { sentences } from '../components/changes.js';
 import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
-import { rejected } from '../components/rejected.js';
+import { rejectedTable } from '../components/rejected.js';
 import { firstOf, mostOf, table } from '../components/table.js';
 import { ago, badge, counted } from '../components/words.js';
 import { availableNow, leftOut } from './available.js';
@@ -43,7 +43,7 @@ function show(answer: Overview, ask: Ask): Shown {
 <section id="moved" data-live>${sentences('What moved last', changes, now)}${changes.length > 0 && html`<p class="under"><a href="/changes">All of the last day</a></p>`}</section>
 <section id="glance" data-live>${!isEmpty && glance(answer, ask)}${certificates(answer)}</section>
 ${!isEmpty && html`${button(canAct, '/read-now', 'Read everything now')}`}
-<section id="rejected" data-live>${rejected(activity.rejectedWebhooks, now)}</section>`;
+<section id="rejected" data-live>${rejectedTable(activity.rejectedWebhooks, now)}</section>`;
   return { title: 'Now', body };
 }
 

@@ -64,29 +64,32 @@ export const API = command({
   },
 });
 
-function readMethod(text: string) {
-  const method = METHODS.find(known => known === text.toUpperCase());
+function readMethod(typed: string) {
+  const method = METHODS.find(known => known === typed.toUpperCase());
   if (method !== undefined) return method;
-  throw new CommandFault(EXIT.usage, `Expected a method of ${METHODS.join(', ')}, got "${text}".`);
+  throw new CommandFault(EXIT.usage, `Expected a method of ${METHODS.join(', ')}, got "${typed}".`);
 }
 
-function readJson(text: string): string {
-  if (isJson(text)) return text;
+function readJson(typed: string): string {
+  if (isJson(typed)) return typed;
   throw new CommandFault(EXIT.usage, '--data: expected JSON.');
 }
 
 async function deliver({ io, format }: Context, { status, body: stream }: StreamedAnswer): Promise<void> {
   const body = await buffer(stream);
-  const text = body.toString('utf8');
+  const answer = body.toString('utf8');
   /** The digits stay as they came; what is no JSON becomes a text. */
   if (format === 'json')
-    return await emit(io, `{"status":${status},"body":${isJson(text) ? text : JSON.stringify(text)}}\n`);
+    return await emit(
+      io,
+      `{"status":${status},"body":${isJson(answer) ? answer : JSON.stringify(answer)}}\n`,
+    );
   if (io.terminal.stdout && !isText(body)) {
     throw new CommandFault(EXIT.usage, 'The answer is no text.', 'Write it into a file with --output FILE.');
   }
-  if (io.terminal.stdout && isJson(text)) return await emit(io, `${escapeJson(indent(text))}\n`);
+  if (io.terminal.stdout && isJson(answer)) return await emit(io, `${escapeJson(indent(answer))}\n`);
   io.stdout.write(body);
-  return isJson(text) ? await emit(io, '\n') : undefined;
+  return isJson(answer) ? await emit(io, '\n') : undefined;
 }
 
 /** A file of that name is whole, or as it was before. */
@@ -117,9 +120,9 @@ function indent(json: string): string {
   });
 }
 
-function isJson(text: string): boolean {
+function isJson(given: string): boolean {
   try {
-    JSON.parse(text);
+    JSON.parse(given);
     return true;
   } catch {
     return false;
