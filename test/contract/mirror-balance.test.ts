@@ -117,6 +117,19 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await countedIn(scene)).toEqual([view]);
   });
 
+  test.each([
+    ['balance_retirements', 'retirements', 7],
+    /** Listed are the registry's own digits: there are fewer of them. */
+    ['balance_credits', 'warehouse_credits', -7],
+  ] as const)('the difference of %s has its sign where %s hold more', async (view, table, difference) => {
+    const scene = await balanced(stage);
+    const differences = () =>
+      scene.db.column(`SELECT DISTINCT difference_micro FROM ${view} WHERE difference_micro <> 0`);
+    expect(await differences()).toEqual([]);
+    await scene.db.change(`UPDATE ${table} SET amount_micro = amount_micro + 7`);
+    expect(await differences()).toEqual([difference]);
+  });
+
   test('retirements are reckoned by what became of their certificates, and one that is nowhere is named', async () => {
     const scene = await stage();
     const made = [retirement('r-1'), retirement('r-2'), retirement('r-3', { beneficiary: null })];
