@@ -5,7 +5,6 @@ import { reservation } from '../support/reservation.js';
 import { amount, credit, MINUTE, retirement, temporaryScene } from '../support/mirror.js';
 
 const USED_AT = '2026-05-04T12:01:30Z';
-const YEAR_MS = 365 * 86_400_000;
 
 async function sceneToBalance() {
   const folder = temporaryFolder();
@@ -57,12 +56,15 @@ test('each sum is a row, with what was seen to rise and to fall between reads', 
 });
 
 test('where nothing had been read yet nothing is called balanced', async () => {
-  const { ask } = await sceneToBalance();
-  const { exitCode, stdout, stderr } = await ask('--as-of', '2020-01-01');
+  const folder = temporaryFolder();
+  temporaryInbox(folder);
+  await temporaryScene({ folder });
+  const ask = (...words: string[]) => runCommand(['balance', ...words], { env: { DATA_DIR: folder } });
+  const { exitCode, stdout, stderr } = await ask();
   expect(exitCode).toBe(3);
   expect(stderr).toContain('Nothing can be added up');
   expect(stdout).not.toContain('balanced');
-  const json = await ask('--as-of', '2020-01-01', '--json');
+  const json = await ask('--json');
   expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([3, { balanced: null }]);
 });
 
@@ -138,46 +140,14 @@ test('two that are wrong do not hide in their sum', async () => {
   ]);
 });
 
-test('a period has an opening: of a year, of an organization, and up to an instant', async () => {
-  const { ask, show, clock } = await sceneToBalance();
-  clock.at += YEAR_MS;
-  await show('97', ['2']);
-  const credits = async (...words: string[]) =>
-    JSON.parse((await ask(...words, '--json')).stdout).sums.find(
-      ({ identity }: { identity: string }) => identity === 'credits',
-    );
-  const moved = {
-    opening_micro: 98_000_000,
-    risen_micro: 0,
-    fallen_micro: 1_000_000,
-    found_micro: 97_000_000,
-  };
-  expect(await credits('--year', '2027')).toMatchObject(moved);
-  expect(await credits('--year', '2026', '--organization', 'organization-1')).toMatchObject({
-    opening_at: '2026-05-04T12:01:00.000Z',
-    opening_micro: 100_000_000,
-    risen_micro: 0,
-    fallen_micro: 2_000_000,
-    found_micro: 98_000_000,
-  });
-  expect(await credits('--as-of', '2026-05-04T12:01:30Z')).toMatchObject({ found_micro: 100_000_000 });
-  expect(await ask('--year', '2031')).toMatchObject({ exitCode: 2 });
-  expect(await ask('--year', 'MMXX')).toMatchObject({ exitCode: 2 });
-});
-
-test('of a period projects and serializations are not compared, and that is said', async () => {
+test('of one organization projects and serializations are not compared, and that is said', async () => {
   const { ask, show } = await sceneToBalance();
   await show('98', ['2', '0.5'], ['2', '0.5']);
   expect((await ask()).exitCode).toBe(3);
-  for (const period of [
-    ['--year', '2026'],
-    ['--as-of', 'now'],
-  ]) {
-    const { exitCode, stdout, stderr } = await ask(...period);
-    expect(exitCode).toBe(0);
-    expect(stdout).not.toMatch(/Projects|Serializations/);
-    expect(stderr).toContain('Projects and serializations are compared at this moment only.');
-  }
+  const { exitCode, stdout, stderr } = await ask('--organization', 'organization-1');
+  expect(exitCode).toBe(0);
+  expect(stdout).not.toMatch(/projects|serials/);
+  expect(stderr).toContain('Projects and serializations are compared over all organizations only.');
 });
 
 test('T85 ex-ante credits are in no sum with ex-post ones, and nothing of them has to fall for what is retired', async () => {
@@ -188,15 +158,12 @@ test('T85 ex-ante credits are in no sum with ex-post ones, and nothing of them h
   await read('warehouse', [of('c-1', '98', 'exPost'), of('c-3', '40', 'exAnte')]);
   clock.at += MINUTE;
   await read('warehouse', [of('c-1', '98', 'exPost'), of('c-3', '30', 'exAnte')]);
-  const sums = async (...words: string[]) => JSON.parse((await ask(...words, '--json')).stdout).sums;
-  for (const words of [[], ['--as-of', 'now']]) {
-    const told = await sums(...words);
-    expect(told.filter(({ identity }: { identity: string }) => identity === 'credits')).toMatchObject([
-      { what: 'warehouse', type: 'exPost', found_micro: 98_000_000 },
-      { what: 'warehouse', type: 'exAnte', found_micro: 30_000_000 },
-    ]);
-  }
-  expect((await sums()).find(({ identity }: { identity: string }) => identity === 'projects')).toMatchObject({
+  const { sums } = JSON.parse((await ask('--json')).stdout);
+  expect(sums.filter(({ identity }: { identity: string }) => identity === 'credits')).toMatchObject([
+    { what: 'warehouse', type: 'exPost', found_micro: 98_000_000 },
+    { what: 'warehouse', type: 'exAnte', found_micro: 30_000_000 },
+  ]);
+  expect(sums.find(({ identity }: { identity: string }) => identity === 'projects')).toMatchObject({
     found_micro: 2_000_000,
     expected_micro: 2_000_000,
     fallen_micro: 2_000_000,

@@ -1,4 +1,4 @@
-import { type BalanceAsked, type Line, type NamedLine, readBalance } from '../../query/history/balance.js';
+import { BALANCE_COLUMNS, type Line, readBalance } from '../../query/history/balance.js';
 import { shortName } from '../../text/clean.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
@@ -6,83 +6,40 @@ import { plainTonnes } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { readSpan } from '../instant.js';
 import { organizationOrAll } from '../find/in-mirror.js';
 import type { Row } from '../output/output.js';
-import { date, ORGANIZATION, year } from '../taken.js';
-
-/** As programs take them. */
-const COLUMNS = [
-  'identity',
-  'organization_name',
-  'organization_id',
-  'what',
-  'type',
-  'rows',
-  'opening_at',
-  'opening_micro',
-  'risen_micro',
-  'fallen_micro',
-  'found_micro',
-  'expected_micro',
-  'explained_micro',
-  'unexplained_micro',
-  'difference_micro',
-  'balanced',
-  'why',
-] as const satisfies readonly (keyof NamedLine)[];
+import { ORGANIZATION } from '../taken.js';
 
 export const BALANCE = command({
   says: 'Show whether retirements, credits, projects and serializations add up, to the millionth',
-  options: {
-    organization: ORGANIZATION,
-    year: year('what was observed in that year, in UTC'),
-    asOf: { ...date('what was observed by then: the end of'), conflicts: ['year'] },
-  },
+  options: { organization: ORGANIZATION },
   prints: { json: 'print it as JSON', csv: 'print it as CSV' },
-  examples: today => [
-    'carbon-mirror balance',
-    'carbon-mirror balance --organization ID --year 2025',
-    `carbon-mirror balance --as-of ${today} --csv`,
-  ],
-  run: async (context, { organization, year: ofYear, asOf }) => {
-    const { io, format, say } = context;
+  examples: ['carbon-mirror balance', 'carbon-mirror balance --organization ID --csv'],
+  run: async (context, { organization }) => {
+    const { format, say } = context;
     const reader = await context.reader();
     const organizationId = await organizationOrAll(reader, organization);
-    const asked = { organizationId, ...periodOf(ofYear, asOf?.to, io.now()) };
-    if (!asked.isNow) say(`What was observed by ${asked.to}.`, OF_NOW);
-    const balance = await readBalance(reader, asked);
+    const balance = await readBalance(reader, organizationId);
     const { known, balanced, rowsWithoutAmount, sums, notBalanced } = balance;
-    if (format === 'json') await context.value({ ...asked, ...balance });
+    if (format === 'json') await context.value({ organizationId, ...balance });
     else if (format === 'table') await writeForPeople(context, balance);
-    else await context.rows(COLUMNS, [...sums, ...notBalanced]);
+    else await context.rows(BALANCE_COLUMNS, [...sums, ...notBalanced]);
     if (rowsWithoutAmount > 0) {
       const many = withThousands(rowsWithoutAmount);
       say(`${many} rows have no amount that can be added: no sum has them in it, balanced or not.`);
     }
     if (balanced === null) throw new CommandFault(EXIT.checkFailed, NOTHING_KNOWN);
     if (organizationId === null) say(`This is of ${ofKnown(known)}.`);
+    else say('Projects and serializations are compared over all organizations only.');
     if (!balanced) throw new CommandFault(EXIT.checkFailed, 'It does not add up.');
   },
 });
 
-const OF_NOW = 'Projects and serializations are compared at this moment only.';
-const NOTHING_KNOWN = 'Nothing can be added up: by then no list that has rows had been read completely.';
-
-function periodOf(
-  ofYear: string | undefined,
-  by: string | undefined,
-  now: number,
-): Omit<BalanceAsked, 'organizationId'> {
-  if (ofYear === undefined)
-    return { year: null, from: null, to: by ?? readSpan('now', now).to, isNow: by === undefined };
-  const { from, to } = readSpan(ofYear, now);
-  return { year: ofYear, from: new Date(Date.parse(from) - 1).toISOString(), to, isNow: false };
-}
+const NOTHING_KNOWN = 'Nothing can be added up: no list that has rows has been read completely.';
 
 const IDENTITIES: readonly Line['identity'][] = ['retirements', 'credits', 'projects', 'serials'];
 /** What a person reads, by the name of its column. */
-const SHOWN: Readonly<Record<string, keyof NamedLine>> = {
+const SHOWN: Readonly<Record<string, keyof Line>> = {
   identity: 'identity',
   organization_name: 'organization_name',
   what: 'what',
@@ -115,7 +72,7 @@ async function writeForPeople(
     );
     await print('What is not balanced:', ...lines, '');
   }
-  const rest = sums.reduce((sum, line) => sum + (line.unexplained_micro ?? 0n), 0n);
+  const rest = sums.reduce((sum, line) => sum + BigInt(line.unexplained_micro ?? 0), 0n);
   if (rest > 0n) await print(`${plainTonnes(rest)} t of what was retired ${FROM_ELSEWHERE}`);
   if (balanced !== null) await print(verdictOn(sums));
 }
@@ -123,20 +80,21 @@ async function writeForPeople(
 const FROM_ELSEWHERE =
   'is explained by nothing that is mirrored: it may have come from an organization that is not.';
 
-function toRow(line: NamedLine): Row {
+function toRow(line: Line): Row {
   const cells = Object.entries(SHOWN).map(([column, name]) => {
     const value = line[name];
-    return [column, typeof value === 'bigint' ? plainTonnes(value) : value] as const;
+    const isMicro = name.endsWith('_micro') && value !== null;
+    return [column, isMicro ? plainTonnes(BigInt(value)) : value] as const;
   });
   return { ...Object.fromEntries(cells), organization_name: whose(line) || null, balanced: wordOf(line) };
 }
 
-function byIdentity(one: NamedLine, other: NamedLine): number {
-  const key = (line: NamedLine) => [IDENTITIES.indexOf(line.identity), whose(line), line.what].join('\0');
+function byIdentity(one: Line, other: Line): number {
+  const key = (line: Line) => [IDENTITIES.indexOf(line.identity), whose(line), line.what].join('\0');
   return key(one) < key(other) ? -1 : 1;
 }
 
-function whose({ organization_name: name, organization_id: id }: NamedLine): string {
+function whose({ organization_name: name, organization_id: id }: Line): string {
   return shortName(name ?? id ?? '');
 }
 

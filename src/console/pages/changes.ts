@@ -5,8 +5,8 @@ import {
   newestInSql,
   readChanges,
   readNewest,
+  readOpenings,
 } from '../../query/history/changes.js';
-import { readOpenings } from '../../query/history/balance.js';
 import { Sums } from '../../text/change-sums.js';
 import { parseSpan } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';

@@ -1,114 +1,192 @@
 import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
-import { amountOf } from '../../registry/json/amount.js';
+import type { Tables } from '../../store/contract/tables.js';
 import { tonnesOf } from '../../text/tonnes.js';
-import { byName, stoodAt } from '../by-name.js';
+import { byName, NULLS_FIRST } from '../by-name.js';
 import { count } from '../count.js';
-import { countKnown, countKnownAt } from '../coverage.js';
+import { countKnown } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
 
-export interface BalanceAsked {
-  /** Null for all of them. */
-  readonly organizationId: string | null;
-  readonly year: string | null;
-  /** What was observed after it; null from the first read on. */
-  readonly from: string | null;
-  /** What was observed by then. */
-  readonly to: string;
-  /** Up to this moment: then what is known of no period is compared, too. */
-  readonly isNow: boolean;
-}
+/** Null where it is too large, or not said. */
+type Micro = number | bigint | null;
 
-/** One side by side of the balance, as programs take it. */
+/** What is added up, or a part of it that is not balanced: one side by side, as programs take it. */
 export type Line = {
   readonly identity: 'retirements' | 'credits' | 'projects' | 'serials';
+  readonly organization_name: string | null;
   readonly organization_id: string | null;
-  /** What is added up. */
   readonly what: string;
   /** Of credits: exPost or exAnte, which are never one sum. */
   readonly type: string | null;
   readonly rows: number;
-  /** When the opening stood there: when the period began, or the list had first been read completely. */
+  /** When the opening stood there: its list had first been read completely. */
   readonly opening_at: string | null;
-  readonly opening_micro: bigint | null;
-  /** What it was seen to rise and to fall by between reads. */
-  readonly risen_micro: bigint | null;
-  readonly fallen_micro: bigint | null;
+  readonly opening_micro: Micro;
+  /** What it was seen to rise and to fall by since. */
+  readonly risen_micro: Micro;
+  readonly fallen_micro: Micro;
   /** What is listed, and what it has to be: of projects at most that, as far as it is explained. */
-  readonly found_micro: bigint | null;
-  readonly expected_micro: bigint | null;
-  /** What of it own reservations and requests explain, and what neither they nor a fall do. */
-  readonly explained_micro: bigint | null;
-  readonly unexplained_micro: bigint | null;
+  readonly found_micro: Micro;
+  readonly expected_micro: Micro;
+  /** What was retired and no reservation, request or fall explains. */
+  readonly unexplained_micro: Micro;
   /** What is found beyond what is expected; of projects what is explained and was not seen to fall. */
-  readonly difference_micro: bigint | null;
+  readonly difference_micro: Micro;
   /** Null where it is not known yet. */
   readonly balanced: boolean | null;
   /** In words, where it is not balanced. */
   readonly why: string | null;
 };
 
-export type NamedLine = Line & { readonly organization_name: string | null };
-
-/** What is compared by itself: a line of the sum that it is a part of. */
-interface Entry extends Omit<Line, 'why'> {
+/** A row of one of the four views: what it is a part of, and what is to be said of it. */
+type Part = Partial<Omit<Line, 'identity' | 'balanced'>> & {
   readonly sum: string;
-  /** Rows without an amount that can be added: they are in no sum. */
-  readonly notSummed: number;
-  readonly why: string;
+  readonly what: string;
+  readonly rows: number;
+  readonly balanced: Micro;
+};
+
+interface View {
+  readonly identity: Line['identity'];
+  /** What left one organization may stand in another: of one alone these two say nothing. */
+  readonly isOfAll: boolean;
+  readonly parts: (reader: Reader, organizationId: string | null) => AsyncIterable<Part>;
 }
 
-const NONE = {
+type Balanced = 'balance_retirements' | 'balance_credits' | 'balance_projects' | 'balance_serials';
+
+function view<Name extends Balanced>(
+  name: Name,
+  order: readonly (keyof Tables[Name] & string)[],
+  toPart: (row: Tables[Name]) => Part,
+): View['parts'] {
+  const from: string = name;
+  return async function* parts(reader, organizationId) {
+    let asked = byName(reader).selectFrom(from).selectAll();
+    if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
+    for (const column of order) asked = asked.orderBy(column, NULLS_FIRST);
+    for await (const row of asked.$castTo<Tables[Name]>().stream(AT_ONCE)) yield toPart(row);
+  };
+}
+
+const VIEWS: readonly View[] = [
+  {
+    identity: 'retirements',
+    isOfAll: false,
+    parts: view('balance_retirements', ['organization_id', 'reckoning', 'value'], row => ({
+      sum: `by ${row.reckoning}`,
+      organization_id: row.organization_id,
+      what: `${row.reckoning} ${row.value || 'of none'}`,
+      rows: row.rows,
+      found_micro: row.amount_micro,
+      expected_micro: row.counted_micro,
+      difference_micro: row.difference_micro,
+      balanced: row.balanced,
+      why: `${row.rows} listed with ${tonnes(row.amount_micro)}, ${row.counted_rows} counted with ${tonnes(row.counted_micro)}`,
+    })),
+  },
+  {
+    identity: 'credits',
+    isOfAll: false,
+    parts: view('balance_credits', ['place', 'organization_id', 'credit_id', 'part'], row => ({
+      sum: row.place,
+      organization_id: row.organization_id,
+      what: `${row.place} ${row.credit_id}`,
+      type: row.type,
+      rows: 1,
+      opening_at: row.opening_at,
+      opening_micro: row.opening_micro,
+      risen_micro: row.risen_micro,
+      fallen_micro: row.fallen_micro,
+      found_micro: row.listed_micro,
+      expected_micro: minus(row.listed_micro, row.difference_micro),
+      difference_micro: row.difference_micro,
+      balanced: row.balanced,
+      why: `${tonnes(row.opening_micro)}, seen to rise by ${tonnes(row.risen_micro)} and to fall by ${tonnes(row.fallen_micro)}, and listed with ${tonnes(row.listed_micro)}`,
+    })),
+  },
+  {
+    identity: 'projects',
+    isOfAll: true,
+    parts: view('balance_projects', ['project_id', 'vintage'], row => {
+      const what = `${row.project_name ?? row.project_id} ${row.vintage}`;
+      const fell = plus(row.fall_micro, row.risen_micro);
+      return {
+        sum: what,
+        what,
+        rows: row.retirements,
+        opening_at: row.begun_at,
+        opening_micro: row.opening_micro,
+        risen_micro: row.risen_micro,
+        fallen_micro: row.fallen_micro,
+        found_micro: row.retired_micro,
+        expected_micro: fell,
+        unexplained_micro: row.unexplained_micro,
+        difference_micro: row.difference_micro,
+        balanced: row.balanced,
+        why: `${tonnes(row.explained_micro)} retired by reservations and requests, and seen to fall by ${tonnes(fell)} in all${row.balanced === null ? '; a list was not read since the last rise' : ''}`,
+      };
+    }),
+  },
+  {
+    identity: 'serials',
+    isOfAll: true,
+    parts: view('balance_serials', ['serialization'], row => ({
+      sum: 'serializations that stand for one credit each',
+      what: row.serialization,
+      rows: 1,
+      balanced: row.balanced,
+      why: `stands for ${row.credit_id} and for ${row.other_credit_id}`,
+    })),
+  },
+];
+
+/** In the order in which programs take them. */
+const NOTHING: Omit<Line, 'identity'> = {
+  organization_name: null,
   organization_id: null,
+  what: '',
   type: null,
+  rows: 0,
   opening_at: null,
   opening_micro: null,
   risen_micro: null,
   fallen_micro: null,
   found_micro: null,
   expected_micro: null,
-  explained_micro: null,
   unexplained_micro: null,
   difference_micro: null,
-  notSummed: 0,
-} as const;
-
-const MICROS = [
-  'opening_micro',
-  'risen_micro',
-  'fallen_micro',
-  'found_micro',
-  'expected_micro',
-  'explained_micro',
-  'unexplained_micro',
-  'difference_micro',
-] as const;
+  balanced: null,
+  why: null,
+};
+export const BALANCE_COLUMNS = ['identity', ...Object.keys(NOTHING)];
 
 /** What was added up, and each part of it that is not balanced: two that are wrong may hide in a sum. */
-export async function readBalance(reader: Reader, asked: BalanceAsked) {
+export async function readBalance(reader: Reader, organizationId: string | null) {
+  const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const sums = new Map<string, Sum>();
-  const unbalanced: Line[] = [];
-  let left = asked.isNow || asked.year !== null ? await countNotSummed(reader, asked) : 0;
-  for (const entriesOf of identitiesOf(asked)) {
-    for await (const { sum: name, notSummed, ...line } of entriesOf(reader, asked)) {
-      const key = JSON.stringify([line.identity, line.organization_id, name, line.type]);
+  const notBalanced: Line[] = [];
+  for (const { identity, isOfAll, parts } of VIEWS) {
+    if (isOfAll && organizationId !== null) continue;
+    for await (const { sum: name, ...part } of parts(reader, organizationId)) {
+      const organization_name = names.get(part.organization_id ?? '') ?? null;
+      const balanced = part.balanced === null ? null : part.balanced === 1;
+      const line: Line = { identity, ...NOTHING, ...part, organization_name, balanced };
+      const key = JSON.stringify([identity, line.organization_id, name, line.type]);
       const sum = sums.get(key);
       if (sum === undefined) sums.set(key, { ...line, what: name, why: null });
       else add(sum, line);
-      if (line.balanced !== true) unbalanced.push(line);
-      left += notSummed;
+      if (balanced !== true) notBalanced.push(line);
     }
   }
-  const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
-  const named = (line: Line): NamedLine => ({
-    organization_name: names.get(line.organization_id ?? '') ?? null,
-    ...line,
-  });
+  const isKnown = [...sums.values()].some(
+    ({ rows, opening_micro: opening }) => rows > 0 || (opening ?? 0) > 0,
+  );
   return {
-    known: asked.isNow ? await countKnown(reader) : await countKnownAt(reader, asked.to),
-    balanced: isNothingKnown(sums.values()) ? null : unbalanced.every(line => line.balanced === null),
-    rowsWithoutAmount: left,
-    sums: [...sums.values()].map(named),
-    notBalanced: unbalanced.map(named),
+    known: await countKnown(reader),
+    balanced: isKnown ? notBalanced.every(line => line.balanced === null) : null,
+    rowsWithoutAmount: await countWithoutAmount(reader, organizationId),
+    sums: [...sums.values()],
+    notBalanced,
   };
 }
 
@@ -116,257 +194,38 @@ type Sum = { -readonly [Name in keyof Line]: Line[Name] };
 
 function add(sum: Sum, line: Line): void {
   sum.rows += line.rows;
-  for (const name of MICROS) {
-    const micro = line[name];
-    if (micro !== null) sum[name] = (sum[name] ?? 0n) + micro;
-  }
+  sum.opening_micro = plus(sum.opening_micro, line.opening_micro);
+  sum.risen_micro = plus(sum.risen_micro, line.risen_micro);
+  sum.fallen_micro = plus(sum.fallen_micro, line.fallen_micro);
+  sum.found_micro = plus(sum.found_micro, line.found_micro);
+  sum.expected_micro = plus(sum.expected_micro, line.expected_micro);
+  sum.unexplained_micro = plus(sum.unexplained_micro, line.unexplained_micro);
+  sum.difference_micro = plus(sum.difference_micro, line.difference_micro);
   if (line.balanced !== true && sum.balanced !== false) sum.balanced = line.balanced;
 }
 
-/** Then nobody can say that it is balanced. */
-function isNothingKnown(sums: Iterable<Line>): boolean {
-  return [...sums].every(({ rows, opening_micro: opening }) => rows === 0 && (opening ?? 0n) === 0n);
+function plus(one: Micro, other: Micro): Micro {
+  return one === null || other === null ? (one ?? other) : BigInt(one) + BigInt(other);
 }
 
-type EntriesOf = (reader: Reader, asked: BalanceAsked) => AsyncIterable<Entry>;
-
-/** Retirements are dated by the year; what left one organization may stand in another, and is known of this moment only. */
-function identitiesOf({ organizationId, year, isNow }: BalanceAsked): EntriesOf[] {
-  return [
-    ...(isNow || year !== null ? [retirements] : []),
-    credits,
-    ...(isNow && organizationId === null ? [projects, serials] : []),
-  ];
+function minus(one: Micro, other: Micro): Micro {
+  return one === null || other === null ? one : BigInt(one) - BigInt(other);
 }
 
-/** Of all months and beneficiaries, and by what became of their certificates; of a year its months only. */
-async function* retirements({ db }: Reader, { organizationId, year }: BalanceAsked): AsyncGenerator<Entry> {
-  let asked = db.selectFrom('balance_retirements').selectAll();
-  if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
-  if (year !== null) {
-    asked = asked.where('reckoning', '=', 'month');
-    asked = asked.where('value', '>=', `${year}-01`).where('value', '<=', `${year}-12`);
+function tonnes(micro: Micro): string {
+  return micro === null ? 'more t than can be added' : `${tonnesOf(BigInt(micro))} t`;
+}
+
+const WITH_AMOUNTS = ['retirements', 'warehouse_credits', 'inventory_credits', 'reservations'] as const;
+
+/** They are in no sum. */
+async function countWithoutAmount({ db }: Reader, organizationId: string | null): Promise<number> {
+  let without = 0;
+  for (const table of WITH_AMOUNTS) {
+    const asked = db.selectFrom(table).where('amount_micro', 'is', null);
+    without += await count(
+      organizationId === null ? asked : asked.where('organization_id', '=', organizationId),
+    );
   }
-  const rows = asked.orderBy('organization_id').orderBy('reckoning').orderBy('value').stream(AT_ONCE);
-  for await (const { organization_id, reckoning, value, rows: listed, ...row } of rows) {
-    const [found, expected] = [microOf(row.amount_micro), microOf(row.counted_micro)];
-    yield {
-      ...NONE,
-      identity: 'retirements',
-      sum: `by ${reckoning}`,
-      organization_id,
-      what: `${reckoning} ${value === '' ? 'of none' : value}`,
-      rows: listed,
-      found_micro: found,
-      expected_micro: expected,
-      difference_micro: found - expected,
-      balanced: row.balanced === 1,
-      why: `${listed} listed with ${tonnesOf(found)} t, ${row.counted_rows} counted with ${tonnesOf(expected)} t`,
-    };
-  }
-}
-
-/** Per credit and place: what stood there, and what it was seen to move by, is what stands there. */
-async function* credits(reader: Reader, asked: BalanceAsked): AsyncGenerator<Entry> {
-  const openings = await readOpenings(reader);
-  const accounts = new Map<string, Account>();
-  for await (const row of readCredits(reader, asked)) {
-    const { place, organization_id, credit_id, part, type, side, micro } = row;
-    const key = JSON.stringify([place, organization_id, credit_id, part]);
-    const account = accounts.get(key) ?? { place, organization_id, credit_id, type, ...EMPTY };
-    accounts.set(key, account);
-    if (micro === null) account.notSummed += side === 'listed' ? 1 : 0;
-    else if (side !== 'moved') account[side] += micro;
-    else if (micro > 0n) account.risen += micro;
-    else account.fallen -= micro;
-  }
-  for (const { place, organization_id, credit_id, type, ...account } of accounts.values()) {
-    const { opening, risen, fallen, listed, notSummed } = account;
-    const opened = openings.get(`${PLACES[place].resource} ${organization_id}`) ?? '';
-    const expected = opening + risen - fallen;
-    const moved = `seen to rise by ${tonnesOf(risen)} t and to fall by ${tonnesOf(fallen)} t`;
-    yield {
-      ...NONE,
-      identity: 'credits',
-      sum: place,
-      organization_id,
-      what: `${place} ${credit_id}`,
-      type,
-      rows: 1,
-      notSummed,
-      opening_at: asked.from === null || opened > asked.from ? opened : asked.from,
-      opening_micro: opening,
-      risen_micro: risen,
-      fallen_micro: fallen,
-      found_micro: listed,
-      expected_micro: expected,
-      difference_micro: listed - expected,
-      balanced: expected === listed,
-      why: `${tonnesOf(opening)} t, ${moved}, and listed with ${tonnesOf(listed)} t`,
-    };
-  }
-}
-
-type Account = Pick<CreditRow, 'place' | 'organization_id' | 'credit_id' | 'type'> & typeof EMPTY;
-
-const EMPTY = { opening: 0n, risen: 0n, fallen: 0n, listed: 0n, notSummed: 0 };
-
-/** What a credit had in one place at the opening, moved by since, or is listed with at the end. */
-interface CreditRow {
-  readonly side: 'opening' | 'moved' | 'listed';
-  readonly place: keyof typeof PLACES;
-  readonly organization_id: string;
-  readonly credit_id: string;
-  readonly part: string;
-  readonly type: string | null;
-  readonly micro: bigint | null;
-}
-
-const PLACES = {
-  warehouse: { resource: 'warehouse', table: 'warehouse_credits', part: 'inventory_id' },
-  inventory: { resource: 'inventory', table: 'inventory_credits', part: 'inventory_id' },
-  reserved: { resource: 'reservations', table: 'reservations', part: 'id' },
-} as const;
-
-const IN_PLACES = ['warehouse', 'inventory', 'reserved'] as const;
-
-async function* readCredits(reader: Reader, asked: BalanceAsked): AsyncGenerator<CreditRow> {
-  for (const place of IN_PLACES) yield* readStock(reader, place, 'opening', asked);
-  const { organizationId, from, to } = asked;
-  let moves = reader.db.selectFrom('credit_moves').where('observed_at', '<=', to);
-  if (from !== null) moves = moves.where('observed_at', '>', from);
-  if (organizationId !== null) moves = moves.where('organization_id', '=', organizationId);
-  const rows = moves
-    .select(['place', 'organization_id', 'credit_id', 'part', 'type', 'moved_micro'])
-    .orderBy('number')
-    .stream(AT_ONCE);
-  for await (const { moved_micro: moved, ...row } of rows)
-    yield { side: 'moved', ...row, micro: microOf(moved) };
-  for (const place of IN_PLACES) yield* readStock(reader, place, 'listed', asked);
-}
-
-const OVER = ['finished', 'cancelled', 'expired'];
-
-interface Stock extends Pick<CreditRow, 'organization_id' | 'credit_id' | 'part' | 'type'> {
-  readonly amount_micro: number | bigint | null;
-  readonly amount_exact: string | null;
-  readonly valid_from: string;
-  readonly valid_to: string | null;
-}
-
-/** Of lists that had been read completely by the end; of one that was not known at the opening what it first showed. */
-async function* readStock(
-  reader: Reader,
-  place: CreditRow['place'],
-  side: 'opening' | 'listed',
-  { organizationId, from, to }: BalanceAsked,
-): AsyncGenerator<CreditRow> {
-  const { resource, table, part } = PLACES[place];
-  const at = side === 'opening' ? from : to;
-  let known = reader.db
-    .selectFrom('resource_states')
-    .where('resource', '=', resource)
-    .where('first_complete_at', '<=', to)
-    .select('organization_id')
-    .select(eb => {
-      const opened = eb.ref('first_complete_at').$notNull();
-      if (at === null) return opened.as('at');
-      return eb.case().when('first_complete_at', '>', at).then(opened).else(at).end().as('at');
-    });
-  if (organizationId !== null) known = known.where('organization_id', '=', organizationId);
-  let stood = byName(reader).selectFrom(`${table}_history`);
-  if (place === 'reserved') {
-    stood = stood
-      .where(eb => eb(eb.fn.coalesce('is_complete', eb.lit(0)), '=', 0))
-      .where(eb => eb(eb.fn<string>('lower', [eb.fn.coalesce('state', eb.val(''))]), 'not in', OVER));
-  }
-  const stock = stood
-    .select(['organization_id', 'credit_id', `${part} as part`, 'type'])
-    .select(['amount_micro', 'amount_exact', 'valid_from', 'valid_to'])
-    .$castTo<Stock>();
-  const rows = reader.db
-    .selectFrom(stock.as('h'))
-    .innerJoin(known.as('k'), 'k.organization_id', 'h.organization_id')
-    .select(['h.organization_id', 'h.credit_id', 'h.part', 'h.type', 'h.amount_micro', 'h.amount_exact'])
-    .where(eb => stoodAt(eb.ref('k.at'), 'h'))
-    .orderBy('h.organization_id')
-    .orderBy('h.credit_id')
-    .orderBy('h.part')
-    .stream(AT_ONCE);
-  for await (const { amount_micro: micro, amount_exact: exact, ...row } of rows) {
-    const digits = side === 'opening' || exact === null ? null : amountOf(exact).micro;
-    yield { side, place, ...row, micro: micro === null ? null : (digits ?? BigInt(micro)) };
-  }
-}
-
-/** Of all organizations together. */
-async function* projects({ db }: Reader): AsyncGenerator<Entry> {
-  const rows = db.selectFrom('balance_projects').selectAll().orderBy('project_id').orderBy('vintage');
-  for await (const row of rows.stream(AT_ONCE)) {
-    const what = `${row.project_name ?? row.project_id} ${row.vintage}`;
-    const [explained, risen] = [microOf(row.explained_micro), microOf(row.risen_micro)];
-    const fell = microOf(row.fall_micro) + risen;
-    const unread = row.balanced === null ? '; a list was not read since the last rise' : '';
-    yield {
-      ...NONE,
-      identity: 'projects',
-      sum: what,
-      what,
-      rows: row.retirements,
-      opening_at: row.begun_at,
-      opening_micro: microOf(row.opening_micro),
-      risen_micro: risen,
-      fallen_micro: microOf(row.fallen_micro),
-      found_micro: microOf(row.retired_micro),
-      expected_micro: fell,
-      explained_micro: explained,
-      unexplained_micro: microOf(row.unexplained_micro),
-      difference_micro: microOf(row.difference_micro),
-      balanced: row.balanced === null ? null : row.balanced === 1,
-      why: `${tonnesOf(explained)} t retired by reservations and requests, and seen to fall by ${tonnesOf(fell)} t in all${unread}`,
-    };
-  }
-}
-
-async function* serials({ db }: Reader): AsyncGenerator<Entry> {
-  const rows = db.selectFrom('balance_serials').selectAll().orderBy('serialization').stream(AT_ONCE);
-  for await (const { serialization, credit_id: one, other_credit_id: other, balanced } of rows) {
-    yield {
-      ...NONE,
-      identity: 'serials',
-      sum: 'serializations that stand for one credit each',
-      what: serialization,
-      rows: 1,
-      balanced: balanced === 1,
-      why: `stands for ${one} and for ${other}`,
-    };
-  }
-}
-
-/** By a list and its organization, with a space between: the end of its first complete read. What was seen until then rose nowhere. */
-export async function readOpenings({ db }: Reader): Promise<ReadonlyMap<string, string>> {
-  const found = await db
-    .selectFrom('resource_states')
-    .select(['organization_id', 'resource', 'first_complete_at'])
-    .where('first_complete_at', 'is not', null)
-    .execute();
-  return new Map(
-    found.map(each => [`${each.resource} ${each.organization_id}`, each.first_complete_at ?? '']),
-  );
-}
-
-/** Retirements whose amount is none that can be added: all, or those of a year. */
-async function countNotSummed({ db }: Reader, { organizationId, year }: BalanceAsked): Promise<number> {
-  let asked = db.selectFrom('retirements').where('amount_micro', 'is', null);
-  if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
-  if (year !== null) {
-    asked = asked
-      .where('created_at', '>=', `${year}-01-01T00:00:00.000Z`)
-      .where('created_at', '<=', `${year}-12-31T23:59:59.999Z`);
-  }
-  return await count(asked);
-}
-
-function microOf(value: number | bigint | null): bigint {
-  return BigInt(value ?? 0);
+  return without;
 }

@@ -179,3 +179,15 @@ async function readNumberBefore({ db }: Reader, instant: string | null): Promise
     .executeTakeFirst();
   return ended?.last_change_number ?? 0;
 }
+
+/** By a list and its organization, with a space between: the end of its first complete read. What was seen until then rose nowhere. */
+export async function readOpenings({ db }: Reader): Promise<ReadonlyMap<string, string>> {
+  const found = await db
+    .selectFrom('resource_states')
+    .select(['organization_id', 'resource', 'first_complete_at'])
+    .where('first_complete_at', 'is not', null)
+    .execute();
+  return new Map(
+    found.map(each => [`${each.resource} ${each.organization_id}`, each.first_complete_at ?? '']),
+  );
+}

@@ -4,9 +4,9 @@ import {
   CHANGED,
   type ChangesAsked,
   readChanges,
+  readOpenings,
   readRestated,
 } from '../../../query/history/changes.js';
-import { readOpenings } from '../../../query/history/balance.js';
 import { lineOf, parseChange } from '../../../text/change.js';
 import { Sums } from '../../../text/change-sums.js';
 import { cleanLine } from '../../clean.js';
