@@ -402,9 +402,8 @@ function comments(kind: 'TABLE' | 'VIEW', name: string, meaning: string, columns
 }
 
 /** For PostgreSQL: several statements of one transaction in one round trip. */
-export function performSteps(family: 'inbox' | 'mirror'): Part<never> {
-  return raw(
-    () => `CREATE FUNCTION ${family}.perform_steps(steps text[], given jsonb, rows json) RETURNS jsonb
+export const performSteps = raw(
+  () => `CREATE FUNCTION inbox.perform_steps(steps text[], given jsonb) RETURNS jsonb
 LANGUAGE plpgsql AS $$
 DECLARE
   step text;
@@ -412,16 +411,12 @@ DECLARE
   known jsonb := '{}';
 BEGIN
   FOREACH step IN ARRAY steps LOOP
-    EXECUTE step INTO came USING given, known, rows;
-    IF came ? 'refused' THEN
-      RAISE EXCEPTION USING ERRCODE = 'CM001', MESSAGE = came ->> 'refused', DETAIL = came::text;
-    END IF;
+    EXECUTE step INTO came USING given, known;
     known := known || coalesce(came, '{}');
   END LOOP;
   RETURN known;
 END
 $$;
-COMMENT ON FUNCTION ${family}.perform_steps IS 'One transaction of several statements in one round trip. Each begins when the one before has ended, and so sees what others committed while that one waited for a lock. It is given what the caller gave ($1), what the statements before it answered ($2) and the rows ($3). One that answers "refused" undoes all.';
+COMMENT ON FUNCTION inbox.perform_steps IS 'One transaction of several statements in one round trip. Each begins when the one before has ended, and so sees what others committed while that one waited for a lock. It is given what the caller gave ($1) and what the statements before it answered ($2).';
 `,
-  );
-}
+);

@@ -12,7 +12,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 10 show what is fresh and fails in amber. */
   'src/console': 2960,
   /** Of these 300 fulfil the port of evidence on both engines. */
-  'src/store': 8960,
+  'src/store': 8850,
   'src/inbox': 550,
   'src/mirror': 2380,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
@@ -26,7 +26,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** The call by message of both threads took 180 lines from webhook, store and app, and has 100 here. */
   'src/*.ts': 350,
   /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. 20 tell a failed read's reason and since when. */
-  migrations: 2970,
+  migrations: 2960,
   /** 400 of evidence; 300 play every reason of freshness on both engines. */
   test: 50_250,
   /** 50 of evidence: who lies, and what helps. */

@@ -4,5 +4,5 @@ import { OF_POSTGRES, TABLES } from './0001/tables.js';
 
 export function inbox0001(engine: Dialect['engine']): Part {
   if (engine === 'sqlite') return joined(TABLES);
-  return joined([performSteps('inbox'), ...TABLES, ...OF_POSTGRES, raw(() => FUNCTIONS)]);
+  return joined([performSteps, ...TABLES, ...OF_POSTGRES, raw(() => FUNCTIONS)]);
 }

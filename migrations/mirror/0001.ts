@@ -1,6 +1,6 @@
-import { type Dialect, joined, type Part, performSteps, raw } from '../schema.js';
+import { type Dialect, joined, type Part, raw } from '../schema.js';
 import { BALANCE } from './0001/balance.js';
-import { FRESHNESS_FACTS, BOOKS, KEEP_PIECES, PIECES } from './0001/books.js';
+import { FRESHNESS_FACTS, BOOKS, CERTIFICATE_FILES, KEEP_BYTES } from './0001/books.js';
 import { CHANGES } from './0001/changes.js';
 import { AS_TEXT, COUNTERS, TELL_OF_CHANGES } from './0001/counters.js';
 import { OF_NOW } from './0001/freshness.js';
@@ -10,11 +10,11 @@ import { SUMS } from './0001/sums.js';
 export function mirror0001(engine: Dialect['engine']): Part {
   const isPostgres = engine === 'postgres';
   return joined([
-    ...(isPostgres ? [performSteps('mirror'), raw(() => AS_TEXT)] : []),
+    ...(isPostgres ? [raw(() => AS_TEXT)] : []),
     ...BOOKS,
     ...MIRRORED,
     raw(() => COUNTERS[engine]),
-    ...(isPostgres ? [PIECES, KEEP_PIECES] : [FRESHNESS_FACTS]),
+    ...(isPostgres ? [CERTIFICATE_FILES, KEEP_BYTES] : [FRESHNESS_FACTS]),
     ...OF_NOW,
     ...SUMS,
     CHANGES,

@@ -1,4 +1,3 @@
-import { EventEmitter, once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type Engine, ENGINES, type Stage } from '../support/engines.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
@@ -286,30 +285,6 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.store.makeAllDue('organization-1');
     const due = (await walk.due(10)).map(({ retirementId }) => retirementId);
     expect(due.toSorted()).toEqual(['r-1', 'r-2']);
-  });
-
-  test('T61 what is half-written is no file of anybody, and is gone where it was left for a day', async () => {
-    const scene = await certificateScene(stage, 10_000_000);
-    const { clock, pdfs } = scene;
-    clock.at = Date.now();
-    const cut = new EventEmitter();
-    async function* begun() {
-      yield Buffer.concat([Buffer.from('%PDF'), Buffer.alloc(1.5 * 1024 * 1024)]);
-      await once(cut, 'off');
-      yield Buffer.from('%%EOF');
-    }
-    const saving = pdfs.save('r-1', begun());
-    await expect.poll(scene.names).toHaveLength(1);
-    const [part = ''] = await scene.names();
-    expect(part).toMatch(/^\..*\.part$/);
-    await pdfs.prepare();
-    expect(await scene.names()).toEqual([part]);
-    clock.at += DAY + MINUTE;
-    await pdfs.prepare();
-    expect(await scene.names()).toEqual([]);
-    cut.emit('off');
-    await expect(saving).rejects.toThrow(Error);
-    expect(await scene.names()).toEqual([]);
   });
 
   test('T75 files without a row are swept, but for young ones, those of an earlier mirror and those of a past row', async () => {

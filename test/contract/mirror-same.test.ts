@@ -17,7 +17,7 @@ type Row = Readonly<Record<string, unknown>>;
 const NUMBERS = new Set(['version', 'closed_version', 'retirement_version', 'number', 'last_change_number']);
 const LEFT_OUT = new Set(['read_pages', 'version_counter', 'certificate_mark', 'freshness']);
 /** The files of certificates, and what an engine keeps for itself. */
-const NOT_COPIED = new Set(['certificate_pieces', 'schema_migrations', 'sqlite_sequence']);
+const NOT_COPIED = new Set(['certificate_files', 'schema_migrations', 'sqlite_sequence']);
 /** Each engine writes the JSON of its cells in its own way. */
 const PAST = Object.keys(TABLES['past'] ?? {})
   .filter(name => name !== 'cells')

@@ -8,7 +8,7 @@ import { findBroken } from '../../src/store/postgres/find-broken.js';
 import { findBroken as findBrokenInFiles } from '../../src/store/sqlite/laws/find-broken.js';
 import { snapshot } from '../../src/store/postgres/snapshot.js';
 import { writeCopy } from '../../src/store/sqlite/copy.js';
-import { createPieces } from '../../src/store/postgres/mirror/pieces.js';
+import { createCertificateTable } from '../../src/store/postgres/mirror/certificates.js';
 import { readerOf as askPostgres } from '../../src/store/postgres/reader.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import type { Reader } from '../../src/store/contract/reader.js';
@@ -19,7 +19,7 @@ import type { OpenSync } from '../../src/mirror/port.js';
 import type { Resource } from '../../src/resources/lists.js';
 import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
 import { activate, type Clock, readerOf, type Scene, temporaryScene } from './mirror.js';
-import { type Hands, handsOn, handsOnPieces } from './pdfs.js';
+import { type Hands, handsOn, handsOnTable } from './pdfs.js';
 import { type Database, openGranted, temporaryDatabase } from './postgres.js';
 import { type Tables, tablesIn, tablesOf as sqliteTables, type Value } from './tables.js';
 import type { Store } from './box.js';
@@ -140,8 +140,8 @@ export async function stageOn(postgres: Postgres): Promise<Stage> {
     mirror,
     clock,
     read: readerOf(mirror, clock),
-    pdfs: maxBytes => createPieces(postgres, { now: () => clock.at, maxBytes }),
-    hands: handsOnPieces(postgres),
+    pdfs: maxBytes => createCertificateTable(postgres, { now: () => clock.at, maxBytes }),
+    hands: handsOnTable(postgres),
     snapshot: file => snapshot(postgres, file, new Date(clock.at).toISOString()),
     findBroken: () => findBroken(postgres, clock.at),
   };

@@ -24,21 +24,22 @@ export function handsOn(folder: string): Hands {
   };
 }
 
-export function handsOnPieces({ query }: Postgres): Hands {
+export function handsOnTable({ query }: Postgres): Hands {
   const remove = async (file: string) =>
-    void (await query('DELETE FROM mirror.certificate_pieces WHERE file = $1', [file]));
+    void (await query('DELETE FROM mirror.certificate_files WHERE file = $1', [file]));
   return {
     put: async (file, text, writtenAt) => {
       await remove(file);
       const at = new Date(writtenAt).toISOString();
-      await query(
-        'INSERT INTO mirror.certificate_pieces (file, piece, written_at, bytes) VALUES ($1, 0, $2, $3)',
-        [file, at, Buffer.from(text)],
-      );
+      await query('INSERT INTO mirror.certificate_files (file, written_at, bytes) VALUES ($1, $2, $3)', [
+        file,
+        at,
+        Buffer.from(text),
+      ]);
     },
     date: async (file, writtenAt) => {
       const at = new Date(writtenAt).toISOString();
-      await query('UPDATE mirror.certificate_pieces SET written_at = $2 WHERE file = $1', [file, at]);
+      await query('UPDATE mirror.certificate_files SET written_at = $2 WHERE file = $1', [file, at]);
     },
     remove,
   };

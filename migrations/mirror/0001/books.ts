@@ -274,22 +274,17 @@ export const FRESHNESS_FACTS = table(
 );
 
 /** PostgreSQL has no folder. */
-export const PIECES = table(
-  'mirror.certificate_pieces',
-  'The PDFs themselves, each in pieces of 1 MiB.',
+export const CERTIFICATE_FILES = table(
+  'mirror.certificate_files',
+  'The PDFs themselves, of at most 20 MiB.',
   {
-    file: [
-      'text',
-      'the file in certificates that it is a piece of; begins with a dot as long as not all of them are there',
-      'NOT NULL',
-    ],
-    piece: ['int', 'its place in the file, from 0', 'NOT NULL'],
+    file: ['text', 'its name in certificates', 'PRIMARY KEY'],
     written_at: ['instant', 'when it was stored', 'NOT NULL'],
     bytes: ['bytes', 'what stands there, as the registry sent it', 'NOT NULL'],
   },
-  { rules: ['PRIMARY KEY (file, piece)'] },
 );
 
-export const KEEP_PIECES = raw(
-  () => 'ALTER TABLE mirror.certificate_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;\n',
+/** As they are, beside the table: so that a part of one is read without the rest. */
+export const KEEP_BYTES = raw(
+  () => 'ALTER TABLE mirror.certificate_files ALTER COLUMN bytes SET STORAGE EXTERNAL;\n',
 );

@@ -21,7 +21,7 @@ export interface Server {
 const MIB = 1024 * 1024;
 const SERVER = `
   SELECT current_setting('server_version') AS version, pg_database_size(current_database()) AS bytes,
-    pg_total_relation_size('mirror.certificate_pieces') AS certificates,
+    pg_total_relation_size('mirror.certificate_files') AS certificates,
     current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
     current_setting('synchronous_standby_names') AS synchronous_standby_names,
     (SELECT count(*) FROM pg_catalog.pg_stat_replication) AS replicas,

@@ -24,10 +24,6 @@ const OWN_LAWS: readonly Law[] = [
       UNION ALL SELECT conrelid::regclass || ', ' || conname FROM pg_constraint
       WHERE connamespace IN ('inbox'::regnamespace, 'mirror'::regnamespace) AND NOT convalidated`,
   },
-  {
-    law: 'the pieces of a certificate follow one another',
-    sql: `SELECT file AS found FROM certificate_pieces GROUP BY file HAVING count(*) <> max(piece) + 1`,
-  },
 ];
 const LAWS: readonly Law[] = [...lawsIn(SAY), ...OWN_LAWS];
 

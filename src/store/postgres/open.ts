@@ -1,4 +1,3 @@
-import type { Family } from '../migrations.js';
 import type { Send } from '../statement.js';
 import { createPool, type Pool, type PoolOptions } from './driver.js';
 import { named } from './errors.js';
@@ -127,28 +126,4 @@ async function beginOn(pool: Pool, modes: string): Promise<Transaction> {
     undo: () => end('ROLLBACK').catch(abandon),
     abandon,
   };
-}
-
-/** What the steps of one transaction share, and rows for those of them that write many. */
-export interface Steps {
-  readonly given: Readonly<Record<string, unknown>>;
-  readonly rows?: readonly unknown[];
-}
-
-/**
- * Several statements in one transaction and one round trip; answers what they answered, joined. Each sees what others
- * committed while the one before it waited for a lock. See the words on `perform_steps` in the migrations.
- */
-export async function performSteps<Answer>(
-  query: Query,
-  family: Family,
-  statements: readonly string[],
-  { given, rows = [] }: Steps,
-): Promise<Answer> {
-  const [row] = await query<{ answer: Answer }>(
-    `SELECT ${family}.perform_steps($1::text[], $2::jsonb, $3::json) AS answer`,
-    [statements, JSON.stringify(given), JSON.stringify(rows)],
-  );
-  if (row === undefined) throw new Error('expected an answer of perform_steps, got none');
-  return row.answer;
 }

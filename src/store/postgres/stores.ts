@@ -6,8 +6,8 @@ import type { PoolOptions } from './driver.js';
 import { findBroken } from './find-broken.js';
 import { createInboxPort } from './inbox/inbox.js';
 import { createWake } from './inbox/watch.js';
+import { createCertificateTable } from './mirror/certificates.js';
 import { createMirrorPort } from './mirror/mirror.js';
-import { createPieces } from './mirror/pieces.js';
 import type { Postgres } from './open.js';
 import { during, openMigrated } from './prepare.js';
 import { readerOf } from './reader.js';
@@ -40,7 +40,7 @@ export async function watchChanges(pool: PoolOptions, changed: () => void): Prom
 
 export async function openPdfs(pool: PoolOptions, now: () => number, open = openMigrated): Promise<OpenPdfs> {
   const postgres = await open(pool);
-  return { pdfs: createPieces(postgres, { now }), close: postgres.close };
+  return { pdfs: createCertificateTable(postgres, { now }), close: postgres.close };
 }
 
 export async function openInbox(pool: PoolOptions, clock: InboxClock): Promise<InboxPort> {
@@ -65,7 +65,7 @@ function partsOf(postgres: Postgres, now: () => number, clock: InboxClock) {
   return {
     inbox: createInboxPort(postgres, clock),
     mirror: createMirrorPort(postgres),
-    pdfs: createPieces(postgres, { now }),
+    pdfs: createCertificateTable(postgres, { now }),
     reader: readerOf(postgres),
   };
 }

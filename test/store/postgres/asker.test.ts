@@ -102,7 +102,7 @@ describe('T76 nothing is written by a question', () => {
     'select 1; commit; update mirror.version_counter set last = 99',
     "select set_config('transaction_read_only', 'off', true) union all select 'x'",
     'explain analyze update version_counter set last = 99',
-    "select perform_steps(array['update mirror.version_counter set last = 99 returning ''{}''::jsonb'], '{}', '[]')",
+    "select inbox.perform_steps(array['update mirror.version_counter set last = 99 returning ''{}''::jsonb'], '{}')",
     'select last from version_counter for update',
     'select 1 into another',
     'do $$ begin end $$',

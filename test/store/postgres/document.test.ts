@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SETTINGS } from '../../../src/app/config/settings.js';
-import { createPieces } from '../../../src/store/postgres/mirror/pieces.js';
+import { createCertificateTable } from '../../../src/store/postgres/mirror/certificates.js';
 import { emptyDatabase, openAs } from '../../support/engines.js';
 import { NOON } from '../../support/inbox.js';
 import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
@@ -41,12 +41,12 @@ test('the statements of docs/deploy.md make a place that can be migrated, and te
 test('certificates take a few percent more than their bytes', async () => {
   const postgres = openAs(await emptyDatabase());
   const { query } = postgres;
-  const pieces = createPieces(postgres, { now: () => NOON });
+  const pdfs = createCertificateTable(postgres, { now: () => NOON });
   const taken = async () =>
-    (await query<{ bytes: number }>("SELECT pg_total_relation_size('mirror.certificate_pieces') AS bytes"))[0]
+    (await query<{ bytes: number }>("SELECT pg_total_relation_size('mirror.certificate_files') AS bytes"))[0]
       ?.bytes ?? 0;
   const before = await taken();
-  for (let file = 0; file < 40; file += 1) await pieces.save(`r-${file}`, pdf());
+  for (let file = 0; file < 40; file += 1) await pdfs.save(`r-${file}`, pdf());
   const ratio = ((await taken()) - before) / (40 * BYTES);
   expect(ratio).toBeGreaterThan(0.9);
   expect(ratio).toBeLessThan(1.12);

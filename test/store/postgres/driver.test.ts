@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { instantOf, withLibpqMeaning } from '../../../src/store/postgres/driver.js';
+import { createPerform } from '../../../src/store/postgres/inbox/perform.js';
 import { databaseIn } from '../../../src/store/postgres/database.js';
 import { fixed } from '../../../src/store/statement.js';
-import { openPostgres, performSteps } from '../../../src/store/postgres/open.js';
+import { openPostgres } from '../../../src/store/postgres/open.js';
 import { openTemporary, temporaryDatabase, theDatabase } from '../../support/postgres.js';
 
 const INSTANTS = [
@@ -81,29 +82,23 @@ test('a connection says who it is, and one that breaks while it rests is told of
   expect(second?.pid).not.toBe(first?.pid);
 });
 
-test('the steps of a transaction see what others committed meanwhile, and one that refuses undoes all', async () => {
+test('the steps of a transaction see what others committed meanwhile', async () => {
   const database = await temporaryDatabase();
-  const postgres = openTemporary(database);
+  const { perform } = createPerform(openTemporary(database).query, null);
   const count = `SELECT jsonb_build_object('claims', (SELECT sum(claim) FROM mirror.fences))`;
   const lock = "UPDATE mirror.version_counter SET last = last + 1 RETURNING '{}'::jsonb";
   let done: Promise<unknown> = Promise.resolve();
   await openTemporary(database, 1).transact(async query => {
     await query('UPDATE mirror.version_counter SET last = last + 1');
-    done = performSteps(postgres.query, 'mirror', [lock, count], { given: {} });
+    done = perform([lock, count]);
     await expect
-      .poll(() => postgres.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"))
+      .poll(() =>
+        openTemporary(database, 1).query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"),
+      )
       .toHaveLength(1);
     await query("INSERT INTO mirror.fences VALUES ('organization-1', 'data', 7)");
   });
   expect(await done).toEqual({ claims: 7 });
-  const refuse = `SELECT jsonb_build_object('refused', 'fenced', 'seen', $1 -> 'claim')`;
-  const refused = performSteps(postgres.query, 'mirror', [lock, refuse], { given: { claim: 9 } });
-  await expect(refused).rejects.toMatchObject({
-    code: 'CM001',
-    message: 'fenced',
-    detail: '{"seen": 9, "refused": "fenced"}',
-  });
-  expect(await postgres.query('SELECT last FROM mirror.version_counter')).toEqual([{ last: 2 }]);
 });
 
 test('statements of one message are all answered before the first fault is thrown, and nothing of them stays', async () => {

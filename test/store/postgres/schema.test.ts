@@ -39,7 +39,7 @@ const relations = describeSchema('sqlite').filter(({ name }) => !ELSEWHERE.inclu
 const COUNTS = 'findings';
 
 /** There files stand beside the database. */
-const ONLY_HERE = { name: 'mirror.certificate_pieces', kind: 'table' };
+const ONLY_HERE = { name: 'mirror.certificate_files', kind: 'table' };
 
 const columnsOf = (postgres: Postgres, { database, name }: Relation): Promise<Column[]> =>
   postgres.query<Column>(
@@ -50,7 +50,7 @@ const columnsOf = (postgres: Postgres, { database, name }: Relation): Promise<Co
     [`${database}.${name}`],
   );
 
-test('both engines have the same tables and views, but for the pieces of certificates and the freshness facts', async () => {
+test('both engines have the same tables and views, but for the files of certificates and the freshness facts', async () => {
   const postgres = openTemporary(migrated);
   const there = await postgres.query<{ name: string; kind: string }>(
     `SELECT table_schema || '.' || table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind

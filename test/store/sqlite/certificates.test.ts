@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, rmSync } from 'node:fs';
+import { EventEmitter, once } from 'node:events';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createCertificateFolder } from '../../../src/store/sqlite/certificates/folder.js';
@@ -19,4 +20,29 @@ test('T52 a pipe that somebody put in the place of a certificate is not there, a
   expect(await folder.open(file)).toBeNull();
   expect(await folder.save('r-1', pdf())).toMatchObject({ file, sha256 });
   expect(lstatSync(join(files, file)).isFile()).toBe(true);
+});
+
+test('T61 what is half-written is no file of anybody, and is gone where it was left for a day', async () => {
+  const files = join(temporaryFolder(), 'certificates');
+  const clock = { at: Date.now() };
+  const folder = createCertificateFolder(files, { now: () => clock.at });
+  await folder.prepare();
+  const cut = new EventEmitter();
+  async function* begun() {
+    yield Buffer.from('%PDF');
+    await once(cut, 'off');
+    yield Buffer.from('%%EOF');
+  }
+  const saving = folder.save('r-1', begun());
+  await expect.poll(() => readdirSync(files)).toEqual([expect.stringMatching(/^\..*\.part$/)]);
+  const part = readdirSync(files);
+  expect(await folder.open(part[0] ?? '')).toBeNull();
+  await folder.prepare();
+  expect(readdirSync(files)).toEqual(part);
+  clock.at += 86_460_000;
+  await folder.prepare();
+  expect(readdirSync(files)).toEqual([]);
+  cut.emit('off');
+  await expect(saving).rejects.toThrow(Error);
+  expect(readdirSync(files)).toEqual([]);
 });

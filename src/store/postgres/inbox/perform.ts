@@ -52,7 +52,7 @@ const statementOf = (done: string): string => `
   )
   SELECT ${done} AS answer FROM flushed, asked WHERE yes IS NOT NULL`;
 
-const STEPS = statementOf("inbox.perform_steps($2::text[], given, '[]')");
+const STEPS = statementOf('inbox.perform_steps($2::text[], given)');
 
 export function createPerform(query: Query, clock: InboxClock): Perform {
   async function ask<Answer>(

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { constants, existsSync } from 'node:fs';
+import { constants, existsSync, rmSync } from 'node:fs';
 import { chmod, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
@@ -7,6 +7,7 @@ import { onceMore } from '../../../mirror/once-more.js';
 import { demandId, fileNameOf, olderNameOf, retirementOf } from '../../../mirror/certificates/file-name.js';
 import { createPdfCheck, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
 import { LEFTOVER_AFTER_MS, type PdfStore, type Stretch } from '../../../mirror/pdf-store.js';
+import type { CertificateFiles } from '../../mirror/certificates.js';
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
@@ -56,6 +57,19 @@ export function createCertificateFolder(
     list: written => list(folder, written),
     flush: async () => {
       if (existsSync(folder)) await flush();
+    },
+  };
+}
+
+/** The same files as those see them who hold the lock of all who write rows. */
+export function createCertificateFiles(folder: string): CertificateFiles {
+  const has = (file: string): boolean => existsSync(join(folder, file));
+  return {
+    among: async (_, files) => new Set(files.filter(has)),
+    remove: async (_, files) => {
+      const found = files.filter(has);
+      for (const file of found) rmSync(join(folder, file), { force: true });
+      return found.length;
     },
   };
 }

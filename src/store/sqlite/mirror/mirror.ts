@@ -1,9 +1,9 @@
 import type { MirrorPort } from '../../../mirror/port.js';
 import type { Database } from '../../database.js';
 import { createMirrorStore } from '../../mirror/mirror.js';
+import { createCertificateFiles } from '../certificates/folder.js';
 import { databaseOn, tuned } from '../database.js';
 import type { Sqlite } from '../open.js';
-import { createCertificateFiles } from './files.js';
 import { createFreshnessFacts } from './freshness-facts.js';
 
 /** The port on whatever does its statements. */
