@@ -1,16 +1,12 @@
 import { cleanLine } from './clean.js';
-import { CommandFault, EXIT } from './exit.js';
+import { CommandFault, EXIT, usageFault } from './exit.js';
 import type { Io } from './io.js';
 
 /** Ask before what cannot be undone. Where nobody can be asked, `--yes` must have said it. */
 export async function confirm(io: Io, what: string, options: { readonly yes?: boolean }): Promise<void> {
   if (options.yes) return;
   if (!io.terminal.stdin) {
-    throw new CommandFault(
-      EXIT.usage,
-      `${what} This cannot be undone.`,
-      'Add --yes to do it without a question.',
-    );
+    throw usageFault(`${what} This cannot be undone.`, 'Add --yes to do it without a question.');
   }
   io.stderr.write(`${cleanLine(what)} This cannot be undone. Go on? [y/N] `);
   if (/^y(es)?$/i.test((await readLine(io)).trim())) return;

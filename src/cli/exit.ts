@@ -33,6 +33,20 @@ export class CommandFault extends Error {
   }
 }
 
+/** What was typed or set cannot be meant. */
+export function usageFault(message: Lines, advice?: Lines): CommandFault {
+  return new CommandFault(EXIT.usage, message, advice);
+}
+
+/** What was looked at is not as it should be. */
+export function checkFault(message: Lines, advice?: Lines): CommandFault {
+  return new CommandFault(EXIT.checkFailed, message, advice);
+}
+
+export function notThereFault(message: Lines, advice?: Lines): CommandFault {
+  return new CommandFault(EXIT.notThere, message, advice);
+}
+
 /** For work that can be left at any point: Ctrl-C ends it here. */
 export function demandNotInterrupted(signal: AbortSignal, state = 'Interrupted.'): void {
   if (signal.aborted) throw new CommandFault(EXIT.interrupted, state);

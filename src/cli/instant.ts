@@ -1,5 +1,5 @@
 import { parseSpan, type Span } from '../text/instant.js';
-import { CommandFault, EXIT } from './exit.js';
+import { usageFault } from './exit.js';
 import type { Io } from './io.js';
 
 /** The day that goes on, in UTC: whatever a mirror knows, it knows as of then. */
@@ -16,12 +16,12 @@ export function aDate({ now }: Pick<Io, 'now'>): string {
 /** What a person means by a date that is past. */
 export function readSpan(text: string, now: number): Span {
   const read = parseSpan(text, now);
-  if ('fault' in read) throw new CommandFault(EXIT.usage, read.fault);
+  if ('fault' in read) throw usageFault(read.fault);
   return read;
 }
 
 /** As a person says it, and as `readSpan` takes it. */
 export function readYear(text: string): string {
   if (/^\d{4}$/.test(text)) return text;
-  throw new CommandFault(EXIT.usage, `Expected a year like 2025, got "${text}".`);
+  throw usageFault(`Expected a year like 2025, got "${text}".`);
 }

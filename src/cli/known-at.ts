@@ -1,6 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
 import { type ReadAt, readKnownAt } from '../query/history/as-of.js';
-import { CommandFault, EXIT } from './exit.js';
+import { checkFault } from './exit.js';
 import { type Io, say } from './io.js';
 
 /** Those that were known at their instant. Where several were asked for, one that was not is named and left out. */
@@ -18,8 +18,7 @@ export async function knownAt<AsOf extends ReadAt>(
     else lines.push(`${nameOf(asOf)}: ${unknown}`);
   }
   if (known.length === 0 && lines.length > 0) {
-    throw new CommandFault(
-      EXIT.checkFailed,
+    throw checkFault(
       lines,
       'The mirror cannot tell what was there before its first complete read, nor what came after its last.',
     );

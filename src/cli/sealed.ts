@@ -3,7 +3,7 @@ import type { Unsalted } from '../evidence/port.js';
 import type { Verified } from '../evidence/verify.js';
 import { type Finding, fail, ok } from '../store/contract/finding.js';
 import type { Context } from './context.js';
-import { CommandFault, EXIT } from './exit.js';
+import { checkFault } from './exit.js';
 
 type Where = Pick<Context, 'io' | 'location'>;
 
@@ -59,10 +59,7 @@ export async function verifySealed({ location }: Where): Promise<Verified | null
   const port = await engine.openEvidence();
   if (port === null && lastSigned.read() === null) return null;
   if (port === null)
-    throw new CommandFault(
-      EXIT.checkFailed,
-      'The log is gone: there is no evidence.db, and this key has signed one.',
-    );
+    throw checkFault('The log is gone: there is no evidence.db, and this key has signed one.');
   try {
     return await verifyEvidence({ port, key, lastSigned });
   } finally {

@@ -1,34 +1,31 @@
 import { isId, isPrintable } from '../registry/model.js';
 import { readLength } from '../text/length.js';
-import { CommandFault, EXIT } from './exit.js';
+import { usageFault } from './exit.js';
 
 export function readNumber(what: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new CommandFault(EXIT.usage, `Expected the number of ${what}, got "${text}".`);
+  throw usageFault(`Expected the number of ${what}, got "${text}".`);
 }
 
 export function readLimit(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new CommandFault(EXIT.usage, `--limit: expected a whole number, got "${text}".`);
+  throw usageFault(`--limit: expected a whole number, got "${text}".`);
 }
 
 export function readId(what: string, text: string): string {
   const fits: boolean = isId(text);
   if (fits) return text;
-  throw new CommandFault(EXIT.usage, `${what}: expected an id, got "${text}".`);
+  throw usageFault(`${what}: expected an id, got "${text}".`);
 }
 
 /** For an id that enters no path. */
 export function readPrintable(what: string, text: string): string {
   if (isPrintable(text)) return text;
-  throw new CommandFault(EXIT.usage, `${what}: expected printable text, got ${JSON.stringify(text)}.`);
+  throw usageFault(`${what}: expected printable text, got ${JSON.stringify(text)}.`);
 }
 
 export function readDuration(what: string, text: string): number {
   const ms = readLength(text);
   if (ms !== null) return ms;
-  throw new CommandFault(
-    EXIT.usage,
-    `${what}: expected a time such as 500ms, 30s, 10m, 2h or 1d, got "${text}".`,
-  );
+  throw usageFault(`${what}: expected a time such as 500ms, 30s, 10m, 2h or 1d, got "${text}".`);
 }

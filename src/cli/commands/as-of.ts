@@ -9,7 +9,7 @@ import {
 import { underWay } from '../../text/known.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { usageFault } from '../exit.js';
 import { knownAt } from '../known-at.js';
 import { organizationIn } from '../find/in-mirror.js';
 import type { Row } from '../output/output.js';
@@ -33,10 +33,7 @@ export const AS_OF = command({
   run: async (context, { asOf: { to: at }, organization, resource }) => {
     const { io, format } = context;
     if (!['table', 'json'].includes(format) && resource === undefined) {
-      throw new CommandFault(
-        EXIT.usage,
-        '--csv prints one table: expected --resource warehouse, inventory or retirements.',
-      );
+      throw usageFault('--csv prints one table: expected --resource warehouse, inventory or retirements.');
     }
     const reader = await context.reader();
     const organizationId =
@@ -90,8 +87,7 @@ async function writePart(context: Context, asOf: AsOf): Promise<void> {
 function onlyOne(ids: readonly string[]): string {
   const [id] = ids;
   if (id !== undefined && ids.length === 1) return id;
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     `Expected --organization ID: the mirror knows ${ids.length} organizations.`,
     'See "carbon-mirror organizations list" for their ids.',
   );

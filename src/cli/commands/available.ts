@@ -8,7 +8,7 @@ import { withThousands } from '../../text/thousands.js';
 import { typeName } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { checkFault } from '../exit.js';
 import { organizationOrAll } from '../find/in-mirror.js';
 import { describeTotal, totalOf } from '../output/totals.js';
 import { duration, flag, ORGANIZATION, text, year } from '../taken.js';
@@ -59,15 +59,14 @@ export const AVAILABLE = command({
     }
     if (!strict || leftOut.length === 0) return;
     const left = leftOut.length === 1 ? '1 warehouse is' : `${leftOut.length} warehouses are`;
-    throw new CommandFault(EXIT.checkFailed, `${left} left out.`);
+    throw checkFault(`${left} left out.`);
   },
 });
 
 /** "Nothing is available" would be more than is known. */
 function demandKnown({ known, uninstalled }: Available): void {
   if (known + uninstalled > 0) return;
-  throw new CommandFault(
-    EXIT.checkFailed,
+  throw checkFault(
     'Nothing is known yet: the mirror has read no warehouse, and knows no active installation.',
     'See "carbon-mirror status"; "carbon-mirror sync" looks for installations.',
   );

@@ -5,7 +5,7 @@ import { withThousands } from '../../text/thousands.js';
 import { plainTonnes } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { checkFault } from '../exit.js';
 import { organizationOrAll } from '../find/in-mirror.js';
 import type { Row } from '../output/output.js';
 import { ORGANIZATION } from '../taken.js';
@@ -28,10 +28,10 @@ export const BALANCE = command({
       const many = withThousands(rowsWithoutAmount);
       say(`${many} rows have no amount that can be added: no sum has them in it, balanced or not.`);
     }
-    if (balanced === null) throw new CommandFault(EXIT.checkFailed, NOTHING_KNOWN);
+    if (balanced === null) throw checkFault(NOTHING_KNOWN);
     if (organizationId === null) say(`This is of ${ofKnown(known)}.`);
     else say('Projects and serializations are compared over all organizations only.');
-    if (!balanced) throw new CommandFault(EXIT.checkFailed, 'It does not add up.');
+    if (!balanced) throw checkFault('It does not add up.');
   },
 });
 

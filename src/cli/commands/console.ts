@@ -5,7 +5,7 @@ import type { DemoAction } from '../../console/demo/demo.js';
 import { connect } from '../connect/registry.js';
 import { command } from '../command.js';
 import { addressOf, findConsole, invitation, keepConsole } from '../console-address.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { notThereFault } from '../exit.js';
 import type { Io } from '../io.js';
 import type { MirrorLocation } from '../connect/mirror-location.js';
 import { createDemoActions } from './demo/actions.js';
@@ -20,8 +20,7 @@ const printUrl = command({
   run: async ({ io, location, print }) => {
     const known = findConsole(location());
     if (known !== null) return await print(addressOf(known, io));
-    throw new CommandFault(
-      EXIT.notThere,
+    throw notThereFault(
       `No console has been started over the mirror in ${location().folder}.`,
       'Start one: carbon-mirror console.',
     );

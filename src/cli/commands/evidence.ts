@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Context } from '../context.js';
 import { command, type CommandGroup } from '../command.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { notThereFault, usageFault } from '../exit.js';
 import { text } from '../taken.js';
 
 const INIT = command({
@@ -15,13 +15,9 @@ const INIT = command({
   ],
   run: async (context, { name = `carbon-mirror/${randomBytes(4).toString('hex')}` }) => {
     if (!/^[^\s+\p{C}]{1,100}$/u.test(name))
-      throw new CommandFault(
-        EXIT.usage,
-        `--name: expected up to 100 letters without space or +, got "${name}".`,
-      );
+      throw usageFault(`--name: expected up to 100 letters without space or +, got "${name}".`);
     const file = keyFileOf(context);
-    if (existsSync(file))
-      throw new CommandFault(EXIT.usage, `${file} is there already: a key is never written over.`);
+    if (existsSync(file)) throw usageFault(`${file} is there already: a key is never written over.`);
     const { makeKeyFile } = await import('../../evidence/key-file.js');
     const { verifierKey } = await import('../../evidence/note.js');
     const key = makeKeyFile(file, name);
@@ -41,8 +37,7 @@ const CHECKPOINT = command({
     try {
       const newest = (await port?.checkpoint(Number.MAX_SAFE_INTEGER)) ?? null;
       if (newest === null)
-        throw new CommandFault(
-          EXIT.notThere,
+        throw notThereFault(
           'Nothing is sealed yet.',
           'Is "carbon-mirror work" running, with EVIDENCE_KEY_FILE?',
         );
@@ -62,5 +57,5 @@ export const EVIDENCE: CommandGroup = {
 function keyFileOf({ settings }: Context): string {
   const file = settings().env['EVIDENCE_KEY_FILE'];
   if (file) return file;
-  throw new CommandFault(EXIT.usage, 'EVIDENCE_KEY_FILE is not set: it names the file of the key.');
+  throw usageFault('EVIDENCE_KEY_FILE is not set: it names the file of the key.');
 }

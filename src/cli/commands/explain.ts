@@ -1,7 +1,7 @@
 import { type Explanation, explainRow, rowsOf } from '../../query/history/explanation.js';
 import { certificateWords, reasons } from '../../text/read-behind.js';
 import { command } from '../command.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { checkFault } from '../exit.js';
 import { demandEntry, findVersions } from '../find/versions.js';
 import { sheet } from '../output/sheet.js';
 import { date, otherwise, ROW_WORDS } from '../taken.js';
@@ -34,10 +34,7 @@ export const EXPLAIN = command({
 function demandListed(all: readonly Explanation[]): void {
   const [first] = all;
   if (first === undefined || all.some(({ row }) => row !== null)) return;
-  throw new CommandFault(
-    EXIT.checkFailed,
-    `No row of "${first.id}" was known in ${first.table} at ${first.at}.`,
-  );
+  throw checkFault(`No row of "${first.id}" was known in ${first.table} at ${first.at}.`);
 }
 
 function linesOf(explained: Explanation): string[] {

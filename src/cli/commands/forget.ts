@@ -1,7 +1,7 @@
 import { isOf, namesAddress, normalAddress } from '../../mirror/person.js';
 import { readMemberNumbers, readMentions } from '../../query/mentions.js';
 import { command } from '../command.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { usageFault } from '../exit.js';
 import { eraseSealed } from '../sealed.js';
 import { needed, OLDER_COPIES, text } from '../taken.js';
 
@@ -16,7 +16,7 @@ export const FORGET = command({
   run: async (context, { person, vacuum }) => {
     const address = normalAddress(person);
     if (!/^[^\s@]+@[^\s@]+$/.test(address))
-      throw new CommandFault(EXIT.usage, `--person: expected an e-mail address, got "${person}".`);
+      throw usageFault(`--person: expected an e-mail address, got "${person}".`);
     const { forgetTexts } = await import('../../inbox/forget.js');
     const { inbox, mirror, reader, erase } = await context.writers();
     const memberRows = await eraseSealed(

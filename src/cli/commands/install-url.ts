@@ -1,6 +1,6 @@
 import { LANDING_PATH } from '../../webhook/pages.js';
 import { command } from '../command.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { CommandFault, usageFault } from '../exit.js';
 import { needed, text } from '../taken.js';
 
 const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(\/|$)/;
@@ -36,8 +36,7 @@ export const INSTALL_URL = command({
 function readWeb(given: string | undefined, baseUrl: string | undefined): string {
   if (given !== undefined) return readAddress('--web', given).replace(/\/+$/, '');
   if (baseUrl !== undefined && LOOPBACK.test(baseUrl)) return baseUrl.replace(/\/+$/, '');
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     "Where the registry's web pages are is not known: they are elsewhere than REGISTRY_BASE_URL.",
     'Name it with --web, as in --web https://app.registry.example.',
   );
@@ -51,5 +50,5 @@ function readAddress(name: string, given: string): string {
 }
 
 function unusable(name: string, expected: string, given: string): CommandFault {
-  return new CommandFault(EXIT.usage, `${name}: expected ${expected}, got "${given}".`);
+  return usageFault(`${name}: expected ${expected}, got "${given}".`);
 }

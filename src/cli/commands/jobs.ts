@@ -1,6 +1,6 @@
 import { JOBS as OF_JOBS } from '../../query/lists/lists.js';
 import { command, type CommandGroup } from '../command.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { checkFault, CommandFault, usageFault } from '../exit.js';
 import { findNumbered, listCommand } from '../lists/list.js';
 import type { Row } from '../output/output.js';
 import { sheet } from '../output/sheet.js';
@@ -27,8 +27,7 @@ const retry = command({
   prints: { json: 'print what will run as JSON' },
   run: async (context, { id, all }) => {
     if ((id === undefined) !== all) {
-      throw new CommandFault(
-        EXIT.usage,
+      throw usageFault(
         'Expected the number of a failed job, or --all.',
         'See "carbon-mirror jobs list --state failed".',
       );
@@ -57,8 +56,7 @@ export const JOBS: CommandGroup = {
 
 function notFailed(id: string | undefined, { state, end }: Row): CommandFault {
   const how = [state, end].filter(Boolean).join(', ');
-  return new CommandFault(
-    EXIT.checkFailed,
+  return checkFault(
     `Job ${id} has not failed: it is ${how}.`,
     state === 'paused'
       ? 'It tries again by itself, and at once with "carbon-mirror sync".'

@@ -1,6 +1,6 @@
 import { command } from '../command.js';
 import type { Context } from '../context.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { usageFault } from '../exit.js';
 import { dataFolder, meansDemo } from '../connect/find-mirror.js';
 import type { MirrorLocation } from '../connect/mirror-location.js';
 
@@ -25,8 +25,7 @@ function findMeant({ io: { env }, settings }: Context): MirrorLocation {
   const location = settings();
   const isNamed = !meansDemo(env) || Boolean(env['DATA_DIR']);
   if (location.demo || isNamed || location.engine.findMissing() === null) return location;
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     `There is no mirror in ${dataFolder(env)} and no demo, and no setting names one to make.`,
     'Set DATA_DIR or the settings of the registry; with none of them "carbon-mirror up" makes a demo.',
   );

@@ -1,7 +1,7 @@
 import { installationJob } from '../../inbox/job.js';
 import { type Purgeable, readPurgeable } from '../../query/mentions.js';
 import { command } from '../command.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { checkFault, usageFault } from '../exit.js';
 import { organizationIn } from '../find/in-mirror.js';
 import { eraseSealed } from '../sealed.js';
 import { flag, needed, OLDER_COPIES, text, THE_ORGANIZATION } from '../taken.js';
@@ -53,15 +53,13 @@ export const PURGE = command({
 
 function demandMeant({ name, state }: Purgeable, confirm: string, force: boolean): void {
   if (confirm !== name) {
-    throw new CommandFault(
-      EXIT.usage,
+    throw usageFault(
       `--confirm: expected the organization's exact name, "${name}", got "${confirm}".`,
       'Nothing was removed.',
     );
   }
   if (state !== 'active' || force) return;
-  throw new CommandFault(
-    EXIT.checkFailed,
+  throw checkFault(
     `The app is active on ${name}: the next read would bring everything back. Nothing was removed.`,
     'Uninstall the app there first, or add --force.',
   );

@@ -1,6 +1,6 @@
 import { AskError } from '../../store/contract/asked.js';
 import { command, ROWS } from '../command.js';
-import { CommandFault, demandNotInterrupted, EXIT } from '../exit.js';
+import { checkFault, CommandFault, demandNotInterrupted, EXIT, usageFault } from '../exit.js';
 import type { Io } from '../io.js';
 import { needed, otherwise, text, valued } from '../taken.js';
 
@@ -41,7 +41,7 @@ async function readStatement(io: Io, given: string): Promise<string> {
   let sql = '';
   for await (const chunk of io.stdin.setEncoding('utf8')) {
     sql += String(chunk);
-    if (sql.length > MAX_CHARACTERS) throw new CommandFault(EXIT.usage, 'The statement has no end.');
+    if (sql.length > MAX_CHARACTERS) throw usageFault('The statement has no end.');
   }
   return sql;
 }
@@ -51,7 +51,7 @@ function faultOf(error: AskError): Error {
   const { code, message } = error;
   if (code === 'damaged') return error;
   if (code === 'refused' || code === 'unknown_name' || code === 'in_brackets') {
-    return new CommandFault(EXIT.usage, `SQL: ${message}`, ADVICE[code]);
+    return usageFault(`SQL: ${message}`, ADVICE[code]);
   }
   if (code === 'ended') return new CommandFault(EXIT.unexpected, message);
   if (code === 'too_large') {
@@ -61,8 +61,7 @@ function faultOf(error: AskError): Error {
       'Ask for less: fewer columns, a part of a text with substr(), or a snapshot and a tool of your own.',
     );
   }
-  return new CommandFault(
-    EXIT.checkFailed,
+  return checkFault(
     `The query was ${message}.`,
     'Ask for less (LIMIT, or a WHERE on an indexed column), or give it longer with --time-limit.',
   );
@@ -80,8 +79,7 @@ const LONGEST_SECONDS = 7 * 24 * 3600;
 function readSeconds(given: string): number {
   const seconds = Number(given);
   if (seconds > 0 && seconds <= LONGEST_SECONDS) return seconds;
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     `--time-limit: expected a number of seconds above 0 and up to ${LONGEST_SECONDS}, got "${given}".`,
   );
 }

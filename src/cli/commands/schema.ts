@@ -2,7 +2,7 @@ import { grantsTo, PURPOSES, type Purpose } from '../../store/contract/grants.js
 import type { Relation } from '../../store/contract/relation.js';
 import { findEntry } from '../../resources/resources.js';
 import { command } from '../command.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { usageFault } from '../exit.js';
 import { emit, type Io } from '../io.js';
 import { notThere } from '../find/choose.js';
 import { writeWrapped } from '../output/wrapped.js';
@@ -37,10 +37,7 @@ export const SCHEMA = command({
 
 function grantsText(purpose: Purpose, role: string | undefined): string {
   if (role !== undefined) return `${grantsTo(purpose, role).join('\n')}\n`;
-  throw new CommandFault(
-    EXIT.usage,
-    `Name the role that gets the grant: carbon-mirror schema --grants ${purpose} ROLE`,
-  );
+  throw usageFault(`Name the role that gets the grant: carbon-mirror schema --grants ${purpose} ROLE`);
 }
 
 /** The name under which "carbon-mirror query" knows it. */

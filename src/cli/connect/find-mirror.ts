@@ -4,7 +4,7 @@ import { openEngine } from '../../store/open.js';
 import { readStore } from '../../app/config/config.js';
 import { namesDatabase } from '../../app/config/database.js';
 import { parseDemoSettings } from '../commands/demo/settings.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { usageFault } from '../exit.js';
 import { type Io, say } from '../io.js';
 import type { MirrorLocation } from './mirror-location.js';
 
@@ -71,8 +71,7 @@ export function readDemoSettings(folder: string): Environment {
 export function demandMirror(location: MirrorLocation): MirrorLocation {
   const missing = location.engine.findMissing();
   if (missing === null) return location;
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     `There is no mirror in ${location.engine.location}: expected ${missing}.`,
     'Start "carbon-mirror up" (with no settings it makes a demo), or set DATA_DIR to where your mirror is.',
   );

@@ -1,6 +1,6 @@
 import { distance } from '../../app/config/distance.js';
 import { cleanText } from '../../text/clean.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { CommandFault, notThereFault, usageFault } from '../exit.js';
 
 /** What people call by its id or its name. */
 export interface Named {
@@ -34,7 +34,7 @@ const WAYS: readonly Fits[] = [
 /** The id of what is named by its id, its name or the beginning of either that no other one has. */
 export function choose(text: string, known: readonly Named[], sought: Sought): string {
   if (text.trim() === '') {
-    throw new CommandFault(EXIT.usage, `Expected the id or name of the ${sought.what}, got an empty text.`);
+    throw usageFault(`Expected the id or name of the ${sought.what}, got an empty text.`);
   }
   for (const fits of WAYS) {
     const found = known.filter(named => fits(text, named));
@@ -49,16 +49,15 @@ export function choose(text: string, known: readonly Named[], sought: Sought): s
 function ambiguous(text: string, found: readonly Named[], { what }: Sought): CommandFault {
   const lines = found.slice(0, 2 * MOST_NEAR).map(describe);
   const more = found.length > lines.length ? [`and ${found.length - lines.length} more`] : [];
-  return new CommandFault(
-    EXIT.usage,
-    `"${shown(text)}" may be more than one ${what}: say more of it, or its id.`,
-    [...lines, ...more],
-  );
+  return usageFault(`"${shown(text)}" may be more than one ${what}: say more of it, or its id.`, [
+    ...lines,
+    ...more,
+  ]);
 }
 
 export function notThere(text: string, known: readonly Named[], sought: Sought): CommandFault {
   const near = findNear(text, known).map(describe);
-  return new CommandFault(EXIT.notThere, `There is no ${sought.what} "${shown(text)}" ${sought.where}.`, [
+  return notThereFault(`There is no ${sought.what} "${shown(text)}" ${sought.where}.`, [
     ...(near.length === 0 ? [] : ['Near:', ...near]),
     sought.advice,
   ]);

@@ -2,7 +2,7 @@ import { findProjects } from '../../query/find-projects.js';
 import type { Project } from '../../registry/model.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { notThereFault, usageFault } from '../exit.js';
 import type { Row } from '../output/output.js';
 import { sheet } from '../output/sheet.js';
 import { flag, text } from '../taken.js';
@@ -17,7 +17,7 @@ export const FIND_PROJECT = command({
   prints: { json: 'print it as JSON' },
   run: async (context, { live, ...sought }) => {
     if (sought.serialization === undefined && sought.creditId === undefined) {
-      throw new CommandFault(EXIT.usage, 'Expected --serialization or --credit-id; either alone is enough.');
+      throw usageFault('Expected --serialization or --credit-id; either alone is enough.');
     }
     const rows = live
       ? [projectRow(await (await context.client()).token.findProject(sought))]
@@ -31,8 +31,7 @@ export const FIND_PROJECT = command({
 async function findMirrored(context: Context, sought: Parameters<typeof findProjects>[1]): Promise<Row[]> {
   const rows = await findProjects(await context.reader(), sought);
   if (rows.length > 0) return rows;
-  throw new CommandFault(
-    EXIT.notThere,
+  throw notThereFault(
     'No project in the mirror issued this credit.',
     'Ask the registry with --live; a project that is not public cannot be read.',
   );

@@ -10,7 +10,7 @@ import { readStates, withFreshness } from '../../query/reads/freshness.js';
 import { shortName } from '../../text/clean.js';
 import { type Command, command, ROWS } from '../command.js';
 import type { Context } from '../context.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { notThereFault, usageFault } from '../exit.js';
 import { knownAt } from '../known-at.js';
 import { installationIn, organizationIn } from '../find/in-mirror.js';
 import { choice, date, flag, limit, ORGANIZATION, type Taken, text as valued } from '../taken.js';
@@ -79,7 +79,7 @@ export async function printList(context: Context, list: List, { given, at, most 
   const reader = await context.reader();
   const texts = await textsOf(reader, list, given);
   const asked = ask(list, { of: name => texts[name] ?? null, at });
-  if ('fault' in asked) throw new CommandFault(EXIT.usage, asked.fault);
+  if ('fault' in asked) throw usageFault(asked.fault);
   const organizationId = texts['organization_id'] ?? null;
   const rows =
     at === null
@@ -102,8 +102,7 @@ export async function printList(context: Context, list: List, { given, at, most 
 export async function findNumbered(context: Context, list: List, id: string): Promise<Row> {
   const found = await readNumbered(await context.reader(), list, readNumber(`the ${list.one}`, id));
   if (found !== null) return found;
-  throw new CommandFault(
-    EXIT.notThere,
+  throw notThereFault(
     `There is no ${list.one} ${id}.`,
     `See "carbon-mirror ${list.name} list"; what is over is kept for RETENTION_DAYS.`,
   );

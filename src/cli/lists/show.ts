@@ -4,7 +4,7 @@ import type { List } from '../../query/lists/list.js';
 import { readStates } from '../../query/reads/freshness.js';
 import type { Entry } from '../../resources/entry.js';
 import { type Command, command } from '../command.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { notThereFault } from '../exit.js';
 import { wholeName } from '../find/by-beginning.js';
 import { HOW_NAMED } from '../find/how-named.js';
 import { BY_NAME, organizationOrAll } from '../find/in-mirror.js';
@@ -56,8 +56,7 @@ async function findRows(
   const whole = exact.length > 0 ? null : await wholeName(reader, entry, named);
   const rows = whole === null ? exact : await readByName(reader, entry, whole, organizationId);
   if (rows.length === 0) {
-    throw new CommandFault(
-      EXIT.notThere,
+    throw notThereFault(
       `There is no "${id}" among the ${list.many} of the mirror.`,
       `It may be gone, or not read yet: see "carbon-mirror history" and "carbon-mirror status".`,
     );

@@ -1,6 +1,6 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CommandFault, EXIT } from '../exit.js';
+import { CommandFault, usageFault } from '../exit.js';
 import { withSnakeKeys } from '../snake-case.js';
 import { jsonText } from './output.js';
 
@@ -19,23 +19,15 @@ export function writeSidecar(file: string, about: object): void {
 
 /** Of a file that is taken away with a sidecar: nothing is ever written over. */
 export function demandNewFile(file: string): void {
-  if (file === '') throw new CommandFault(EXIT.usage, 'Expected the name of a new file, got an empty text.');
+  if (file === '') throw usageFault('Expected the name of a new file, got an empty text.');
   const folder = dirname(file);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new CommandFault(
-      EXIT.usage,
-      `${file}: there is no folder ${folder}.`,
-      'Make it first, or name another place.',
-    );
+    throw usageFault(`${file}: there is no folder ${folder}.`, 'Make it first, or name another place.');
   }
   const taken = [file, sidecarOf(file)].find(name => existsSync(name));
   if (taken !== undefined) throw isThere(taken);
 }
 
 export function isThere(file: string): CommandFault {
-  return new CommandFault(
-    EXIT.usage,
-    `${file} is there already.`,
-    'Name a new file, or remove that one first.',
-  );
+  return usageFault(`${file} is there already.`, 'Name a new file, or remove that one first.');
 }

@@ -8,7 +8,7 @@ import { escapeJson } from '../../clean.js';
 import { command } from '../../command.js';
 import { confirm } from '../../confirm.js';
 import type { Context } from '../../context.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { usageFault } from '../../exit.js';
 import { emit } from '../../io.js';
 import { asWhole } from '../../output/into-file.js';
 import { needed, text, valued, YES } from '../../taken.js';
@@ -67,12 +67,12 @@ export const API = command({
 function readMethod(typed: string) {
   const method = METHODS.find(known => known === typed.toUpperCase());
   if (method !== undefined) return method;
-  throw new CommandFault(EXIT.usage, `Expected a method of ${METHODS.join(', ')}, got "${typed}".`);
+  throw usageFault(`Expected a method of ${METHODS.join(', ')}, got "${typed}".`);
 }
 
 function readJson(typed: string): string {
   if (isJson(typed)) return typed;
-  throw new CommandFault(EXIT.usage, '--data: expected JSON.');
+  throw usageFault('--data: expected JSON.');
 }
 
 async function deliver({ io, format }: Context, { status, body: stream }: StreamedAnswer): Promise<void> {
@@ -85,7 +85,7 @@ async function deliver({ io, format }: Context, { status, body: stream }: Stream
       `{"status":${status},"body":${isJson(answer) ? answer : JSON.stringify(answer)}}\n`,
     );
   if (io.terminal.stdout && !isText(body)) {
-    throw new CommandFault(EXIT.usage, 'The answer is no text.', 'Write it into a file with --output FILE.');
+    throw usageFault('The answer is no text.', 'Write it into a file with --output FILE.');
   }
   if (io.terminal.stdout && isJson(answer)) return await emit(io, `${escapeJson(indent(answer))}\n`);
   io.stdout.write(body);

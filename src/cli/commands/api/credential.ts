@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { readSecretFile } from '../../../app/config/config.js';
 import type { RawCall } from '../../../registry/http/calls.js';
 import type { Client } from '../../context.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { usageFault } from '../../exit.js';
 import type { Io } from '../../io.js';
 import { findInstallation } from '../../find/at-registry.js';
 
@@ -27,8 +27,7 @@ export async function readCredential(
   const [, named] = /^installation:(.+)$/s.exec(as ?? '') ?? [];
   if (named !== undefined)
     return async client => client.tokens.installation((await findInstallation(client, named)).id);
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     as === undefined
       ? 'Expected the credential to send: --as jwt, app or installation:NAME, or --token-file FILE.'
       : `--as: expected jwt, app or installation:NAME, got "${as}".`,
@@ -40,8 +39,7 @@ async function readToken(io: Io, file: string): Promise<string> {
   const isPiped = file === '-';
   const token = (isPiped ? (await buffer(io.stdin)).toString('utf8') : readSecretFile(file)).trim();
   if (/^[\x21-\x7e]{1,16384}$/.test(token)) return token;
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     `--token-file: expected one token and nothing else in ${isPiped ? 'what was piped in' : file}.`,
   );
 }

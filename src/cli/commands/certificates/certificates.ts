@@ -1,6 +1,6 @@
 import { CERTIFICATES as LIST } from '../../../query/lists/lists.js';
 import { command, type CommandGroup } from '../../command.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { checkFault } from '../../exit.js';
 import { listCommand } from '../../lists/list.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
 import { date, needed, ORGANIZATION, text } from '../../taken.js';
@@ -22,8 +22,7 @@ const verify = command({
       context.say(`${unnamed.length} files belong to no row, the first is ${unnamed[0]}.`);
     if (faults.length === 0)
       return context.say(`${checked} files, ${(bytes / 1e6).toFixed(1)} MB: each is as it was stored.`);
-    throw new CommandFault(
-      EXIT.checkFailed,
+    throw checkFault(
       `${faults.length} of ${checked} files are not as they were stored.`,
       'Restore them from a backup, or fetch them again: "carbon-mirror sync --resource certificates --full".',
     );

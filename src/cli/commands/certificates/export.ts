@@ -14,7 +14,7 @@ import {
 import { countKnown } from '../../../query/coverage.js';
 import { csvLine } from '../../../text/csv.js';
 import type { Context } from '../../context.js';
-import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
+import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
 import { jsonText } from '../../output/output.js';
 import { withSnakeKeys } from '../../snake-case.js';
@@ -65,8 +65,7 @@ export async function exportCertificates(
   const then = at === null ? '' : ` as observed by ${at}`;
   context.say(`Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and ${SUMS} to ${folder}.`);
   if (damaged.length === 0) return;
-  throw new CommandFault(
-    EXIT.checkFailed,
+  throw checkFault(
     `${damaged.length} certificates are left out, because their files are not as they were stored: ${damaged.slice(0, 5).join(', ')}`,
     'See "carbon-mirror certificates verify".',
   );
@@ -74,8 +73,7 @@ export async function exportCertificates(
 
 function demandKnown(unknown: Awaited<ReturnType<typeof readNotKnownAt>>): void {
   if (unknown.length === 0) return;
-  throw new CommandFault(
-    EXIT.checkFailed,
+  throw checkFault(
     unknown.map(
       ({ organizationId: id, since }) =>
         `${id}: ${since === null ? 'never read completely' : `not known before ${since}`}`,
@@ -87,8 +85,7 @@ function demandKnown(unknown: Awaited<ReturnType<typeof readNotKnownAt>>): void 
 function makeEmptyFolder(folder: string): void {
   if (!existsSync(folder)) return makePrivateFolder(folder);
   if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     `${folder} is there already and not an empty folder.`,
     'Name a new folder: an export never overwrites anything.',
   );

@@ -12,7 +12,7 @@ import { Sums } from '../../../text/change-sums.js';
 import { cleanLine } from '../../clean.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { usageFault } from '../../exit.js';
 import { emit } from '../../io.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
 import { jsonText } from '../../output/output.js';
@@ -48,8 +48,7 @@ export const CHANGES = command({
     'carbon-mirror changes --restated 2025',
   ],
   run: async (context, { since, until, organization, resource, follow, after, restated }) => {
-    if (after !== undefined && !follow)
-      throw new CommandFault(EXIT.usage, '--after goes with --follow only.');
+    if (after !== undefined && !follow) throw usageFault('--after goes with --follow only.');
     const reader = await context.reader();
     const asked = {
       organizationId: await organizationOrAll(reader, organization),
@@ -73,7 +72,7 @@ export const CHANGES = command({
 
 function sayPeriod({ say }: Context, { since, until }: ChangesAsked): void {
   if (since !== null && until !== null && since > until)
-    throw new CommandFault(EXIT.usage, `--until: expected ${since} or later, got ${until}.`);
+    throw usageFault(`--until: expected ${since} or later, got ${until}.`);
   if (since !== null) say(`Observed from ${since} ${until === null ? 'on' : `to ${until}`}.`);
   else if (until !== null) say(`Observed up to ${until}.`);
 }

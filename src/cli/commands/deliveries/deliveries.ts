@@ -3,7 +3,7 @@ import { DELIVERIES as OF_DELIVERIES, REJECTED_WEBHOOKS } from '../../../query/l
 import { maskLooks } from '../../../registry/http/mask.js';
 import { excessOf } from '../../../registry/json/json-text.js';
 import { type Command, command, type CommandGroup } from '../../command.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { checkFault } from '../../exit.js';
 import { findNumbered, listCommand, printList } from '../../lists/list.js';
 import { jsonText } from '../../output/output.js';
 import { askToRead } from '../../connect/ask-to-read.js';
@@ -57,8 +57,7 @@ const replay = command({
   run: async (context, { id }) => {
     const { installation_id: installationId, reason } = await findNumbered(context, OF_DELIVERIES, id);
     if (typeof installationId !== 'string') {
-      throw new CommandFault(
-        EXIT.checkFailed,
+      throw checkFault(
         `Delivery ${id} names no usable installation: there is nothing to read.`,
         `It was ignored: ${String(reason)}.`,
       );

@@ -10,7 +10,7 @@ import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox } from './find-sandbox.js';
 import { PEM } from './own-key.js';
 import { runChildren } from '../../processes/children.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { usageFault } from '../../exit.js';
 import { LANDING_PATH } from '../../../webhook/pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
 import { introduce, tellWhenReady } from './banner.js';
@@ -111,8 +111,7 @@ async function demandNobody(folder: string, registryUrl: string | undefined): Pr
   const running = await findSandbox(registryUrl);
   if (running === null || registryUrl === undefined) return;
   if (valueAt(await running('GET', '/status'), 'folder') !== realpathSync(worldFolder(folder))) return;
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     `The demo in ${folder} is running already, with its registry at ${registryUrl}.`,
     '"carbon-mirror console url" prints the address of its pages. For another demo set DATA_DIR.',
   );
@@ -138,8 +137,7 @@ async function startDemoSandbox(io: Io, folder: string, knownPort: string | unde
     return await (named ? start(port) : listenFrom(port, start));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
-    throw new CommandFault(
-      EXIT.usage,
+    throw usageFault(
       `The demo's registry needs port ${port}, but another program has it.`,
       'Stop that program, or name another port with SANDBOX_PORT; without it the next free one is taken.',
     );

@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { command, type CommandGroup } from '../../command.js';
 import { envLine } from '../../env-line.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { usageFault } from '../../exit.js';
 import { emit } from '../../io.js';
 import { demoFolder, demoSettingsFile, readDemoSettings } from '../../connect/find-mirror.js';
 
@@ -18,8 +18,7 @@ const env = command({
   run: async ({ io, say }) => {
     const folder = resolve(demoFolder(io.env));
     if (!existsSync(demoSettingsFile(folder))) {
-      throw new CommandFault(
-        EXIT.usage,
+      throw usageFault(
         `There is no demo in ${folder}.`,
         '"carbon-mirror up" makes one where no setting of a registry is there. DATA_DIR says where.',
       );

@@ -1,6 +1,6 @@
 import { shownName } from '../../../app/config/shown.js';
 import { isObject } from '../../../registry/model.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { CommandFault, usageFault } from '../../exit.js';
 
 /** All that a demo writes into its settings, and all that is believed of them. */
 const NAMES = [
@@ -41,8 +41,7 @@ function parse(text: string): unknown {
 }
 
 function unusable(file: string, why: string): CommandFault {
-  return new CommandFault(
-    EXIT.usage,
+  return usageFault(
     `${file} is not as a demo writes it: ${why}.`,
     'Correct it, or remove the folder of the demo: the next "carbon-mirror up" makes a new one.',
   );

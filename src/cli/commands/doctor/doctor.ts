@@ -1,6 +1,6 @@
 import type { Finding } from '../../../store/contract/finding.js';
 import { command } from '../../command.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { checkFault } from '../../exit.js';
 import type { Io } from '../../io.js';
 import { paintState } from '../../output/colour.js';
 import { type NamedText, writeWrapped } from '../../output/wrapped.js';
@@ -16,7 +16,7 @@ export const DOCTOR = command({
     else await writeText(context.io, found);
     const failed = found.filter(({ state }) => state === 'fail').length;
     const warned = found.filter(({ state }) => state === 'warn').length;
-    if (failed > 0) throw new CommandFault(EXIT.checkFailed, `${failed} checks failed, ${warned} warn.`);
+    if (failed > 0) throw checkFault(`${failed} checks failed, ${warned} warn.`);
     context.say(warned === 0 ? 'All is well.' : `Nothing failed, ${warned} checks warn.`);
   },
 });

@@ -1,6 +1,6 @@
 import { escapeJson } from '../../clean.js';
 import { command } from '../../command.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { usageFault } from '../../exit.js';
 import { emit } from '../../io.js';
 import { choice, needed, text, valued } from '../../taken.js';
 import { reachSandbox, SANDBOX_URL } from './reach.js';
@@ -23,8 +23,7 @@ export const CALL = command({
     `carbon-mirror sandbox call POST /faults --data '{"kind":"status","options":{"status":503},"count":3}'`,
   ],
   run: async (context, { method, path, data, url }) => {
-    if (!path.startsWith('/'))
-      throw new CommandFault(EXIT.usage, `Expected a path such as /organizations, got "${path}".`);
+    if (!path.startsWith('/')) throw usageFault(`Expected a path such as /organizations, got "${path}".`);
     const answer = await reachSandbox(context, url).control(method, path, data);
     await emit(context.io, `${escapeJson(JSON.stringify(answer, null, 2))}\n`);
   },
@@ -34,6 +33,6 @@ function readJson(said: string): unknown {
   try {
     return JSON.parse(said);
   } catch {
-    throw new CommandFault(EXIT.usage, `--data: expected JSON, got "${said}".`);
+    throw usageFault(`--data: expected JSON, got "${said}".`);
   }
 }

@@ -1,6 +1,6 @@
 import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
 import type { Context } from '../../context.js';
-import { CommandFault, EXIT, type ExitCode } from '../../exit.js';
+import { CommandFault, EXIT, type ExitCode, usageFault } from '../../exit.js';
 import { text } from '../../taken.js';
 
 export const SANDBOX_URL = text(
@@ -34,8 +34,7 @@ function sandboxUrl({ settings }: Context, named: string | undefined): string {
 function demandLoopback(url: string, from: string): string {
   const hostname = URL.canParse(url) ? new URL(url).hostname : '';
   if (/^https?:\/\//.test(url) && LOOPBACK.test(hostname)) return url;
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     `${from} is no address of this machine: a sandbox is spoken to only here.`,
     'Say where it is with --url, as in --url http://127.0.0.1:8090.',
   );

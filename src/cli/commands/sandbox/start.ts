@@ -4,7 +4,7 @@ import type { SandboxOptions } from '../../../sandbox/options.js';
 import type { Sandbox } from '../../../sandbox/sandbox.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { usageFault } from '../../exit.js';
 import { describeSystemFault } from '../../faults/system-fault.js';
 import { emit, type Io } from '../../io.js';
 import { dataFolder } from '../../connect/find-mirror.js';
@@ -86,19 +86,19 @@ function readPort(given: string | undefined, { env }: Io): number {
   const from = given === undefined ? 'SANDBOX_PORT' : '--port';
   const port = readCount(from, given ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
   if (port <= 65_535) return port;
-  throw new CommandFault(EXIT.usage, `Expected a port from 0 to 65535, got "${port}".`);
+  throw usageFault(`Expected a port from 0 to 65535, got "${port}".`);
 }
 
 function readPrefix(given: string | undefined, { env }: Io): string {
   const prefix = given ?? (env['REGISTRY_HEADER_PREFIX'] || 'registry');
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;
   const from = given === undefined ? 'REGISTRY_HEADER_PREFIX' : '--header-prefix';
-  throw new CommandFault(EXIT.usage, `${from}: expected a plain word, got "${prefix}".`);
+  throw usageFault(`${from}: expected a plain word, got "${prefix}".`);
 }
 
 function readCount(what: string, given: string): number {
   if (/^\d{1,9}$/.test(given)) return Number(given);
-  throw new CommandFault(EXIT.usage, `${what}: expected a whole number from 0, got "${given}".`);
+  throw usageFault(`${what}: expected a whole number from 0, got "${given}".`);
 }
 
 type Asked = SandboxOptions & { readonly folder: string };
@@ -117,13 +117,12 @@ async function open(asked: Asked): Promise<Sandbox> {
 function explainStart(error: unknown, { port, folder }: Asked): unknown {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : null;
-  if (code === 'EADDRINUSE')
-    return new CommandFault(EXIT.usage, `Another program has port ${port}.`, ELSEWHERE);
+  if (code === 'EADDRINUSE') return usageFault(`Another program has port ${port}.`, ELSEWHERE);
   if (describeSystemFault(error) !== null) return error;
-  if (code !== null) return new CommandFault(EXIT.usage, `${folder} cannot be used: ${error.message}.`);
+  if (code !== null) return usageFault(`${folder} cannot be used: ${error.message}.`);
   const isRefusal = error.constructor === Error || error instanceof RangeError;
   const advice = 'Leave --seed and the sizes out, or choose another --folder.';
-  return isRefusal ? new CommandFault(EXIT.usage, `${error.message}.`, advice) : error;
+  return isRefusal ? usageFault(`${error.message}.`, advice) : error;
 }
 
 function introduce(

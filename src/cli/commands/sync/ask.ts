@@ -2,7 +2,7 @@ import { type NewJob, installationJob } from '../../../inbox/job.js';
 import { type Asked, readMark, readTargets, type Target } from '../../../query/reads/sync-progress.js';
 import { discoverJob } from '../../../sync/schedule/discover.js';
 import { RESOURCES, type Resource, writeWish } from '../../../sync/plan.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { notThereFault } from '../../exit.js';
 import type { Context } from '../../context.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
 import { meansDemo } from '../../connect/find-mirror.js';
@@ -25,8 +25,7 @@ export async function askForSync(context: Context, wanted: Wanted): Promise<Aske
   const mark = await readMark(reader, io.now());
   const targets = await readTargets(reader, organizationId);
   if (organizationId !== null && targets.length === 0) {
-    throw new CommandFault(
-      EXIT.notThere,
+    throw notThereFault(
       `No installation on the organization ${organizationId} is known.`,
       '"carbon-mirror sync" alone looks for new installations.',
     );

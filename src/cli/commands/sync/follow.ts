@@ -15,7 +15,7 @@ import {
 } from '../../../query/reads/sync-progress.js';
 import { shortName } from '../../../text/clean.js';
 import type { Context } from '../../context.js';
-import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
+import { checkFault, demandNotInterrupted } from '../../exit.js';
 import type { MirrorLocation } from '../../connect/mirror-location.js';
 
 const POLL_MS = 200;
@@ -85,8 +85,7 @@ const LEFT_EARLY =
 function demandRoom({ engine }: MirrorLocation): void {
   const disk = engine.lookAtDisk();
   if (!disk?.paused) return;
-  throw new CommandFault(
-    EXIT.checkFailed,
+  throw checkFault(
     `Reads and certificates pause: ${describeDisk(disk)}.`,
     'What was asked for waits, and is read as soon as there is space and a worker.',
   );

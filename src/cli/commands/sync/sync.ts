@@ -3,7 +3,7 @@ import { readSynced, type Synced, SYNCED_COLUMNS } from '../../../query/reads/sy
 import { RESOURCES } from '../../../sync/plan.js';
 import { shortName } from '../../../text/clean.js';
 import { command } from '../../command.js';
-import { CommandFault, EXIT, type ExitCode, exitCodeOf } from '../../exit.js';
+import { checkFault, CommandFault, EXIT, type ExitCode, exitCodeOf } from '../../exit.js';
 import { choice, flag, ORGANIZATION } from '../../taken.js';
 import { describeSynced, worthShowing } from './summary.js';
 
@@ -79,8 +79,7 @@ function demandWhole(
     ({ state, failing_since: since }) => state !== 'no_access' && state !== 'not_offered' && since !== null,
   );
   if (notBelieved.length > 0) {
-    throw new CommandFault(
-      EXIT.checkFailed,
+    throw checkFault(
       notBelieved.map(row => `${nameOf(row)}: ${row.error ?? ''}`),
       notBelieved.some(({ reason }) => reason === 'removals_unconfirmed')
         ? 'A worker reads it again by itself; without one repeat "carbon-mirror sync" after a minute.'
@@ -104,8 +103,7 @@ function demandWhole(
     );
   }
   if (rows.length === 0 || rows.some(wasRead)) return;
-  throw new CommandFault(
-    EXIT.checkFailed,
+  throw checkFault(
     'Nothing of what was found could be read.',
     'The states above say why; "carbon-mirror doctor" says what to do.',
   );

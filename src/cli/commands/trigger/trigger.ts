@@ -5,7 +5,7 @@ import { readFirstCredit, readInstalled } from '../../../query/singles.js';
 import { signDelivery } from '../../../webhook/signature.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { checkFault, CommandFault, EXIT, notThereFault, usageFault } from '../../exit.js';
 import { HOW_NAMED } from '../../find/how-named.js';
 import { installationIn, organizationIn } from '../../find/in-mirror.js';
 import { choice, flag, needed, text } from '../../taken.js';
@@ -88,8 +88,7 @@ function demandAnswered({ takes, rejects, advice }: Receiver, status: number, is
   if (status >= from && status <= to) return says;
   const isTaken = isForged && status >= takes[0] && status <= takes[1];
   const expected = from === to ? from : `from ${from} to ${to}`;
-  throw new CommandFault(
-    EXIT.checkFailed,
+  throw checkFault(
     `The ${isForged ? 'forged delivery' : 'delivery'} was answered ${status}, not ${expected}.`,
     isTaken
       ? 'Whatever answers there does not check signatures.'
@@ -150,8 +149,7 @@ async function orAsItIs(given: string, found: Promise<string>): Promise<string> 
 }
 
 function noInstallation(organizationId: string): CommandFault {
-  return new CommandFault(
-    EXIT.notThere,
+  return notThereFault(
     `The mirror knows no installation on the organization ${organizationId}.`,
     'Name one with --installation: see "carbon-mirror api GET /app/installations --as jwt".',
   );
@@ -162,8 +160,5 @@ function readUrl(given: string | undefined, host: string, port: number): string 
   const here = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
   const url = given ?? `http://${here}:${port}/webhooks`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  throw new CommandFault(
-    EXIT.usage,
-    `--url: expected an address such as http://127.0.0.1:8080/webhooks, got "${url}".`,
-  );
+  throw usageFault(`--url: expected an address such as http://127.0.0.1:8080/webhooks, got "${url}".`);
 }

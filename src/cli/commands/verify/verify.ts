@@ -13,7 +13,7 @@ import { ofKnown } from '../../../text/known.js';
 import { withThousands } from '../../../text/thousands.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
-import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
+import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
 import { describeCounts, ON_FINDINGS } from '../../health.js';
 import { verifySealed } from '../../sealed.js';
 import { flag } from '../../taken.js';
@@ -37,8 +37,7 @@ export const VERIFY = command({
     'carbon-mirror verify --against-registry --certificates',
   ],
   run: async (context, { againstRegistry, certificates }) => {
-    if (certificates && !againstRegistry)
-      throw new CommandFault(EXIT.usage, '--certificates goes with --against-registry.');
+    if (certificates && !againstRegistry) throw usageFault('--certificates goes with --against-registry.');
     const interrupted = context.io.interruption();
     const own = await check(context, interrupted);
     const sealed = await verifySealed(context);
@@ -62,15 +61,13 @@ export const VERIFY = command({
     if (found !== null) context.say(`What the registry says, and is no fault here: ${found}. ${ON_FINDINGS}`);
     sayLeft(context, left ?? []);
     if (faults.length > 0) {
-      throw new CommandFault(
-        EXIT.checkFailed,
+      throw checkFault(
         `Faults: ${faults.length}.`,
         '"carbon-mirror sync --full" restores what the registry shows; only a backup restores dates, past versions and broken files.',
       );
     }
     if (rows === 0) {
-      throw new CommandFault(
-        EXIT.checkFailed,
+      throw checkFault(
         'Nothing was compared with the registry: there is no row that can be read there.',
         '"carbon-mirror status" says what each organization lets be read.',
       );

@@ -3,7 +3,7 @@ import type { OrganizationClient, RegistryClient } from '../../../registry/clien
 import type { Entry } from '../../../resources/entry.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { Context } from '../../context.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { usageFault } from '../../exit.js';
 import { wholeName } from '../../find/by-beginning.js';
 import { findInstalled } from '../../find/at-registry.js';
 import { readId, readPrintable } from '../../words.js';
@@ -61,8 +61,7 @@ async function findOwner(context: Context, id: string): Promise<string> {
   const known = hasMirror(context) ? await readByName(await context.reader(), LISTS.reservations, id) : [];
   const [owner] = known;
   if (owner !== undefined && known.length === 1) return String(owner['organization_id']);
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     `The mirror ${known.length === 0 ? 'does not know' : 'knows more than one organization with'} "${id}".`,
     'Say whose it is with --organization ID.',
   );

@@ -1,5 +1,5 @@
 import { ACTIONS } from '../../../registry/model.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { usageFault } from '../../exit.js';
 import { choice, type Meant, needed, text } from '../../taken.js';
 import { readId } from '../../words.js';
 
@@ -25,10 +25,9 @@ export function readMovement(typed: Typed) {
     ...(action !== 'transfer' && beneficiary === undefined ? ['--beneficiary'] : []),
     ...(action !== 'transfer' && reason === undefined ? ['--reason'] : []),
   ];
-  if (missing.length > 0) throw new CommandFault(EXIT.usage, `${action} needs ${missing.join(' and ')}.`);
+  if (missing.length > 0) throw usageFault(`${action} needs ${missing.join(' and ')}.`);
   const foreign = given({ ...(action === 'retire' && giving), ...(action === 'transfer' && retiring) });
-  if (foreign.length > 0)
-    throw new CommandFault(EXIT.usage, `${action} takes no ${foreign.join(' and no ')}.`);
+  if (foreign.length > 0) throw usageFault(`${action} takes no ${foreign.join(' and no ')}.`);
   return {
     receiverId: receiverId === undefined ? undefined : readId('--receiver-id', receiverId),
     receiverAddress,
