@@ -1,6 +1,6 @@
 import { type Dialect, joined, type Part, raw } from '../schema.js';
 import { BALANCE } from './0001/balance.js';
-import { FRESHNESS_FACTS, BOOKS, CERTIFICATE_FILES, KEEP_BYTES } from './0001/books.js';
+import { BOOKS, CERTIFICATE_FILES, KEEP_BYTES } from './0001/books.js';
 import { CHANGES } from './0001/changes.js';
 import { AS_TEXT, COUNTERS, TELL_OF_CHANGES } from './0001/counters.js';
 import { OF_NOW } from './0001/freshness.js';
@@ -14,7 +14,7 @@ export function mirror0001(engine: Dialect['engine']): Part {
     ...BOOKS,
     ...MIRRORED,
     raw(() => COUNTERS[engine]),
-    ...(isPostgres ? [CERTIFICATE_FILES, KEEP_BYTES] : [FRESHNESS_FACTS]),
+    ...(isPostgres ? [CERTIFICATE_FILES, KEEP_BYTES] : []),
     ...OF_NOW,
     ...SUMS,
     CHANGES,

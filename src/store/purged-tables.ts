@@ -24,6 +24,7 @@ const BOOKS = [
   'project_references',
   'awaited_installations',
   'certificate_sums',
+  'freshness_facts',
 ];
 
 /** What goes at once, when the most of it is gone. */

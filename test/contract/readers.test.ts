@@ -452,7 +452,6 @@ async function libraryOf({ library }: Engine, isFilled: boolean): Promise<Asking
     await fillOddly(stage);
     await fillInboxOddly(tables);
     await writeFreshnessFacts(NOW);
-    await tables.change('UPDATE origin SET worker_seen_at = (SELECT max(seen_at) FROM inbox.processes)');
   }
   return { reader, places: await placesOf(stage.db) };
 }

@@ -71,7 +71,7 @@ async function startFleet(): Promise<Fleet> {
     pass: async () => {
       await registry.deliveries.settled();
       time.move(LOOK_MS);
-      await writeFreshnessFacts(context);
+      await writeFreshnessFacts(context, time.now());
     },
     told: async () => {
       const announced = await program.column<string>(

@@ -77,7 +77,7 @@ test('T20 three captured deliveries in rotation are read less than 12 times a mi
   const behind: unknown[] = [];
   const watch = async (afterMs: number): Promise<void> => {
     if (afterMs % WATCH_MS !== 0) return;
-    await writeFreshnessFacts(context);
+    await writeFreshnessFacts(context, program.time.now());
     behind.push(...(await program.rows("SELECT resource FROM freshness WHERE reason = 'unread_webhook'")));
   };
   const looks = await replay(program, captured, 2 * MINUTE_MS, watch);

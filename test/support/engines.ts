@@ -15,6 +15,7 @@ import type { Reader } from '../../src/store/contract/reader.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { createInboxPort as createSqliteInbox } from '../../src/store/sqlite/inbox/inbox.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
+import type { InboxPort } from '../../src/inbox/port.js';
 import type { OpenSync } from '../../src/mirror/port.js';
 import type { Resource } from '../../src/resources/lists.js';
 import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
@@ -81,9 +82,13 @@ async function libraryInFiles(): Promise<Library> {
   const inbox = createSqliteInbox(temporaryInbox(folder), () => stage.clock.at);
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
-  const look = (at: number) =>
-    writeFreshnessFacts({ inbox, mirror: stage.mirror, mirrorMembers: true, now: () => at });
-  return { stage, env: { DATA_DIR: folder }, tables: tablesIn(folder), reader, writeFreshnessFacts: look };
+  return {
+    stage,
+    env: { DATA_DIR: folder },
+    tables: tablesIn(folder),
+    reader,
+    writeFreshnessFacts: looking(stage, inbox),
+  };
 }
 
 async function libraryInSchemas(): Promise<Library> {
@@ -91,7 +96,12 @@ async function libraryInSchemas(): Promise<Library> {
   const stage = await stageOn(database.postgres);
   const reader = askPostgres(await openGranted(database.postgres, database, 'read'));
   const env = { MIRROR_DATABASE_URL: database.url, DATA_DIR: join(stage.folder, 'none') };
-  return { stage, env, tables: stage.db, reader, writeFreshnessFacts: async () => undefined };
+  const inbox = createInboxPort(database.postgres, () => stage.clock.at);
+  return { stage, env, tables: stage.db, reader, writeFreshnessFacts: looking(stage, inbox) };
+}
+
+function looking({ mirror }: Stage, inbox: InboxPort): Library['writeFreshnessFacts'] {
+  return at => writeFreshnessFacts({ inbox, mirror, mirrorMembers: true }, at);
 }
 
 function sqliteInbox(folder = temporaryFolder()): Store {

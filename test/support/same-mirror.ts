@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
+import { createInboxPort as createInboxIn } from '../../src/store/postgres/inbox/inbox.js';
 import { locationOf } from '../../src/store/postgres/place.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
@@ -33,19 +34,19 @@ export async function oddMirrorTwice(): Promise<SameMirror> {
   const folder = temporaryFolder();
   await stage.snapshot(join(folder, 'mirror.db'));
   await copyPdfs(stage, join(folder, 'certificates'));
-  const inbox = createInboxPort(temporaryInbox(folder), () => NOW);
-  const files = tablesIn(folder);
-  for (const tables of [stage.db, files]) await fillInboxOddly(tables);
-  const mirror = createMirrorPort(temporaryMirror(folder), join(folder, 'certificates'));
-  await writeFreshnessFacts({
-    inbox,
-    mirror: createMirror(mirror, () => NOW),
-    mirrorMembers: true,
-    now: () => NOW,
-  });
-  await files.change(
-    "UPDATE origin SET worker_seen_at = (SELECT max(seen_at) FROM inbox.processes WHERE role = 'work')",
-  );
+  const port = createMirrorPort(temporaryMirror(folder), join(folder, 'certificates'));
+  const both = [
+    {
+      tables: tablesIn(folder),
+      mirror: createMirror(port, () => NOW),
+      inbox: createInboxPort(temporaryInbox(folder), () => NOW),
+    },
+    { tables: stage.db, mirror: stage.mirror, inbox: createInboxIn(database.postgres, () => NOW) },
+  ];
+  for (const { tables, ...parts } of both) {
+    await fillInboxOddly(tables);
+    await writeFreshnessFacts({ ...parts, mirrorMembers: true }, NOW);
+  }
   return {
     inFiles: { env: { DATA_DIR: folder }, place: folder },
     inSchemas: {

@@ -48,8 +48,7 @@ Made by \`npx vitest run test/docs.test.ts -u\` from the comments of the migrati
 
 In PostgreSQL the tables of the mirror stand in the schema \`mirror\`, those of the inbox in \`inbox\`. Types in brackets are PostgreSQL's; a
 column without one is text. In SQLite they are INTEGER for bigint, REAL for double precision, BLOB for bytea and TEXT for all others. Commands show
-instants as text in UTC. PostgreSQL has no table \`freshness_facts\`, and has \`certificate_files\`, the bytes of certificates, which SQLite keeps as
-files. \`schema_migrations\` holds when each migration was applied.`;
+instants as text in UTC. PostgreSQL has the table \`certificate_files\`, the bytes of certificates, which SQLite keeps as files. \`schema_migrations\` holds when each migration was applied.`;
 
 const VERSIONS = `
 ## Versions

@@ -55,8 +55,8 @@ export async function startWatched(
     untilNext = LOOK_SECONDS;
     if (!isWatching) return;
     lastLook = program.time.now();
-    await parts.inbox.heartbeat(self);
-    await writeFreshnessFacts(parts);
+    const { at } = await parts.inbox.heartbeat(self);
+    await writeFreshnessFacts(parts, at);
   }
 
   async function work(wanted: boolean): Promise<void> {

@@ -185,7 +185,7 @@ export const TABLES = [
 
 /** What only PostgreSQL is asked by. */
 export const OF_POSTGRES: readonly Part[] = [
-  /** The mirror's view freshness asks by it for the oldest that no read has answered. */
+  /** Whether one has come for an installation since is asked by it. */
   index(
     'deliveries_by_installation',
     'inbox.deliveries',

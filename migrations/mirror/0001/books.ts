@@ -259,19 +259,17 @@ export const BOOKS = [
     },
     { isSmall: true },
   ),
+  table(
+    'mirror.freshness_facts',
+    'What was announced and not read yet: for each resource the oldest delivery that came at or after the start of its last complete read. A worker copies it from the inbox once it is 15 seconds old, and removes it at its next look after a read has answered it. Certificates have no row: they wait for what retirements wait for.',
+    {
+      organization_id: ['text', 'whose resource', 'NOT NULL'],
+      resource: ['text', 'what is to be read', 'NOT NULL'],
+      oldest_unread_at: ['instant', 'when the delivery came', 'NOT NULL'],
+    },
+    { isSmall: true, rules: ['PRIMARY KEY (organization_id, resource)'] },
+  ),
 ] as const;
-
-/** SQLite cannot see another file: the worker copies what waits there. PostgreSQL's `freshness` asks the inbox itself. */
-export const FRESHNESS_FACTS = table(
-  'mirror.freshness_facts',
-  'What was announced and not read yet: for each resource the oldest delivery that came at or after the start of its last complete read. A worker copies it from the inbox once it is 15 seconds old, and removes it at its next look after a read has answered it. Certificates have no row: they wait for what retirements wait for.',
-  {
-    organization_id: ['text', 'whose resource', 'NOT NULL'],
-    resource: ['text', 'what is to be read', 'NOT NULL'],
-    oldest_unread_at: ['instant', 'when the delivery came', 'NOT NULL'],
-  },
-  { isSmall: true, rules: ['PRIMARY KEY (organization_id, resource)'] },
-);
 
 /** PostgreSQL has no folder. */
 export const CERTIFICATE_FILES = table(

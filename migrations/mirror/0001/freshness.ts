@@ -1,4 +1,4 @@
-import { type Dialect, SURE, view } from '../../schema.js';
+import { SURE, view } from '../../schema.js';
 
 const COVERAGE = view(
   'mirror.coverage',
@@ -32,39 +32,6 @@ LEFT JOIN ${mirror}organizations AS o ON o.id = k.organization_id
 WHERE k.rank = 1`,
 );
 
-/** The oldest delivery that no read has answered, and the latest heartbeat of a worker. SQLite has a copy of both. */
-const SEEN: Readonly<Record<Dialect['engine'], string>> = {
-  sqlite: `unread AS (
-  SELECT a.organization_id, a.resource, a.oldest_unread_at
-  FROM freshness_facts AS a
-  JOIN resource_states AS r
-    ON r.organization_id = a.organization_id AND r.resource = a.resource AND a.oldest_unread_at >= r.complete_at
-),
-seen AS (
-  SELECT (SELECT worker_seen_at FROM origin) AS worker_seen_at
-)`,
-  postgres: `unread AS (
-  SELECT r.organization_id, r.resource, min(d.at)::timestamptz(3) AS oldest_unread_at
-  FROM mirror.resource_states AS r
-  JOIN mirror.installations AS i ON i.organization_id = r.organization_id AND i.state = 'active'
-  CROSS JOIN LATERAL (
-    SELECT least((
-        SELECT min(received_at) FROM inbox.deliveries
-        WHERE verdict = 'accepted' AND installation_id = i.id AND received_at >= r.complete_at
-      ), (
-        SELECT min(unread_duplicate_at) FROM inbox.deliveries
-        WHERE verdict = 'accepted' AND installation_id = i.id AND unread_duplicate_at >= r.complete_at
-      )) AS at
-  ) AS d
-  WHERE r.no_permission_at IS NULL AND r.not_offered_at IS NULL AND r.resource <> 'certificates' AND d.at IS NOT NULL
-    AND EXISTS (SELECT FROM inbox.processes WHERE role = 'work')
-  GROUP BY r.organization_id, r.resource
-),
-seen AS (
-  SELECT max(seen_at)::timestamptz(3) AS worker_seen_at FROM inbox.processes WHERE role = 'work'
-)`,
-};
-
 const FRESHNESS = view(
   'mirror.freshness',
   'How far each resource of each organization can be trusted at this moment: a state, and the reason for it. One that was announced or found and that nobody has looked at yet has one row, of the resource *, which is never_read.',
@@ -95,7 +62,7 @@ const FRESHNESS = view(
     ],
     worker_seen_at: ['instant', 'the latest heartbeat of any worker; null before the first'],
   },
-  ({ engine, mirror, any, greatest, seconds, nowSeconds, bytewise, none, whole }) => {
+  ({ mirror, any, greatest, seconds, nowSeconds, bytewise, none, whole }) => {
     const since = (instant: string) => `r.now - ${seconds(instant)}`;
     const interval = greatest(
       'coalesce(r.schedule_seconds, 900)',
@@ -111,7 +78,15 @@ const FRESHNESS = view(
   FROM ${mirror}installations
   GROUP BY organization_id
 ),
-${SEEN[engine]},
+unread AS (
+  SELECT a.organization_id, a.resource, a.oldest_unread_at
+  FROM ${mirror}freshness_facts AS a
+  JOIN ${mirror}resource_states AS r
+    ON r.organization_id = a.organization_id AND r.resource = a.resource AND a.oldest_unread_at >= r.complete_at
+),
+seen AS (
+  SELECT (SELECT worker_seen_at FROM ${mirror}origin) AS worker_seen_at
+),
 seconds AS (
   SELECT ${nowSeconds} AS now
 ),

@@ -88,14 +88,10 @@ export type Tables = {
   readonly [E in Entry as `${E['table']}_history`]: RowOf<E['table'], Now<E> & typeof ENDED_IN_HISTORY>;
 };
 
-/** What only one engine has, readers do not ask. */
-const OF_ONE_ENGINE = ['mirror.freshness_facts'];
-
 /** The columns of each of them. */
 export const TABLES: Readonly<Record<string, Columns>> = Object.fromEntries(
   (['mirror', 'inbox'] as const)
     .flatMap(family => relationsOf('sqlite', family))
-    .filter(({ name }) => !OF_ONE_ENGINE.includes(name))
     .map(({ name, columns }) => [name.replace('mirror.', ''), columns]),
 );
 

@@ -1,6 +1,9 @@
-import type { MirrorPort } from '../../mirror/port.js';
+import type { FreshnessFact, KnownResource, MirrorPort } from '../../mirror/port.js';
 import type { Database } from '../database.js';
-import { statement } from '../statement.js';
+import type { Table } from '../dialect.js';
+import { fixed, statement } from '../statement.js';
+import { HOLD_COUNTER } from './people.js';
+import { kindsOf } from './versions.js';
 
 type Named = { readonly named: string; readonly at: string };
 
@@ -34,9 +37,70 @@ const KEEP_FINDINGS = statement<{ counts: string; at: string }>(
      ON CONFLICT (finding) DO UPDATE SET rows = excluded.rows, counted_at = excluded.counted_at`,
 );
 
+const WHAT_WAITS = `SELECT r.organization_id AS "organizationId", r.resource, r.complete_at AS "completeAt",
+    a.oldest_unread_at AS "oldestUnreadAt"
+  FROM mirror.resource_states AS r
+  LEFT JOIN mirror.freshness_facts AS a ON a.organization_id = r.organization_id AND a.resource = r.resource
+  WHERE r.complete_at IS NOT NULL AND r.no_permission_at IS NULL AND r.not_offered_at IS NULL
+    AND r.resource <> 'certificates'`;
+const ACTIVE = "SELECT organization_id FROM mirror.installations WHERE state = 'active'";
+
+type Seen = { readonly workerSeenAt: string | null; readonly oldestRead: string | null };
+/** In one statement, so that what waits is what whoever was seen then has told. */
+const SEEN = fixed<Seen & (KnownResource | { readonly organizationId: null })>(
+  `SELECT o.worker_seen_at AS "workerSeenAt", (SELECT min(complete_at) FROM mirror.resource_states) AS "oldestRead", w.*
+   FROM (SELECT max(worker_seen_at) AS worker_seen_at FROM mirror.origin) AS o
+   LEFT JOIN (${WHAT_WAITS} AND a.oldest_unread_at IS NOT NULL AND r.organization_id IN (${ACTIVE})) AS w ON true`,
+);
+const RESOURCES_OF = statement<{ id: string }, KnownResource>(
+  `${WHAT_WAITS} AND r.organization_id IN (${ACTIVE} AND id = @id)`,
+);
+const FACTS = kindsOf('freshness_facts', ['organization_id', 'resource', 'oldest_unread_at']);
+const FORGET_FACTS = statement<{ facts: Table }>(
+  ({ rows }) =>
+    `DELETE FROM mirror.freshness_facts
+     WHERE (organization_id, resource) NOT IN (SELECT f.organization_id, f.resource FROM ${rows('@facts', 'f', FACTS)})`,
+);
+const KEEP_FACTS = statement<{ facts: Table }>(
+  ({ rows }) =>
+    `INSERT INTO mirror.freshness_facts AS a (organization_id, resource, oldest_unread_at)
+     SELECT f.organization_id, f.resource, f.oldest_unread_at FROM ${rows('@facts', 'f', FACTS)} WHERE true
+     ON CONFLICT (organization_id, resource) DO UPDATE SET oldest_unread_at = excluded.oldest_unread_at
+     WHERE a.oldest_unread_at <> excluded.oldest_unread_at`,
+);
+const SEE = statement<{ at: string }>('UPDATE mirror.origin SET worker_seen_at = @at');
+
+function factsOf(facts: readonly FreshnessFact[]): Table {
+  const rows = facts.map(({ organizationId, resource, oldestUnreadAt }) => [
+    organizationId,
+    resource,
+    oldestUnreadAt,
+  ]);
+  return { columns: FACTS, rows };
+}
+
+type Facts = 'expect' | 'keepFindings' | 'freshnessFacts' | 'knownResources' | 'keepFreshnessFacts';
+
 /** What a worker tells those who see the mirror alone. */
-export function createFacts({ transact }: Database): Pick<MirrorPort, 'expect' | 'keepFindings'> {
+export function createFacts({ look, transact }: Database): Pick<MirrorPort, Facts> {
   return {
+    freshnessFacts: async () => {
+      const [rows] = await look(SEEN);
+      const { workerSeenAt = null, oldestRead = null } = rows[0] ?? {};
+      const announced = rows.flatMap(row => (row.organizationId === null ? [] : [row]));
+      return { workerSeenAt, oldestRead, announced };
+    },
+    knownResources: async ids => {
+      const found = await look(...ids.map(id => RESOURCES_OF({ id })));
+      return new Map(ids.map((id, index) => [id, found[index] ?? []]));
+    },
+    /** Under the lock of all who remove what waits. */
+    keepFreshnessFacts: async (found, at) => {
+      const facts = factsOf(found);
+      await transact(batch =>
+        batch(HOLD_COUNTER, FORGET_FACTS({ facts }), KEEP_FACTS({ facts }), SEE({ at })),
+      );
+    },
     expect: async (installations, at, areAll) => {
       const named = JSON.stringify(installations.map(({ id, organizationId }) => [id, organizationId]));
       await transact(batch => batch(areAll ? ANSWERED({ named, at }) : null, EXPECT({ named, at })));

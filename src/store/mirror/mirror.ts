@@ -15,15 +15,8 @@ import { createMarks } from './marks.js';
 import { createOrigin } from './origin.js';
 import { createPruneSyncs } from './prune-syncs.js';
 
-/** What each engine still does in its own way. */
-type OfEngine = 'freshnessFacts' | 'knownResources' | 'keepFreshnessFacts' | 'close';
-
-/** What both engines do by the same statements. `books`: tables that only this one has, and a purge empties. */
-export function createMirrorStore(
-  database: Database,
-  files: CertificateFiles,
-  books: readonly string[],
-): Omit<MirrorPort, OfEngine> {
+/** The mirror on whatever does its statements. */
+export function createMirrorStore(database: Database, files: CertificateFiles): Omit<MirrorPort, 'close'> {
   return {
     ...createOrigin(database),
     ...createLooks(database),
@@ -37,7 +30,7 @@ export function createMirrorStore(
     ...createPeople(database),
     ...createProjects(database),
     ...createCertificates(database, files),
-    ...createRemoval(database, files, books),
+    ...createRemoval(database, files),
     pruneSyncs: createPruneSyncs(database),
   };
 }

@@ -44,6 +44,12 @@ const olderOf = (tables: readonly Rows[]) =>
     ),
   );
 const OLDER = { certificates: olderOf(PURGED.certificates), lists: olderOf(PURGED.lists) } as const;
+const REMOVALS = REST.map(([table, which]) =>
+  statement<Whose>(`DELETE FROM mirror.${table} WHERE ${whose(which)}`),
+);
+const OF_MEMBERS = ['resource_states', 'freshness_facts'].map(table =>
+  fixed(`DELETE FROM mirror.${table} WHERE resource = 'members'`),
+);
 const REMOVE_MEMBERS = MEMBERS.map(([table, which]) =>
   fixed<{ readonly version: number }>(removeSome(table, which)),
 );
@@ -66,21 +72,12 @@ function bothOf(organizationId: string, claim: number) {
 /**
  * Everything that was mirrored for one organization goes, history included. Fences stay, so that an old claim cannot
  * write it back. What reads write meanwhile goes too, in one last transaction, from which on every read that had begun
- * before is refused: it may have held its answers against rows that are gone. `books`: what only this engine keeps.
+ * before is refused: it may have held its answers against rows that are gone.
  */
 export function createRemoval(
   { look, transact }: Database,
   files: CertificateFiles,
-  books: readonly string[],
 ): Pick<MirrorPort, 'beginPurge' | 'purgeRows' | 'endPurge' | 'removeMembers' | 'removeUnnamedFiles'> {
-  const rest = [...REST, ...books.map((table): Rows => [table, 'organization_id = ?'])];
-  const removals = rest.map(([table, which]) =>
-    statement<Whose>(`DELETE FROM mirror.${table} WHERE ${whose(which)}`),
-  );
-  const ofMembers = ['resource_states', ...books].map(table =>
-    fixed(`DELETE FROM mirror.${table} WHERE resource = 'members'`),
-  );
-
   /** Under the lock of all who make a row name a file: so no row ever names one that is gone. */
   async function removeUnnamed(batch: Batch, names: readonly string[]): Promise<number> {
     const [found] = await batch(NAMED({ files: { columns: NAMES, rows: names.map(file => [file]) } }));
@@ -128,7 +125,7 @@ export function createRemoval(
         );
         demandHeld(one, certificates);
         demandHeld(other, data);
-        await batch(...removals.map(remove => remove({ organizationId })));
+        await batch(...REMOVALS.map(remove => remove({ organizationId })));
         const removed = await removeUnnamed(
           batch,
           named.map(({ file }) => file),
@@ -142,7 +139,7 @@ export function createRemoval(
           const [removed] = await batch(remove);
           if (removed.length > 0) return removed.length;
         }
-        await batch(...ofMembers);
+        await batch(HOLD_COUNTER, ...OF_MEMBERS);
         return 0;
       }),
     removeUnnamedFiles: names =>

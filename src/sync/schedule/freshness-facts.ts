@@ -9,18 +9,20 @@ import { describe } from '../outcome.js';
 import type { Log } from '../worker/worker.js';
 import { type Again, again } from './again.js';
 
-type Parts = Pick<Context, 'inbox' | 'mirror' | 'mirrorMembers' | 'now'>;
+type Parts = Pick<Context, 'inbox' | 'mirror' | 'mirrorMembers'>;
 
 /** What is younger is most likely being read at this moment; and whatever came is stored by then. */
 const TOLD_AFTER_MS = 15_000;
 
 /**
- * One look: writes down that somebody watches, and for each resource the oldest delivery that no read has answered.
+ * One look, at an instant of the inbox's clock: writes down that somebody watches, and for each resource the oldest delivery that no read has answered.
  * At the look before this one nothing waited but what was announced then: only what came since is looked through,
  * and, where something that was announced has been read, what came after that read.
  */
-export async function writeFreshnessFacts({ inbox, mirror, mirrorMembers, now }: Parts): Promise<void> {
-  const at = now();
+export async function writeFreshnessFacts(
+  { inbox, mirror, mirrorMembers }: Parts,
+  at: number,
+): Promise<void> {
   await mirror.expect(await inbox.toLookAt(), formatInstant(at), true);
   const until = formatInstant(at - TOLD_AFTER_MS);
   const { workerSeenAt, oldestRead, announced } = await mirror.freshnessFacts();
@@ -131,8 +133,8 @@ export function createFreshnessFacts(options: FreshnessFactsOptions): Again {
   const { inbox, self, log, everyMs = HEARTBEAT_EVERY_MS } = options;
   return again(async () => {
     try {
-      await inbox.heartbeat(self);
-      await writeFreshnessFacts(options);
+      const { at } = await inbox.heartbeat(self);
+      await writeFreshnessFacts(options, at);
     } catch (error) {
       log.warn({ error: describe(error) }, 'no heartbeat could be written this time');
     }

@@ -4,14 +4,10 @@ import { createMirrorStore } from '../../mirror/mirror.js';
 import { createCertificateFiles } from '../certificates/folder.js';
 import { databaseOn, tuned } from '../database.js';
 import type { Sqlite } from '../open.js';
-import { createFreshnessFacts } from './freshness-facts.js';
 
 /** The port on whatever does its statements. */
 export function portOn(database: Database, certificates: string): Omit<MirrorPort, 'close'> {
-  return {
-    ...createMirrorStore(database, createCertificateFiles(certificates), ['freshness_facts']),
-    ...createFreshnessFacts(database),
-  };
+  return createMirrorStore(database, createCertificateFiles(certificates));
 }
 
 export function createMirrorPort(db: Sqlite, certificates: string): MirrorPort {
