@@ -7,12 +7,12 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 2280,
   /** 170 are the commands of evidence, and what forget, purge, verify and doctor do of it. */
   'src/cli': 7650,
-  /** A new room: the log of what was observed, its key and its checkpoints. */
-  'src/evidence': 650,
+  /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
+  'src/evidence': 750,
   /** 10 show what is fresh and fails in amber. */
   'src/console': 2960,
-  /** Of these 300 fulfil the port of evidence on both engines. */
-  'src/store': 8850,
+  /** Of these 350 fulfil the port of evidence on both engines. */
+  'src/store': 8930,
   'src/inbox': 550,
   'src/mirror': 2380,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
@@ -27,8 +27,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/*.ts': 350,
   /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. 20 tell a failed read's reason and since when. */
   migrations: 2950,
-  /** 400 of evidence; 300 play every reason of freshness on both engines. */
-  test: 50_250,
+  /** 500 of evidence; 300 play every reason of freshness on both engines. */
+  test: 50_350,
   /** 50 of evidence: who lies, and what helps. */
   docs: 1250,
   'README.md': 100,

@@ -7,20 +7,24 @@ export const evidence0001 = () =>
       'What was sealed: a commitment to each thing that the mirror observed, in the order of the log. No text of it.',
       {
         place: ['int', 'its place in the log, from 0', 'PRIMARY KEY'],
-        kind: ['text', 'change, sync, coverage, forget or purge', 'NOT NULL'],
+        kind: ['text', 'change, sync, coverage, organization, complete, forget or purge', 'NOT NULL'],
         number: ['int', 'number of the change, or id of the sync; else its place', 'NOT NULL'],
         subject: [
           'text',
           'the organization that it speaks of; null where it is nobody, and once it was purged',
         ],
         resource: ['text', 'of a change: what changed, by its word in changes; null elsewhere'],
-        record: ['text', 'of forget and purge: what the leaf says, as canonical JSON; null elsewhere'],
+        record: [
+          'text',
+          'of complete, forget and purge: what the leaf says, as canonical JSON; null elsewhere',
+        ],
         salt: ['bytes', 'the 32 random bytes in front of the record; null once it was forgotten or purged'],
         commitment: ['bytes', 'SHA-256 of salt and record, as canonical JSON', 'NOT NULL'],
       },
       { rules: ['UNIQUE (kind, number)'] },
     ),
     index('leaves_by_subject', 'evidence.leaves', 'subject, place', "kind = 'coverage'"),
+    index('leaves_by_organization', 'evidence.leaves', 'subject, place', "kind = 'organization'"),
     table('evidence.checkpoints', 'Every checkpoint that was signed.', {
       size: ['int', 'leaves that it covers', 'PRIMARY KEY'],
       peaks: ['bytes', 'hashes of its complete subtrees, the largest first, 32 bytes each', 'NOT NULL'],

@@ -2,7 +2,7 @@ import type { Cells } from './commitment.js';
 import type { Peaks } from './tree.js';
 
 /** Of what a leaf speaks. */
-type Kind = 'change' | 'sync' | 'coverage' | 'forget' | 'purge';
+type Kind = 'change' | 'sync' | 'coverage' | 'organization' | 'complete' | 'forget' | 'purge';
 
 /** Something that the mirror observed. */
 export interface Fact {
@@ -25,6 +25,21 @@ export interface Leaf {
   /** Null once it was forgotten or purged. */
   readonly salt: Uint8Array | null;
   readonly commitment: Uint8Array;
+}
+
+/** A leaf where it stands in the log. */
+export interface Sealed extends Leaf {
+  readonly place: number;
+}
+
+/** A row that stood at some moment. */
+export interface Standing {
+  readonly resource: string;
+  readonly number: number;
+  readonly observedAt: string;
+  /** When the registry says it was created, where it says so. */
+  readonly createdAt: string | null;
+  readonly micro: bigint | null;
 }
 
 export interface Checkpoint extends Peaks {
@@ -57,6 +72,10 @@ export interface EvidencePort {
   /** Those that have ended, above an id, before any that still runs. */
   readonly syncs: (after: number, atMost: number) => Promise<readonly Fact[]>;
   readonly coverage: () => Promise<readonly Fact[]>;
+  /** The organizations whose rows changed above one number, up to another. */
+  readonly touched: (after: number, to: number) => Promise<readonly string[]>;
+  /** What an organization had up to a number, but for people, each list in the order of the numbers. */
+  readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Standing[]>;
   readonly newestOf: (subject: string) => Promise<Leaf | null>;
   /** At the end, which must be there still. */
   readonly append: (place: number, leaves: readonly Leaf[]) => Promise<void>;
@@ -65,8 +84,14 @@ export interface EvidencePort {
   readonly checkpoint: (atMost: number) => Promise<Checkpoint | null>;
   /** All that cover more than one number of leaves, up to another, in their order. */
   readonly checkpoints: (after: number, to: number) => Promise<readonly Checkpoint[]>;
+  /** Of one kind, those that have these numbers, in their order. */
+  readonly leavesOf: (kind: Kind, numbers: readonly number[]) => Promise<readonly Sealed[]>;
+  /** The newest of each organization before a place, in the order of the log. */
+  readonly organizations: (before: number) => Promise<readonly Sealed[]>;
+  /** What says which those are: the newest before a place. */
+  readonly newestComplete: (before: number) => Promise<Sealed | null>;
   /** Of one kind, above one number, up to another, in their order. */
-  readonly leaves: (kind: Kind, after: number, to: number) => Promise<readonly Leaf[]>;
+  readonly leaves: (kind: Kind, after: number, to: number) => Promise<readonly Sealed[]>;
   /** Of how many leaves the salt is there still. */
   readonly salted: (what: Unsalted) => Promise<number>;
   readonly unsalt: (what: Unsalted) => Promise<void>;

@@ -1,6 +1,7 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 import { headOf, textOfHead } from './checkpoint.js';
 import { canonicalJson, commit } from './commitment.js';
+import { changedOrganizations, completeFact, readOrganizations, upToOf } from './complete.js';
 import { EvidenceError } from './errors.js';
 import type { LastSigned } from './key-file.js';
 import { openNote, signNote, type SigningKey } from './note.js';
@@ -23,6 +24,8 @@ const CLAIM_MS = 120_000;
 /** Long over, also for a clock that stands still or was set back. */
 const RELEASED = 0;
 const SALT_BYTES = 32;
+/** What no row of the mirror says. */
+const KEPT: ReadonlySet<Fact['kind']> = new Set(['complete', 'forget', 'purge']);
 const CLAIM_LOOK_MS = 200;
 /** No purge takes longer, and who is killed keeps nobody from sealing for longer. */
 const ERASE_MS = 600_000;
@@ -50,6 +53,18 @@ export async function seal(sealing: Sealing): Promise<number | null> {
     after = syncs.at(-1)?.number ?? after;
   }
   if (!(await append(await newCoverage(port)))) return null;
+  const complete = await port.newestComplete(size);
+  if (size !== (complete === null ? 0 : complete.place + 1)) {
+    const changed: Fact[] = [];
+    for await (const fact of changedOrganizations(port, upToOf(complete), newest)) {
+      changed.push(fact);
+      await breathe();
+    }
+    for (let from = 0; from < changed.length; from += AT_ONCE)
+      if (!(await append(changed.slice(from, from + AT_ONCE)))) return null;
+    const { record } = await readOrganizations(port, size, newest);
+    if (!(await append([completeFact(record)]))) return null;
+  }
   await signTree(sealing, size);
   await port.claim(sealing.holder, sealing.now(), RELEASED);
   return size;
@@ -69,7 +84,7 @@ function leafOf({ randomBytes }: Pick<Sealing, 'randomBytes'>, fact: Fact, place
   const { kind, number, subject, record } = fact;
   const salt = randomBytes(SALT_BYTES);
   const resource = kind === 'change' ? String(record['resource']) : null;
-  const text = kind === 'forget' || kind === 'purge' ? canonicalJson(record) : null;
+  const text = KEPT.has(kind) ? canonicalJson(record) : null;
   return {
     kind,
     number: number ?? place,

@@ -48,13 +48,17 @@ export async function verifyEvidence({ port, key, lastSigned }: Verifying): Prom
     const facts = (await port.syncs(from, AT_ONCE)).filter(({ number }) => Number(number) <= to);
     compare(await port.leaves('sync', from, to), facts);
   }
-  for (const { salt } of await port.leaves('coverage', -1, size)) if (salt === null) counts.erased += 1;
   let accounted = 0;
-  for (const kind of ['forget', 'purge'] as const)
-    for (const leaf of await port.leaves(kind, -1, size)) {
-      if (isOf(leaf, leaf.record ?? '')) accounted += leavesIn(leaf.record ?? '');
-      else tell(leaf, 'it is not as it was sealed');
-    }
+  for (let after = -1; after < size; after += AT_ONCE) {
+    for (const kind of ['coverage', 'organization'] as const)
+      for (const { salt } of await port.leaves(kind, after, after + AT_ONCE))
+        if (salt === null) counts.erased += 1;
+    for (const kind of ['complete', 'forget', 'purge'] as const)
+      for (const leaf of await port.leaves(kind, after, after + AT_ONCE)) {
+        if (isOf(leaf, leaf.record ?? '')) accounted += leavesIn(leaf.record ?? '');
+        else tell(leaf, 'it is not as it was sealed');
+      }
+  }
   if (counts.erased > accounted)
     faults.push({
       where: `${counts.erased} leaves without salt`,

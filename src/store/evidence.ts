@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
 import type { Cells } from '../evidence/commitment.js';
-import type { Checkpoint, EvidencePort, Fact, Leaf, Unsalted } from '../evidence/port.js';
+import type { Checkpoint, EvidencePort, Fact, Leaf, Sealed, Standing, Unsalted } from '../evidence/port.js';
 
 /** One statement, its values as `$1`, `$2`. */
 export type Ask = <Row extends object>(sql: string, given?: readonly (string | number)[]) => Promise<Row[]>;
@@ -22,6 +22,14 @@ type Entry = (typeof RESOURCES)[number];
 /** As a database answers it. */
 type Numbered<T> = { readonly [Name in keyof T]: T[Name] extends number ? number | bigint : T[Name] };
 
+/** What organizations have, but for people: what is forgotten of these has no number of the counter. */
+const OWNED = RESOURCES.flatMap(({ owner, ...entry }) =>
+  owner === null || entry.resource === 'members' ? [] : [{ ...entry, owner }],
+);
+/** A list of an organization is read in few pages: each of them sorts all of it. */
+const PAGE = 20_000;
+const IN_ONE = 1000;
+
 /** The end of a version is told by what ended it. */
 const ENDING = ['valid_to', 'closed_by', 'closed_version'];
 
@@ -35,6 +43,13 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     const asked = `SELECT size, peaks, note FROM ${evidence}checkpoints WHERE ${where}`;
     const rows = await ask.evidence<Numbered<Checkpoint>>(asked, given);
     return rows.map(row => ({ ...row, size: Number(row.size) }));
+  };
+  const leavesOf = async (where: string, given: readonly (string | number)[]): Promise<Sealed[]> => {
+    const rows = await ask.evidence<Numbered<Sealed>>(
+      `SELECT * FROM ${evidence}leaves WHERE ${where}`,
+      given,
+    );
+    return rows.map(row => ({ ...row, number: Number(row.number), place: Number(row.place) }));
   };
   return {
     claim: async (holder, now, until) => {
@@ -83,6 +98,27 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
         return factOf('coverage', null, record, subject);
       });
     },
+    touched: async (after, to) => {
+      const touched = new Set<string>();
+      for (const { table, owner } of OWNED)
+        for (const column of ['version', 'closed_version']) {
+          const rows = await ask.mirror<Row>(
+            `SELECT DISTINCT ${owner} AS owner FROM ${mirror}${table}_history WHERE ${column} > $1 AND ${column} <= $2 AND ${owner} IS NOT NULL`,
+            [after, to],
+          );
+          for (const row of rows) touched.add(String(row['owner']));
+        }
+      return [...touched].toSorted();
+    },
+    standing: async function* (organizationId, upTo) {
+      for (const entry of OWNED)
+        for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+          const rows = await ask.mirror<Row>(standingOf(entry, mirror), [organizationId, upTo, after]);
+          yield rows.map(row => standing(entry.resource, row));
+          if (rows.length < PAGE) break;
+          after = Number(rows.at(-1)?.['version']);
+        }
+    },
     newestOf: async subject => {
       const [leaf] = await ask.evidence<Leaf>(
         `SELECT * FROM ${evidence}leaves WHERE kind = 'coverage' AND subject = $1 ORDER BY place DESC LIMIT 1`,
@@ -101,13 +137,25 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     checkpoint: async atMost =>
       (await checkpointsOf('size <= $1 ORDER BY size DESC LIMIT 1', [atMost]))[0] ?? null,
     checkpoints: (after, to) => checkpointsOf('size > $1 AND size <= $2 ORDER BY size', [after, to]),
-    leaves: async (kind, after, to) => {
-      const rows = await ask.evidence<Numbered<Leaf>>(
-        `SELECT * FROM ${evidence}leaves WHERE kind = $1 AND number > $2 AND number <= $3 ORDER BY number`,
-        [kind, after, to],
-      );
-      return rows.map(row => ({ ...row, number: Number(row.number) }));
+    leaves: (kind, after, to) =>
+      leavesOf('kind = $1 AND number > $2 AND number <= $3 ORDER BY number', [kind, after, to]),
+    leavesOf: async (kind, numbers) => {
+      const found: Sealed[] = [];
+      for (let from = 0; from < numbers.length; from += IN_ONE) {
+        const some = numbers.slice(from, from + IN_ONE).map(Number);
+        found.push(
+          ...(await leavesOf(`kind = $1 AND number IN (${some.join(', ')}) ORDER BY number`, [kind])),
+        );
+      }
+      return found;
     },
+    organizations: before =>
+      leavesOf(
+        `place IN (SELECT max(place) FROM ${evidence}leaves WHERE kind = 'organization' AND subject IS NOT NULL AND place < $1 GROUP BY subject) ORDER BY place`,
+        [before],
+      ),
+    newestComplete: async before =>
+      (await leavesOf("kind = 'complete' AND number < $1 ORDER BY number DESC LIMIT 1", [before]))[0] ?? null,
     salted: what => {
       const [where, given] = whereOf(what);
       return whole(ask.evidence(`SELECT count(*) AS n FROM ${evidence}leaves WHERE ${where}`, given));
@@ -139,6 +187,25 @@ function versionFact(entry: Entry, { document, ...row }: Row): Fact {
 function goneFact({ key, resource, owner }: Entry, row: Row): Fact {
   const record = { ...cellsOf(row, [...key, 'version', ...ENDING]), resource };
   return factOf('change', Number(row['closed_version']), record, ownerOf(owner, row));
+}
+
+function standingOf(entry: (typeof OWNED)[number], mirror: string): string {
+  const [dated, amount] = ['created_at', 'amount_micro'].map(name => (name in entry.columns ? name : 'NULL'));
+  const only = 'only' in entry ? ` AND ${entry.only}` : '';
+  const select = `SELECT version, valid_from, ${dated} AS created_at, ${amount} AS amount_micro FROM ${mirror}${entry.table}`;
+  const which = `WHERE ${entry.owner} = $1 AND version <= $2 AND version > $3${only}`;
+  return `${select} ${which} UNION ALL ${select}_history ${which} AND closed_version > $2 ORDER BY version LIMIT ${PAGE}`;
+}
+
+function standing(resource: string, row: Row): Standing {
+  const { version, valid_from: observedAt, created_at: createdAt, amount_micro: micro } = row;
+  return {
+    resource,
+    number: Number(version),
+    observedAt: String(observedAt),
+    createdAt: textOf(createdAt),
+    micro: micro === null || micro === undefined ? null : BigInt(micro),
+  };
 }
 
 function ownerOf(owner: string | null, row: Row): string | null {

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { commit } from '../../src/evidence/commitment.js';
+import { readMonths, upToOf } from '../../src/evidence/complete.js';
+import { erase } from '../../src/evidence/seal.js';
+import { ENGINES } from '../support/engines.js';
+import { amount, MINUTE, retirement } from '../support/mirror.js';
+import { ALL, sealed } from '../support/sealed.js';
+
+const MARCH = '2026-03-01T10:00:00.000Z';
+const APRIL = '2026-04-30T23:59:59.999Z';
+const three = [
+  retirement('a', { createdAt: MARCH, amount: amount('0.1') }),
+  retirement('b', { createdAt: MARCH, amount: amount('9007199254.740993') }),
+  retirement('c', { createdAt: APRIL, amount: amount('0.0000001') }),
+];
+
+type Sealed = Awaited<ReturnType<typeof sealed>>;
+
+/** What the newest checkpoint says of the organization, as it says it. */
+async function said({ port }: Pick<Sealed, 'port'>) {
+  const complete = await port.newestComplete(ALL);
+  const [leaf] = await port.organizations(complete?.place ?? 0);
+  const { text, record } = await readMonths(port, 'organization-1', upToOf(complete));
+  return { complete, leaf, text, record };
+}
+
+describe.each(ENGINES)('$name', engine => {
+  test('the last leaf of each checkpoint leads to every month of every list, with rows, exact sum and hash', async () => {
+    const scene = await sealed(engine);
+    await scene.stage.read('retirements', three);
+    const size = await scene.round();
+    const { complete, leaf, text, record } = await said(scene);
+    expect(complete?.place).toBe(Number(size) - 1);
+    expect(commit(leaf?.salt ?? Buffer.of(), record)).toEqual(leaf?.commitment);
+    const list = `${leaf?.place} ${Buffer.from(leaf?.commitment ?? '').toString('hex')}\n`;
+    expect(complete?.record).toContain(
+      `"organizations":1,"organizations_sha256":"${createHash('sha256').update(list).digest('hex')}"`,
+    );
+    const numbers = await scene.stage.db.column<number>(
+      "SELECT version FROM retirements WHERE id IN ('a', 'b') ORDER BY version",
+    );
+    const leaves = await scene.port.leavesOf('change', numbers.map(Number));
+    const lines = leaves.map(({ commitment }) => `${Buffer.from(commitment).toString('hex')}\n`).join('');
+    const march = createHash('sha256').update(lines).digest('hex');
+    const april = expect.stringMatching(/^retirements registry 2026-04 1 1 0 [0-9a-f]{64}$/);
+    expect(text.split('\n').filter(line => line.startsWith('retirements registry'))).toEqual([
+      `retirements registry 2026-03 2 0 9007199254840993 ${march}`,
+      april,
+    ]);
+    expect(text).toMatch(/^retirements mirror 2026-\d\d 3 1 9007199254840993 /m);
+    expect(text).not.toContain('members');
+  });
+
+  test('it is said anew only where something changed, and what stood earlier can still be told', async () => {
+    const scene = await sealed(engine);
+    await scene.stage.read('retirements', three);
+    await scene.round();
+    const before = await said(scene);
+    expect(await scene.round()).toBe(Number(before.complete?.place) + 1);
+    await scene.stage.read('retirements', [retirement('a', { createdAt: APRIL }), ...three.slice(1)]);
+    scene.stage.clock.at += MINUTE;
+    await scene.stage.read('retirements', three.slice(1));
+    await scene.round();
+    const after = await said(scene);
+    expect(after.text).toContain('retirements registry 2026-03 1 0 9007199254740993 ');
+    expect(after.leaf?.place).toBeGreaterThan(Number(before.leaf?.place));
+    const then = await readMonths(scene.port, 'organization-1', upToOf(before.complete));
+    expect(then.text).toBe(before.text);
+  });
+
+  test('a sealer that was killed before the end says it in its next round', async () => {
+    const scene = await sealed(engine);
+    await scene.stage.read('retirements', three);
+    const { port } = scene;
+    const touched = async () => Promise.reject(new Error('killed'));
+    await expect(scene.round({ port: { ...port, touched } })).rejects.toThrow('killed');
+    expect(await port.checkpoint(ALL)).toBeNull();
+    scene.stage.clock.at += 2 * MINUTE;
+    expect((await scene.round()) ?? 0).toBe(Number((await said(scene)).complete?.place) + 1);
+    expect((await said(scene)).text).toContain('retirements registry 2026-03 2 0 ');
+  });
+
+  test('T95 of an organization that was purged nothing is said any more', async () => {
+    const scene = await sealed(engine);
+    await scene.round();
+    await erase(
+      scene.sealer,
+      'purge',
+      async () => ({ organizationId: 'organization-1' }),
+      async () => scene.stage.db.change("DELETE FROM retirements WHERE organization_id = 'organization-1'"),
+    );
+    await scene.round();
+    expect(await scene.port.organizations(ALL)).toEqual([]);
+    expect((await scene.port.newestComplete(ALL))?.record).toContain('"organizations":0,');
+    expect((await scene.verified()).erased).toBeGreaterThan(3);
+  });
+});

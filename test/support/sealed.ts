@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { readStore } from '../../src/app/config/config.js';
+import { lastSignedBeside, makeKeyFile } from '../../src/evidence/key-file.js';
+import { openNote } from '../../src/evidence/note.js';
+import { seal, type Sealing } from '../../src/evidence/seal.js';
+import { verifyEvidence } from '../../src/evidence/verify.js';
+import { openEngine } from '../../src/store/open.js';
+import type { Engine } from './engines.js';
+import { temporaryFolder } from './inbox.js';
+import { MINUTE, retirements } from './mirror.js';
+import { tablesInFile, type Value } from './tables.js';
+
+export const ALL = Number.MAX_SAFE_INTEGER;
+
+/** A mirror with three retirements, and who seals it. */
+export async function sealed(engine: Engine) {
+  const { stage, env } = await engine.library();
+  const store = openEngine(readStore(env));
+  await store.prepare(['inbox', 'mirror', 'evidence'], stage.clock.at, () => undefined);
+  const port = await store.openEvidence();
+  if (port === null) throw new Error('expected a log, got none');
+  onTestFinished(() => port.close());
+  const keyFile = join(temporaryFolder(), 'evidence.key');
+  const key = makeKeyFile(keyFile, 'mirror.example/log');
+  const lastSigned = lastSignedBeside(keyFile);
+  const sealer: Sealing = {
+    port,
+    key,
+    lastSigned,
+    now: () => stage.clock.at,
+    randomBytes,
+    holder: 'first',
+    signal: new AbortController().signal,
+  };
+  const round = (more: Partial<Sealing> = {}) => {
+    stage.clock.at += MINUTE;
+    return seal({ ...sealer, ...more });
+  };
+  await stage.read('retirements', retirements(3));
+  const newest = async () => openNote((await port.checkpoint(ALL))?.note ?? '', key);
+  const verified = () => verifyEvidence({ port, key, lastSigned });
+  const isOnServer = env.MIRROR_DATABASE_URL !== undefined;
+  const log = isOnServer ? stage.db : tablesInFile(join(env.DATA_DIR, 'evidence.db'));
+  /** As somebody does it who writes the database: `LEAVES` and `CHECKPOINTS` are the tables of the log. */
+  const forge = (sql: string, ...values: Value[]) =>
+    log.change(
+      sql.replace(/LEAVES|CHECKPOINTS/, name => `${isOnServer ? 'evidence.' : ''}${name.toLowerCase()}`),
+      ...values,
+    );
+  return { stage, port, round, key, keyFile, lastSigned, newest, sealer, verified, forge };
+}
