@@ -146,15 +146,6 @@ async function asking({ stage, env, reader }: Library) {
     const [{ row, certificate }] = await json('explain', 'retirements', id, '--as-of', at);
     return [row?.valid_from, certificate?.sha256];
   }
-  async function balanceAt(at: string): Promise<unknown[]> {
-    const { sums, balanced } = await json('balance', '--organization', OWNER, '--as-of', at);
-    const found = PLACES.map(place =>
-      sums
-        .filter(({ identity, what }: Row) => identity === 'credits' && what === place)
-        .reduce((all: number, { found_micro: micro }: Row) => all + Number(micro), 0),
-    );
-    return [...found, balanced];
-  }
   async function retired(id: string, at: string): Promise<string | undefined> {
     const said = await words(`/retirements/${id}`, at);
     return /does not show it|was not known/.exec(said) === null ? /for Edit \d/.exec(said)?.[0] : undefined;
@@ -179,7 +170,6 @@ async function asking({ stage, env, reader }: Library) {
       exported: await exported(at),
       explained: [await explained('a', at), await explained('b', at)],
       retired: [await retired('a', at), await retired('b', at)],
-      balanced: await balanceAt(at),
       stood: /([\d.,]+) t ex-post stood/.exec(then)?.[1],
       whose: /Owner \d/.exec(then)?.[0],
       counts: AS_OF.map(name => new RegExp(` ?${name}(\\d+)20\\d\\d-`).exec(counts)?.[1]),
@@ -188,7 +178,6 @@ async function asking({ stage, env, reader }: Library) {
 }
 
 const EXPORTED = ['retirement_id', 'valid_from', 'sha256', 'beneficiary', 'organization_name'];
-const PLACES = ['warehouse', 'inventory', 'reserved'];
 const AS_OF = ['warehouse', 'inventory', 'retirements'];
 const DATED = ALL_LISTS.flatMap(({ name, past }) => (past === null ? [] : [{ path: name, ...past }]));
 
@@ -244,7 +233,6 @@ function shownOn(photo: Photo, isCertified: boolean) {
       const row = one('retirements', 'id', id);
       return row === undefined ? undefined : `for ${String(row['beneficiary'])}`;
     }),
-    balanced: [...['warehouse_credits', 'inventory_credits', 'reservations'].map(microOf), true],
     stood: tonnesOf(BigInt(microOf('warehouse_credits'))),
     whose: owner,
     counts: tables.map(table => String(rowsOf(table).length)),

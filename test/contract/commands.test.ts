@@ -62,7 +62,7 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['retirements', 'R0'],
     ['retirements', 'R0', '--as-of', MOMENTS[0] ?? ''],
   ],
-  balance: [[], OF, ['--year', '2026', ...OF], ['--as-of', MOMENTS[0] ?? '']],
+  balance: [[], OF],
   'certificates list': [[], OF, ['--state', 'pending']],
   'certificates verify': [[], OF],
   'certificates export': [['FOLDER'], ['FOLDER', ...OF]],

@@ -93,10 +93,13 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     (reader, [[resource, at], organizationId]) => asOf.readKnownAt(reader, { resource, organizationId, at }),
   ),
   readLastReadBefore: about(AT_MOMENTS, asOf.readLastReadBefore),
-  readAsOf: about(AT_MOMENTS, asOf.readAsOf),
   readGaps: about(
     pairs(pairs(['warehouse', 'inventory'], MOMENTS), [null, ONE]),
     (reader, [[resource, at], whose]) => asOf.readGaps(reader, resource, at, whose),
+  ),
+  readAllKnownAt: about(
+    pairs(pairs(['warehouse', 'inventory'], MOMENTS), [null, ONE]),
+    (reader, [[resource, at], whose]) => asOf.readAllKnownAt(reader, { resource, at, organizationId: whose }),
   ),
   readStoodAt: about(MOMENTS, asOf.readStoodAt),
   countAt: about(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>

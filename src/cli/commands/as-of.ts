@@ -1,16 +1,14 @@
-import {
-  type AsOf,
-  DATED,
-  readAsOf,
-  readKnownAt,
-  readLastReadBefore,
-  readOrganizationIds,
-} from '../../query/history/as-of.js';
+import { readKnownAt, readLastReadBefore, readOrganizationIds } from '../../query/history/as-of.js';
+import { ask } from '../../query/lists/ask.js';
+import type { List } from '../../query/lists/list.js';
+import { MIRRORED } from '../../query/lists/lists.js';
+import { streamRows } from '../../query/lists/read.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { underWay } from '../../text/known.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { usageFault } from '../exit.js';
-import { knownAt } from '../known-at.js';
+import { demandKnown } from '../known-at.js';
 import { organizationIn } from '../find/in-mirror.js';
 import type { Row } from '../output/output.js';
 import { createTally, describeTotal } from '../output/totals.js';
@@ -31,57 +29,62 @@ export const AS_OF = command({
     'carbon-mirror as-of now --resource retirements --out retirements.csv',
   ],
   run: async (context, { asOf: { to: at }, organization, resource }) => {
-    const { io, format } = context;
-    if (!['table', 'json'].includes(format) && resource === undefined) {
+    const { format } = context;
+    if (!['table', 'json'].includes(format) && resource === undefined)
       throw usageFault('--csv prints one table: expected --resource warehouse, inventory or retirements.');
-    }
     const reader = await context.reader();
     const organizationId =
       organization === undefined
         ? onlyOne(await readOrganizationIds(reader))
         : await organizationIn(reader, organization);
-    const wanted = (resource === undefined ? RESOURCES : [resource]).map(each => ({
-      organizationId,
-      resource: each,
-      at,
-    }));
-    const known = await knownAt(io, reader, wanted, asOf => asOf.resource);
+    const all: Part[] = [];
+    for (const name of resource === undefined ? RESOURCES : [resource])
+      for (const list of MIRRORED.filter(each => each.name === name))
+        all.push(await readPart(reader, list, organizationId, at));
+    const known = demandKnown(context, all, part => part.resource);
     if (format !== 'json') {
-      for (const asOf of known) await writePart(context, asOf);
+      for (const part of known) await writePart(context, part, at);
       return;
     }
     const parts: Record<string, unknown> = {};
-    for (const asOf of known) {
-      const { lastRead, reading } = await readTrust(context, asOf);
-      const rows: Row[] = [];
-      for await (const row of readAsOf(reader, asOf)) rows.push(row);
-      parts[asOf.resource] = { lastRead, being_read: reading, rows };
+    for (const { resource: name, lastRead, reading, rows } of known) {
+      const listed: Row[] = [];
+      for await (const row of rows) listed.push(row);
+      parts[name] = { lastRead, being_read: reading, rows: listed };
     }
     await context.value({ organizationId, at, ...parts });
   },
 });
 
-/** How far it can be trusted. */
-async function readTrust(context: Context, asOf: AsOf) {
-  const reader = await context.reader();
-  const { reading } = await readKnownAt(reader, asOf);
-  return { lastRead: await readLastReadBefore(reader, asOf), reading };
+type Part = Awaited<ReturnType<typeof readPart>>;
+
+/** Its rows, and how far they can be trusted. */
+async function readPart(reader: Reader, list: List, organizationId: string, at: string) {
+  const place = { organizationId, resource: list.name, at };
+  const asked = ask(list, { of: name => (name === 'organization_id' ? organizationId : null), at });
+  if ('fault' in asked) throw usageFault(asked.fault);
+  const { columns, reads } = asked.list;
+  const withMicro = { ...asked, list: { ...asked.list, reads: [...reads, 'amount_micro'] } };
+  const { unknown, reading } = await readKnownAt(reader, place);
+  const lastRead = await readLastReadBefore(reader, place);
+  return { resource: list.name, unknown, reading, lastRead, columns, rows: streamRows(reader, withMicro) };
 }
 
 /** The title is data where people read it, and talk where a program does. */
-async function writePart(context: Context, asOf: AsOf): Promise<void> {
-  const { format, print, say } = context;
-  const { lastRead, reading } = await readTrust(context, asOf);
-  const title = `${asOf.resource} as of ${asOf.at}${lastRead === null ? '' : `, last read ${lastRead}`}:`;
-  if (reading !== null) say(`${asOf.resource}: ${underWay(reading)}.`);
+async function writePart(
+  { format, print, rows: write, say }: Context,
+  part: Part,
+  at: string,
+): Promise<void> {
+  const { resource, lastRead, reading, columns, rows } = part;
+  const title = `${resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`;
+  if (reading !== null) say(`${resource}: ${underWay(reading)}.`);
   const isForPeople = format === 'table';
   if (isForPeople) await print(title);
   else say(title);
   const tally = createTally();
-  const rows = tally.count(readAsOf(await context.reader(), asOf));
-  const shape = { keep: ['amount_exact'], tonnes: ['amount_exact'] };
-  await context.rows(DATED[asOf.resource].columns, rows, shape);
-  if (isForPeople) await print('', `${asOf.resource}: ${describeTotal(tally.total())}`, '');
+  await write(columns, tally.count(rows), { keep: ['amount_exact'], tonnes: ['amount_exact'] });
+  if (isForPeople) await print('', `${resource}: ${describeTotal(tally.total())}`, '');
 }
 
 function onlyOne(ids: readonly string[]): string {

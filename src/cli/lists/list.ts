@@ -4,14 +4,13 @@ import { ask } from '../../query/lists/ask.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { isThere, readNumbered, streamRows } from '../../query/lists/read.js';
-import { readOrganizationNames } from '../../query/names.js';
-import { readOrganizationIds } from '../../query/history/as-of.js';
+import { readAllKnownAt } from '../../query/history/as-of.js';
 import { readStates, withFreshness } from '../../query/reads/freshness.js';
 import { shortName } from '../../text/clean.js';
 import { type Command, command, ROWS } from '../command.js';
 import type { Context } from '../context.js';
 import { notThereFault, usageFault } from '../exit.js';
-import { knownAt } from '../known-at.js';
+import { demandKnown } from '../known-at.js';
 import { installationIn, organizationIn } from '../find/in-mirror.js';
 import { choice, date, flag, limit, ORGANIZATION, type Taken, text as valued } from '../taken.js';
 import { readNumber } from '../words.js';
@@ -128,21 +127,19 @@ async function idOf(reader: Reader, list: List, { fits, column }: Filter, text: 
 
 /** In the order of the list. */
 async function knownOwners(
-  { io }: Context,
+  context: Context,
   reader: Reader,
   { list, at }: Asked,
   organizationId: string | null,
 ): Promise<string[]> {
-  const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
-  const ids = organizationId === null ? await readOrganizationIds(reader) : [organizationId];
-  const wanted = ids.map(id => ({ organizationId: id, resource: list.resource ?? '', at: at ?? '' }));
-  const known = await knownAt(
-    io,
-    reader,
-    wanted,
-    asOf => `${shortName(names.get(asOf.organizationId) ?? asOf.organizationId)}, ${asOf.resource}`,
+  const asked = { resource: list.resource ?? '', at: at ?? '', organizationId };
+  const all = await readAllKnownAt(reader, asked);
+  const known = demandKnown(
+    context,
+    all,
+    ({ organizationId: id, name }) => `${shortName(name ?? id)}, ${asked.resource}`,
   );
-  const sorted = known.map(asOf => asOf.organizationId).toSorted();
+  const sorted = known.map(each => each.organizationId).toSorted();
   return list.order[0]?.[1] === 'desc' ? sorted.toReversed() : sorted;
 }
 

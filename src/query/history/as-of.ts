@@ -1,47 +1,13 @@
-import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
-import type { Row } from '../../store/contract/tables.js';
-import { NAME_OF_OWNER } from '../../resources/entry.js';
-import { LISTS } from '../../resources/lists.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { byName, NULLS_FIRST, stoodAt } from '../by-name.js';
 import { count } from '../count.js';
 import { UNREADABLE } from '../freshness.js';
-
-const DATES = ['valid_from', 'valid_to'] as const;
-
-function credits(entry: (typeof LISTS)['warehouse']) {
-  const shown = entry.shown.columns.filter(name => name !== entry.scope && name !== NAME_OF_OWNER);
-  return { table: entry.table, columns: [...shown, ...DATES], order: ['credit_id', 'inventory_id'] };
-}
-
-export const DATED = {
-  warehouse: credits(LISTS.warehouse),
-  inventory: credits(LISTS.inventory),
-  retirements: {
-    table: LISTS.retirements.table,
-    columns: [
-      'created_at',
-      'amount_exact',
-      'beneficiary',
-      'reason',
-      'project_name',
-      'vintage',
-      'id',
-      ...DATES,
-    ],
-    order: ['created_at', 'id'],
-  },
-} as const;
-type DatedResource = keyof typeof DATED;
 
 export interface ReadAt {
   readonly organizationId: string;
   readonly resource: string;
   /** An instant in the form of the mirror's own. */
   readonly at: string;
-}
-
-export interface AsOf extends ReadAt {
-  readonly resource: DatedResource;
 }
 
 /** How far a list was known at an instant. */
@@ -56,8 +22,8 @@ export interface Known {
 }
 
 export async function readKnownAt(reader: Reader, asked: ReadAt): Promise<Known> {
-  const [known] = await readAllKnownAt(reader, asked);
-  return known ?? { organizationId: asked.organizationId, name: null, unknown: NEVER_READ, reading: null };
+  const [known = { ...NOTHING, organizationId: asked.organizationId }] = await readAllKnownAt(reader, asked);
+  return known;
 }
 
 /** What cannot be known of a list: of one organization, or of all of them. */
@@ -73,8 +39,10 @@ export async function readGaps(
 }
 
 const NEVER_READ = 'never read completely';
+const NOTHING = { name: null, unknown: NEVER_READ, reading: null };
 
-async function readAllKnownAt(
+/** Of every organization of which something was ever asked, or of one. */
+export async function readAllKnownAt(
   reader: Reader,
   asked: Omit<ReadAt, 'organizationId'> & { readonly organizationId: string | null },
 ): Promise<Known[]> {
@@ -110,7 +78,7 @@ async function readAllKnownAt(
       reading: reading === undefined ? null : { from: reading.from, to: reading.to },
     });
   }
-  return known;
+  return known.length === 0 && organizationId !== null ? [{ ...NOTHING, organizationId }] : known;
 }
 
 /** What nobody can read any more is known until its last complete read began, or its only one had ended. */
@@ -224,23 +192,6 @@ export async function countAt(
     .where(owner, '=', organizationId)
     .where(stoodAt(at));
   return await count(asked);
-}
-
-/** The rows that were true at the instant, as far as the mirror had observed them by then. */
-export function readAsOf(reader: Reader, { organizationId, resource, at }: AsOf): AsyncIterable<Row> {
-  const { table, columns, order } = DATED[resource];
-  let asked = byName(reader)
-    .selectFrom(`${table}_history`)
-    .select(eb => [
-      ...columns.filter(name => name !== 'valid_to'),
-      // By then nobody knew when it ends.
-      eb.lit(null).as('valid_to'),
-      'amount_micro',
-    ])
-    .where('organization_id', '=', organizationId)
-    .where(stoodAt(at));
-  for (const column of order) asked = asked.orderBy(column, NULLS_FIRST);
-  return asked.stream(AT_ONCE);
 }
 
 export async function readOrganizationIds({ db }: Reader): Promise<string[]> {
