@@ -23,6 +23,9 @@ const GONE: Readonly<Record<string, readonly RegExp[]>> = {
     /\bforbidden_at\b/,
     /\bdoubtful\b/,
   ],
+  'as_of, last_answer_at, newest_delivery_id, changes_up_to, error_or_pause_code': [
+    /\b(complete_at|answered_at|delivery_id|last_change_number|last_error_code)\b/,
+  ],
   heartbeat: [/\bwatched_at\b/, /\bannounced_at\b/, /\bsigns? of life\b/i, /\blookout\b/i],
   job: [/\b(parked|buried|bury|buries|burial)\b/i, /--state (ready|claimed)\b/],
   ignored: [/\bset[_ -]aside\b/i],

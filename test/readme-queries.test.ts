@@ -158,7 +158,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
     await run('sync', '--full', '--resource', 'retirements');
     const [read] = await readRows(
       demo,
-      `SELECT min(complete_at) AS at FROM resource_states WHERE resource = 'retirements'`,
+      `SELECT min(as_of) AS at FROM resource_states WHERE resource = 'retirements'`,
     );
     expect(await proof(String(read?.['at']))).toMatchObject([now]);
   },

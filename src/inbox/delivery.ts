@@ -15,7 +15,7 @@ export interface NewDelivery {
   readonly organizationId: string | null;
   /** The signed text as it was sent, and its SHA-256 in hex. */
   readonly signedData: string;
-  readonly digest: string;
+  readonly sha256: string;
   /** Names of unsigned fields that contradicted the signed ones. */
   readonly contradictedFields: string | null;
   readonly verdict: Verdict;

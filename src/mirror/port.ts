@@ -14,7 +14,7 @@ export interface Task {
 /** The job of the inbox that makes a sync, and the newest delivery that this job answers. */
 export interface Cause {
   readonly jobId: number;
-  readonly deliveryId: number | null;
+  readonly newestDeliveryId: number | null;
 }
 
 interface Whose {
@@ -62,7 +62,7 @@ export interface Traffic {
   readonly requests: number;
   readonly bytes: number;
   /** When the latest answer had come, in milliseconds; absent or null where none came. */
-  readonly answeredAt?: number | null;
+  readonly lastAnswerAt?: number | null;
   /** Absent where none came. */
   readonly answer?: Answer | null;
   /** Rows to ask for a page from now on; null where as many are served as we ask for, absent where that is not known. */
@@ -219,7 +219,7 @@ export interface LastRead {
   readonly refusals: number;
   readonly attemptedAt: number | null;
   /** Start of the last complete read. */
-  readonly completeAt: number | null;
+  readonly dataAsOf: number | null;
   readonly durationMs: number;
   /** How often it is read where nothing announces a change; null for each round. */
   readonly everyMs: number | null;
@@ -249,7 +249,7 @@ export interface KnownResource {
   readonly organizationId: string;
   readonly resource: string;
   /** Start of its last complete read. */
-  readonly completeAt: string;
+  readonly dataAsOf: string;
   /** The delivery that was found to wait for it; null where none was. */
   readonly oldestUnreadAt: string | null;
 }

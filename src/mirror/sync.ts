@@ -50,9 +50,9 @@ export class Sync {
 
   static async begin(parts: SyncParts, request: SyncRequest, announced?: Announced): Promise<Sync> {
     const before = await parts.port.begin(request);
-    const completeAt = before.last?.completeAt ?? null;
+    const dataAsOf = before.last?.dataAsOf ?? null;
     const mayDrift = request.trigger === 'schedule' && DRIFTING.includes(request.resource);
-    const drifts = mayDrift && completeAt !== null && (await announced?.(completeAt)) === false;
+    const drifts = mayDrift && dataAsOf !== null && (await announced?.(dataAsOf)) === false;
     return new Sync(parts, request, before, drifts);
   }
 

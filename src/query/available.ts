@@ -28,7 +28,7 @@ export interface Warehouse extends Told {
   readonly installationId: string;
   readonly organizationName: string | null;
   /** Start of its last complete read; null before the first. */
-  readonly completeAt: string | null;
+  readonly asOf: string | null;
   readonly ageSeconds: number | null;
   readonly rows: number;
 }
@@ -88,7 +88,7 @@ function isAvailable({ state, reason, ageSeconds }: Warehouse, maxAgeSeconds: nu
 
 const UNREAD = {
   ...WAITING,
-  completeAt: null,
+  asOf: null,
   ageSeconds: null,
   rows: 0,
   error: null,
@@ -104,7 +104,7 @@ async function readWarehouses(reader: Reader, organizationId: string | null): Pr
     .select([
       'organization_id as organizationId',
       ...TOLD,
-      'complete_at as completeAt',
+      'as_of as asOf',
       'age_seconds as ageSeconds',
       'rows',
     ])

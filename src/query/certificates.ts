@@ -111,7 +111,7 @@ export async function readCoverage(
     )
     .where(eb => eb.and(organizationId === null ? [] : [eb('f.organization_id', '=', organizationId)]))
     .where(eb => eb.and(resources === null ? [] : [eb('f.resource', 'in', [...resources, '*'])]))
-    .select(['f.organization_id', 'f.resource', 'f.state', 's.first_complete_at', 'f.complete_at', 'f.rows'])
+    .select(['f.organization_id', 'f.resource', 'f.state', 's.first_complete_at', 'f.as_of', 'f.rows'])
     .orderBy('f.organization_id', NULLS_FIRST)
     .orderBy('f.resource')
     .execute();

@@ -41,7 +41,7 @@ export async function readReadable({ db }: Reader): Promise<ReadList[]> {
     .selectFrom('freshness as f')
     .innerJoin('installations as i', 'i.organization_id', 'f.organization_id')
     .where('i.state', '=', 'active')
-    .where('f.complete_at', 'is not', null)
+    .where('f.as_of', 'is not', null)
     .where('f.state', 'not in', UNREADABLE)
     .groupBy(['f.organization_id', 'f.resource'])
     .select(eb => [
@@ -59,7 +59,7 @@ export async function readNotCompared({ db }: Reader) {
   return await db
     .selectFrom('coverage as c')
     .leftJoin('freshness as f', 'f.organization_id', 'c.organization_id')
-    .where(eb => eb.or([eb('f.complete_at', 'is', null), eb('f.state', 'in', UNREADABLE)]))
+    .where(eb => eb.or([eb('f.as_of', 'is', null), eb('f.state', 'in', UNREADABLE)]))
     .where(eb => eb.or([eb('f.resource', 'is', null), eb('f.resource', 'in', [...LIST_RESOURCES, '*'])]))
     .select(eb => [
       'c.organization_id',

@@ -5,10 +5,7 @@ import type { Tables } from './contract/tables.js';
 type State = Tables['resource_states'];
 
 export interface LastReadRow
-  extends Pick<
-    State,
-    'refusals' | 'attempted_at' | 'complete_at' | 'duration_ms' | 'page_size' | 'every_seconds'
-  > {
+  extends Pick<State, 'refusals' | 'attempted_at' | 'as_of' | 'duration_ms' | 'page_size' | 'every_seconds'> {
   readonly declined: LastRead['declined'];
   readonly is_strange: boolean | number;
 }
@@ -21,7 +18,7 @@ export interface OpeningRow
 export const LAST_READ = `CASE
     WHEN not_offered_at IS NOT NULL THEN 'not_offered'
     WHEN no_permission_at IS NOT NULL AND refusals > 0 THEN 'refused'
-  END AS declined, refusals, attempted_at, complete_at, duration_ms, page_size, every_seconds,
+  END AS declined, refusals, attempted_at, as_of, duration_ms, page_size, every_seconds,
   answer_text IS NOT NULL AS is_strange`;
 
 export const OPENING = `rows, open_sync, doubted_at, doubted, stamp_at, owner_named, ${LAST_READ}`;
@@ -31,7 +28,7 @@ export function lastReadOf(row: LastReadRow): LastRead {
     declined: row.declined,
     refusals: row.refusals,
     attemptedAt: milliseconds(row.attempted_at),
-    completeAt: milliseconds(row.complete_at),
+    dataAsOf: milliseconds(row.as_of),
     durationMs: row.duration_ms ?? 0,
     everyMs: row.every_seconds === null ? null : row.every_seconds * 1000,
     isStrange: Boolean(row.is_strange),
@@ -57,7 +54,9 @@ export function endingColumns({ request }: OpenSync, ending: Ending) {
   const isWhole = state === 'complete';
   return {
     /** A retry that answers none of itself leaves what failed before it as it is. */
-    is_for_webhook: Number(request.trigger === 'delivery' || typeof request.cause?.deliveryId === 'number'),
+    is_for_webhook: Number(
+      request.trigger === 'delivery' || typeof request.cause?.newestDeliveryId === 'number',
+    ),
     error_code: fault?.code ?? null,
     error: fault?.message ?? null,
     duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt) : null,
@@ -71,7 +70,7 @@ export function endingColumns({ request }: OpenSync, ending: Ending) {
     answer_status: answer?.status ?? null,
     answer_form: answer?.form ?? null,
     answer_text: text(answer?.text ?? null),
-    answered_at: answer === null ? null : formatInstant(answer.at),
+    last_answer_at: answer === null ? null : formatInstant(answer.at),
   };
 }
 
@@ -79,7 +78,7 @@ export type EndingColumns = ReturnType<typeof endingColumns>;
 
 /** What a sync says of who asked for it. */
 export function causeColumns(cause: Cause | undefined) {
-  return { job_id: cause?.jobId ?? null, delivery_id: cause?.deliveryId ?? null };
+  return { job_id: cause?.jobId ?? null, newest_delivery_id: cause?.newestDeliveryId ?? null };
 }
 
 function milliseconds(instant: string | null): number | null {

@@ -29,6 +29,6 @@ export function createPerform(context: Context): Perform {
 
 async function withCause({ inbox }: Context, atWork: JobAtWork): Promise<CausedJob> {
   const { job } = atWork;
-  const deliveryId = await inbox.newestDelivery(job);
-  return { ...atWork, cause: { jobId: job.id, deliveryId }, wish: readWish(job.payload) };
+  const newestDeliveryId = await inbox.newestDelivery(job);
+  return { ...atWork, cause: { jobId: job.id, newestDeliveryId }, wish: readWish(job.payload) };
 }

@@ -98,7 +98,7 @@ function isDue(situation: Situation, resource: Resource): boolean {
   if (before.declined !== null) return reaccepted.has(resource) || isDoubted(situation, before);
   if (wish.full || wish.resources !== null) return true;
   if (trigger !== 'schedule') return true;
-  const restMs = since(before.completeAt, now) - before.durationMs;
+  const restMs = since(before.dataAsOf, now) - before.durationMs;
   if (restMs < before.durationMs * REST_FACTOR) return false;
   return situation.announced.has(resource) || isItsTurn(before, situation);
 }
@@ -108,14 +108,14 @@ function isDue(situation: Situation, resource: Resource): boolean {
  * time are not always. A read that failed since is made up for.
  */
 function isItsTurn(
-  { completeAt, attemptedAt, everyMs }: LastRead,
+  { dataAsOf, attemptedAt, everyMs }: LastRead,
   { now, organizationId }: Situation,
 ): boolean {
-  if (everyMs === null || completeAt === null || (attemptedAt ?? 0) > completeAt) return true;
-  const ageMs = since(completeAt, now);
+  if (everyMs === null || dataAsOf === null || (attemptedAt ?? 0) > dataAsOf) return true;
+  const ageMs = since(dataAsOf, now);
   if (ageMs < everyMs / 2 || ageMs >= everyMs) return ageMs >= everyMs;
   const turnOf = (at: number) => Math.floor((at - offsetInInterval(organizationId, everyMs)) / everyMs);
-  return turnOf(now) > turnOf(completeAt);
+  return turnOf(now) > turnOf(dataAsOf);
 }
 
 /** Whether to ask once more for what was declined. */
@@ -124,8 +124,8 @@ function isDoubted({ trigger, now }: Situation, before: LastRead): boolean {
 }
 
 /** What was never offered is looked at daily. A refusal is believed ever longer, by a delivery for a minute only. */
-function believedMs({ declined, refusals, completeAt }: LastRead, trigger: string): number {
-  if (declined === 'not_offered' && completeAt === null) return DAY_MS;
+function believedMs({ declined, refusals, dataAsOf }: LastRead, trigger: string): number {
+  if (declined === 'not_offered' && dataAsOf === null) return DAY_MS;
   if (trigger === 'delivery') return MINUTE_MS;
   return Math.min(MINUTE_MS * 2 ** Math.max(0, refusals - 1), DAY_MS);
 }

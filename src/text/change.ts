@@ -8,7 +8,7 @@ interface Told<Columns, Names> {
   readonly organization_id: string | null;
   readonly organization_name: string | null;
   readonly resource: string;
-  readonly id: string;
+  readonly row_id: string;
   readonly change: 'added' | 'changed' | 'removed';
   readonly before: Columns | null;
   readonly after: Columns | null;
@@ -16,7 +16,7 @@ interface Told<Columns, Names> {
   readonly sync_id: number;
   readonly trigger: string | null;
   readonly job_id: number | null;
-  readonly delivery_id: number | null;
+  readonly newest_delivery_id: number | null;
 }
 
 /** A change as the view `changes` has it. */
@@ -55,7 +55,7 @@ export function wordsOf(change: Change): string {
 }
 
 /** Who or what is behind it, as far as that is known. */
-function causeOf({ delivery_id: delivery, trigger, sync_id: sync }: Change): string {
+function causeOf({ newest_delivery_id: delivery, trigger, sync_id: sync }: Change): string {
   if (delivery !== null) return ` (delivery ${delivery})`;
   return trigger === null ? ` (sync ${sync})` : ` (${trigger})`;
 }
@@ -68,7 +68,7 @@ const WORDS: Readonly<Record<string, (change: Change) => string>> = {
 };
 
 function retirementWords(change: Change): string {
-  const { change: kind, before, after, id, observed_at: observedAt } = change;
+  const { change: kind, before, after, row_id: id, observed_at: observedAt } = change;
   if (kind === 'changed') return general(change);
   const cells = after ?? before ?? {};
   const what = `${amountOf(cells)} ${creditName(cells)}${forWhom(cells)}`;
@@ -91,7 +91,7 @@ function creditWords(change: Change): string {
   return from === to ? `${what}: ${moves(change)}` : `${what}: ${from} → ${to}`;
 }
 
-function certificateWords({ id, change, before, after }: Change): string {
+function certificateWords({ row_id: id, change, before, after }: Change): string {
   const [from, to] = [before, after].map(cells => text(cells?.['sha256'])?.slice(0, 12));
   if (change === 'added') return `certificate of retirement ${id} stored: sha256 ${to}`;
   if (change === 'removed') return `certificate of retirement ${id} went with it: sha256 ${from}`;
@@ -101,7 +101,7 @@ function certificateWords({ id, change, before, after }: Change): string {
 function general(change: Change): string {
   const noun = NOUNS[change.resource] ?? change.resource;
   const name = text((change.after ?? change.before ?? {})['full_name']);
-  const what = `${noun} ${name === null ? change.id : shortName(name)}`;
+  const what = `${noun} ${name === null ? change.row_id : shortName(name)}`;
   return change.change === 'changed' ? `${what}: ${moves(change)}` : `${what} ${change.change}`;
 }
 

@@ -4,10 +4,10 @@ export interface ReadBehind {
   readonly trigger: string;
   readonly state: string;
   readonly started_at: string;
-  readonly answered_at: string | null;
+  readonly last_answer_at: string | null;
   readonly finished_at: string | null;
   readonly job_id: number | null;
-  readonly delivery_id: number | null;
+  readonly newest_delivery_id: number | null;
   /** Null where the delivery is older than the retention, and where none asked. */
   readonly delivery: { readonly event: string | null; readonly received_at: string } | null;
 }
@@ -55,13 +55,13 @@ export function firstSeen({ first_seen_at: at, dated_at: datedAt }: Seen): strin
 }
 
 function doneBy(what: string, sync: ReadBehind): string {
-  const answered = sync.answered_at === null ? '' : `, answered ${sync.answered_at}`;
+  const answered = sync.last_answer_at === null ? '' : `, answered ${sync.last_answer_at}`;
   const ended =
     sync.finished_at === null ? ', and has not ended' : `, ended ${sync.finished_at} (${sync.state})`;
   return `${what} by sync ${sync.id}: asked ${sync.started_at}${answered}${ended}. ${askedBy(sync)}`;
 }
 
-function askedBy({ trigger, job_id: job, delivery_id: id, delivery }: ReadBehind): string {
+function askedBy({ trigger, job_id: job, newest_delivery_id: id, delivery }: ReadBehind): string {
   const work = job === null ? '' : ` It was job ${job}.`;
   if (id === null) return `What asked for it: ${trigger}.${work}`;
   const came =

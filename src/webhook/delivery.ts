@@ -42,8 +42,8 @@ export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOp
   if (secretIndex === -1) return { verdict: 'rejected', status: 401, detail: 'the signature is not valid' };
   const signed = readSigned(signedData, outer, appId);
   const verdict = signed.reason === null ? 'accepted' : 'ignored';
-  const digest = hash('sha256', signedData);
-  return { verdict, delivery: { ...signed, verdict, signedData, digest, secretIndex } };
+  const sha256 = hash('sha256', signedData);
+  return { verdict, delivery: { ...signed, verdict, signedData, sha256, secretIndex } };
 }
 
 function reject(detail: string): Opened {

@@ -137,7 +137,7 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
   const stranger = start('worker', { REGISTRY_PRIVATE_KEY_FILE: '', REGISTRY_PRIVATE_KEY: wrongKey });
   await stranger.line(line => line['msg'] === 'working');
   answers.push(['a post before a wrong key', await post('installed', installation, PROCFILE_SECRET)]);
-  const refused = "SELECT 1 FROM jobs WHERE last_error_code = 'unauthorized'";
+  const refused = "SELECT 1 FROM jobs WHERE error_or_pause_code = 'unauthorized'";
   await expect.poll(() => processes.rows(refused), PATIENCE).not.toEqual([]);
 
   const places = [...answers, ...(await readEverything())];

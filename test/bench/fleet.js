@@ -157,7 +157,7 @@ function openBooks(dataDir) {
     )
     .pluck();
   const complete = mirror
-    .prepare("SELECT count(*) FROM resource_states WHERE resource = 'warehouse' AND complete_at IS NOT NULL")
+    .prepare("SELECT count(*) FROM resource_states WHERE resource = 'warehouse' AND as_of IS NOT NULL")
     .pluck();
   return {
     isListed: () => listed.get() > 0,

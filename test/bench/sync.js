@@ -220,7 +220,7 @@ async function measureLatency(folder) {
   const mirror = new Database(join(dataDir, 'mirror.db'), { readonly: true });
   for (const installation of world.installations) await post(receiver.url, secret, world, installation);
   const count = mirror
-    .prepare("SELECT count(*) FROM resource_states WHERE resource = 'projects' AND complete_at IS NOT NULL")
+    .prepare("SELECT count(*) FROM resource_states WHERE resource = 'projects' AND as_of IS NOT NULL")
     .pluck();
   await until(() => count.get() === world.installations.length, 60_000);
   const warehouse = mirror

@@ -91,7 +91,7 @@ test('a list that nobody can read any more is not known after its last complete 
   const list = (at: string) =>
     runCommand(['retirements', 'list', '--as-of', at], { env: { DATA_DIR: folder }, now: () => clock.at });
   expect((await list('now')).stdout).toContain('second');
-  await db.change("UPDATE resource_states SET no_permission_at = complete_at WHERE resource = 'retirements'");
+  await db.change("UPDATE resource_states SET no_permission_at = as_of WHERE resource = 'retirements'");
   const until = 'retirements: not known after 2026-05-04T14:00:00.000Z';
   for (const asked of [await list('now'), await ask('now')]) {
     expect(asked).toMatchObject({ exitCode: 3, stdout: '' });

@@ -58,11 +58,11 @@ async function json(...words: string[]): Promise<Answer> {
 async function makeTrouble(): Promise<void> {
   const state = (change: string) => `UPDATE resource_states SET ${change} WHERE resource = 'warehouse'`;
   await mirror.change(
-    `${state("outcome = 'failed', error = 'it answered 500', failing_since = complete_at, webhook_failed = 1")} AND organization_id = ?`,
+    `${state("outcome = 'failed', error = 'it answered 500', failing_since = as_of, webhook_failed = 1")} AND organization_id = ?`,
     failing,
   );
   await mirror.change("UPDATE installations SET state = 'suspended' WHERE organization_id = ?", suspended);
-  await mirror.change(`${state('doubted_at = complete_at')} AND organization_id = ?`, doubted);
+  await mirror.change(`${state('doubted_at = as_of')} AND organization_id = ?`, doubted);
 }
 
 async function held(): Promise<{ rows: number; micro: number }> {
@@ -143,9 +143,9 @@ test('--max-age sells what was read completely within it, but nothing suspended,
   const { rows, left_out } = await json('--max-age', '30m');
   expect(left_out.map(each => each.reason).toSorted()).toEqual(['removals_unconfirmed', 'suspended']);
   expect(rows.map(row => row.organization_id)).toContain(failing);
-  await mirror.change("UPDATE resource_states SET complete_at = '2026-01-01T00:00:00.000Z'");
+  await mirror.change("UPDATE resource_states SET as_of = '2026-01-01T00:00:00.000Z'");
   expect((await json('--max-age', '30m')).rows).toEqual([]);
-  await mirror.change("UPDATE resource_states SET complete_at = '2999-01-01T00:00:00.000Z'");
+  await mirror.change("UPDATE resource_states SET as_of = '2999-01-01T00:00:00.000Z'");
   expect((await json('--max-age', '30m')).rows).toEqual([]);
   expect(await run('--max-age', 'soon')).toMatchObject({ exitCode: 2, stdout: '' });
 });

@@ -108,7 +108,7 @@ test('--json has the row before and after, and the names of the columns that dif
   const told = JSON.parse((await ask('--resource', 'warehouse', '--json')).stdout);
   expect(told[1]).toMatchObject({
     resource: 'warehouse',
-    id: 'c-1',
+    row_id: 'c-1',
     change: 'changed',
     before: { amount_exact: '184.25', amount_micro: 184_250_000 },
     after: { amount_exact: '182.25', amount_micro: 182_250_000 },
@@ -116,7 +116,7 @@ test('--json has the row before and after, and the names of the columns that dif
     trigger: 'delivery',
   });
   const csv = (await ask('--resource', 'warehouse', '--csv')).stdout.split('\n');
-  expect(csv[0]).toMatch(/^number,observed_at,.*,delivery_id$/);
+  expect(csv[0]).toMatch(/^number,observed_at,.*,newest_delivery_id$/);
   expect(csv).toHaveLength(4);
 });
 

@@ -179,7 +179,7 @@ describe('doctor', () => {
     );
     expect(told).toContainEqual(expect.stringMatching(/^warehouse: 200, a list, /));
     await demo.change(
-      `UPDATE resource_states SET answer_status = 404, answer_form = 'none', not_offered_at = answered_at
+      `UPDATE resource_states SET answer_status = 404, answer_form = 'none', not_offered_at = last_answer_at
        WHERE resource = 'addresses'`,
     );
     const after = await findings();
@@ -318,7 +318,7 @@ describe('doctor', () => {
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const [, id = ''] = demo.organizationIds;
     await demo.change(
-      "UPDATE resource_states SET complete_at = ? WHERE organization_id = ? AND resource = 'addresses'",
+      "UPDATE resource_states SET as_of = ? WHERE organization_id = ? AND resource = 'addresses'",
       minutesAgo(10),
       id,
     );

@@ -37,7 +37,7 @@ test('a row is shown with the read that showed it first, the last that saw it so
   expect(told).toMatchObject({
     row: { beneficiary: 'Harbour Ferries', valid_from: '2026-05-04T12:00:00.000Z' },
     document: AS_MADE.document,
-    shown_by: { trigger: 'delivery', started_at: '2026-05-04T12:00:00.000Z', delivery_id: null },
+    shown_by: { trigger: 'delivery', started_at: '2026-05-04T12:00:00.000Z', newest_delivery_id: null },
     last_seen_at: '2026-05-04T12:10:00.000Z',
     until: '2026-05-04T12:20:00.000Z',
     ended_by: { started_at: '2026-05-04T12:20:00.000Z' },

@@ -410,7 +410,7 @@ describe('--out', () => {
       asked: { command: 'retirements list', year: '2025' },
     });
     expect(about.coverage).toContainEqual(
-      expect.objectContaining({ resource: 'retirements', state: 'fresh', complete_at: expect.any(String) }),
+      expect.objectContaining({ resource: 'retirements', state: 'fresh', as_of: expect.any(String) }),
     );
     for (const name of [file, `${file}.json`]) expect(statSync(name).mode & 0o777).toBe(0o600);
     const again = await run('available', '--out', file);
@@ -460,7 +460,7 @@ describe('snapshot', () => {
       registry: expect.stringContaining('127.0.0.1'),
     });
     expect(about.coverage).toContainEqual(
-      expect.objectContaining({ resource: 'warehouse', state: 'fresh', complete_at: expect.any(String) }),
+      expect.objectContaining({ resource: 'warehouse', state: 'fresh', as_of: expect.any(String) }),
     );
     expect(statSync(`${file}.json`).mode & 0o777).toBe(0o600);
     rmSync(file);

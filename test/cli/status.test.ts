@@ -114,11 +114,11 @@ test('an organization whose permission was taken away is not called fresh: its r
   expect(inventory).toMatchObject({
     state: 'no_access',
     reason: 'no_permission',
-    complete_at: expect.any(String),
+    as_of: expect.any(String),
   });
   expect(text).toMatch(/ no access \(no permission\) /);
   expect(text).toContain(
-    `inventory: no access (no permission): its ${inventory.rows} rows are those of ${inventory.complete_at}, and nothing later is known`,
+    `inventory: no access (no permission): its ${inventory.rows} rows are those of ${inventory.as_of}, and nothing later is known`,
   );
 });
 

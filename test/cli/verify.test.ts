@@ -59,7 +59,7 @@ test('what nobody can read is said not to be compared, and where that is everyth
   );
   const resource = 'inventory';
   const of = `organization_id = '${String(id)}' AND resource = '${resource}'`;
-  await demo.change(`UPDATE resource_states SET no_permission_at = complete_at WHERE ${of}`);
+  await demo.change(`UPDATE resource_states SET no_permission_at = as_of WHERE ${of}`);
   const some = await run('--against-registry', '--json');
   expect(some).toMatchObject({ exitCode: 0 });
   expect(some.stderr).toContain(`Not compared: ${String(name)}, inventory: no access (no permission).`);
@@ -231,11 +231,11 @@ const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
   ],
   [
     'what was read completely was read by a sync that says so',
-    "UPDATE resource_states SET complete_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE resource = 'retirements'",
+    "UPDATE resource_states SET as_of = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE resource = 'retirements'",
   ],
   [
     'no resource was read in the future',
-    "UPDATE resource_states SET complete_at = '2999-01-01T00:00:00.000Z' WHERE resource = 'warehouse'",
+    "UPDATE resource_states SET as_of = '2999-01-01T00:00:00.000Z' WHERE resource = 'warehouse'",
   ],
   [
     'the counter of organization fits its rows',
@@ -267,10 +267,13 @@ const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
   ],
   ['a remembered page holds whole version numbers', "UPDATE read_pages SET versions = x'00'"],
   ['no claim that the mirror has seen is above the counter of the inbox', 'UPDATE fences SET claim = 1e9'],
-  ['a signed text is what its digest says', "UPDATE inbox.signed_texts SET signed_data = signed_data || 'A'"],
   [
-    'a delivery has the digest of its signed text, as long as that is kept',
-    "UPDATE inbox.deliveries SET digest = 'another'",
+    'a signed text is what its SHA-256 says',
+    "UPDATE inbox.signed_texts SET signed_data = signed_data || 'A'",
+  ],
+  [
+    'a delivery has the SHA-256 of its signed text, as long as that is kept',
+    "UPDATE inbox.deliveries SET signed_text_sha256 = 'another'",
   ],
   ['no delivery came in the future', "UPDATE inbox.deliveries SET received_at = '2999-01-01T00:00:00.000Z'"],
 ];

@@ -60,9 +60,9 @@ test('older ones are a page further, each shown once, and the files hold all of 
     seen.push(...Array.from(shown.matchAll(/href="\/retirements\/([^"]+)"/g), ([, id = '']) => id));
     address = /href="([^"]+)" rel="next"/.exec(shown)?.[1]?.replaceAll('&amp;', '&') ?? null;
   }
-  const rows: { id: string }[] = JSON.parse(await page('/changes.json?resource=retirements'));
+  const rows: { row_id: string }[] = JSON.parse(await page('/changes.json?resource=retirements'));
   expect(seen).toHaveLength(250);
-  expect(seen).toEqual(rows.map(({ id }) => id).toReversed());
+  expect(seen).toEqual(rows.map(row => row.row_id).toReversed());
   expect((await page('/changes.csv?resource=retirements')).split('\n')).toHaveLength(252);
 });
 

@@ -80,7 +80,7 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   query: [
     ['SELECT * FROM retirements_history ORDER BY version'],
     ['SELECT * FROM reservations ORDER BY version'],
-    ['SELECT resource, state, complete_at, rows, error FROM freshness ORDER BY organization_id, resource'],
+    ['SELECT resource, state, as_of, rows, error FROM freshness ORDER BY organization_id, resource'],
     ["SELECT NULL AS missing, '' AS empty, 9007199254740993 AS large, -1 AS less, 'é\n\"' AS text"],
     ['SELECT id, received_at, duplicates FROM deliveries ORDER BY id'],
     ['SELEC 1'],

@@ -227,7 +227,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await claim(box, now)).toEqual([]);
       expect(await box.job(id)).toMatchObject({
         state: 'failed',
-        last_error_code: 'never_finished',
+        error_or_pause_code: 'never_finished',
         last_error: 'started 10 times, and its process never came back',
         finished_at: new Date(now).toISOString(),
       });

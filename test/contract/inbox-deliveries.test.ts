@@ -16,7 +16,7 @@ async function unfinished(box: Box, running: readonly ClaimedJob[], now: number)
 }
 
 function textOf(name: string) {
-  return { signedData: name, digest: createHash('sha256').update(name).digest('hex') };
+  return { signedData: name, sha256: createHash('sha256').update(name).digest('hex') };
 }
 
 describe.each(ENGINES)('$name', ({ store }) => {
@@ -30,7 +30,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
         received_at: '2026-05-04T12:00:00.000Z',
         event: 'warehouseTransaction',
         installation_id: 'installation-1',
-        digest: textOf('one').digest,
+        signed_text_sha256: textOf('one').sha256,
         signed_text_id: 1,
         contradicted_fields: null,
         verdict: 'accepted',
@@ -110,7 +110,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     await accept([acceptedDelivery(textOf('a'))], NOON);
     expect(await kept.db.column('SELECT signed_data FROM signed_texts')).toEqual(['a']);
     const before = only(await at(NOON).signedTexts(0, 9));
-    await kept.db.change("UPDATE signed_texts SET digest = 'another digest', signed_data = 'another'");
+    await kept.db.change("UPDATE signed_texts SET sha256 = 'another', signed_data = 'another'");
     const later = NOON + 61_000;
     await accept([acceptedDelivery({ ...textOf('a'), receivedAt: later })], later);
     expect(await at(later).signedTexts(before.id, 9)).toMatchObject([{ signedData: 'a' }]);

@@ -85,9 +85,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
         const accept = acceptIn(kept);
         const seen = new Map<string, ReturnType<Accept>>();
         return (deliveries, now) => {
-          const digest = deliveries[0]?.digest ?? '';
-          const stored = seen.get(digest) ?? accept(deliveries, now);
-          seen.set(digest, stored);
+          const sha256 = deliveries[0]?.sha256 ?? '';
+          const stored = seen.get(sha256) ?? accept(deliveries, now);
+          seen.set(sha256, stored);
           return stored;
         };
       },
@@ -96,7 +96,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
         const accept = acceptIn(kept);
         return (deliveries, now) =>
           accept(
-            deliveries.map(each => ({ ...each, installationId: `of ${each.digest}`, organizationId: null })),
+            deliveries.map(each => ({ ...each, installationId: `of ${each.sha256}`, organizationId: null })),
             now,
           );
       },

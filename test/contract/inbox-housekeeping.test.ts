@@ -36,7 +36,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const inbox = boxIn(kept);
       const text = (name: string) => ({
         signedData: name,
-        digest: createHash('sha256').update(name).digest('hex'),
+        sha256: createHash('sha256').update(name).digest('hex'),
       });
       const arrive = (name: string, now: number) =>
         inbox.accept(

@@ -38,7 +38,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const first = await box.enqueue(job('1'), NOON);
       const held = only(await box.claim({ ...LEASE, now: NOON }));
       expect(await box.pause(held, NOON + 60_000, ERROR, NOON)).toBe(true);
-      expect(await box.job(first)).toMatchObject({ state: 'paused', last_error_code: 'unavailable' });
+      expect(await box.job(first)).toMatchObject({ state: 'paused', error_or_pause_code: 'unavailable' });
       expect(await box.enqueue(job('1'), NOON + 5000)).toBe(first);
       expect(await box.job(first)).toMatchObject({ state: 'waiting', attempts: 0 });
     });

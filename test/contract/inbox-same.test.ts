@@ -21,13 +21,13 @@ interface History {
 
 /** Ids differ where an engine leaves numbers out: each is told by its place among those of its table. */
 const TABLES: Readonly<Record<string, string>> = {
-  deliveries: `SELECT row_number() OVER (ORDER BY id) AS id, received_at, event, installation_id, digest,
+  deliveries: `SELECT row_number() OVER (ORDER BY id) AS id, received_at, event, installation_id, signed_text_sha256,
     (SELECT count(*) FROM signed_texts AS t WHERE t.id <= signed_text_id) AS text, contradicted_fields, verdict, reason,
     secret_index, (SELECT count(*) FROM jobs AS j WHERE j.id <= job_id) AS job, duplicates, last_received_at, unread_duplicate_at
     FROM deliveries ORDER BY id`,
-  signed_texts: 'SELECT digest, last_received_at, signed_data FROM signed_texts ORDER BY id',
+  signed_texts: 'SELECT sha256, last_received_at, signed_data FROM signed_texts ORDER BY id',
   jobs: `SELECT kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at,
-    claimed_until, claim, started_at, finished_at, created_at, last_error_code, last_error, outcome,
+    claimed_until, claim, started_at, finished_at, created_at, error_or_pause_code, last_error, outcome,
     (SELECT count(*) FROM jobs AS j WHERE j.id <= jobs.merged_into) AS merged_into, only_duplicates_asked FROM jobs ORDER BY id`,
   claims: 'SELECT last FROM claims',
 };
@@ -59,7 +59,7 @@ const organizationOf = (installation: number): string => `organization-${install
 function deliveryOf(random: () => number, index: number): Arrived {
   const isAside = random() < 0.2;
   return acceptedDelivery({
-    digest: String(index).repeat(64),
+    sha256: String(index).repeat(64),
     installationId: `installation-${index % INSTALLATIONS}`,
     organizationId: random() < 0.5 ? organizationOf(index % INSTALLATIONS) : null,
     ...(isAside && { verdict: 'ignored', reason: 'other_app' }),

@@ -30,7 +30,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
         attempts: 1,
         run_at: new Date(NOON + 5 * SECOND).toISOString(),
         claimed_until: null,
-        last_error_code: 'unavailable',
+        error_or_pause_code: 'unavailable',
         last_error: 'answered 503',
       });
       expect(await claimOne(box, NOON + 5 * SECOND)).toMatchObject({ id: held.id, attempts: 2 });
@@ -81,7 +81,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
         state: 'waiting',
         attempts: 1,
         run_at: new Date(NOON + 30 * SECOND).toISOString(),
-        last_error_code: 'unavailable',
+        error_or_pause_code: 'unavailable',
       });
     });
 

@@ -10,7 +10,7 @@ const AS_OF = ['warehouse_credits', 'retirements', 'projects', 'installations'] 
 interface Change {
   readonly number: number;
   readonly resource: string;
-  readonly id: string;
+  readonly row_id: string;
   readonly change: string;
   readonly observed_at: string;
   readonly before: string | null;
@@ -38,7 +38,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         told.map(({ number, shows }) => [number, shows === null]),
       );
       const copy = new Map<string, string>();
-      for (const { resource, id, change: kind, before, after } of seen) {
+      for (const { resource, row_id: id, change: kind, before, after } of seen) {
         const place = `${resource} ${id}`;
         expect([kind, before]).toEqual([kindOf(copy.get(place), after), copy.get(place) ?? null]);
         if (after === null) copy.delete(place);
@@ -57,17 +57,15 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await stage();
     const { change } = changing(scene, 4);
     for (let step = 0; step < STEPS; step += 1) await change();
-    const syncs = await scene.db.rows<{ newest: number; last_change_number: number | null }>(
-      `SELECT max(c.number) AS newest, max(r.last_change_number) AS last_change_number FROM changes AS c
+    const syncs = await scene.db.rows<{ newest: number; changes_up_to: number | null }>(
+      `SELECT max(c.number) AS newest, max(r.changes_up_to) AS changes_up_to FROM changes AS c
        JOIN syncs AS r ON r.id = c.sync_id GROUP BY r.id`,
     );
     expect(syncs.length).toBeGreaterThan(10);
-    expect(syncs.filter(({ newest, last_change_number: last }) => last === null || newest > last)).toEqual(
-      [],
-    );
+    expect(syncs.filter(({ newest, changes_up_to: last }) => last === null || newest > last)).toEqual([]);
     expect(
       await scene.db.rows(
-        'SELECT id FROM syncs WHERE (last_change_number IS NULL) <> (rows_added + rows_changed + rows_removed = 0)',
+        'SELECT id FROM syncs WHERE (changes_up_to IS NULL) <> (rows_added + rows_changed + rows_removed = 0)',
       ),
     ).toEqual([]);
   });

@@ -298,7 +298,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await first.finish({ ...TRAFFIC, total: 11 });
     expect(await stateOf(db)).toEqual({
       first_complete_at: '2026-05-04T12:00:10.000Z',
-      complete_at: '2026-05-04T12:00:00.000Z',
+      as_of: '2026-05-04T12:00:00.000Z',
       read_at: '2026-05-04T12:00:00.000Z',
       stamp_at: '2026-05-04T12:00:09.000Z',
     });
@@ -435,7 +435,7 @@ function begin({ mirror, clock }: Pick<Stage, 'mirror' | 'clock'>) {
 }
 
 async function stateOf(db: Stage['db']) {
-  return await db.row(`SELECT first_complete_at, complete_at, read_at, stamp_at FROM resource_states
+  return await db.row(`SELECT first_complete_at, as_of, read_at, stamp_at FROM resource_states
        WHERE resource = 'retirements'`);
 }
 

@@ -11,9 +11,9 @@ const ORGANIZATIONS = 9;
 const TURNS = [
   "UPDATE resource_states SET outcome = 'failed'",
   "UPDATE resource_states SET no_permission_at = '2026-05-04T12:00:00.000Z'",
-  "UPDATE resource_states SET not_offered_at = '2026-05-04T12:00:00.000Z', complete_at = NULL",
-  'UPDATE resource_states SET complete_at = NULL',
-  "UPDATE resource_states SET complete_at = '2026-05-04T12:00:00.000Z'",
+  "UPDATE resource_states SET not_offered_at = '2026-05-04T12:00:00.000Z', as_of = NULL",
+  'UPDATE resource_states SET as_of = NULL',
+  "UPDATE resource_states SET as_of = '2026-05-04T12:00:00.000Z'",
   'UPDATE resource_states SET rows = 5 - rows',
 ];
 const WHOLE = [

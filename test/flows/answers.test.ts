@@ -198,7 +198,7 @@ test('T38 an app that is no longer known is paused where people see it, and is n
   await program.inbox.enqueue([await lookJob(organizationId, program)]);
   await program.rest();
   const paused = await program.rows("SELECT * FROM jobs WHERE state = 'paused'");
-  expect(paused).toMatchObject([{ last_error_code: 'unauthorized' }]);
+  expect(paused).toMatchObject([{ error_or_pause_code: 'unauthorized' }]);
   expect(calls('') - before).toBeLessThanOrEqual(3);
   faults.clear();
   await program.reconcile();
@@ -213,7 +213,7 @@ test('T38 a paused job finds out by itself that the app is known again, and show
   await program.rest();
   const state = () => program.row('SELECT * FROM jobs WHERE id = ?', id ?? 0);
   for (const attempts of [1, 2, 3]) {
-    expect(await state()).toMatchObject({ state: 'paused', attempts, last_error_code: 'unauthorized' });
+    expect(await state()).toMatchObject({ state: 'paused', attempts, error_or_pause_code: 'unauthorized' });
     if (attempts === 3) faults.clear();
     program.time.move(5 * 60_000);
     await program.worker().idle();

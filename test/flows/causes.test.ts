@@ -7,13 +7,13 @@ interface Sync {
   readonly resource: string;
   readonly trigger: string;
   readonly job_id: number | null;
-  readonly delivery_id: number | null;
+  readonly newest_delivery_id: number | null;
 }
 
 async function syncsAfter(program: Program, id: unknown): Promise<Sync[]> {
-  const columns = 'resource, trigger, job_id, delivery_id';
+  const columns = 'resource, trigger, job_id, newest_delivery_id';
   const asSync = (row: unknown): Sync =>
-    Object.assign({ resource: '', trigger: '', job_id: null, delivery_id: null }, row);
+    Object.assign({ resource: '', trigger: '', job_id: null, newest_delivery_id: null }, row);
   return (await program.rows(`SELECT ${columns} FROM syncs WHERE id > ? ORDER BY id`, Number(id))).map(
     asSync,
   );
@@ -31,7 +31,7 @@ test('each sync names the job that made it, and the newest delivery that this jo
   const newest = await program.row("SELECT * FROM deliveries WHERE verdict = 'accepted' ORDER BY id DESC");
   const syncs = (await syncsAfter(program, before)).filter(({ trigger }) => trigger === 'delivery');
   expect(syncs.map(({ resource }) => resource)).toContain('retirements');
-  expect(syncs.at(-1)).toMatchObject({ job_id: newest?.['job_id'], delivery_id: newest?.['id'] });
+  expect(syncs.at(-1)).toMatchObject({ job_id: newest?.['job_id'], newest_delivery_id: newest?.['id'] });
   for (const { job_id: jobId } of syncs) {
     expect(await program.value('SELECT kind FROM jobs WHERE id = ?', jobId)).toBe('installation');
   }
@@ -48,7 +48,7 @@ test('a sync that no delivery had asked for names its job alone, the row of an i
   expect(new Set(syncs.map(({ resource }) => resource))).toEqual(
     new Set(['certificates', 'projects', ...LISTS]),
   );
-  expect(syncs.filter(sync => sync.delivery_id !== null)).toEqual([]);
+  expect(syncs.filter(sync => sync.newest_delivery_id !== null)).toEqual([]);
   const ofJob = 'SELECT installation_id FROM jobs WHERE id = ?';
   const read = await Promise.all(syncs.map(sync => program.value(ofJob, sync.job_id)));
   expect(new Set(read)).toEqual(new Set([installationId]));
@@ -69,19 +69,19 @@ test('a sync tells when the registry had answered, which is between its beginnin
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
-  const outside = `SELECT id, resource FROM syncs WHERE requests > 0 AND (answered_at IS NULL
-    OR answered_at < started_at OR answered_at > finished_at)`;
+  const outside = `SELECT id, resource FROM syncs WHERE requests > 0 AND (last_answer_at IS NULL
+    OR last_answer_at < started_at OR last_answer_at > finished_at)`;
   expect(await program.rows(outside)).toEqual([]);
   expect(
-    await program.rows("SELECT 1 FROM syncs WHERE resource = 'installation' AND answered_at IS NULL"),
+    await program.rows("SELECT 1 FROM syncs WHERE resource = 'installation' AND last_answer_at IS NULL"),
   ).toEqual([]);
   program.registry.faults.add({ path: '/organizations/*/members', kind: 'hangup' });
   const before = await newestSync(program);
   retire(1);
   await program.rest();
   const [failed] = await program.rows(
-    "SELECT requests > 0 AS asked, answered_at FROM syncs WHERE resource = 'members' AND id > ?",
+    "SELECT requests > 0 AS asked, last_answer_at FROM syncs WHERE resource = 'members' AND id > ?",
     Number(before),
   );
-  expect(failed).toEqual({ asked: 1, answered_at: null });
+  expect(failed).toEqual({ asked: 1, last_answer_at: null });
 });

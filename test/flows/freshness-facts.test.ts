@@ -18,8 +18,8 @@ test('what was announced to those who see the mirror alone is gone when it has b
 test('members that are not read are not announced to wait', async () => {
   const off = await startWatched({ context: { mirrorMembers: false } });
   await off.program.change(
-    `INSERT INTO resource_states (organization_id, resource, complete_at) VALUES (?, 'members', ?)
-       ON CONFLICT (organization_id, resource) DO UPDATE SET complete_at = excluded.complete_at`,
+    `INSERT INTO resource_states (organization_id, resource, as_of) VALUES (?, 'members', ?)
+       ON CONFLICT (organization_id, resource) DO UPDATE SET as_of = excluded.as_of`,
     off.organizationId,
     new Date(off.program.time.now()).toISOString(),
   );

@@ -37,7 +37,7 @@ describe('what was announced and not read', () => {
     await scene.announce();
     await scene.pass(90);
     await scene.program.change(
-      "UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'",
+      "UPDATE resource_states SET as_of = ? WHERE resource = 'warehouse'",
       new Date(scene.program.time.now()).toISOString(),
     );
     expect(await scene.resources('fresh')).toEqual(['warehouse']);
@@ -56,7 +56,7 @@ describe('what was announced and not read', () => {
     await scene.pass(5);
     await scene.announce();
     await scene.pass(70);
-    await program.change("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'", began);
+    await program.change("UPDATE resource_states SET as_of = ? WHERE resource = 'warehouse'", began);
     await scene.pass(15);
     const warehouse = (await scene.freshness()).find(({ resource }) => resource === 'warehouse');
     const oldest = 'SELECT min(received_at) FROM deliveries WHERE received_at >= ?';
@@ -77,11 +77,11 @@ describe('what was announced and not read', () => {
     const scene = await startWatched();
     await scene.watch(true);
     const { inbox, time, value } = scene.program;
-    const digest = await value<string>('SELECT digest FROM deliveries ORDER BY id DESC');
+    const sha256 = await value<string>('SELECT signed_text_sha256 FROM deliveries ORDER BY id DESC');
     for (let second = 0; second < 90; second += 10) {
       await scene.pass(10);
       const receivedAt = time.now();
-      const again = { receivedAt, installationId: scene.installationId, digest: digest ?? '' };
+      const again = { receivedAt, installationId: scene.installationId, sha256: sha256 ?? '' };
       const one = receivedBy(receivedAt, acceptedDelivery(again));
       await inbox.store([one, one]);
       await scene.read();
@@ -96,7 +96,7 @@ describe('what was announced and not read', () => {
     await scene.watch(true);
     await scene.pass(60);
     const walked = async () =>
-      (await scene.freshness()).find(({ resource }) => resource === 'certificates')?.complete_at;
+      (await scene.freshness()).find(({ resource }) => resource === 'certificates')?.as_of;
     const before = await walked();
     scene.program.registry.credits.withdraw(scene.organizationId, { creditId: scene.creditId, amount: 1 });
     await scene.program.registry.deliveries.settled();
@@ -281,11 +281,11 @@ async function demandTruth(scene: Watched): Promise<void> {
   const since = (instant: string) => (now - Date.parse(instant)) / 1000;
   const lastLook = scene.lastLook();
   const rows = await scene.freshness();
-  for (const { resource, state, complete_at: completeAt } of rows) {
+  for (const { resource, state, as_of: dataAsOf } of rows) {
     const name = resource === 'certificates' ? 'retirements' : resource;
-    const read = rows.find(row => row.resource === name)?.complete_at ?? '';
+    const read = rows.find(row => row.resource === name)?.as_of ?? '';
     const waiting = (await program.value<string | null>(OLDEST, installationId, read)) ?? null;
-    const isWatched = lastLook !== null && lastLook / 1000 + 20 > Date.parse(completeAt) / 1000;
+    const isWatched = lastLook !== null && lastLook / 1000 + 20 > Date.parse(dataAsOf) / 1000;
     const isAlone = isWatched && (now - lastLook) / 1000 > 60;
     const waits = waiting === null ? 0 : since(waiting);
     const told = { resource, state, waits, isAlone, sinceLook: lastLook === null ? null : now - lastLook };
@@ -488,7 +488,7 @@ describe('after an outage', () => {
     await program.worker().stop();
     await inbox.enqueue([installationJob(installationId, null, 'schedule')]);
     await change(
-      "UPDATE jobs SET attempts = 7, run_at = '2999-01-01T00:00:00.000Z', last_error_code = 'unavailable', last_error = 'answered 503' WHERE state = 'waiting'",
+      "UPDATE jobs SET attempts = 7, run_at = '2999-01-01T00:00:00.000Z', error_or_pause_code = 'unavailable', last_error = 'answered 503' WHERE state = 'waiting'",
     );
     expect(await inbox.tryFirst(['unavailable'])).toBe(1);
     const { open } = await visitConsole(engine.openReader, { now: time.now });

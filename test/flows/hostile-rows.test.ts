@@ -86,5 +86,5 @@ test('two rows with one key fail the read visibly, and the last one does not win
     await program.rest();
   }
   const [retry] = await program.rows("SELECT * FROM jobs WHERE kind = 'retry' ORDER BY id DESC");
-  expect(retry).toMatchObject({ state: 'failed', attempts: 10, last_error_code: 'duplicate_key' });
+  expect(retry).toMatchObject({ state: 'failed', attempts: 10, error_or_pause_code: 'duplicate_key' });
 });

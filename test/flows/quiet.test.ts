@@ -110,7 +110,7 @@ test('what is read once a day is not overdue before two days have gone', async (
   const { program } = await startInstalled();
   const state = async (resource: string, hours: number) => {
     const at = new Date(Date.now() - hours * 3_600_000).toISOString();
-    await program.change('UPDATE resource_states SET complete_at = ? WHERE resource = ?', at, resource);
+    await program.change('UPDATE resource_states SET as_of = ? WHERE resource = ?', at, resource);
     return await program.value<string>(
       'SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = ?',
       resource,

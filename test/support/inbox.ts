@@ -32,7 +32,7 @@ export function acceptedDelivery(overrides: Partial<Arrived> = {}): Arrived {
     installationId: 'installation-1',
     organizationId: 'organization-1',
     signedData: 'e30=',
-    digest: randomBytes(32).toString('hex'),
+    sha256: randomBytes(32).toString('hex'),
     contradictedFields: null,
     verdict: 'accepted',
     reason: null,

@@ -78,7 +78,7 @@ function examine(folder, acknowledged) {
   const db = new Database(join(folder, 'inbox.db'));
   const rows = db
     .prepare(
-      `SELECT deliveries.digest, signed_data AS text, jobs.id AS job FROM deliveries
+      `SELECT deliveries.signed_text_sha256 AS sha256, signed_data AS text, jobs.id AS job FROM deliveries
        LEFT JOIN signed_texts ON signed_texts.id = deliveries.signed_text_id LEFT JOIN jobs ON jobs.id = deliveries.job_id`,
     )
     .all();
@@ -86,13 +86,13 @@ function examine(folder, acknowledged) {
   db.close();
   const whole = new Set(
     rows
-      .filter(row => row.job !== null && row.text !== null && digestOf(row.text) === row.digest)
-      .map(row => row.digest),
+      .filter(row => row.job !== null && row.text !== null && digestOf(row.text) === row.sha256)
+      .map(row => row.sha256),
   );
   return {
     stored: rows.length,
     lost: acknowledged.filter(digest => !whole.has(digest)).length,
-    halfWritten: sound ? rows.filter(row => !whole.has(row.digest)).length : Number.POSITIVE_INFINITY,
+    halfWritten: sound ? rows.filter(row => !whole.has(row.sha256)).length : Number.POSITIVE_INFINITY,
   };
 }
 

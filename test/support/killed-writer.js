@@ -15,9 +15,9 @@ const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 1000 });
 const insert =
   db.prepare(`INSERT INTO retirements (version, organization_id, id, valid_from, sync_id, document)
   VALUES (?, 'organization-1', ?, ?, 1, ?)`);
-const state = db.prepare(`INSERT INTO resource_states (organization_id, resource, rows, complete_at, outcome)
+const state = db.prepare(`INSERT INTO resource_states (organization_id, resource, rows, as_of, outcome)
   VALUES ('organization-1', 'retirements', ?, ?, 'complete')
-  ON CONFLICT DO UPDATE SET rows = excluded.rows, complete_at = excluded.complete_at`);
+  ON CONFLICT DO UPDATE SET rows = excluded.rows, as_of = excluded.as_of`);
 
 function fill(from, rows) {
   write(db, () => {

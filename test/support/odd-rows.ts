@@ -142,7 +142,7 @@ async function fillOne(stage: Stage, organizationId: string, turn: number): Prom
   const failed = await mirror.beginRead({ ...by, resource: 'addresses', claim: 1, startedAt: clock.at });
   const answer = { status: 404, form: 'none', at: clock.at, text: null } as const;
   const fault = { code: 'timeout', message: `no answer within ${said(turn)}` };
-  await failed.abandon(fault, { ...TRAFFIC, answeredAt: clock.at, answer });
+  await failed.abandon(fault, { ...TRAFFIC, lastAnswerAt: clock.at, answer });
   if (turn === 1) await mirror.forget('zebra@example.com');
 }
 
@@ -301,9 +301,9 @@ async function project({ mirror, clock }: Stage, organizationId: string, turn: n
 const instant = (ms: number): string => new Date(ms).toISOString();
 
 const DELIVERIES =
-  'received_at, event, installation_id, digest, signed_text_id, contradicted_fields, verdict, reason, secret_index, job_id, duplicates, last_received_at, unread_duplicate_at';
+  'received_at, event, installation_id, signed_text_sha256, signed_text_id, contradicted_fields, verdict, reason, secret_index, job_id, duplicates, last_received_at, unread_duplicate_at';
 const JOBS = `kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, claimed_until,
-  claim, started_at, finished_at, created_at, last_error_code, last_error, outcome, merged_into, only_duplicates_asked`;
+  claim, started_at, finished_at, created_at, error_or_pause_code, last_error, outcome, merged_into, only_duplicates_asked`;
 
 /** Jobs in every state, and deliveries of every kind. */
 export async function fillInboxOddly(tables: Tables): Promise<void> {
@@ -358,7 +358,7 @@ export async function fillInboxOddly(tables: Tables): Promise<void> {
   }
   for (let index = 0; index < 5; index += 1) {
     await change(
-      'INSERT INTO inbox.signed_texts (digest, last_received_at, signed_data) VALUES (?, ?, ?)',
+      'INSERT INTO inbox.signed_texts (sha256, last_received_at, signed_data) VALUES (?, ?, ?)',
       `digest-${index}`,
       instant(NOON),
       index === 2 ? '' : Buffer.from(odd({ index })).toString('base64'),

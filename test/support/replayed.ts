@@ -38,7 +38,7 @@ function take(
   { number, change, resource, before, after, ...row }: ChangeRow,
 ): string[] {
   const cells: Readonly<Record<string, unknown>> = JSON.parse(after ?? before ?? '{}');
-  const key = JSON.stringify([resource, row.organization_id, row.id, cells['inventory_id'] ?? null]);
+  const key = JSON.stringify([resource, row.organization_id, row.row_id, cells['inventory_id'] ?? null]);
   const held = rows.get(key) ?? null;
   if (after === null) rows.delete(key);
   else rows.set(key, after);

@@ -10,7 +10,7 @@ interface Seen {
   readonly resource: string;
   /** Its reason where it has one. */
   readonly state: string;
-  readonly complete_at: string;
+  readonly as_of: string;
   readonly oldest_unread_at: string | null;
   readonly error: string | null;
 }
@@ -74,7 +74,7 @@ export async function startWatched(
 
   async function freshness(): Promise<Seen[]> {
     return await program.rows<Seen>(
-      'SELECT resource, coalesce(reason, state) AS state, complete_at, oldest_unread_at, error FROM freshness ORDER BY resource',
+      'SELECT resource, coalesce(reason, state) AS state, as_of, oldest_unread_at, error FROM freshness ORDER BY resource',
     );
   }
 

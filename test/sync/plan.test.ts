@@ -36,7 +36,7 @@ function asksFor({ minutesAgo, ...before }: Declined, now: Partial<Situation> = 
     declined: 'refused',
     refusals: 1,
     attemptedAt,
-    completeAt: null,
+    dataAsOf: null,
     durationMs: 0,
     everyMs: null,
     ...before,
@@ -107,7 +107,7 @@ describe('what a sync of an installation reads', () => {
   });
 
   test('what was offered once and is no more is asked for as what is refused', () => {
-    const before = { declined: 'not_offered' as const, refusals: 3, completeAt: 0 };
+    const before = { declined: 'not_offered' as const, refusals: 3, dataAsOf: 0 };
     expect(asksFor({ ...before, minutesAgo: 3 })).toBe(false);
     expect(asksFor({ ...before, minutesAgo: 4 })).toBe(true);
     expect(asksFor({ ...before, minutesAgo: 1 }, { trigger: 'delivery' })).toBe(true);
@@ -119,12 +119,12 @@ describe('what a sync of an installation reads', () => {
   });
 
   test('the schedule reads at most every ten times the last duration; a delivery always', () => {
-    const completeAt = situation.now - HOUR_MS;
+    const dataAsOf = situation.now - HOUR_MS;
     const last = ofAll({
       declined: null,
       refusals: 0,
-      attemptedAt: completeAt,
-      completeAt,
+      attemptedAt: dataAsOf,
+      dataAsOf,
       durationMs: HOUR_MS / 5,
       everyMs: null,
     });
@@ -136,8 +136,8 @@ describe('what a sync of an installation reads', () => {
   test('what is read once a day has its turn in the second half of one, other for each organization', () => {
     const turns = Array.from({ length: 200 }, (_, index) => {
       const isRead = (hours: number) => {
-        const completeAt = situation.now - hours * HOUR_MS;
-        const read = { declined: null, refusals: 0, durationMs: 0, attemptedAt: completeAt, completeAt };
+        const dataAsOf = situation.now - hours * HOUR_MS;
+        const read = { declined: null, refusals: 0, durationMs: 0, attemptedAt: dataAsOf, dataAsOf };
         const last = ofAll({ ...read, everyMs: 24 * HOUR_MS });
         return plan({ ...situation, organizationId: `organization ${index}`, last }).read.length > 0;
       };
@@ -149,21 +149,21 @@ describe('what a sync of an installation reads', () => {
   });
 
   test('what is read once a day is read at once by a delivery, a person and in full, and after a try that failed', () => {
-    const completeAt = situation.now - HOUR_MS;
-    const read = { declined: null, refusals: 0, durationMs: 0, completeAt, everyMs: 24 * HOUR_MS };
-    const last = ofAll({ ...read, attemptedAt: completeAt });
+    const dataAsOf = situation.now - HOUR_MS;
+    const read = { declined: null, refusals: 0, durationMs: 0, dataAsOf, everyMs: 24 * HOUR_MS };
+    const last = ofAll({ ...read, attemptedAt: dataAsOf });
     expect(plan({ ...situation, last }).read).toEqual([]);
     for (const trigger of ['delivery', 'person', 'worker'])
       expect(plan({ ...situation, trigger, last }).read).toEqual(RESOURCES);
     expect(plan({ ...situation, wish: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
     expect(plan({ ...situation, last, announced: new Set(['members']) }).read).toEqual(['members']);
-    const failed = ofAll({ ...read, attemptedAt: completeAt + 1 });
+    const failed = ofAll({ ...read, attemptedAt: dataAsOf + 1 });
     expect(plan({ ...situation, last: failed }).read).toEqual(RESOURCES);
   });
 
   test('what is dated in the future is due: the clock was put right since', () => {
     const tomorrow = situation.now + 24 * HOUR_MS;
-    const times = { attemptedAt: tomorrow, completeAt: tomorrow, durationMs: 1000, everyMs: null };
+    const times = { attemptedAt: tomorrow, dataAsOf: tomorrow, durationMs: 1000, everyMs: null };
     for (const declined of [null, 'refused'] as const) {
       const last = ofAll({ declined, refusals: declined === null ? 0 : 9, ...times });
       expect(plan({ ...situation, last }).read).toEqual(RESOURCES);

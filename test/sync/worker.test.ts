@@ -164,7 +164,7 @@ test('T64 a job whose process dies every time has failed after its attempts, whe
   expect(await inbox.job(id)).toMatchObject({
     state: 'failed',
     attempts: 10,
-    last_error_code: 'never_finished',
+    error_or_pause_code: 'never_finished',
   });
 });
 
@@ -302,7 +302,7 @@ test('what fails goes through the table of outcomes into the row', async () => {
   });
   await worker.idle();
   expect(await Promise.all(ids.map(async id => (await inbox.job(id)).state))).toEqual(Object.values(cases));
-  expect(await inbox.job(ids[0] ?? 0)).toMatchObject({ last_error_code: 'timeout', last_error: 'no' });
+  expect(await inbox.job(ids[0] ?? 0)).toMatchObject({ error_or_pause_code: 'timeout', last_error: 'no' });
 });
 
 test('a huge organization in every place does not keep a small one waiting', async () => {

@@ -64,7 +64,7 @@ export async function fillMirror(folder, from) {
     verdict: 'accepted',
   };
   const more = { contradictedFields: null, reason: null, secretIndex: 0, receivedMsAgo: 0 };
-  const digest = randomBytes(32).toString('hex');
-  await createInboxPort(inboxDb, Date.now).store([{ ...delivery, ...more, digest }]);
+  const sha256 = randomBytes(32).toString('hex');
+  await createInboxPort(inboxDb, Date.now).store([{ ...delivery, ...more, sha256 }]);
   inboxDb.close();
 }

@@ -145,9 +145,9 @@ BEGIN
             row.last_received_at)) * 1000 - (ms_ago ->> 0)::double precision)
           < (given ->> 'duplicate_within_ms')::int, false) AS is_duplicate
       FROM jsonb_to_recordset(given -> 'rows') AS given_row (n int, again boolean, signed_text_id bigint, row_id bigint, ms_ago jsonb,
-        job_key text, installation_id text, organization_id text, digest text)
-      LEFT JOIN inbox.signed_texts AS text ON text.id = given_row.signed_text_id AND text.digest = given_row.digest
-      LEFT JOIN inbox.deliveries AS row ON row.id = given_row.row_id AND row.digest = given_row.digest
+        job_key text, installation_id text, organization_id text, sha256 text)
+      LEFT JOIN inbox.signed_texts AS text ON text.id = given_row.signed_text_id AND text.sha256 = given_row.sha256
+      LEFT JOIN inbox.deliveries AS row ON row.id = given_row.row_id AND row.signed_text_sha256 = given_row.sha256
       WHERE given_row.job_key IS NOT NULL
     ) AS known
     GROUP BY known.job_key, installation_id ORDER BY known.job_key COLLATE "C"
@@ -160,7 +160,7 @@ BEGIN
   PERFORM FROM inbox.signed_texts WHERE id IN (SELECT (each ->> 'signed_text_id')::bigint FROM jsonb_array_elements(given -> 'rows') AS each)
     ORDER BY id FOR UPDATE;
   FOR bundle IN SELECT * FROM jsonb_to_recordset(given -> 'rows') AS bundle (n int, again boolean, signed_text_id bigint, row_id bigint, ms_ago jsonb,
-    job_key text, event text, installation_id text, digest text, signed_data text, contradicted_fields text, verdict text,
+    job_key text, event text, installation_id text, sha256 text, signed_data text, contradicted_fields text, verdict text,
     reason text, secret_index bigint) ORDER BY n
   LOOP
     job := jobs ->> bundle.job_key;
@@ -174,7 +174,7 @@ BEGIN
         last_received_at = greatest(row.received_at, row.last_received_at, last_at),
         unread_duplicate_at = coalesce(inbox.unread_duplicate_at(now_at, bundle.ms_ago, 1, row.installation_id,
           coalesce(row.unread_duplicate_at, row.received_at)), row.unread_duplicate_at)
-      WHERE row.id = bundle.row_id AND row.digest = bundle.digest AND row.secret_index = bundle.secret_index
+      WHERE row.id = bundle.row_id AND row.signed_text_sha256 = bundle.sha256 AND row.secret_index = bundle.secret_index
         AND row.job_id IS NOT DISTINCT FROM job
         AND first_at >= row.received_at
         AND last_at < row.received_at + (given ->> 'folded_within_ms')::int * interval '1 millisecond'
@@ -182,24 +182,24 @@ BEGIN
     END IF;
     stood := row_id IS NOT NULL;
     IF NOT stood THEN
-      kept_id := coalesce((texts ->> bundle.digest)::bigint, bundle.signed_text_id);
+      kept_id := coalesce((texts ->> bundle.sha256)::bigint, bundle.signed_text_id);
       IF kept_id IS NOT NULL THEN
-        UPDATE inbox.signed_texts SET last_received_at = first_at WHERE id = kept_id AND digest = bundle.digest
+        UPDATE inbox.signed_texts SET last_received_at = first_at WHERE id = kept_id AND sha256 = bundle.sha256
         RETURNING id INTO kept_id;
       END IF;
       IF kept_id IS NULL THEN
-        INSERT INTO inbox.signed_texts (digest, last_received_at, signed_data)
-        VALUES (bundle.digest, first_at, bundle.signed_data) RETURNING id INTO kept_id;
+        INSERT INTO inbox.signed_texts (sha256, last_received_at, signed_data)
+        VALUES (bundle.sha256, first_at, bundle.signed_data) RETURNING id INTO kept_id;
       END IF;
-      INSERT INTO inbox.deliveries (received_at, event, installation_id, digest, signed_text_id, contradicted_fields, verdict, reason,
+      INSERT INTO inbox.deliveries (received_at, event, installation_id, signed_text_sha256, signed_text_id, contradicted_fields, verdict, reason,
         secret_index, job_id, duplicates, last_received_at, unread_duplicate_at)
-      VALUES (first_at, bundle.event, bundle.installation_id, bundle.digest, kept_id, bundle.contradicted_fields,
+      VALUES (first_at, bundle.event, bundle.installation_id, bundle.sha256, kept_id, bundle.contradicted_fields,
         bundle.verdict, bundle.reason, bundle.secret_index, job, jsonb_array_length(bundle.ms_ago) - 1,
         CASE WHEN jsonb_array_length(bundle.ms_ago) > 1 THEN last_at END,
         inbox.unread_duplicate_at(now_at, bundle.ms_ago, 2, bundle.installation_id, first_at))
       RETURNING id INTO row_id;
     END IF;
-    IF bundle.again THEN texts := texts || jsonb_build_object(bundle.digest, kept_id); END IF;
+    IF bundle.again THEN texts := texts || jsonb_build_object(bundle.sha256, kept_id); END IF;
     answers := answers || jsonb_build_object('rowId', row_id, 'textId', kept_id, 'jobId', job, 'stood', stood);
   END LOOP;
   RETURN to_jsonb(answers);
@@ -234,7 +234,7 @@ BEGIN
     SELECT id FROM inbox.jobs WHERE state = 'running' AND claimed_until > until_at FOR UPDATE SKIP LOCKED);
   UPDATE inbox.jobs SET
     state = 'failed', finished_at = now_at, claimed_until = NULL,
-    last_error_code = CASE state WHEN 'running' THEN 'never_finished' ELSE last_error_code END,
+    error_or_pause_code = CASE state WHEN 'running' THEN 'never_finished' ELSE error_or_pause_code END,
     last_error = CASE state WHEN 'running'
       THEN 'started ' || attempts || ' times, and its process never came back' ELSE last_error END
   WHERE id IN (
@@ -425,7 +425,7 @@ BEGIN
       WHEN upcoming_id IS NOT NULL THEN 'merge'
       ELSE wanted.act END;
     later_at := now_at + wanted.in_ms * interval '1 millisecond';
-    job.last_error_code := coalesce(wanted.code, job.last_error_code);
+    job.error_or_pause_code := coalesce(wanted.code, job.error_or_pause_code);
     job.last_error := coalesce(wanted.message, job.last_error);
     UPDATE inbox.jobs SET
       state = CASE WHEN verdict IN ('done', 'merge') THEN 'done' WHEN verdict = 'fail' THEN 'failed'
@@ -438,7 +438,7 @@ BEGIN
         WHEN verdict IN ('retry', 'pause', 'give_back') THEN later_at ELSE run_at END,
       attempts = CASE verdict WHEN 'pause' THEN least(attempts, (given ->> 'paused_attempts')::int)
         WHEN 'give_back' THEN greatest(attempts - 1, 0) WHEN 'retry_failed' THEN 0 ELSE attempts END,
-      last_error_code = job.last_error_code, last_error = job.last_error
+      error_or_pause_code = job.error_or_pause_code, last_error = job.last_error
     WHERE id = job.id;
     IF verdict = 'merge' THEN
       UPDATE inbox.jobs SET
@@ -449,7 +449,7 @@ BEGIN
           WHEN job.trigger = 'delivery' THEN 'delivery' ELSE trigger END,
         only_duplicates_asked = least(only_duplicates_asked, job.only_duplicates_asked),
         payload = inbox.merged_payload(payload::jsonb, job.payload::jsonb),
-        last_error_code = job.last_error_code, last_error = job.last_error
+        error_or_pause_code = job.error_or_pause_code, last_error = job.last_error
       WHERE id = upcoming_id;
     END IF;
     IF wanted.act = 'retry_failed' THEN PERFORM pg_notify('carbon_mirror_jobs', ''); END IF;
@@ -471,7 +471,7 @@ BEGIN
   WITH came AS MATERIALIZED (
     SELECT *, now_at - (ms_ago ->> 0)::double precision * interval '1 millisecond' AS first_at
     FROM json_to_recordset(new_rows) AS came (n int, ms_ago jsonb, job_key text, event text, installation_id text,
-      organization_id text, digest text, signed_data text, contradicted_fields text, verdict text, reason text,
+      organization_id text, sha256 text, signed_data text, contradicted_fields text, verdict text, reason text,
       secret_index bigint)
   ),
   wishes AS (
@@ -497,24 +497,24 @@ BEGIN
     FROM found
   ),
   texts AS (
-    INSERT INTO inbox.signed_texts (digest, last_received_at, signed_data)
-    SELECT digest, first_at, signed_data FROM came ORDER BY n
-    RETURNING id, digest
+    INSERT INTO inbox.signed_texts (sha256, last_received_at, signed_data)
+    SELECT sha256, first_at, signed_data FROM came ORDER BY n
+    RETURNING id, sha256
   ),
   written AS (
-    INSERT INTO inbox.deliveries (received_at, event, installation_id, digest, signed_text_id, contradicted_fields, verdict, reason,
+    INSERT INTO inbox.deliveries (received_at, event, installation_id, signed_text_sha256, signed_text_id, contradicted_fields, verdict, reason,
       secret_index, job_id, duplicates, last_received_at, unread_duplicate_at)
-    SELECT first_at, event, installation_id, digest, texts.id, contradicted_fields, verdict, reason, secret_index, asked.id,
+    SELECT first_at, event, installation_id, sha256, texts.id, contradicted_fields, verdict, reason, secret_index, asked.id,
       jsonb_array_length(ms_ago) - 1,
       CASE WHEN jsonb_array_length(ms_ago) > 1
         THEN now_at - (ms_ago ->> -1)::double precision * interval '1 millisecond' END,
       CASE WHEN jsonb_array_length(ms_ago) > 1
         THEN inbox.unread_duplicate_at(now_at, ms_ago, 2, installation_id, first_at) END
-    FROM came JOIN texts USING (digest) LEFT JOIN asked USING (job_key) ORDER BY n
-    RETURNING id, signed_text_id, job_id, digest
+    FROM came JOIN texts USING (sha256) LEFT JOIN asked USING (job_key) ORDER BY n
+    RETURNING id, signed_text_id, job_id, signed_text_sha256 AS sha256
   )
   SELECT jsonb_agg(jsonb_build_object('rowId', written.id, 'textId', signed_text_id, 'jobId', job_id, 'stood', false) ORDER BY n)
-  INTO answers FROM written JOIN came USING (digest);
+  INTO answers FROM written JOIN came USING (sha256);
   RETURN answers;
 END
 $$;

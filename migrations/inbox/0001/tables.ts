@@ -9,7 +9,7 @@ export const TABLES = [
       received_at: ['instant', 'when the whole body had been read', 'NOT NULL'],
       event: ['text', "the event's name as signed; null where none was readable"],
       installation_id: ['text', 'the installation it speaks of; null where no usable id was signed'],
-      digest: ['text', 'SHA-256 of the signed text in hex; equal for duplicates', 'NOT NULL'],
+      signed_text_sha256: ['text', 'SHA-256 of the signed text in hex; equal for duplicates', 'NOT NULL'],
       signed_text_id: ['int', 'the signed text itself, in signed_texts', 'NOT NULL'],
       contradicted_fields: [
         'text',
@@ -48,10 +48,10 @@ export const TABLES = [
   index('deliveries_unread', 'inbox.deliveries', 'unread_duplicate_at', 'unread_duplicate_at IS NOT NULL'),
   table(
     'inbox.signed_texts',
-    'The raw signed texts, the proof of what the registry sent. Duplicates share one row: only a duplicate that comes after some thousands of others gets a row of its own. There is no index on the digest, because hashes fall all over an index, and to write a page of it for each delivery would cost more than everything else together.',
+    'The raw signed texts, the proof of what the registry sent. Duplicates share one row: only a duplicate that comes after some thousands of others gets a row of its own. There is no index on sha256, because hashes fall all over an index, and to write a page of it for each delivery would cost more than everything else together.',
     {
       id: ['id', 'deliveries.signed_text_id points here'],
-      digest: ['text', 'SHA-256 of signed_data in hex', 'NOT NULL'],
+      sha256: ['text', 'SHA-256 of signed_data in hex', 'NOT NULL'],
       last_received_at: [
         'instant',
         'when it came last; it is kept for as long as its last delivery',
@@ -104,7 +104,7 @@ export const TABLES = [
         "CHECK ((finished_at IS NOT NULL) = (state IN ('done', 'failed')))",
       ],
       created_at: ['instant', 'when it was first asked for', 'NOT NULL'],
-      last_error_code: ['text', 'code of the latest failure, or why it was paused'],
+      error_or_pause_code: ['text', 'code of the latest failure, or why it was paused'],
       last_error: ['text', 'the latest failure in words'],
       outcome: ['text', 'how a done job ended: a word of the worker, or merged'],
       merged_into: ['int', 'the job that took over from a merged one'],

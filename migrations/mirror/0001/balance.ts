@@ -72,7 +72,7 @@ const stock = (dialect: Dialect, columns: (place: Place) => string, where = ''):
 
 /** Organizations of whose three lists it is known what stood in them, and since when. */
 const judged = ({ mirror }: Dialect): string => `judged AS (
-  SELECT organization_id, max(first_complete_at) AS since, min(complete_at) AS settled_at FROM ${mirror}resource_states
+  SELECT organization_id, max(first_complete_at) AS since, min(as_of) AS settled_at FROM ${mirror}resource_states
   WHERE resource IN ('warehouse', 'inventory', 'reservations') GROUP BY organization_id HAVING count(first_complete_at) = 3
 )`;
 
@@ -259,7 +259,7 @@ SELECT ${word('reservation_outlived')}, r.organization_id, ${word('reservations'
   'it ended at ' || ${asText('r.reserved_to_at')} || ' and is listed as ' || r.state
 FROM ${mirror}reservations AS r JOIN ${mirror}resource_states AS s ON s.organization_id = r.organization_id AND s.resource = 'reservations'
 WHERE coalesce(r.is_complete, 0) = 0 AND lower(r.state) NOT IN ('finished', 'cancelled', 'expired')
-  AND s.complete_at >= ${hourAfter('r.reserved_to_at')}`;
+  AND s.as_of >= ${hourAfter('r.reserved_to_at')}`;
   },
 );
 

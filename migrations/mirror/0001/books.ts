@@ -72,12 +72,12 @@ export const BOOKS = [
       error_code: ['text', 'code of what went wrong; null where nothing did'],
       error: ['text', 'what went wrong, in words'],
       job_id: ['int', 'the job of the inbox that did it; null where none did'],
-      delivery_id: ['int', 'the newest delivery that this job answers; null where none had asked for it'],
-      answered_at: [
+      newest_delivery_id: ['int', 'the newest delivery that the job answers; null where none asked'],
+      last_answer_at: [
         'instant',
         "when the registry's latest answer had come; null while it runs, and where none came",
       ],
-      last_change_number: [
+      changes_up_to: [
         'int',
         'the newest number of the counter when the sync last changed a row: none of its changes has a later one; null where it changed none',
       ],
@@ -88,7 +88,7 @@ export const BOOKS = [
   index('syncs_running', 'mirror.syncs', 'id', "state = 'running'"),
   index('syncs_with_drift', 'mirror.syncs', 'id', 'drift > 0'),
   /** Where the changes since an instant begin: after those of the syncs that had ended by then. */
-  index('syncs_that_changed', 'mirror.syncs', 'finished_at', 'last_change_number IS NOT NULL'),
+  index('syncs_that_changed', 'mirror.syncs', 'finished_at', 'changes_up_to IS NOT NULL'),
   table(
     'mirror.resource_states',
     'What is known of each resource of each organization. People read the view "freshness" instead.',
@@ -97,7 +97,7 @@ export const BOOKS = [
       resource: ['text', 'what is read', 'NOT NULL'],
       rows: ['int', 'rows that are there now', 'NOT NULL DEFAULT 0'],
       first_complete_at: ['instant', 'end of the first complete read; what was before it is not known'],
-      complete_at: ['instant', 'start of the last complete read; null before the first'],
+      as_of: ['instant', 'start of the last complete read; null before the first'],
       attempted_at: ['instant', 'start of the latest read, however it ended'],
       outcome: [
         'text',
@@ -131,7 +131,7 @@ export const BOOKS = [
       ],
       answer_status: ['int', 'HTTP status of the latest answer; null before the first'],
       answer_form: ['text', 'form of the latest answer: list, pages, object, none or unusable'],
-      answered_at: ['instant', 'when the latest answer came'],
+      last_answer_at: ['instant', 'when the latest answer came'],
       answer_text: [
         'text',
         'the latest answer itself, its first 4,096 characters, where it has another form than this resource has; null elsewhere',
@@ -146,7 +146,7 @@ export const BOOKS = [
         'start of the complete read that lacked most rows; null where none waits for a second one',
       ],
       doubted: ['bytes', 'the versions that it lacked, a packed set'],
-      drift: ['int', 'changes so far that no delivery had announced', 'NOT NULL DEFAULT 0'],
+      drift_total: ['int', 'changes so far that no delivery had announced', 'NOT NULL DEFAULT 0'],
       drift_at: ['instant', 'start of the read that found the latest of them'],
       duration_ms: [
         'int',

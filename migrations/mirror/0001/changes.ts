@@ -35,7 +35,7 @@ export const CHANGES = view(
     organization_id: ['text', 'the organization that it belongs to; null for what belongs to nobody'],
     organization_name: ['text', 'its name'],
     resource: ['text', 'what changed, by its word in syncs', SURE],
-    id: ['text', 'id of the row: of a credit its credit_id, of a certificate its retirement_id', SURE],
+    row_id: ['text', 'id of the row: of a credit its credit_id, of a certificate its retirement_id', SURE],
     change: ['text', 'added, changed or removed', SURE],
     before: ['text', 'what stood there, a JSON object of columns; null where the row is new'],
     after: ['text', 'what stands there since, a JSON object of columns; null where the row is gone'],
@@ -46,7 +46,7 @@ export const CHANGES = view(
     sync_id: ['int', 'the sync that found it; old syncs are removed in time', SURE],
     trigger: ['text', 'what asked for that sync: delivery, schedule, worker or a person'],
     job_id: ['int', 'the job of the inbox that did it; null where none did'],
-    delivery_id: ['int', 'the newest delivery that this job answers; null where none had asked for it'],
+    newest_delivery_id: ['int', 'the newest delivery that the job answers; null where none asked'],
   },
   dialect => {
     const { mirror, bytewise, shown, differ, none } = dialect;
@@ -57,14 +57,14 @@ export const CHANGES = view(
       past('version', 'valid_from', shown('cells', NOT_SHOWN), 'sync_id'),
       `${past('closed_version', 'valid_to', none('text'), 'closed_by')} WHERE is_removed = 1`,
     ];
-    return `WITH came (number, observed_at, organization_id, resource, id, after, sync) AS (
+    return `WITH came (number, observed_at, organization_id, resource, row_id, after, sync) AS (
   ${came.join('\n  UNION ALL\n  ')}
 )
-SELECT c.number, c.observed_at, c.organization_id, o.full_name, c.resource, c.id,
+SELECT c.number, c.observed_at, c.organization_id, o.full_name, c.resource, c.row_id,
   ${bytewise("CASE WHEN c.after IS NULL THEN 'removed' WHEN p.version IS NULL THEN 'added' ELSE 'changed' END")},
   ${shown('p.cells', NOT_SHOWN)}, c.after,
   CASE WHEN p.version IS NOT NULL AND c.after IS NOT NULL THEN coalesce(${differ('c.after', 'p.cells', NAMES)}, ${bytewise("'document'")}) END,
-  c.sync, r.trigger, r.job_id, r.delivery_id
+  c.sync, r.trigger, r.job_id, r.newest_delivery_id
 FROM came AS c LEFT JOIN ${mirror}past AS p ON p.closed_version = c.number
 LEFT JOIN ${mirror}organizations AS o ON o.id = c.organization_id LEFT JOIN ${mirror}syncs AS r ON r.id = c.sync`;
   },

@@ -46,10 +46,10 @@ const FRESHNESS = view(
       'text',
       'why, the first that fits. no_access: suspended, uninstalled, no_permission. never_read: read_interrupted, read_failed, waiting. stale: removals_unconfirmed (most rows were missing, and a second read must agree), being_read, read_interrupted, read_failed (the last try, for a webhook or for longer than the interval), unread_webhook (for 60 seconds), worker_gone (for 60 seconds), clock_changed, overdue (twice the interval). Null where it is fresh or not offered',
     ],
-    complete_at: ['instant', 'start of the last complete read; null before the first'],
+    as_of: ['instant', 'start of the last complete read; null before the first'],
     age_seconds: ['int', 'how long ago that was'],
     rows: ['int', 'rows that are there now; of the certificates those that are stored', SURE],
-    drift: ['int', 'changes so far that no delivery had announced', SURE],
+    drift_total: ['int', 'changes so far that no delivery had announced', SURE],
     attempted_at: ['instant', 'start of the latest read, however it ended'],
     error: ['text', 'what went wrong with the latest read, whatever the state; null where nothing did'],
     failing_since: [
@@ -82,7 +82,7 @@ unread AS (
   SELECT a.organization_id, a.resource, a.oldest_unread_at
   FROM ${mirror}freshness_facts AS a
   JOIN ${mirror}resource_states AS r
-    ON r.organization_id = a.organization_id AND r.resource = a.resource AND a.oldest_unread_at >= r.complete_at
+    ON r.organization_id = a.organization_id AND r.resource = a.resource AND a.oldest_unread_at >= r.as_of
 ),
 seen AS (
   SELECT (SELECT worker_seen_at FROM ${mirror}origin) AS worker_seen_at
@@ -105,7 +105,7 @@ known AS (
     AND w.resource = CASE r.resource WHEN 'certificates' THEN 'retirements' ELSE r.resource END
 ),
 told AS (
-  SELECT r.*, ${since('r.complete_at')} AS age, ${interval} AS interval_seconds,
+  SELECT r.*, ${since('r.as_of')} AS age, ${interval} AS interval_seconds,
     running IS NOT NULL
       AND (abs(${since('r.worker_seen_at')}) <= 60 OR abs(${since('r.stamp_at')}) <= 60) AS is_being_read,
     (r.open_sync IS NOT NULL OR coalesce(r.outcome, 'complete') NOT IN ('complete', 'failed')) AS is_interrupted
@@ -116,7 +116,7 @@ judged AS (
     WHEN r.access <> 'active' THEN r.access
     WHEN r.no_permission_at IS NOT NULL THEN 'no_permission'
     WHEN r.not_offered_at IS NOT NULL THEN 'not_offered'
-    WHEN r.complete_at IS NULL THEN CASE
+    WHEN r.as_of IS NULL THEN CASE
       WHEN r.is_being_read THEN 'waiting'
       WHEN r.is_interrupted THEN 'read_interrupted'
       WHEN r.outcome = 'failed' THEN 'read_failed'
@@ -127,7 +127,7 @@ judged AS (
     WHEN r.is_interrupted THEN 'read_interrupted'
     WHEN r.outcome = 'failed' AND (r.webhook_failed = 1 OR r.age > r.interval_seconds) THEN 'read_failed'
     WHEN r.now - ${seconds('r.oldest_unread_at')} > 60 THEN 'unread_webhook'
-    WHEN ${since('r.worker_seen_at')} > 60 AND ${seconds('r.worker_seen_at')} + 20 > ${seconds('r.complete_at')} THEN 'worker_gone'
+    WHEN ${since('r.worker_seen_at')} > 60 AND ${seconds('r.worker_seen_at')} + 20 > ${seconds('r.as_of')} THEN 'worker_gone'
     WHEN r.age < 0 OR ${since('r.worker_seen_at')} < -60 THEN 'clock_changed'
     WHEN r.age > 2 * r.interval_seconds THEN 'overdue'
   END AS reason
@@ -137,12 +137,12 @@ SELECT r.organization_id, r.resource,
   ${bytewise(`CASE
     WHEN r.reason IN ('suspended', 'uninstalled', 'no_permission') THEN 'no_access'
     WHEN r.reason = 'not_offered' THEN 'not_offered'
-    WHEN r.complete_at IS NULL THEN 'never_read'
+    WHEN r.as_of IS NULL THEN 'never_read'
     WHEN r.reason IS NOT NULL THEN 'stale'
     ELSE 'fresh'
   END`)},
   ${bytewise("nullif(r.reason, 'not_offered')")},
-  r.complete_at, r.age,
+  r.as_of, r.age,
   CASE r.resource
     WHEN 'projects' THEN (
       SELECT count(*) FROM ${mirror}project_references AS n JOIN ${mirror}projects AS p ON p.id = n.project_id
@@ -154,7 +154,7 @@ SELECT r.organization_id, r.resource,
     )
     ELSE r.rows
   END,
-  r.drift, r.attempted_at, r.error, r.failing_since, r.oldest_unread_at, r.worker_seen_at
+  r.drift_total, r.attempted_at, r.error, r.failing_since, r.oldest_unread_at, r.worker_seen_at
 FROM judged AS r
 UNION ALL
 SELECT c.organization_id, '*', c.state, ${bytewise("'waiting'")}, ${none('instant')}, NULL, 0, 0, ${none('instant')}, NULL,

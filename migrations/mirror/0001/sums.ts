@@ -27,14 +27,13 @@ const OF_WAREHOUSE = {
 } as const satisfies Columns;
 
 const READ = {
-  complete_at: ['instant', 'start of the last complete read of the warehouse'],
+  as_of: ['instant', 'start of the last complete read of the warehouse'],
   age_seconds: ['int', 'how long ago that was'],
   credit_id: ['text', 'the credit, by which it is reserved', SURE],
 } as const satisfies Columns;
 
 const AVAILABLE = {
   ...OF_WAREHOUSE,
-  freshness: ['text', 'always fresh here'],
   ...READ,
 } as const satisfies Columns;
 
@@ -44,7 +43,7 @@ const OF_RETIREMENTS = {
   ...NOT_SUMMED,
   freshness: ['text', "state of the organization's retirements in the view freshness"],
   reason: ['text', 'why, as it has it'],
-  complete_at: ['instant', 'start of the last complete read of them'],
+  as_of: ['instant', 'start of the last complete read of them'],
   age_seconds: ['int', 'how long ago that was'],
 } as const satisfies Columns;
 
@@ -56,7 +55,7 @@ const added = ({ whole }: Dialect): string => `${whole('coalesce(sum(amount_micr
 
 const shown = ({ real }: Dialect): string => `s.tonnes + s.micro / ${real('1000000.0')},
   CASE WHEN abs(s.tonnes) < 9000000000000 THEN s.tonnes * 1000000 + s.micro END,
-  s.rows, s.rows_without_amount, f.state, f.reason, f.complete_at, f.age_seconds`;
+  s.rows, s.rows_without_amount, f.state, f.reason, f.as_of, f.age_seconds`;
 
 const retired =
   (name: string, by: (dialect: Dialect) => string): TextOf =>

@@ -147,7 +147,7 @@ function describeReasons({ organizations }: Status): string[] {
   return organizations.flatMap(organization =>
     organization.resources.flatMap(each => {
       const why = isFrozen(each)
-        ? `its ${withThousands(each.rows)} rows are those of ${each.completeAt}, and nothing later is known`
+        ? `its ${withThousands(each.rows)} rows are those of ${each.asOf}, and nothing later is known`
         : sentenceOf(each);
       if (why === null || (each.reason === 'no_permission' && !isFrozen(each))) return [];
       return [`${shortName(nameOf(organization))}, ${each.resource}: ${wordsOf(each)}: ${why}`];

@@ -27,10 +27,10 @@ function whose({ organization_id: id, organization_name: name }: Change): Part {
 function linked(change: Change): Part {
   const page = PAGES[change.resource];
   if (page === undefined) return wordsOf(change);
-  return html`<a href="/${page}/${encodeURIComponent(change.id)}">${wordsOf(change)}</a>`;
+  return html`<a href="/${page}/${encodeURIComponent(change.row_id)}">${wordsOf(change)}</a>`;
 }
 
-function cause({ delivery_id: delivery, trigger, sync_id: sync }: Change): Html {
+function cause({ newest_delivery_id: delivery, trigger, sync_id: sync }: Change): Html {
   if (delivery !== null) return html`<a href="/deliveries/${delivery}">delivery ${delivery}</a>`;
   return html`<a href="/syncs?id=${sync}">sync ${sync}</a>${trigger !== null && ` (${trigger})`}`;
 }

@@ -8,7 +8,7 @@ const LEADS: Readonly<Record<string, string>> = {
   installation_id: '/installations?id=',
   project_id: '/projects?id=',
   retirement_id: '/retirements/',
-  delivery_id: '/deliveries/',
+  newest_delivery_id: '/deliveries/',
   job_id: '/jobs/',
   merged_into: '/jobs/',
 };

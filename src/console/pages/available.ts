@@ -124,7 +124,7 @@ function hrefOf({ projectId, vintage, type }: Kind): string {
 }
 
 function oldestOf(shares: readonly Share[]): string | null {
-  const [oldest = null] = shares.flatMap(({ warehouse }) => warehouse?.completeAt ?? []).toSorted();
+  const [oldest = null] = shares.flatMap(({ warehouse }) => warehouse?.asOf ?? []).toSorted();
   return oldest;
 }
 
@@ -137,7 +137,7 @@ function byOrganization(kinds: readonly Kind[], { now, query }: Ask): Html {
       { name: 'Vintage', cell: ({ kind }) => kind.vintage },
       { name: 'Type', cell: ({ kind }) => kind.type },
       { name: 'Tonnes', cell: ({ micro }) => tonnesOf(micro), numeric: true },
-      { name: 'Read', cell: ({ owner }) => ago(owner?.completeAt ?? null, now) },
+      { name: 'Read', cell: ({ owner }) => ago(owner?.asOf ?? null, now) },
     ],
     kinds
       .flatMap(kind => kind.shares.map(({ warehouse: owner, micro }) => ({ kind, owner, micro })))
@@ -162,7 +162,7 @@ export function leftOut(all: readonly LeftOut[], { now, query }: Ask): Html | fa
           name ?? organizationId ?? installationId,
       },
       { name: 'State', cell: standing },
-      { name: 'Known', cell: ({ completeAt }) => ago(completeAt, now) },
+      { name: 'Known', cell: ({ asOf }) => ago(asOf, now) },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
       { name: 'Why', cell: sentenceOf },
     ],

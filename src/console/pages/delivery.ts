@@ -34,7 +34,7 @@ async function read({ reader, params }: Ask): Promise<Detail | null> {
 
 function show({ delivery, signedData, followUp }: Detail, { now, canAct }: Ask): Shown {
   const body = html`<h1 id="sentence" data-live>Delivery ${shown(delivery['id'])}: ${shown(delivery['event'])} ${badge(String(delivery['verdict']))}</h1>
-<section id="life" data-live>${life(delivery, followUp)}${facts(delivery, { now }, ['digest', 'signed_text_id'])}</section>
+<section id="life" data-live>${life(delivery, followUp)}${facts(delivery, { now }, ['signed_text_sha256', 'signed_text_id'])}</section>
 ${delivery['installation_id'] !== null && button(canAct, `/deliveries/${String(delivery['id'])}/replay`, 'Do again what it asked for')}
 ${signedData === null ? html`<p>Its text is no longer kept.</p>` : asSent('The signed text', decoded(signedData))}`;
   return { title: `Delivery ${String(delivery['id'])}`, body };

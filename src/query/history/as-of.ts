@@ -57,7 +57,7 @@ export async function readAllKnownAt(
     .selectFrom('freshness')
     .where('resource', '=', resource)
     .where('state', 'in', UNREADABLE)
-    .select(['organization_id as id', 'complete_at as at']);
+    .select(['organization_id as id', 'as_of as at']);
   let reads = underWay(reader, resource, at)
     .select(['organization_id as id', 'started_at as from', 'finished_at as to'])
     .orderBy('syncs.id', 'desc');

@@ -11,7 +11,7 @@ export const CHANGE_COLUMNS = [
   'organization_id',
   'organization_name',
   'resource',
-  'id',
+  'row_id',
   'change',
   'before',
   'after',
@@ -19,7 +19,7 @@ export const CHANGE_COLUMNS = [
   'sync_id',
   'trigger',
   'job_id',
-  'delivery_id',
+  'newest_delivery_id',
 ] as const;
 
 /** What changes, by its word. */
@@ -138,7 +138,7 @@ function changesOf({ db }: Reader, { organizationId, resource, since, until }: C
   return found.where(eb =>
     eb.or([
       eb('organization_id', '=', organizationId),
-      eb.and([eb('organization_id', 'is', null), eb('id', 'in', named)]),
+      eb.and([eb('organization_id', 'is', null), eb('row_id', 'in', named)]),
     ]),
   );
 }
@@ -148,7 +148,7 @@ async function readNumberBy(reader: Reader, instant: string | null): Promise<num
   if (instant === null) return await readLastNumber(reader);
   const { last } = await reader.db
     .selectFrom('syncs')
-    .select(eb => eb.fn.max<number | null>('last_change_number').as('last'))
+    .select(eb => eb.fn.max<number | null>('changes_up_to').as('last'))
     .where(eb =>
       eb.or([
         eb('started_at', '<=', instant),
@@ -167,17 +167,17 @@ async function readNumberBy(reader: Reader, instant: string | null): Promise<num
  */
 async function readNumberBefore({ db }: Reader, instant: string | null): Promise<number> {
   if (instant === null) return 0;
-  const syncs = db.selectFrom('syncs').where('last_change_number', 'is not', null);
+  const syncs = db.selectFrom('syncs').where('changes_up_to', 'is not', null);
   const later = syncs.where('finished_at', '>=', instant).select(eb => eb.fn.min('id').as('id'));
   const ended = await syncs
-    .select('last_change_number')
+    .select('changes_up_to')
     .where('finished_at', '<', instant)
     .where(eb => eb('id', '<', eb.fn.coalesce(later, eb.lit(LAST_ID))))
     .orderBy('finished_at', 'desc')
-    .orderBy('last_change_number', 'desc')
+    .orderBy('changes_up_to', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return ended?.last_change_number ?? 0;
+  return ended?.changes_up_to ?? 0;
 }
 
 /** By a list and its organization, with a space between: the end of its first complete read. What was seen until then rose nowhere. */

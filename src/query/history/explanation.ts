@@ -110,14 +110,15 @@ async function syncOf({ db }: Reader, id: unknown): Promise<ReadBehind | null> {
   if (typeof id !== 'number') return null;
   const sync = await db
     .selectFrom('syncs')
-    .select(['id', 'trigger', 'state', 'started_at', 'answered_at', 'finished_at', 'job_id', 'delivery_id'])
+    .select(['id', 'trigger', 'state', 'started_at', 'last_answer_at', 'finished_at'])
+    .select(['job_id', 'newest_delivery_id'])
     .where('id', '=', id)
     .executeTakeFirst();
   if (sync === undefined) return null;
   const delivery = await db
     .selectFrom('inbox.deliveries')
     .select(['event', 'received_at'])
-    .where('id', '=', sync.delivery_id ?? 0)
+    .where('id', '=', sync.newest_delivery_id ?? 0)
     .executeTakeFirst();
   return { ...sync, delivery: delivery ?? null };
 }

@@ -25,7 +25,7 @@ async function readAccessCauses({ db }: Reader): Promise<Cause[]> {
     .selectFrom('inbox.jobs')
     .select('last_error as found')
     .where('state', '=', 'paused')
-    .where('last_error_code', '=', 'unauthorized')
+    .where('error_or_pause_code', '=', 'unauthorized')
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -6,13 +6,13 @@ import { IN_PART } from './ends.js';
 /** The signed text of a delivery as it was sent; null once it is older than the retention, or was removed for a person's sake. */
 export async function readSignedText(
   { db }: Reader,
-  { signed_text_id: id, digest }: Row,
+  { signed_text_id: id, signed_text_sha256: sha256 }: Row,
 ): Promise<string | null> {
   const text = await db
     .selectFrom('inbox.signed_texts')
     .select('signed_data')
     .where('id', '=', Number(id))
-    .where('digest', '=', String(digest))
+    .where('sha256', '=', String(sha256))
     .executeTakeFirst();
   return text?.signed_data || null;
 }
@@ -48,7 +48,7 @@ export async function findMostDuplicated({ db }: Reader, since: string): Promise
       eb(eb.fn.countAll<number>(), '+', eb.fn.sum<number>('duplicates')).as('times'),
     ])
     .where('received_at', '>=', since)
-    .groupBy('digest')
+    .groupBy('signed_text_sha256')
     .orderBy('times', 'desc')
     .orderBy('newestId', 'desc')
     .limit(1)
@@ -58,13 +58,13 @@ export async function findMostDuplicated({ db }: Reader, since: string): Promise
 
 interface StoredText {
   readonly id: number;
-  readonly digest: string;
+  readonly sha256: string;
   readonly signed_data: string;
 }
 
 /** Every signed text that is still there. */
 export function readSignedTexts({ db }: Reader): AsyncIterable<StoredText> {
-  const asked = db.selectFrom('inbox.signed_texts').select(['id', 'digest', 'signed_data']);
+  const asked = db.selectFrom('inbox.signed_texts').select(['id', 'sha256', 'signed_data']);
   return asked.where('signed_data', '<>', '').orderBy('id').stream(AT_ONCE);
 }
 

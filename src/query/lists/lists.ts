@@ -87,7 +87,7 @@ function titleOf(name: string): string {
 }
 
 /** How far the counter of changes was: of no use to people. */
-const COUNTER = 'last_change_number';
+const COUNTER = 'changes_up_to';
 
 interface Own extends Pick<List, 'name' | 'says' | 'one' | 'many' | 'empty' | 'columns' | 'filters'> {
   readonly title?: string;
@@ -148,7 +148,7 @@ export const JOBS = own('inbox.jobs', {
   many: 'jobs',
   empty: 'No job is known.',
   columns: words(
-    'id kind state organization_name end run_at attempts trigger part last_error_code organization_id',
+    'id kind state organization_name end run_at attempts trigger part error_or_pause_code organization_id',
   ),
   refine: withEnds,
   leads: true,

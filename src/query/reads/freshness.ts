@@ -18,8 +18,8 @@ export async function sumFreshness({ db }: Reader, resource: string, organizatio
       'reason',
       eb.fn.max('failing_since').as('failingSince'),
       eb.fn.countAll<number>().as('organizations'),
-      eb.fn.min('complete_at').as('oldestAt'),
-      eb.fn.max('complete_at').as('newestAt'),
+      eb.fn.min('as_of').as('oldestAt'),
+      eb.fn.max('as_of').as('newestAt'),
     ])
     .orderBy('state')
     .orderBy('reason')

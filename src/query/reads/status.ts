@@ -16,12 +16,12 @@ export interface OrganizationStatus extends Known {
 /** Of one resource, or of several that stand alike. */
 interface Stock extends Standing {
   readonly rows: number;
-  readonly completeAt: string | null;
+  readonly asOf: string | null;
 }
 
 interface ResourceStatus extends Stock, Told {
   readonly resource: string;
-  readonly drift: number;
+  readonly driftTotal: number;
   readonly ageSeconds: number | null;
 }
 
@@ -144,7 +144,7 @@ function isWithheld({ state, reason }: Standing): boolean {
 
 /** Its rows are those of the last read, whatever came after. */
 export function isFrozen(resource: Stock): boolean {
-  return isWithheld(resource) && resource.completeAt !== null;
+  return isWithheld(resource) && resource.asOf !== null;
 }
 
 /** The resources of each organization that stand alike, as one. */
@@ -158,7 +158,7 @@ async function readStandings({ db }: Reader): Promise<(Stock & Owned)[]> {
       'reason',
       eb.fn.max('failing_since').as('failingSince'),
       eb.fn.sum<number>('rows').as('rows'),
-      eb.fn.max('complete_at').as('completeAt'),
+      eb.fn.max('as_of').as('asOf'),
     ])
     .execute();
 }
@@ -174,8 +174,8 @@ async function readResources(
       'resource',
       ...TOLD,
       'rows',
-      'drift',
-      'complete_at as completeAt',
+      'drift_total as driftTotal',
+      'as_of as asOf',
       'age_seconds as ageSeconds',
     ])
     .orderBy('organization_id', NULLS_FIRST)

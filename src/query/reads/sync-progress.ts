@@ -50,7 +50,7 @@ const COLUMNS = [
   'attempts',
   'started_at as startedAt',
   'run_at as runAt',
-  'last_error_code as errorCode',
+  'error_or_pause_code as errorCode',
   'last_error as error',
 ] as const;
 

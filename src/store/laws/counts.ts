@@ -13,14 +13,14 @@ export function countLaws({ latest }: Say): readonly Law[] {
     {
       law: 'no resource was read in the future',
       sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states
-      WHERE ${latest('complete_at', 'first_complete_at', 'attempted_at')} > :soon`,
+      WHERE ${latest('as_of', 'first_complete_at', 'attempted_at')} > :soon`,
     },
     {
       law: 'what was read completely was read by a sync that says so',
       sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states AS s
-      WHERE complete_at > (SELECT min(finished_at) FROM syncs) AND NOT EXISTS (
+      WHERE as_of > (SELECT min(finished_at) FROM syncs) AND NOT EXISTS (
         SELECT 1 FROM syncs AS r WHERE r.organization_id = s.organization_id AND r.resource = s.resource
-          AND r.state = 'complete' AND r.started_at = s.complete_at)`,
+          AND r.state = 'complete' AND r.started_at = s.as_of)`,
     },
     {
       law: 'a project that a row names is remembered',

@@ -33,9 +33,9 @@ const INBOX_LAWS: readonly Law[] = [
       GROUP BY installation_id, part HAVING count(*) > 1`,
   },
   {
-    law: 'a delivery has the digest of its signed text, as long as that is kept',
+    law: 'a delivery has the SHA-256 of its signed text, as long as that is kept',
     sql: `SELECT 'delivery ' || d.id AS found FROM inbox.deliveries AS d JOIN inbox.signed_texts AS t ON t.id = d.signed_text_id
-      WHERE t.digest <> d.digest`,
+      WHERE t.sha256 <> d.signed_text_sha256`,
   },
   {
     law: 'no delivery came in the future',

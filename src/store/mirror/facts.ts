@@ -37,18 +37,18 @@ const KEEP_FINDINGS = statement<{ counts: string; at: string }>(
      ON CONFLICT (finding) DO UPDATE SET rows = excluded.rows, counted_at = excluded.counted_at`,
 );
 
-const WHAT_WAITS = `SELECT r.organization_id AS "organizationId", r.resource, r.complete_at AS "completeAt",
+const WHAT_WAITS = `SELECT r.organization_id AS "organizationId", r.resource, r.as_of AS "dataAsOf",
     a.oldest_unread_at AS "oldestUnreadAt"
   FROM mirror.resource_states AS r
   LEFT JOIN mirror.freshness_facts AS a ON a.organization_id = r.organization_id AND a.resource = r.resource
-  WHERE r.complete_at IS NOT NULL AND r.no_permission_at IS NULL AND r.not_offered_at IS NULL
+  WHERE r.as_of IS NOT NULL AND r.no_permission_at IS NULL AND r.not_offered_at IS NULL
     AND r.resource <> 'certificates'`;
 const ACTIVE = "SELECT organization_id FROM mirror.installations WHERE state = 'active'";
 
 type Seen = { readonly workerSeenAt: string | null; readonly oldestRead: string | null };
 /** In one statement, so that what waits is what whoever was seen then has told. */
 const SEEN = fixed<Seen & (KnownResource | { readonly organizationId: null })>(
-  `SELECT o.worker_seen_at AS "workerSeenAt", (SELECT min(complete_at) FROM mirror.resource_states) AS "oldestRead", w.*
+  `SELECT o.worker_seen_at AS "workerSeenAt", (SELECT min(as_of) FROM mirror.resource_states) AS "oldestRead", w.*
    FROM (SELECT max(worker_seen_at) AS worker_seen_at FROM mirror.origin) AS o
    LEFT JOIN (${WHAT_WAITS} AND a.oldest_unread_at IS NOT NULL AND r.organization_id IN (${ACTIVE})) AS w ON true`,
 );

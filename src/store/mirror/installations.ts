@@ -31,14 +31,14 @@ const ENTER_SYNC = statement<
     added: number;
     changed: number;
     job_id: number | null;
-    delivery_id: number | null;
+    newest_delivery_id: number | null;
   },
   { readonly id: number }
 >(
   `INSERT INTO mirror.syncs (organization_id, resource, trigger, claim, started_at, finished_at, state,
-     rows_added, rows_changed, job_id, delivery_id, answered_at, last_change_number)
+     rows_added, rows_changed, job_id, newest_delivery_id, last_answer_at, changes_up_to)
    VALUES (@organizationId, 'installation', @trigger, @claim, @startedAt, @endedAt, 'complete',
-     @added, @changed, @job_id, @delivery_id, @arrivedAt, (SELECT last FROM mirror.version_counter))
+     @added, @changed, @job_id, @newest_delivery_id, @arrivedAt, (SELECT last FROM mirror.version_counter))
    RETURNING id`,
 );
 const COLUMNS = columnsOf(INSTALLATIONS);

@@ -29,15 +29,15 @@ const NUMBERS = statement<{ count: number }, { readonly last: number }>(
 );
 const ENTER = statement<
   Whose &
-    Pick<Sync, 'job_id' | 'delivery_id'> & {
+    Pick<Sync, 'job_id' | 'newest_delivery_id'> & {
       readonly trigger: string;
       readonly claim: number;
       readonly at: string;
     },
   { readonly id: number }
 >(
-  `INSERT INTO mirror.syncs (organization_id, resource, trigger, claim, started_at, state, job_id, delivery_id)
-   VALUES (@organizationId, @resource, @trigger, @claim, @at, 'running', @job_id, @delivery_id) RETURNING id`,
+  `INSERT INTO mirror.syncs (organization_id, resource, trigger, claim, started_at, state, job_id, newest_delivery_id)
+   VALUES (@organizationId, @resource, @trigger, @claim, @at, 'running', @job_id, @newest_delivery_id) RETURNING id`,
 );
 
 type SyncCounts = Pick<Sync, 'id' | 'rows_added' | 'rows_changed' | 'rows_removed' | 'rows_unchanged'> & {
@@ -47,15 +47,15 @@ type SyncCounts = Pick<Sync, 'id' | 'rows_added' | 'rows_changed' | 'rows_remove
 type SyncEnd = SyncCounts &
   Pick<
     Sync,
-    'finished_at' | 'answered_at' | 'state' | 'requests' | 'bytes' | 'drift' | 'error_code' | 'error'
+    'finished_at' | 'last_answer_at' | 'state' | 'requests' | 'bytes' | 'drift' | 'error_code' | 'error'
   >;
 
 const COUNTS = `rows_added = @rows_added, rows_changed = @rows_changed, rows_removed = @rows_removed,
   rows_unchanged = @rows_unchanged,
-  last_change_number = CASE WHEN @is_changed = 1 THEN (SELECT last FROM mirror.version_counter) ELSE last_change_number END`;
+  changes_up_to = CASE WHEN @is_changed = 1 THEN (SELECT last FROM mirror.version_counter) ELSE changes_up_to END`;
 const COUNT_SYNC = statement<SyncCounts>(`UPDATE mirror.syncs SET ${COUNTS} WHERE id = @id`);
 const END_SYNC = statement<SyncEnd>(
-  `UPDATE mirror.syncs SET ${COUNTS}, finished_at = @finished_at, answered_at = @answered_at, state = @state,
+  `UPDATE mirror.syncs SET ${COUNTS}, finished_at = @finished_at, last_answer_at = @last_answer_at, state = @state,
      requests = @requests, bytes = @bytes, drift = @drift, error_code = @error_code, error = @error
    WHERE id = @id`,
 );
@@ -64,7 +64,8 @@ type Written = Whose &
   Pick<State, 'rows' | 'open_sync' | 'stamp_at'> & { readonly read_claim: number; readonly read_at: string };
 type Ended = Written &
   EndingColumns &
-  Pick<State, 'complete_at' | 'drift' | 'drift_at'> & {
+  Pick<State, 'as_of' | 'drift_at'> & {
+    readonly drift: number;
     /** From when on the whole list is known; null where this read was not complete. */
     readonly whole_at: string | null;
     readonly outcome: string;
@@ -78,7 +79,7 @@ const WRITTEN = `rows = rows + @rows, open_sync = @open_sync, stamp_at = coalesc
 const WHOSE = 'organization_id = @organizationId AND resource = @resource';
 const LEAVE_OPEN = statement<Written>(`UPDATE mirror.resource_states SET ${WRITTEN} WHERE ${WHOSE}`);
 const LEAVE_ENDED = statement<Ended>(
-  `UPDATE mirror.resource_states SET ${WRITTEN}, complete_at = coalesce(@complete_at, complete_at),
+  `UPDATE mirror.resource_states SET ${WRITTEN}, as_of = coalesce(@as_of, as_of),
      first_complete_at = coalesce(first_complete_at, @whole_at), attempted_at = @read_at, outcome = @outcome,
      error_code = @error_code, error = @error,
      failing_since = CASE WHEN @is_whole = 0 THEN coalesce(failing_since, @read_at) END,
@@ -86,10 +87,10 @@ const LEAVE_ENDED = statement<Ended>(
      no_permission_at = CASE WHEN @is_failed = 1 THEN no_permission_at END,
      not_offered_at = CASE WHEN @is_failed = 1 THEN not_offered_at END,
      refusals = CASE WHEN @is_failed = 1 THEN refusals ELSE 0 END,
-     drift = drift + @drift, drift_at = coalesce(@drift_at, drift_at),
+     drift_total = drift_total + @drift, drift_at = coalesce(@drift_at, drift_at),
      answer_status = coalesce(@answer_status, answer_status), answer_form = coalesce(@answer_form, answer_form),
      answer_text = CASE WHEN @is_answered = 1 THEN @answer_text ELSE answer_text END,
-     answered_at = coalesce(@answered_at, answered_at),
+     last_answer_at = coalesce(@last_answer_at, last_answer_at),
      page_size = CASE WHEN @is_sized = 1 THEN @page_size ELSE page_size END,
      every_seconds = CASE WHEN @is_paced = 1 THEN @every_seconds ELSE every_seconds END,
      requests = coalesce(@calls, requests), owner_named = coalesce(@owner_named, owner_named),
@@ -194,12 +195,12 @@ export function leaveEnded(
   const ended = LEAVE_ENDED({
     ...written(sync, done, dates),
     ...columns,
-    complete_at: isWhole ? startedAt : null,
+    as_of: isWhole ? startedAt : null,
     whole_at: isWhole ? dates.notBefore(formatInstant(endedAt)) : null,
     outcome: state,
     is_whole: Number(isWhole),
     is_failed: Number(state === 'failed'),
-    is_answered: Number(columns.answered_at !== null),
+    is_answered: Number(columns.last_answer_at !== null),
     open_sync: isInterrupted && isOpen ? id : null,
     drift,
     drift_at: drift > 0 ? startedAt : null,
@@ -256,11 +257,11 @@ function countColumns(before: Counts, done: Counts) {
   };
 }
 
-function endOf(id: number, { endedAt, answeredAt = null, requests, bytes, fault }: Ending) {
+function endOf(id: number, { endedAt, lastAnswerAt = null, requests, bytes, fault }: Ending) {
   return {
     id,
     finished_at: formatInstant(endedAt),
-    answered_at: answeredAt === null ? null : formatInstant(answeredAt),
+    last_answer_at: lastAnswerAt === null ? null : formatInstant(lastAnswerAt),
     requests,
     bytes,
     error_code: fault?.code ?? null,

@@ -98,7 +98,7 @@ async function findAnnounced(
   last: ReadonlyMap<string, LastRead>,
 ): Promise<ReadonlySet<string>> {
   const seldom = [...last].filter(([, { everyMs }]) => everyMs !== null);
-  const questions = seldom.map(([, { completeAt }]) => ({ since: completeAt ?? 0 }));
+  const questions = seldom.map(([, { dataAsOf }]) => ({ since: dataAsOf ?? 0 }));
   const came = questions.length === 0 ? [] : await inbox.haveCome(installationId, questions);
   return new Set(seldom.flatMap(([resource], index) => (came[index] === true ? [resource] : [])));
 }
@@ -160,7 +160,7 @@ async function isRefusal(
 
 /** Whether the resource was never read as a whole, or came in another form the last time too. */
 function isStrange(before: LastRead | null): boolean {
-  return before === null || before.completeAt === null || before.isStrange;
+  return before === null || before.dataAsOf === null || before.isStrange;
 }
 
 function stepOf(

@@ -99,20 +99,20 @@ function createOpen(openOf: (resources: readonly KnownResource[]) => readonly Op
 function stillWaiting({
   organizationId,
   resource,
-  completeAt,
+  dataAsOf,
   oldestUnreadAt,
 }: KnownResource): FreshnessFact[] {
-  if (oldestUnreadAt === null || oldestUnreadAt < completeAt) return [];
+  if (oldestUnreadAt === null || oldestUnreadAt < dataAsOf) return [];
   return [{ organizationId, resource, oldestUnreadAt }];
 }
 
 /** None where it is known what it waits for. */
 function openSince(
-  { organizationId, resource, completeAt, oldestUnreadAt }: KnownResource,
+  { organizationId, resource, dataAsOf, oldestUnreadAt }: KnownResource,
   seen: string | null,
 ): Open[] {
-  if (oldestUnreadAt !== null && oldestUnreadAt >= completeAt) return [];
-  const from = oldestUnreadAt === null && seen !== null && seen > completeAt ? seen : completeAt;
+  if (oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf) return [];
+  const from = oldestUnreadAt === null && seen !== null && seen > dataAsOf ? seen : dataAsOf;
   return [{ organizationId, resource, from }];
 }
 

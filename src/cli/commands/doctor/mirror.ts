@@ -158,8 +158,8 @@ export const MIRROR_CHECKS = {
   /** What the registry really answered the last time that each resource was asked for. */
   answers: async ({ reader, now }) => {
     const groups = await readAnswers(reader);
-    return groups.map(({ resource, status, form, organizations, answeredAt, example, notOffered }) => {
-      const told = `${resource}: ${status}, ${FORMS[form] ?? form}, ${since(answeredAt, now)} ago, for`;
+    return groups.map(({ resource, status, form, organizations, lastAnswerAt, example, notOffered }) => {
+      const told = `${resource}: ${status}, ${FORMS[form] ?? form}, ${since(lastAnswerAt, now)} ago, for`;
       const whose = organizations === 1 ? example : `${organizations} organizations`;
       if (status < 300 && form !== 'unusable' && notOffered === 0) return ok('answers', `${told} ${whose}`);
       const among = organizations === 1 ? '' : `, ${example} among them`;

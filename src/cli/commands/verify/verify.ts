@@ -112,12 +112,12 @@ async function check({ io, location, reader: open, pdfs }: Context, interrupted:
   };
 }
 
-/** What was signed must still be what its digest says. */
+/** What was signed must still be what its SHA-256 says. */
 async function findChangedTexts(reader: Reader): Promise<Broken[]> {
   const changed: Broken[] = [];
-  for await (const { id, digest, signed_data: text } of readSignedTexts(reader)) {
-    if (createHash('sha256').update(text).digest('hex') === digest) continue;
-    changed.push({ law: 'a signed text is what its digest says', where: `signed text ${id}` });
+  for await (const { id, sha256, signed_data: text } of readSignedTexts(reader)) {
+    if (createHash('sha256').update(text).digest('hex') === sha256) continue;
+    changed.push({ law: 'a signed text is what its SHA-256 says', where: `signed text ${id}` });
   }
   return changed;
 }

@@ -49,13 +49,13 @@ async function readFailed(query: Query): Promise<number[]> {
 }
 
 const FAILED_FOR =
-  "SELECT id FROM inbox.jobs WHERE state = 'failed' AND last_error_code = ANY ($1::text[]) ORDER BY id";
+  "SELECT id FROM inbox.jobs WHERE state = 'failed' AND error_or_pause_code = ANY ($1::text[]) ORDER BY id";
 
 const TRY_FIRST = `
   WITH failed AS MATERIALIZED (
     SELECT id FROM inbox.jobs
     WHERE state IN ('waiting', 'paused') AND NOT (attempts > 0 AND run_at <= created_at)
-      AND (last_error_code IN (SELECT jsonb_array_elements_text($1 -> 'codes'))
+      AND (error_or_pause_code IN (SELECT jsonb_array_elements_text($1 -> 'codes'))
         OR (kind = 'retry' AND attempts = 0 AND run_at <= ${AT} + ${ms("($1 ->> 'soon_ms')::double precision")}))
     ORDER BY dedupe_key, id FOR UPDATE SKIP LOCKED
   ),

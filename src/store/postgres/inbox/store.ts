@@ -76,11 +76,11 @@ export function createStore(query: Query, { call, callOn }: Perform): Store {
 }
 
 async function readLatest(query: Query): Promise<Map<string, Known>> {
-  const latest = await query<{ digest: string; id: number }>(
-    `SELECT digest, id FROM (
-       SELECT digest, id FROM inbox.signed_texts ORDER BY id DESC LIMIT ${REMEMBERED}) AS latest ORDER BY id`,
+  const latest = await query<{ sha256: string; id: number }>(
+    `SELECT sha256, id FROM (
+       SELECT sha256, id FROM inbox.signed_texts ORDER BY id DESC LIMIT ${REMEMBERED}) AS latest ORDER BY id`,
   );
-  return new Map(latest.map(({ digest, id }) => [digest, { textId: id, rowId: null }]));
+  return new Map(latest.map(({ sha256, id }) => [sha256, { textId: id, rowId: null }]));
 }
 
 function bundlesOf(deliveries: readonly NewDelivery[]): Bundle[] {
@@ -88,8 +88,8 @@ function bundlesOf(deliveries: readonly NewDelivery[]): Bundle[] {
   const seen = new Set<string>();
   const bundles: Bundle[] = [];
   deliveries.forEach((delivery, place) => {
-    const { digest, secretIndex, receivedMsAgo } = delivery;
-    const key = `${secretIndex} ${digest}`;
+    const { sha256, secretIndex, receivedMsAgo } = delivery;
+    const key = `${secretIndex} ${sha256}`;
     const found = open.get(key);
     const ageMs = found === undefined ? 0 : found.posts[0].receivedMsAgo - receivedMsAgo;
     if (found !== undefined && ageMs >= 0 && ageMs < FOLDED_WITHIN_MS) {
@@ -97,16 +97,16 @@ function bundlesOf(deliveries: readonly NewDelivery[]): Bundle[] {
       found.places.push(place);
       return;
     }
-    const bundle: Bundle = { posts: [delivery], places: [place], again: seen.has(digest) };
+    const bundle: Bundle = { posts: [delivery], places: [place], again: seen.has(sha256) };
     open.set(key, bundle);
-    seen.add(digest);
+    seen.add(sha256);
     bundles.push(bundle);
   });
   return bundles;
 }
 
 function cellsOf({ posts: [first, ...others], again }: Bundle, n: number, memory: Memory<Known>) {
-  const { textId = null, rowId = null } = memory.get(first.digest) ?? {};
+  const { textId = null, rowId = null } = memory.get(first.sha256) ?? {};
   const all = [first, ...others];
   return {
     n,
@@ -118,7 +118,7 @@ function cellsOf({ posts: [first, ...others], again }: Bundle, n: number, memory
     event: first.event,
     installation_id: first.installationId,
     organization_id: first.organizationId,
-    digest: first.digest,
+    sha256: first.sha256,
     signed_data: first.signedData,
     contradicted_fields:
       all.find(({ contradictedFields }) => contradictedFields !== null)?.contradictedFields ?? null,
@@ -149,7 +149,7 @@ function resultsOf(
     const row = stored[n];
     if (row === undefined) throw new Error('expected a row for each text, got none');
     const { rowId: id, textId, jobId, stood } = row;
-    memory.set(first.digest, { textId, rowId: id });
+    memory.set(first.sha256, { textId, rowId: id });
     places.forEach((place, post) => {
       results[place] = { id, jobId, isDuplicate: stood || post > 0 };
     });

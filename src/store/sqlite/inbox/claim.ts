@@ -143,7 +143,7 @@ const CLAIM_DUE = `
 const FAIL_WORN_OUT = `
   UPDATE jobs SET
     state = 'failed', finished_at = @now, claimed_until = NULL,
-    last_error_code = iif(state = 'running', 'never_finished', last_error_code),
+    error_or_pause_code = iif(state = 'running', 'never_finished', error_or_pause_code),
     last_error = iif(state = 'running',
       'started ' || attempts || ' times, and its process never came back', last_error)
   WHERE attempts >= ${MAX_ATTEMPTS} AND id IN (

@@ -51,9 +51,9 @@ export function createStore(db: Sqlite): Store {
 }
 
 const INSERT = `
-  INSERT INTO deliveries (received_at, event, installation_id, digest, signed_text_id, contradicted_fields, verdict, reason,
+  INSERT INTO deliveries (received_at, event, installation_id, signed_text_sha256, signed_text_id, contradicted_fields, verdict, reason,
     secret_index, job_id)
-  VALUES (@received_at, @event, @installation_id, @digest, @signed_text_id, @contradicted_fields, @verdict, @reason,
+  VALUES (@received_at, @event, @installation_id, @signed_text_sha256, @signed_text_id, @contradicted_fields, @verdict, @reason,
     @secret_index, @job_id)
   RETURNING id`;
 
@@ -71,7 +71,7 @@ function createStoreTogether(
       received_at: formatInstant(delivery.receivedAt),
       event: delivery.event,
       installation_id: delivery.installationId,
-      digest: delivery.digest,
+      signed_text_sha256: delivery.sha256,
       signed_text_id: texts.keep(delivery),
       contradicted_fields: delivery.contradictedFields,
       verdict: delivery.verdict,
@@ -80,8 +80,8 @@ function createStoreTogether(
       job_id: jobId,
     });
     if (row === undefined) throw new Error('expected the id of a stored delivery, got none');
-    const { digest, secretIndex, receivedAt } = delivery;
-    duplicates.remember(digest, { id: row.id, jobId, secretIndex, since: receivedAt });
+    const { sha256, secretIndex, receivedAt } = delivery;
+    duplicates.remember(sha256, { id: row.id, jobId, secretIndex, since: receivedAt });
     return row.id;
   }
 

@@ -15,7 +15,7 @@ interface StoredRow {
 }
 
 interface Duplicate {
-  readonly digest: string;
+  readonly sha256: string;
   readonly secretIndex: number;
   readonly receivedAt: number;
   readonly contradictedFields: string | null;
@@ -23,7 +23,7 @@ interface Duplicate {
 
 export function createDuplicates(db: Sqlite) {
   const memory = createMemory<StoredRow>();
-  const add = statement<{ id: number; digest: string; contradictedFields: string | null; at: string }>(
+  const add = statement<{ id: number; sha256: string; contradictedFields: string | null; at: string }>(
     db,
     ADD_TO_ROW,
   );
@@ -34,14 +34,14 @@ export function createDuplicates(db: Sqlite) {
      * null where there is none. To be run inside `write`.
      */
     fold: (
-      { digest, secretIndex, receivedAt, contradictedFields }: Duplicate,
+      { sha256, secretIndex, receivedAt, contradictedFields }: Duplicate,
       jobId: number | null,
     ): number | null => {
-      const row = memory.get(digest);
+      const row = memory.get(sha256);
       if (row === undefined || row.jobId !== jobId || row.secretIndex !== secretIndex) return null;
       const age = receivedAt - row.since;
       if (age < 0 || age >= FOLDED_WITHIN_MS) return null;
-      return add.run({ id: row.id, digest, contradictedFields, at: formatInstant(receivedAt) }) === 1
+      return add.run({ id: row.id, sha256, contradictedFields, at: formatInstant(receivedAt) }) === 1
         ? row.id
         : null;
     },
@@ -61,4 +61,4 @@ const ADD_TO_ROW = `
       (SELECT max(started_at) FROM jobs WHERE jobs.installation_id = deliveries.installation_id AND part = 'data')
         > coalesce(unread_duplicate_at, received_at),
       @at, unread_duplicate_at)
-  WHERE id = @id AND digest = @digest`;
+  WHERE id = @id AND signed_text_sha256 = @sha256`;

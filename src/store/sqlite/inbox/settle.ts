@@ -126,7 +126,7 @@ const FINISH = `
 const SETTLE = `
   UPDATE jobs SET state = @state, claimed_until = NULL,
     attempts = iif(@state = 'paused', min(attempts, ${PAUSED_ATTEMPTS}), attempts),
-    run_at = coalesce(@runAt, run_at), finished_at = @finishedAt, last_error_code = @code, last_error = @message
+    run_at = coalesce(@runAt, run_at), finished_at = @finishedAt, error_or_pause_code = @code, last_error = @message
   WHERE id = @id`;
 
 const GIVE_BACK = `
@@ -141,7 +141,7 @@ const INHERIT = `
       ELSE jobs.trigger END,
     only_duplicates_asked = min(jobs.only_duplicates_asked, merged.only_duplicates_asked),
     payload = ${mergePayloads('jobs.payload', 'merged.payload')},
-    last_error_code = merged.last_error_code, last_error = merged.last_error
+    error_or_pause_code = merged.error_or_pause_code, last_error = merged.last_error
   FROM jobs AS merged WHERE jobs.id = @id AND merged.id = @from`;
 
 const MERGE = `
@@ -154,7 +154,7 @@ const TRY_AGAIN = `
 const TRY_FIRST = `
   UPDATE jobs SET state = 'waiting', attempts = 1, run_at = created_at
   WHERE state IN ('waiting', 'paused') AND NOT (attempts > 0 AND run_at <= created_at)
-    AND (last_error_code IN (SELECT value FROM json_each(@codes)) OR (kind = 'retry' AND attempts = 0 AND run_at <= @soon))`;
+    AND (error_or_pause_code IN (SELECT value FROM json_each(@codes)) OR (kind = 'retry' AND attempts = 0 AND run_at <= @soon))`;
 
 function prepare(db: Sqlite) {
   const current = statement<{ id: number }, Current>(db, CURRENT);
@@ -166,7 +166,7 @@ function prepare(db: Sqlite) {
   const settle = statement<Settled>(db, SETTLE);
   const fail = statement<{ id: number; code: string; message: string }>(
     db,
-    'UPDATE jobs SET last_error_code = @code, last_error = @message WHERE id = @id',
+    'UPDATE jobs SET error_or_pause_code = @code, last_error = @message WHERE id = @id',
   );
   const giveBack = statement<{ id: number; runAt: string }>(db, GIVE_BACK);
   const inherit = statement<{ id: number; from: number; runAt: string; attempts: number }>(db, INHERIT);
@@ -178,7 +178,7 @@ function prepare(db: Sqlite) {
   );
   const failedFor = statement<{ codes: string }, { id: number }>(
     db,
-    "SELECT id FROM jobs WHERE state = 'failed' AND last_error_code IN (SELECT value FROM json_each(@codes)) ORDER BY id",
+    "SELECT id FROM jobs WHERE state = 'failed' AND error_or_pause_code IN (SELECT value FROM json_each(@codes)) ORDER BY id",
   );
   const tryFirst = statement<{ codes: string; soon: string }>(db, TRY_FIRST);
   return {

@@ -5,7 +5,7 @@ import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 
 interface SignedText {
-  readonly digest: string;
+  readonly sha256: string;
   readonly signedData: string;
   /** Epoch ms. */
   readonly receivedAt: number;
@@ -17,22 +17,22 @@ interface Known {
   readonly seenAt: number;
 }
 
-/** The latest texts by digest, in memory: an index in the database would cost a page for each delivery. */
+/** The latest texts by their SHA-256, in memory: an index in the database would cost a page for each delivery. */
 export function createSignedTexts(db: Sqlite) {
   const memory = createMemory(readLatest(db));
-  const touch = statement<{ id: number; digest: string; receivedAt: string }>(
+  const touch = statement<{ id: number; sha256: string; receivedAt: string }>(
     db,
-    'UPDATE signed_texts SET last_received_at = @receivedAt WHERE id = @id AND digest = @digest',
+    'UPDATE signed_texts SET last_received_at = @receivedAt WHERE id = @id AND sha256 = @sha256',
   );
-  const insert = statement<{ digest: string; receivedAt: string; signedData: string }, { id: number }>(
+  const insert = statement<{ sha256: string; receivedAt: string; signedData: string }, { id: number }>(
     db,
-    `INSERT INTO signed_texts (digest, last_received_at, signed_data)
-    VALUES (@digest, @receivedAt, @signedData) RETURNING id`,
+    `INSERT INTO signed_texts (sha256, last_received_at, signed_data)
+    VALUES (@sha256, @receivedAt, @signedData) RETURNING id`,
   );
 
-  function findOrInsert({ digest, receivedAt, signedData }: SignedText): number {
-    const id = memory.get(digest)?.id;
-    const at = { digest, receivedAt: formatInstant(receivedAt) };
+  function findOrInsert({ sha256, receivedAt, signedData }: SignedText): number {
+    const id = memory.get(sha256)?.id;
+    const at = { sha256, receivedAt: formatInstant(receivedAt) };
     if (id !== undefined && touch.run({ id, ...at }) === 1) return id;
     const row = insert.get({ ...at, signedData });
     if (row === undefined) throw new Error('expected the id of a stored text, got none');
@@ -41,19 +41,19 @@ export function createSignedTexts(db: Sqlite) {
 
   return {
     /** Whether the same text came within the hour before this one. */
-    isDuplicate: ({ digest, receivedAt }: SignedText): boolean => {
-      const seenAt = memory.get(digest)?.seenAt;
+    isDuplicate: ({ sha256, receivedAt }: SignedText): boolean => {
+      const seenAt = memory.get(sha256)?.seenAt;
       return seenAt !== undefined && Math.abs(receivedAt - seenAt) < DUPLICATE_WITHIN_MS;
     },
     /** It came again, and its row stands. */
-    seen: ({ digest, receivedAt }: SignedText): void => {
-      const known = memory.get(digest);
-      if (known !== undefined) memory.set(digest, { id: known.id, seenAt: receivedAt });
+    seen: ({ sha256, receivedAt }: SignedText): void => {
+      const known = memory.get(sha256);
+      if (known !== undefined) memory.set(sha256, { id: known.id, seenAt: receivedAt });
     },
     /** Store the text unless it came before, and answer its id. To be run inside `write`. */
     keep: (text: SignedText): number => {
       const id = findOrInsert(text);
-      memory.set(text.digest, { id, seenAt: text.receivedAt });
+      memory.set(text.sha256, { id, seenAt: text.receivedAt });
       return id;
     },
     committed: memory.committed,
@@ -63,10 +63,10 @@ export function createSignedTexts(db: Sqlite) {
 
 function readLatest(db: Sqlite): Map<string, Known> {
   const latest = db
-    .prepare<[], { digest: string; id: number; at: string }>(
-      `SELECT digest, id, last_received_at AS at FROM signed_texts ORDER BY id DESC LIMIT ${REMEMBERED}`,
+    .prepare<[], { sha256: string; id: number; at: string }>(
+      `SELECT sha256, id, last_received_at AS at FROM signed_texts ORDER BY id DESC LIMIT ${REMEMBERED}`,
     )
     .all()
     .toReversed();
-  return new Map(latest.map(({ digest, id, at }) => [digest, { id, seenAt: Date.parse(at) }]));
+  return new Map(latest.map(({ sha256, id, at }) => [sha256, { id, seenAt: Date.parse(at) }]));
 }
