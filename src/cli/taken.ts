@@ -2,7 +2,7 @@ import type { Span } from '../text/instant.js';
 import { aDate, readSpan, readYear } from './instant.js';
 import type { Io } from './io.js';
 import { HOW_NAMED, OF_ORGANIZATION } from './find/how-named.js';
-import { readDuration, readLimit } from './words.js';
+import { readDuration, readNumber } from './words.js';
 
 /** A word or an option, and what its text means. */
 export interface Taken<T> {
@@ -93,6 +93,11 @@ export function year(says: Says): Text<string> {
   return valued('year', says, readYear);
 }
 
+/** A whole number from 0. */
+export function count(name: string, says: Says): Text<number> {
+  return valued('n', says, given => readNumber(name, given));
+}
+
 /** Milliseconds. */
 export function duration(name: string, says: Says): Text<number> {
   return valued('time', says, given => readDuration(name, given));
@@ -100,7 +105,7 @@ export function duration(name: string, says: Says): Text<number> {
 
 /** Zero for all. */
 export function limit(most: number): Taken<number> {
-  return otherwise(valued('n', 'show at most this many, 0 for all', readLimit), String(most));
+  return otherwise(count('--limit', 'show at most this many, 0 for all'), String(most));
 }
 
 /** One only, or all of them where none is named. */

@@ -4,12 +4,7 @@ import { usageFault } from './exit.js';
 
 export function readNumber(what: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw usageFault(`Expected the number of ${what}, got "${text}".`);
-}
-
-export function readLimit(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usageFault(`--limit: expected a whole number, got "${text}".`);
+  throw usageFault(`${what}: expected a whole number, got "${text}".`);
 }
 
 export function readId(what: string, text: string): string {

@@ -5,7 +5,6 @@ import { findNumbered, listCommand } from '../lists/list.js';
 import type { Row } from '../output/output.js';
 import { sheet } from '../output/sheet.js';
 import { flag, needed, text } from '../taken.js';
-import { readNumber } from '../words.js';
 
 const show = command({
   says: 'Show one job, and its latest error in full',
@@ -34,7 +33,7 @@ const retry = command({
     }
     const named = id === undefined ? null : await findNumbered(context, OF_JOBS, id);
     const inbox = await context.inbox();
-    const retried = await inbox.retryFailed(id === undefined ? 'all' : [readNumber('the job', id)]);
+    const retried = await inbox.retryFailed(id === undefined ? 'all' : [Number(id)]);
     if (named !== null && retried.some(({ job }) => job === null)) throw notFailed(id, named);
     if (retried.length === 0) context.say('No job has failed.');
     if (context.format === 'json') return await context.value(retried);

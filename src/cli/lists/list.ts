@@ -99,7 +99,11 @@ export async function printList(context: Context, list: List, { given, at, most 
 
 /** A row of a list that is called by its number. */
 export async function findNumbered(context: Context, list: List, id: string): Promise<Row> {
-  const found = await readNumbered(await context.reader(), list, readNumber(`the ${list.one}`, id));
+  const found = await readNumbered(
+    await context.reader(),
+    list,
+    readNumber(`The number of the ${list.one}`, id),
+  );
   if (found !== null) return found;
   throw notThereFault(
     `There is no ${list.one} ${id}.`,

@@ -19,16 +19,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'list --as-of now --csv=excel --out retirements.csv',
   ],
   projects: ['find --serialization ICR-ISL-354-1-14-R-0-2021'],
-  reservations: [
-    'list --state outstanding',
-    'create --organization ID --credit-id ID --amount 12.5',
-    'finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
-    'cancel ID',
-  ],
-  'inventory-requests': [
-    'list --organization ID --state pending',
-    'create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
-  ],
+  reservations: ['list --state outstanding'],
+  'inventory-requests': ['list --organization ID --state pending'],
 };
 
 /** Those of which one can be shown by itself; a retirement with more beside it. */

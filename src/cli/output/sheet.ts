@@ -1,3 +1,4 @@
+import type { ItemEntry } from '../../resources/entry.js';
 import type { Row } from './output.js';
 
 /** A row as lines; its document last, as it was sent but for what a terminal obeys. */
@@ -11,4 +12,9 @@ export function sheet(row: Row): string[] {
     );
   const { document } = row;
   return [...lines, ...(typeof document === 'string' ? ['', ...document.split('\n')] : []), ''];
+}
+
+/** What the registry sent, in the columns of the mirror. */
+export function cellsOf<Item>({ key, columns }: ItemEntry<Item>, item: Item): Row {
+  return Object.fromEntries([...key, ...columns].map(({ name, of }) => [name, of(item)]));
 }

@@ -16,8 +16,7 @@ import { usageFault } from '../../exit.js';
 import { emit } from '../../io.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
 import { jsonText } from '../../output/output.js';
-import { choice, date, flag, ORGANIZATION, text, year } from '../../taken.js';
-import { readNumber } from '../../words.js';
+import { choice, count, date, flag, ORGANIZATION, year } from '../../taken.js';
 import { followChanges } from './follow.js';
 
 const NONE = 'Nothing was seen to change.';
@@ -34,7 +33,10 @@ export const CHANGES = command({
     follow: flag('print each change as a line of JSON when it is committed; runs until it is stopped', {
       conflicts: ['since', 'until', 'csv', 'verbatim', 'excel'],
     }),
-    after: text('number', 'with --follow: begin after the change of this number (default: after the newest)'),
+    after: count(
+      '--after',
+      'with --follow: begin after the change of this number (default: after the newest)',
+    ),
     restated: {
       ...year('only what the registry changed or took back of that year after the year was over'),
       conflicts: ['follow'],
@@ -57,12 +59,7 @@ export const CHANGES = command({
       until: until?.to ?? null,
     };
     sayPeriod(context, asked);
-    if (follow)
-      return await followChanges(
-        context,
-        asked,
-        after === undefined ? null : readNumber('the change', after),
-      );
+    if (follow) return await followChanges(context, asked, after ?? null);
     const rows = restated === undefined ? readChanges(reader, asked) : readRestated(reader, asked, restated);
     if (context.format === 'table') return await write(context, linesOf(rows, await readOpenings(reader)));
     if (context.format !== 'json') return await context.rows(CHANGE_COLUMNS, rows, { none: NONE });

@@ -9,7 +9,7 @@ import { jsonText } from '../../output/output.js';
 import { askToRead } from '../../connect/ask-to-read.js';
 import { sheet } from '../../output/sheet.js';
 import { flag, needed, text } from '../../taken.js';
-import { readLimit } from '../../words.js';
+import { readNumber } from '../../words.js';
 
 const ID = needed(text('id', 'its number'));
 const LIST = listCommand(OF_DELIVERIES);
@@ -22,7 +22,7 @@ const list: Command = {
   options: { ...LIST.options, rejected: REJECTED },
   run: async (context, given) => {
     if (given['rejected'] !== true) return await LIST.run(context, given);
-    const most = readLimit(String(given['limit'])) || null;
+    const most = readNumber('--limit', String(given['limit'])) || null;
     const shown = await printList(context, REJECTED_WEBHOOKS, { given: {}, at: null, most });
     if (shown > 0) context.say('Minutes are in UTC. "carbon-mirror doctor" says what may be wrong.');
     return undefined;

@@ -8,8 +8,9 @@ import { usageFault } from '../../exit.js';
 import { describeSystemFault } from '../../faults/system-fault.js';
 import { emit, type Io } from '../../io.js';
 import { dataFolder } from '../../connect/find-mirror.js';
+import { readNumber } from '../../words.js';
 import { aborted } from '../../processes/service.js';
-import { choice, flag, text, texts, valued } from '../../taken.js';
+import { choice, count, flag, text, texts } from '../../taken.js';
 
 const DEFAULT_PORT = '8090';
 /** Of a world whose size is told and whose number is not. */
@@ -78,13 +79,9 @@ export const START = command({
   },
 });
 
-function count(option: string, says: string) {
-  return valued('n', says, said => readCount(option, said));
-}
-
 function readPort(given: string | undefined, { env }: Io): number {
   const from = given === undefined ? 'SANDBOX_PORT' : '--port';
-  const port = readCount(from, given ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
+  const port = readNumber(from, given ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
   if (port <= 65_535) return port;
   throw usageFault(`Expected a port from 0 to 65535, got "${port}".`);
 }
@@ -94,11 +91,6 @@ function readPrefix(given: string | undefined, { env }: Io): string {
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;
   const from = given === undefined ? 'REGISTRY_HEADER_PREFIX' : '--header-prefix';
   throw usageFault(`${from}: expected a plain word, got "${prefix}".`);
-}
-
-function readCount(what: string, given: string): number {
-  if (/^\d{1,9}$/.test(given)) return Number(given);
-  throw usageFault(`${what}: expected a whole number from 0, got "${given}".`);
 }
 
 type Asked = SandboxOptions & { readonly folder: string };

@@ -22,13 +22,12 @@ async function reach(context: Context, named: string): Promise<Reached> {
   return { client, owner: client.organization(installationId, organization), organization, installationId };
 }
 
-interface Named {
-  readonly organization: string;
-  readonly creditId: string;
-}
-
 /** A credit by its id, or by a beginning that is unique in the organization's list as the mirror knows it; else as it was named. */
-export async function reachCredit(context: Context, list: Entry, given: Named) {
+export async function reachCredit(
+  context: Context,
+  list: Entry,
+  given: Readonly<Record<'organization' | 'creditId', string>>,
+) {
   const named = readPrintable('--credit-id', given.creditId);
   const reached = await reach(context, given.organization);
   return { ...reached, creditId: await findCredit(context, list, named, reached.organization) };

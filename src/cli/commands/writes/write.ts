@@ -12,14 +12,15 @@ interface Write<W extends AllTaken, O extends AllTaken, Found, Made> {
   readonly words?: W;
   /** With `yes` where a person is asked. */
   readonly options: O;
-  readonly json: string;
+  /** What comes of it, as in `reservation`. */
+  readonly what: string;
   readonly examples: readonly string[];
   /** Whom and what it is about. What is missing is told here, before anything is asked or sent. An installation that stands there is looked at afterwards. */
   readonly find: (context: Context, given: Meant<W> & Meant<O>) => Promise<Found>;
   readonly asks?: (found: Found, given: Meant<W> & Meant<O>) => string;
   readonly call: (found: Found, given: Meant<W> & Meant<O>) => Promise<Made>;
   /** Null where the registry shows it no more. */
-  readonly shows: (made: Made, found: Found) => Row | readonly Row[] | null;
+  readonly shows: (made: Made, found: Found) => Row | null;
   readonly tells?: (made: Made, found: Found) => readonly string[];
 }
 
@@ -27,33 +28,25 @@ interface Write<W extends AllTaken, O extends AllTaken, Found, Made> {
 export function write<O extends AllTaken, Found extends object, Made, W extends AllTaken = {}>(
   row: Write<W, O, Found, Made>,
 ): Command {
-  const { says, words, options, json, examples, find, asks, call, shows, tells = () => [] } = row;
+  const { says, words, options, what, examples, find, asks, call, shows, tells = () => [] } = row;
   return command({
     says,
     ...(words !== undefined && { words }),
     options,
-    prints: { json },
+    prints: { json: `print the ${what} as JSON` },
     examples,
     run: async (context, given) => {
       const found = await find(context, given);
       if (asks !== undefined)
         await confirm(context.io, asks(found, given), { yes: Reflect.get(given, 'yes') === true });
       const made = await call(found, given);
-      await show(context, shows(made, found));
+      const row = shows(made, found);
+      if (context.format === 'json') await context.value(row);
+      else if (row !== null) await context.print(...sheet({ ...row, document: null }));
       context.say(...tells(made, found));
       if ('installationId' in found) await lookAgain(context, String(found.installationId));
     },
   });
-}
-
-async function show(context: Context, made: Row | readonly Row[] | null): Promise<void> {
-  if (isList(made)) await context.rows(Object.keys(made[0] ?? {}), made);
-  else if (context.format === 'json') await context.value(made);
-  else if (made !== null) await context.print(...sheet({ ...made, document: null }));
-}
-
-function isList(made: Row | readonly Row[] | null): made is readonly Row[] {
-  return Array.isArray(made);
 }
 
 /**

@@ -1,8 +1,11 @@
 import type { Reservation } from '../../../registry/model.js';
+import { minutesOf } from '../../../query/lists/lists.js';
+import { reservationState } from '../../../registry/reservation-state.js';
 import { LISTS } from '../../../resources/lists.js';
+import type { Row } from '../../output/output.js';
+import { cellsOf } from '../../output/sheet.js';
 import { HOW_NAMED } from '../../find/how-named.js';
 import { needed, text, YES } from '../../taken.js';
-import { requestRow, reservationRow } from './rows.js';
 import { type Reached, reachCredit, reachReservation } from './find.js';
 import { describeMovement, MOVEMENT, readMovement } from './movement.js';
 import { write } from './write.js';
@@ -22,7 +25,7 @@ const request = write({
     ...MOVEMENT,
     yes: YES,
   },
-  json: 'print the request as JSON',
+  what: 'request',
   examples: [
     'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
     'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes" --yes',
@@ -43,14 +46,18 @@ const request = write({
       retirementData,
     });
   },
-  shows: requestRow,
+  shows: made => ({
+    ...cellsOf(LISTS.inventory_requests, made),
+    organization_id: made.fromOrganizationId,
+    document: made.document,
+  }),
   tells: () => ['It waits for an administrator of the organization.'],
 });
 
 const reserve = write({
   says: 'Reserve credits of a warehouse; what is not finished in ten minutes goes back by itself',
   options: { organization: needed(text('name', `whose warehouse it is: ${HOW_NAMED}`)), ...CREDIT },
-  json: 'print the reservation as JSON',
+  what: 'reservation',
   examples: ['carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5'],
   find: (context, given) => reachCredit(context, LISTS.warehouse, given),
   call: ({ owner, creditId }, { amount }) => owner.reserve({ creditId, amount }),
@@ -70,7 +77,7 @@ const finish = write({
     transferComment: text('text', 'anything to say of the transfer'),
     yes: YES,
   },
-  json: 'print the reservation as JSON',
+  what: 'reservation',
   examples: [
     'carbon-mirror reservations finish ID --action transfer --receiver-id ID',
     'carbon-mirror reservations finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
@@ -90,7 +97,7 @@ const cancel = write({
   says: 'Give back the credits of a reservation',
   words: RESERVATION,
   options: { organization: OWNER, yes: YES },
-  json: 'print the reservation as JSON',
+  what: 'reservation',
   examples: ['carbon-mirror reservations cancel ID', 'carbon-mirror reservations cancel ID --yes --json'],
   find: reachReservation,
   asks: ({ reservation }) => `Give back ${describeReservation(reservation)}.`,
@@ -109,8 +116,19 @@ function describeReservation({ amount, creditId, project }: Reservation): string
   return `${amount.exact ?? '?'} t of ${creditId}${project?.fullName ? ` (${project.fullName})` : ''}`;
 }
 
-function reservationShown(made: Reservation | null, { client, organization }: Reached) {
-  return made && reservationRow(client, made, organization);
+/** By the registry's clock where it is known: that clock ends the reservation. */
+function reservationShown(made: Reservation | null, { client, organization }: Reached): Row | null {
+  if (made === null) return null;
+  const now = client.http.localNow() + (client.http.clockSkewMs() ?? 0);
+  const state = reservationState(made, now);
+  const seconds = Math.floor((Date.parse(made.reservedToDate ?? '') - now) / 1000);
+  return {
+    ...cellsOf(LISTS.reservations, made),
+    organization_id: organization,
+    state_now: state,
+    minutes_left: state === 'outstanding' && seconds > 0 ? minutesOf(seconds) : null,
+    document: made.document,
+  };
 }
 
 function whereGone(made: Reservation | null): readonly string[] {
