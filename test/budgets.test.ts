@@ -6,17 +6,17 @@ import { expect, test } from 'vitest';
 const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 2280,
   /** 170 are the commands of evidence, and what forget, purge, verify and doctor do of it. */
-  'src/cli': 7500,
+  'src/cli': 7440,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   'src/evidence': 750,
   /** 10 show what is fresh and fails in amber. */
-  'src/console': 2960,
+  'src/console': 2900,
   /** Of these 350 fulfil the port of evidence on both engines. */
   'src/store': 8930,
   'src/inbox': 550,
   'src/mirror': 2380,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
-  'src/query': 4200,
+  'src/query': 4260,
   'src/registry': 4250,
   'src/resources': 500,
   'src/sandbox': 5450,

@@ -1,20 +1,13 @@
-import type { Delayed } from '../query/inbox/backlog.js';
 import type { FindingCount, Findings } from '../query/history/findings.js';
+import type { Trouble } from '../query/inbox/troubles.js';
 import type { Round } from '../query/reads/round.js';
+import { counted } from '../text/counted.js';
 import { since, stretch } from '../text/stretch.js';
 import { withThousands } from '../text/thousands.js';
 
-/** What waits for too long, how long and why. */
-export function describeDelay({ what, since: then, error }: Delayed, now: number): string {
-  const waits = since(then, now);
-  return `${what}, and has waited for ${waits}${error === null ? '' : `: ${error}`}`;
-}
-
-/** The command that shows that very delivery or job. */
-export function commandFor({ deliveryId, jobId }: Delayed): string {
-  return deliveryId === null
-    ? `"carbon-mirror jobs show ${jobId}"`
-    : `"carbon-mirror deliveries show ${deliveryId}"`;
+/** What to do, and the command that shows more. */
+export function describeTodo({ todo, command }: Trouble): string {
+  return command === null ? todo : `${todo} See "${command}".`;
 }
 
 /** What of them was found, in words; null where nothing was. */
@@ -38,7 +31,7 @@ export function isTooLong({ calls, scheduleSeconds }: Round, rate: number): bool
 /** How long a round of the schedule takes at so many calls a second; null where nobody says how many. */
 export function describeRound(round: Round, rate: number | null): string {
   const { calls, organizations, scheduleSeconds } = round;
-  const asked = `a round asks ${withThousands(calls)} times for ${withThousands(organizations)} ${organizations === 1 ? 'organization' : 'organizations'}`;
+  const asked = `a round asks ${withThousands(calls)} times for ${counted(organizations, 'organization')}`;
   if (rate === null) return asked;
   const isLong = isTooLong(round, rate) ? ', LONGER THAN THE SCHEDULE' : '';
   return `${asked}: ${stretch(calls / rate)} of ${stretch(scheduleSeconds)} at ${rate} calls a second${isLong}`;

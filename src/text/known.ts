@@ -1,8 +1,8 @@
-import { withThousands } from './thousands.js';
+import { counted } from './counted.js';
 
 /** What every sum is a part of, in words. */
 export function ofKnown(organizations: number): string {
-  return `the ${withThousands(organizations)} known ${organizations === 1 ? 'organization' : 'organizations'}`;
+  return `the ${counted(organizations, 'known organization')}`;
 }
 
 /** A read that had not shown all by an instant. */

@@ -237,7 +237,6 @@ describe('doctor', () => {
       const [{ state, found, todo } = { state: '', found: '', todo: '' }] = of(check);
       expect(state).toBe('fail');
       const said = found.replace(/^.* answered/, 'answered');
-      expect(stdout).toMatch(new RegExp(`^${check}: `, 'm'));
       expect(stdout).toContain(`${said}. ${todo}`);
       expect(now).toContain(`${said}. ${todo}`);
     }
@@ -267,7 +266,7 @@ describe('doctor', () => {
     expect(of('worker')).toMatchObject([
       {
         state: 'fail',
-        found: expect.stringContaining('the last heartbeat came'),
+        found: expect.stringContaining('its last heartbeat came'),
         todo: expect.any(String),
       },
     ]);

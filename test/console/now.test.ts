@@ -43,8 +43,10 @@ test('a row without an amount is told of, not counted as nothing', async () => {
 test('what needs attention is named with what helps', async () => {
   const { page: read } = await stage();
   const page = wordsOf(await read('/'));
-  expect(page).toContain('No worker has ever run. Start one: carbon-mirror work.');
-  expect(page).toContain('No receiver has ever run. Start one: carbon-mirror receive.');
+  expect(page).toContain('No worker has ever run. Start &quot;carbon-mirror work&quot; (or &quot;up&quot;).');
+  expect(page).toContain(
+    'No receiver has ever run. Start &quot;carbon-mirror receive&quot; (or &quot;up&quot;).',
+  );
 });
 
 test('T83 names of the registry are text', async () => {

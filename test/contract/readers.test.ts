@@ -373,6 +373,7 @@ const PARTS = [
   'compareStandings',
   'conditionOf',
   'count',
+  'findTroubles',
   'fits',
   'inSnapshot',
   'isFrozen',

@@ -8,15 +8,17 @@ import {
   worstOf,
 } from '../../query/reads/status.js';
 import { sentenceOf, wordsOf } from '../../query/freshness.js';
+import { findTroubles } from '../../query/inbox/troubles.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { shortName } from '../../text/clean.js';
 import { ofKnown } from '../../text/known.js';
+import { counted } from '../../text/counted.js';
 import { since, stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 import { command } from '../command.js';
 import type { Row } from '../output/output.js';
 import type { MirrorLocation } from '../connect/mirror-location.js';
-import { commandFor, describeDelay, describeFindings, describeRound } from '../health.js';
+import { describeFindings, describeRound, describeTodo } from '../health.js';
 import { flag } from '../taken.js';
 
 const COUNTED = ['warehouse', 'inventory', 'retirements'];
@@ -97,49 +99,28 @@ function describeSums({ organizations }: Status): string[] {
 /** Which mirror this is, and whether anything waits. */
 function firstLine({ demo, engine }: MirrorLocation, status: Status, now: number): string {
   const { registry, worker, oldestDueDeliveryAt: due, rejectedWebhooks } = status;
-  const seen = worker.seenAt === null ? '' : since(worker.seenAt, now);
   const rejected = rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
   const reasons = [...new Set(rejectedWebhooks.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
   return [
     `${demo ? 'The demo' : 'The mirror'} in ${engine.location}${registry === null ? '' : ` of ${registry}`}.`,
-    WORKER[worker.state](seen),
-    due === null ? 'No delivery is due.' : `The oldest due delivery waits for ${since(due, now)}.`,
+    worker.state === 'alive' ? 'A worker lives.' : 'NO WORKER LIVES.',
+    due === null ? 'No delivery is unread.' : `The oldest unread delivery waits for ${since(due, now)}.`,
     rejected === 0
       ? 'No webhook was rejected since yesterday.'
-      : `${rejected} ${rejected === 1 ? 'webhook was' : 'webhooks were'} rejected since yesterday: ${reasons}.`,
+      : `${counted(rejected, 'webhook was', 'webhooks were')} rejected since yesterday: ${reasons}.`,
   ].join(' ');
 }
 
-const WORKER: Readonly<Record<Status['worker']['state'], (seen: string) => string>> = {
-  alive: () => 'A worker lives.',
-  gone: seen => `NO WORKER LIVES: the last was seen ${seen} ago.`,
-  never_seen: () => 'No worker has ever watched.',
-};
-
 function summary(status: Status, requestsPerSecond: number | null, now: number): string[] {
-  const { newestDeliveryAt: newest, ignored, round, delayed, causes, findings } = status;
-  const { due, running, paused, failed, triedFirst, retrying, retryingError } = status.jobs;
-  const when = (is: boolean, line: string) => (is ? [line] : []);
+  const { newestDeliveryAt: newest, ignored, round, findings } = status;
+  const { due, running, paused, failed } = status.jobs;
   return [
     ...describeSums(status),
     `Newest delivery: ${newest === null ? 'never' : `${since(newest, now)} ago`}. Ignored: ${ignored}.`,
     `Jobs: ${running} running, ${due} due, ${paused} paused, ${failed} failed.`,
     ...(round === null ? [] : [`The schedule: ${describeRound(round, requestsPerSecond)}.`]),
-    ...delayed.map(each => `${describeDelay(each, now)}: see ${commandFor(each)}.`),
-    ...when(
-      triedFirst > 0,
-      `The registry answers again: ${triedFirst} that failed are left, and come before what is due.`,
-    ),
-    ...when(
-      retrying > 0,
-      `Failed more than once, and tried again by themselves: ${retrying}: ${retryingError}`,
-    ),
     describeFindings(findings, now),
-    ...causes.map(({ check, found, todo }) => `${check}: ${found}. ${todo}`),
-    ...when(
-      failed > 0,
-      'Failed for good: see "carbon-mirror jobs list --state failed", then "carbon-mirror jobs retry ID".',
-    ),
+    ...findTroubles(status, now).map(each => `${each.found}. ${describeTodo(each)}`),
   ];
 }
 

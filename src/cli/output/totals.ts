@@ -1,5 +1,5 @@
 import { sumByType } from '../../text/tonnes.js';
-import { withThousands } from '../../text/thousands.js';
+import { counted } from '../../text/counted.js';
 import type { Row } from './cells.js';
 
 export interface Total {
@@ -30,8 +30,8 @@ export function createTally(): Tally {
     rows += Number(many);
     notSummed += Number(left ?? (isSummed ? 0 : 1));
   };
-  async function* count(counted: AsyncIterable<Row>) {
-    for await (const row of counted) {
+  async function* count(listed: AsyncIterable<Row>) {
+    for await (const row of listed) {
       add(row);
       yield row;
     }
@@ -47,5 +47,5 @@ export function totalOf(rows: readonly Row[]): Total {
 
 export function describeTotal({ tonnes, rows, notSummed }: Total): string {
   const left = notSummed === 0 ? '' : `, without ${notSummed} whose amount cannot be summed`;
-  return `${tonnes} in ${withThousands(rows)} ${rows === 1 ? 'row' : 'rows'}${left}`;
+  return `${tonnes} in ${counted(rows, 'row')}${left}`;
 }

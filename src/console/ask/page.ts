@@ -4,7 +4,8 @@ import { withThousands } from '../../text/thousands.js';
 import type { Shown } from '../page.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
-import { counted, shown } from '../components/words.js';
+import { counted } from '../../text/counted.js';
+import { shown } from '../components/words.js';
 import type { Reply, ReadyQuestion } from './asking.js';
 
 interface Asked {

@@ -1,7 +1,8 @@
 import { colourOf, type Standing, wordsOf } from '../../query/freshness.js';
 import type { FreshnessSum } from '../../query/reads/freshness.js';
 import { html, type Html } from './html.js';
-import { ago, counted } from './words.js';
+import { counted } from '../../text/counted.js';
+import { ago } from './words.js';
 
 /** How old the rows of a list are, and of how many organizations. */
 export function freshnessOf(sums: readonly FreshnessSum[], now: number): Html {

@@ -1,6 +1,6 @@
 import type { Value } from '../../store/contract/tables.js';
 import { stretch } from '../../text/stretch.js';
-import { withThousands } from '../../text/thousands.js';
+import { counted } from '../../text/counted.js';
 import { html, type Html, type Part } from './html.js';
 
 /** Shows how long ago it was, and holds the instant itself in UTC. */
@@ -17,15 +17,6 @@ export function instantAgo(instant: string, now: number): Html {
 function wordsAgo(instant: string, now: number): string {
   const seconds = (now - Date.parse(instant)) / 1000;
   return seconds < 0 ? `in ${stretch(-seconds)}` : `${stretch(seconds)} ago`;
-}
-
-/** `1 job`, `2 jobs`. */
-export function counted(count: number, one: string, many = manyOf(one)): string {
-  return `${withThousands(count)} ${count === 1 ? one : many}`;
-}
-
-export function manyOf(one: string): string {
-  return one.endsWith('y') ? `${one.slice(0, -1)}ies` : one.endsWith('s') ? `${one}es` : `${one}s`;
 }
 
 /** A cell as it stands in the mirror. */

@@ -15,7 +15,7 @@ import { gapsOf } from '../components/gaps.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { leading } from '../components/leading.js';
 import { table } from '../components/table.js';
-import { counted, manyOf } from '../components/words.js';
+import { counted, manyOf } from '../../text/counted.js';
 import { ABOVE } from './above.js';
 
 const ROWS = 50;

@@ -8,7 +8,8 @@ import { microOf, textIn } from '../components/cell.js';
 import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { firstOf } from '../components/table.js';
-import { ago, counted } from '../components/words.js';
+import { counted } from '../../text/counted.js';
+import { ago } from '../components/words.js';
 
 type Row = Available['rows'][number];
 

@@ -15,7 +15,7 @@ import type { Ask, Fault, Page, Sent } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 import { sentences } from '../components/changes.js';
 import { html, type Html } from '../components/html.js';
-import { counted } from '../components/words.js';
+import { counted } from '../../text/counted.js';
 
 interface Asked extends ChangesAsked {
   readonly since: string;

@@ -1,7 +1,8 @@
 import type { Row } from '../../store/contract/tables.js';
 import type { FollowUp } from '../../query/inbox/follow-up.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { badge, counted } from '../components/words.js';
+import { counted } from '../../text/counted.js';
+import { badge } from '../components/words.js';
 
 type Read = FollowUp['reads'][number];
 

@@ -1,5 +1,6 @@
 import type { Available, LeftOut } from '../../query/available.js';
 import { sentenceOf, wordsOf } from '../../query/freshness.js';
+import { findTroubles, type Trouble } from '../../query/inbox/troubles.js';
 import { MOST_RESERVATIONS, type Overview, readOverview, type Reservation } from '../../query/overview.js';
 import type { OrganizationStatus } from '../../query/reads/status.js';
 import { ofKnown } from '../../text/known.js';
@@ -10,13 +11,13 @@ import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { sentences } from '../components/changes.js';
 import { standing } from '../components/freshness.js';
-import { html, type Html } from '../components/html.js';
+import { html, type Html, type Part } from '../components/html.js';
 import { rejectedTable } from '../components/rejected.js';
 import { firstOf, mostOf, table } from '../components/table.js';
-import { ago, badge, counted } from '../components/words.js';
+import { counted } from '../../text/counted.js';
+import { ago, badge } from '../components/words.js';
 import { availableNow, leftOut } from './available.js';
 import { invitation } from './invitation.js';
-import { findTroubles, type Trouble } from './troubles.js';
 import { showThen } from './then.js';
 
 export const NOW: Page = {
@@ -86,10 +87,15 @@ function leftOutWords([first, ...others]: readonly LeftOut[]): string {
 
 function troubleList(troubles: readonly Trouble[], canAct: boolean): Html {
   return html`<h2>What needs attention</h2><ul class="troubles">${troubles.map(
-    ({ what, todo, href, act }) =>
-      html`<li><a href="${href}">${what}</a>. ${todo}${act !== undefined && button(canAct, act.path, act.says)}</li>`,
+    ({ found, todo, href }) => html`<li><a href="${href}">${found}</a>. ${todo}${ACTS[href]?.(canAct)}</li>`,
   )}</ul>`;
 }
+
+/** What can be done here about what a page shows. */
+const ACTS: Readonly<Record<string, (canAct: boolean) => Part>> = {
+  '/jobs?state=failed': canAct => button(canAct, '/jobs/retry', 'Try them again'),
+  '/jobs?state=paused': canAct => button(canAct, '/read-now', 'Read now'),
+};
 
 function reserved(reservations: readonly Reservation[], now: number): Html | false {
   if (reservations.length === 0) return false;

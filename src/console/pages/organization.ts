@@ -11,7 +11,8 @@ import { withAt } from '../components/as-of.js';
 import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
-import { ago, badge, counted } from '../components/words.js';
+import { counted } from '../../text/counted.js';
+import { ago, badge } from '../components/words.js';
 
 interface Stood {
   readonly resource: string;

@@ -5,7 +5,7 @@ import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
 import { textIn } from '../components/cell.js';
 import { html, type Html } from '../components/html.js';
-import { counted } from '../components/words.js';
+import { counted } from '../../text/counted.js';
 
 /** One character is found everywhere. */
 const SHORTEST = 2;

@@ -8,7 +8,8 @@ import { withAt } from '../components/as-of.js';
 import { gapsOf } from '../components/gaps.js';
 import { html, type Html } from '../components/html.js';
 import { firstOf } from '../components/table.js';
-import { counted, shown } from '../components/words.js';
+import { counted } from '../../text/counted.js';
+import { shown } from '../components/words.js';
 import { byMicro, microOf } from '../components/cell.js';
 
 interface Then {

@@ -15,9 +15,9 @@ interface Waiting {
 export interface Delayed extends Waiting {
   /** The beginning of a sentence. */
   readonly what:
-    | 'A delivery is unread'
-    | 'Scheduled work is older than its interval'
-    | 'The oldest due job has grown older for ten minutes';
+    | 'A delivery is unread, and has waited'
+    | 'Scheduled work is older than its interval, and has waited'
+    | 'The jobs in the queue do not move: the oldest has waited';
 }
 
 export interface Backlog {
@@ -37,9 +37,9 @@ export async function readBacklog(reader: Reader, now: number): Promise<Backlog>
   return {
     unread,
     delayed: [
-      ...when('A delivery is unread', isLate ? unread : null),
-      ...when('Scheduled work is older than its interval', overdue),
-      ...when('The oldest due job has grown older for ten minutes', growing),
+      ...when('A delivery is unread, and has waited', isLate ? unread : null),
+      ...when('Scheduled work is older than its interval, and has waited', overdue),
+      ...when('The jobs in the queue do not move: the oldest has waited', growing),
     ],
   };
 }

@@ -1,4 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
+import { counted } from '../../text/counted.js';
 import { adviceOnAccess } from '../../registry/errors.js';
 import { readAcceptedAt, type RejectedSum, sumRejected } from './rejected.js';
 
@@ -41,7 +42,7 @@ export async function readRejectionCauses(reader: Reader, now: number) {
   return sums.slice(0, MOST_SUMS).map(sum => ({
     check: 'rejected_webhooks' as const,
     isFault: isSigned(sum) && acceptedAt < sum.since,
-    found: `${countOf(sum)} rejected since ${describeMinute(sum.since, now)}, ${describeReason(sum)}`,
+    found: `${counted(sum.rejected, 'webhook')} rejected since ${describeMinute(sum.since, now)}, ${describeReason(sum)}`,
     todo: `${adviceFor(sum)} See "carbon-mirror deliveries list --rejected".`,
   }));
 }
@@ -49,10 +50,6 @@ export async function readRejectionCauses(reader: Reader, now: number) {
 /** Somebody who signs is no passer-by. */
 function isSigned({ status, headerPrefix }: RejectedSum): boolean {
   return status === 401 && headerPrefix !== '';
-}
-
-function countOf({ rejected }: RejectedSum): string {
-  return rejected === 1 ? '1 webhook' : `${rejected} webhooks`;
 }
 
 function describeMinute(minute: string, now: number): string {

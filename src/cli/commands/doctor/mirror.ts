@@ -5,14 +5,14 @@ import { compareStandings, wordsOf } from '../../../query/freshness.js';
 import { readRejectionCauses } from '../../../query/inbox/causes.js';
 import { findMostDuplicated } from '../../../query/inbox/deliveries-and-jobs.js';
 import type { Health } from '../../../query/inbox/health.js';
+import { findTroubles } from '../../../query/inbox/troubles.js';
 import { readAnswers } from '../../../query/reads/answers.js';
 import { readRound } from '../../../query/reads/round.js';
 import { since } from '../../../text/stretch.js';
 import {
-  commandFor,
   describeCounts,
-  describeDelay,
   describeRound,
+  describeTodo,
   isTooLong,
   ON_FINDINGS,
   ON_LONG_ROUNDS,
@@ -46,6 +46,7 @@ const ON_SILENCE =
   'Is the webhook URL of the app set at the registry, and does it reach "carbon-mirror receive"?';
 const SEE_STATUS = 'See "carbon-mirror status" for the reasons.';
 
+const CHECKED = ['worker', 'backlog', 'jobs'];
 const HOUR_MS = 3_600_000;
 /** A registry that does not see our answers sends again some times, not every minute. */
 const MANY_DUPLICATES = 60;
@@ -63,32 +64,18 @@ export const MIRROR_CHECKS = {
     return warn('deliveries', `${found}; ${ignored} ignored since yesterday`, todo);
   },
 
-  worker: ({ health, now }) => {
-    const { state, seenAt } = health.worker;
-    const todo = 'Start "carbon-mirror work" (or "up").';
-    if (seenAt === null) return fail('worker', 'none has ever written a heartbeat', todo);
-    const ago = `${since(seenAt, now)} ago`;
-    if (state === 'alive') return ok('worker', `its last heartbeat came ${ago}`);
-    return fail('worker', `the last heartbeat came ${ago}`, todo);
-  },
-
-  /** One finding for each thing that waits for too long, and where to look. */
-  backlog: ({ health: { delayed }, now }) =>
-    delayed.map(each => fail('backlog', describeDelay(each, now), `See ${commandFor(each)}.`)),
-
-  jobs: ({ health }) => {
-    const { failed, paused, retrying, retryingError, retryingJob } = health.jobs;
-    const failing = retrying === 0 ? '' : `, ${retrying} failed more than once: ${retryingError}`;
-    const found = `${failed} failed, ${paused} paused${failing}`;
-    if (failed > 0) {
-      const todo = 'See "carbon-mirror jobs list --state failed", then "carbon-mirror jobs retry ID".';
-      return fail('jobs', found, todo);
-    }
-    const todo =
-      paused > 0
-        ? 'See "carbon-mirror jobs list --state paused": each waits for something to change, and tries again by itself.'
-        : `It is tried again by itself, ever later: see "carbon-mirror jobs show ${retryingJob}".`;
-    return paused + retrying > 0 ? warn('jobs', found, todo) : ok('jobs', found);
+  /** The receiver and the registry are asked themselves, and all rejected webhooks are told. */
+  troubles: ({ health, now }) => {
+    const { worker, jobs } = health;
+    const troubles = findTroubles(health, now).filter(({ check }) => CHECKED.includes(check));
+    const isWhole = (check: string) => troubles.every(trouble => trouble.check !== check);
+    return [
+      ...(isWhole('worker')
+        ? [ok('worker', `its last heartbeat came ${since(worker.seenAt ?? '', now)} ago`)]
+        : []),
+      ...(isWhole('jobs') ? [ok('jobs', `${jobs.failed} failed, ${jobs.paused} paused`)] : []),
+      ...troubles.map(each => (each.isFault ? fail : warn)(each.check, each.found, describeTodo(each))),
+    ];
   },
 
   /** What a webhook announced and nobody has read, or nobody could, is a fault of ours. */

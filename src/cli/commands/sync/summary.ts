@@ -1,4 +1,5 @@
 import type { Synced } from '../../../query/reads/synced.js';
+import { counted } from '../../../text/counted.js';
 import { withThousands } from '../../../text/thousands.js';
 
 /** As freshness has them where nothing is wrong: read, or not to be read, as the organization has it. */
@@ -30,7 +31,7 @@ export function describeSynced(rows: readonly Synced[]): string {
   const sum = (name: 'added' | 'changed' | 'removed') =>
     `${withThousands(rows.reduce((total, row) => total + row[name], 0))} ${name}`;
   return [
-    `${withThousands(organizations)} ${organizations === 1 ? 'organization' : 'organizations'}`,
+    counted(organizations, 'organization'),
     `${withThousands(rows.length)} resources: ${states.join(', ')}`,
     `rows: ${sum('added')}, ${sum('changed')}, ${sum('removed')}`,
   ].join('; ');

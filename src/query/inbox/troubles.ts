@@ -1,0 +1,87 @@
+import { counted } from '../../text/counted.js';
+import { since } from '../../text/stretch.js';
+import type { Activity } from './activity.js';
+import type { Cause } from './causes.js';
+
+/** What does not go on by itself, in the words of doctor, status and the pages alike. */
+export interface Trouble {
+  readonly check: Cause['check'] | 'worker' | 'receiver' | 'backlog' | 'jobs';
+  readonly isFault: boolean;
+  readonly found: string;
+  readonly todo: string;
+  /** The page that shows it. */
+  readonly href: string;
+  /** The command that does; null where `todo` says it. */
+  readonly command: string | null;
+}
+
+export function findTroubles(activity: Activity, now: number): Trouble[] {
+  const { jobs, delayed, causes } = activity;
+  const isRefused = causes.some(({ check }) => check === 'registry');
+  return [
+    ...causes.map(cause => ({ ...cause, isFault: true, href: PAGES[cause.check], command: null })),
+    ...lifeless(activity, 'worker', 'work', now),
+    ...lifeless(activity, 'receiver', 'receive', now),
+    ...delayed.map(({ what, since: from, deliveryId, jobId, error }) => ({
+      check: 'backlog' as const,
+      isFault: true,
+      found: `${what} for ${since(from, now)}${error === null ? '' : `: ${error}`}`,
+      todo:
+        error === null
+          ? 'Nothing has gone wrong with it: it waits for its turn.'
+          : 'It is tried again by itself.',
+      ...(deliveryId === null ? one('jobs', jobId) : one('deliveries', deliveryId)),
+    })),
+    ...someJobs(jobs.triedFirst, ['that failed waits', 'that failed wait'], {
+      todo: 'The registry answers again: what failed is tried before all that merely waits.',
+      ...inState('waiting'),
+    }),
+    ...someJobs(jobs.retrying, ['failed more than once', 'failed more than once'], {
+      reason: `: ${jobs.retryingError}`,
+      todo: 'It is tried again by itself, ever later.',
+      ...one('jobs', jobs.retryingJob),
+    }),
+    ...someJobs(jobs.failed, ['has failed', 'have failed'], {
+      todo: 'The schedule reads the same again; "carbon-mirror jobs retry --all" does so at once.',
+      ...inState('failed'),
+    }),
+    ...someJobs(isRefused ? 0 : jobs.paused, ['is paused', 'are paused'], {
+      todo: 'Each waits for what its error names, and is tried again by itself.',
+      ...inState('paused'),
+    }),
+  ];
+}
+
+const PAGES: Readonly<Record<Cause['check'], string>> = {
+  registry: '/jobs?state=paused',
+  rejected_webhooks: '#rejected',
+};
+
+function lifeless(activity: Activity, check: 'worker' | 'receiver', command: string, now: number): Trouble[] {
+  const { state, seenAt } = activity[check];
+  if (state === 'alive') return [];
+  const found =
+    seenAt === null
+      ? `No ${check} has ever run`
+      : `No ${check} runs any more: its last heartbeat came ${since(seenAt, now)} ago`;
+  const href = check === 'worker' ? '/jobs' : '/deliveries';
+  return [
+    { check, isFault: true, found, todo: `Start "carbon-mirror ${command}" (or "up").`, href, command: null },
+  ];
+}
+
+type Told = Pick<Trouble, 'todo' | 'href' | 'command'> & { readonly reason?: string };
+
+function someJobs(count: number, [is, are]: readonly [string, string], told: Told): Trouble[] {
+  if (count === 0) return [];
+  const found = `${counted(count, 'job')} ${count === 1 ? is : are}${told.reason ?? ''}`;
+  return [{ check: 'jobs', isFault: told.href.endsWith('failed'), found, ...told }];
+}
+
+function one(list: 'jobs' | 'deliveries', id: number | null) {
+  return { href: `/${list}/${id}`, command: `carbon-mirror ${list} show ${id}` };
+}
+
+function inState(state: string) {
+  return { href: `/jobs?state=${state}`, command: `carbon-mirror jobs list --state ${state}` };
+}
