@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 /** Lines, at first those of the day, up to the next fifty. Good work takes away: a budget falls with it, and rises only with its reason in a line beside it. */
 const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 2280,
-  /** 170 are the commands of evidence, and what forget, purge, verify and doctor do of it. */
-  'src/cli': 7440,
+  /** 150 play the past of the demo; 170 are the commands of evidence, and what forget, purge, verify and doctor do of it. */
+  'src/cli': 7650,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   'src/evidence': 750,
   /** 10 show what is fresh and fails in amber. */

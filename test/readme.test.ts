@@ -18,7 +18,7 @@ describe('README', () => {
   let demo: DemoMirror;
 
   beforeAll(async () => {
-    demo = await startDemoMirror({ seed: 1 });
+    demo = await startDemoMirror({ seed: 1, past: true });
   });
 
   afterAll(async () => {

@@ -325,7 +325,7 @@ export interface MirrorPort {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   readonly checkOrigin: (baseUrl: string, appId: string, at: number) => Promise<void>;
   /** The registry that this app filled the mirror from is the same one at another address. */
-  readonly moveOrigin: (baseUrl: string, appId: string) => Promise<void>;
+  readonly moveOrigin: (baseUrl: string, appId: string, simulatedTo: number | null) => Promise<void>;
   readonly setSchedule: (seconds: number) => Promise<void>;
   /** When the registry's list of installations last said of each known one what was known, and how long that holds. */
   readonly lastListed: () => Promise<{ readonly at: number | null; readonly goodForMs: number }>;

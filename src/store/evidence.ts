@@ -36,6 +36,8 @@ const ENDING = ['valid_to', 'closed_by', 'closed_version'];
 export function createEvidencePort(store: EvidenceStore): EvidencePort {
   const { ask, schema } = store;
   const { mirror, evidence } = schema;
+  /** The past of a demo was played within seconds: nobody observed it. */
+  const isNotPlayed = (at: string) => `(${at} > (SELECT simulated_until FROM ${mirror}origin)) IS NOT FALSE`;
   const whole = async (asked: Promise<{ n: number | bigint | null }[]>) => Number((await asked)[0]?.n ?? 0);
   const newest = (kind: string) =>
     whole(ask.evidence(`SELECT max(number) AS n FROM ${evidence}leaves WHERE kind = $1`, [kind]));
@@ -71,19 +73,20 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       const facts = new Map<number, Fact>();
       for (const entry of RESOURCES) {
         const only = 'only' in entry ? ` AND ${entry.only}` : '';
-        const between = (column: string) =>
+        const between = (column: string, at: string) =>
           ask.mirror<Row>(
-            `SELECT * FROM ${mirror}${entry.table}_history WHERE ${column} > $1 AND ${column} <= $2${only}`,
+            `SELECT * FROM ${mirror}${entry.table}_history
+             WHERE ${column} > $1 AND ${column} <= $2 AND ${isNotPlayed(at)}${only}`,
             [after, to],
           );
-        for (const row of await between('closed_version')) add(facts, goneFact(entry, row));
-        for (const row of await between('version')) add(facts, versionFact(entry, row));
+        for (const row of await between('closed_version', 'valid_to')) add(facts, goneFact(entry, row));
+        for (const row of await between('version', 'valid_from')) add(facts, versionFact(entry, row));
       }
       return [...facts.values()].toSorted((a, b) => Number(a.number) - Number(b.number));
     },
     syncs: async (after, atMost) => {
       const rows = await ask.mirror<Row>(
-        `SELECT * FROM ${mirror}syncs WHERE id > $1 ORDER BY id LIMIT ${atMost}`,
+        `SELECT * FROM ${mirror}syncs WHERE id > $1 AND ${isNotPlayed('started_at')} ORDER BY id LIMIT ${atMost}`,
         [after],
       );
       const open = rows.findIndex(row => row['finished_at'] === null);

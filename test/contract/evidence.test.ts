@@ -60,6 +60,21 @@ describe.each(ENGINES)('$name', engine => {
     expect(headOf((await newest()) ?? '').root).toBe(rootOf(commitments).toString('base64'));
   });
 
+  test('the past that a demo played is not sealed, and what came after it is', async () => {
+    const { stage, port, round, verified } = await sealed(engine);
+    const until = new Date(stage.clock.at + MINUTE / 2).toISOString();
+    await stage.mirror.checkOrigin('http://127.0.0.1:1/', 'app-1');
+    await stage.db.change('UPDATE origin SET simulated_until = ?', until);
+    expect(await port.changes(0, ALL)).toEqual([]);
+    expect(await port.syncs(0, 100)).toEqual([]);
+    await round();
+    stage.clock.at += MINUTE;
+    await stage.read('retirements', retirements(4));
+    await round();
+    expect((await port.leaves('change', 0, ALL)).map(({ resource }) => resource)).toEqual(['retirements']);
+    expect(await verified()).toMatchObject({ faults: [] });
+  });
+
   test('a date, a document and a cell are each in what is sealed of a row', async () => {
     const { stage, port, round } = await sealed(engine);
     await round();

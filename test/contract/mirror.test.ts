@@ -150,9 +150,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('a registry that has moved is the same one for its own app, and for no other', async () => {
     const { mirror, db } = await stage();
     await mirror.checkOrigin('http://127.0.0.1:8090', 'app-1');
-    await mirror.moveOrigin('http://127.0.0.1:9999', 'app-2');
+    await mirror.moveOrigin('http://127.0.0.1:9999', 'app-2', null);
     await expect(mirror.checkOrigin('http://127.0.0.1:9999', 'app-2')).rejects.toThrow('filled from');
-    await mirror.moveOrigin('http://127.0.0.1:8091', 'app-1');
+    await mirror.moveOrigin('http://127.0.0.1:8091', 'app-1', null);
     await mirror.checkOrigin('http://127.0.0.1:8091', 'app-1');
     expect(await db.rows('SELECT base_url, app_id FROM origin')).toEqual([
       { base_url: 'http://127.0.0.1:8091', app_id: 'app-1' },

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { startReceive } from '../../src/app/receive.js';
 import { startWork } from '../../src/app/work.js';
-import { readSettings } from '../../src/app/config/config.js';
+import { readSettings, readStore } from '../../src/app/config/config.js';
+import { createPastClock, playPast } from '../../src/cli/commands/demo/past.js';
+import { openEngine } from '../../src/store/open.js';
 import { createMask } from '../../src/registry/http/mask.js';
 import { createLog } from '../../src/app/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
@@ -35,8 +37,10 @@ export async function startDemoMirror({
   seed = 7,
   /** False where the programs that are started now are to read it all. */
   mirrored = true,
+  /** Six months of it, as `up` plays them. */
+  past = false,
 } = {}): Promise<DemoMirror> {
-  const world = await findWorld(seed);
+  const world = await findWorld(seed, past);
   const folders = layWorld(world, mirrored);
   const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox });
   const tables = tablesIn(folders.mirror);
@@ -73,11 +77,11 @@ interface World {
 }
 
 /** To mirror one takes seconds: the first process that asks does it, and all go on from there, each with files of its own. */
-async function findWorld(seed: number): Promise<World> {
-  const folder = join(inject('worlds'), String(seed));
+async function findWorld(seed: number, past: boolean): Promise<World> {
+  const folder = join(inject('worlds'), past ? `${seed}-past` : String(seed));
   if (isFirst(`${folder}.begun`)) {
     const made = `${folder}.begun/world`;
-    writeFileSync(join(made, 'app.json'), JSON.stringify(await mirrorWorld(seed, foldersIn(made))));
+    writeFileSync(join(made, 'app.json'), JSON.stringify(await mirrorWorld(seed, past, foldersIn(made))));
     renameSync(made, folder);
   }
   await until(async () => existsSync(folder));
@@ -92,17 +96,26 @@ function foldersIn(folder: string) {
   return { sandbox: join(folder, 'sandbox'), mirror: join(folder, 'mirror') };
 }
 
-async function mirrorWorld(seed: number, folders: ReturnType<typeof foldersIn>): Promise<App> {
+async function mirrorWorld(seed: number, past: boolean, folders: ReturnType<typeof foldersIn>): Promise<App> {
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox });
+  const clock = createPastClock(Date.now);
+  if (!past) clock.moveTo(0);
+  const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox, wall: clock.now });
   const { id: appId, privateKey } = registerApp(sandbox, {
     permissions: ALL_PERMISSIONS,
     webhookSecret: SECRET,
   });
   const env = settingsOf(sandbox, { appId, privateKey }, folders.mirror);
+  const install = () => {
+    for (const { id } of sandbox.registry.organizations.all())
+      sandbox.registry.installations.install(appId, id);
+  };
+  const stopping = new AbortController().signal;
+  const engine = openEngine(readStore(env));
+  if (past) await engine.migrate(clock.now());
+  if (past) await playPast({ engine, env, sandbox, appId, clock, install, stopping });
   const programs = await startPrograms(env, sandbox, appId, false);
-  for (const { id } of sandbox.registry.organizations.all())
-    sandbox.registry.installations.install(appId, id);
+  if (!past) install();
   await rest(folders.mirror);
   await programs.stop();
   await stop();

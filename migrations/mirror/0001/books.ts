@@ -16,6 +16,10 @@ export const BOOKS = [
       ],
       created_at: ['instant', 'when the mirror was first filled', 'NOT NULL'],
       worker_seen_at: ['instant', 'the latest heartbeat of any worker; one comes every 15 seconds'],
+      simulated_until: [
+        'instant',
+        'until when the past of a demo was played, within seconds; null where nothing was',
+      ],
       listed_at: [
         'instant',
         "when the registry's list of installations was last read to its end and gave the permissions of each; null before",

@@ -23,15 +23,19 @@ export async function runChildren(
   env: Io['env'],
   interrupted: AbortSignal,
   whenReady: WhenReady,
+  /** Done before anything is received or read; the pages are there already. */
+  first: (stopping: AbortSignal) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const giveUp = new AbortController();
   const stopping = AbortSignal.any([interrupted, giveUp.signal]);
-  const receive = keepChild(io, 'receive', env, stopping);
-  const work = keepChild(io, 'work', env, stopping);
   const pages = keepChild(io, 'console', env, stopping);
-  const both = [receive, work].map(({ ended }) => ended);
   const dispensable = pages.ended.catch((error: unknown) => tell(io, error));
+  const both: Promise<void>[] = [];
   try {
+    await first(stopping);
+    const receive = keepChild(io, 'receive', env, stopping);
+    const work = keepChild(io, 'work', env, stopping);
+    both.push(receive.ended, work.ended);
     const looked = Promise.race([pages.ready, dispensable.then(() => null)]);
     const ready = introduce(receive, work, looked, there => whenReady(there, stopping));
     await Promise.race([ready, ...both]);

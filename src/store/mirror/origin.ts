@@ -14,8 +14,9 @@ const FILL = statement<{ baseUrl: string; appId: string; at: string }>(
 const ORIGIN = fixed<Origin>(
   'SELECT base_url, app_id, created_at, listed_at, schedule_seconds FROM mirror.origin',
 );
-const MOVE = statement<{ baseUrl: string; appId: string }>(
-  'UPDATE mirror.origin SET base_url = @baseUrl WHERE app_id = @appId',
+const MOVE = statement<{ baseUrl: string; appId: string; simulatedUntil: string | null }>(
+  `UPDATE mirror.origin SET base_url = @baseUrl, simulated_until = coalesce(@simulatedUntil, simulated_until)
+   WHERE app_id = @appId`,
 );
 const SET_SCHEDULE = statement<{ seconds: number }>(
   'UPDATE mirror.origin SET schedule_seconds = @seconds WHERE schedule_seconds <> @seconds',
@@ -43,7 +44,10 @@ export function createOrigin({
           `the settings name ${baseUrl} and app ${appId}: use another DATA_DIR or database, or the old settings`,
       );
     },
-    moveOrigin: async (baseUrl, appId) => void (await transact(batch => batch(MOVE({ baseUrl, appId })))),
+    moveOrigin: async (baseUrl, appId, simulatedTo) => {
+      const simulatedUntil = simulatedTo === null ? null : formatInstant(simulatedTo);
+      await transact(batch => batch(MOVE({ baseUrl, appId, simulatedUntil })));
+    },
     /** Readers need the time between two scheduled reads to say what is overdue. */
     setSchedule: async seconds => void (await transact(batch => batch(SET_SCHEDULE({ seconds })))),
     lastListed: async () => {

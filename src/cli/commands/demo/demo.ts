@@ -9,6 +9,7 @@ import { valueAt } from '../../value-at.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox } from './find-sandbox.js';
 import { PEM } from './own-key.js';
+import { createPastClock, playPast } from './past.js';
 import { runChildren } from '../../processes/children.js';
 import { usageFault } from '../../exit.js';
 import { LANDING_PATH } from '../../../webhook/pages.js';
@@ -37,7 +38,9 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   await demandNobody(folder, readKnown(folder)?.['REGISTRY_BASE_URL']);
   await migrateDemo(io, folder);
   const known = readKnown(folder);
-  const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT']);
+  const clock = createPastClock(io.now);
+  if (known !== null) clock.moveTo(0);
+  const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT'], clock.now);
   try {
     const own = locationAt(io, folder, io.env, true);
     const settings: Io['env'] = {
@@ -46,30 +49,42 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       SANDBOX_PORT: String(sandbox.port),
     };
     const appId = settings['REGISTRY_APP_ID'] ?? '';
-    const writers = await own.engine.openWriters(io.now);
+    const writers = await own.engine.openWriters(clock.now);
     try {
-      await createMirror(writers.mirror, io.now).moveOrigin(new URL(sandbox.url).href, appId);
+      const mirror = createMirror(writers.mirror, clock.now);
+      const { href } = new URL(sandbox.url);
+      if (known === null) await mirror.checkOrigin(href, appId);
+      await mirror.moveOrigin(href, appId, known === null ? io.now() : null);
     } finally {
       await writers.close();
     }
     writeSettings(folder, settings);
-    const { env } = locationAt(io, folder, { ...settings, ...io.env }, true);
-    await runChildren(io, env, interrupted, async ({ port, consolePort }, stopping) => {
-      const addresses = addressesAt(port);
-      sandbox.registry.apps.change(appId, addresses);
-      const { OPERATIONS_PORT = '' } = env;
-      const ports = {
-        PORT: String(port),
-        ...(OPERATIONS_PORT && { OPERATIONS_PORT }),
-        ...(consolePort !== null && { CONSOLE_PORT: String(consolePort) }),
-      };
-      writeSettings(folder, { ...settings, ...ports });
-      installEverywhere(sandbox, appId);
-      const pages = consolePort === null ? null : findConsole({ folder });
-      const { webhookUrl } = addresses;
-      introduce(io, { folder, registryUrl: sandbox.url, webhookUrl, console: pages });
-      await tellWhenReady(io, { folder, console: pages }, countInstalled(sandbox, appId), stopping);
-    });
+    const { env, engine } = locationAt(io, folder, { ...settings, ...io.env }, true);
+    const install = () => installEverywhere(sandbox, appId);
+    const play = (stopping: AbortSignal) =>
+      playPast({ engine, env, sandbox, appId, clock, install, stopping });
+    await runChildren(
+      io,
+      env,
+      interrupted,
+      async ({ port, consolePort }, stopping) => {
+        const addresses = addressesAt(port);
+        sandbox.registry.apps.change(appId, addresses);
+        const { OPERATIONS_PORT = '' } = env;
+        const ports = {
+          PORT: String(port),
+          ...(OPERATIONS_PORT && { OPERATIONS_PORT }),
+          ...(consolePort !== null && { CONSOLE_PORT: String(consolePort) }),
+        };
+        writeSettings(folder, { ...settings, ...ports });
+        install();
+        const pages = consolePort === null ? null : findConsole({ folder });
+        const { webhookUrl } = addresses;
+        introduce(io, { folder, registryUrl: sandbox.url, webhookUrl, console: pages });
+        await tellWhenReady(io, { folder, console: pages }, countInstalled(sandbox, appId), stopping);
+      },
+      known === null ? play : undefined,
+    );
   } finally {
     await sandbox.close();
   }
@@ -122,7 +137,12 @@ function worldFolder(folder: string): string {
 }
 
 /** A port that nobody named is the one that the demo had, or the next free one. */
-async function startDemoSandbox(io: Io, folder: string, knownPort: string | undefined): Promise<Sandbox> {
+async function startDemoSandbox(
+  io: Io,
+  folder: string,
+  knownPort: string | undefined,
+  wall: () => number,
+): Promise<Sandbox> {
   const named = io.env['SANDBOX_PORT'];
   const port = Number(named || knownPort || DEFAULT_SANDBOX_PORT);
   const start = (at: number): Promise<Sandbox> =>
@@ -131,6 +151,7 @@ async function startDemoSandbox(io: Io, folder: string, knownPort: string | unde
       folder: worldFolder(folder),
       seed: SEED,
       strict: true,
+      wall,
       listen: listenForPeople,
     });
   try {
