@@ -1,4 +1,4 @@
-import { API } from './commands/api/api.js';
+import { API } from './commands/api.js';
 import { AS_OF } from './commands/as-of.js';
 import { AVAILABLE } from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
@@ -25,7 +25,7 @@ import { SCHEMA } from './commands/schema.js';
 import { SNAPSHOT } from './commands/snapshot.js';
 import { STATUS } from './commands/status.js';
 import { SYNC } from './commands/sync/sync.js';
-import { TRIGGER } from './commands/trigger/trigger.js';
+import { TRIGGER } from './commands/trigger.js';
 import { RECEIVE, UP, WORK } from './commands/services.js';
 import { VERIFY } from './commands/verify/verify.js';
 import { listCommands } from './lists/lists.js';

@@ -1,7 +1,6 @@
 import type { Span } from '../text/instant.js';
 import { aDate, readSpan, readYear } from './instant.js';
 import type { Io } from './io.js';
-import { HOW_NAMED, OF_ORGANIZATION } from './find/how-named.js';
 import { readDuration, readNumber } from './words.js';
 
 /** A word or an option, and what its text means. */
@@ -107,6 +106,10 @@ export function duration(name: string, says: Says): Text<number> {
 export function limit(most: number): Taken<number> {
   return otherwise(count('--limit', 'show at most this many, 0 for all'), String(most));
 }
+
+/** How an organization, an installation or an app may be named. */
+export const HOW_NAMED = 'its id, its name or the beginning of either';
+const OF_ORGANIZATION = `of one organization only: ${HOW_NAMED}`;
 
 /** One only, or all of them where none is named. */
 export const ORGANIZATION = text('name', OF_ORGANIZATION);

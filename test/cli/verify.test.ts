@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { SQLITE } from '../../migrations/schema.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
 import { archive } from '../../src/store/past.js';
-import { findUnderived } from '../../src/cli/commands/verify/derived-columns.js';
+import { findUnderived } from '../../src/cli/commands/verify/compare.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { LISTED } from '../../src/store/laws/law.js';
 import { readSource } from '../../src/registry/json/fields.js';

@@ -93,7 +93,7 @@ export interface Home {
 /** What has one home. Homes are areas, folders, files, or the beginning of a file's name before a star. */
 export const HOMES: Readonly<Record<string, Home>> = {
   'process.env': { homes: ['app/config/config.ts'], sandbox: 'one' },
-  'the global fetch': { homes: ['registry/http/http.ts', 'cli/commands/trigger/trigger.ts'], sandbox: 'one' },
+  'the global fetch': { homes: ['registry/http/http.ts', 'cli/commands/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
   'node:fs': {
     homes: ['app/config/config.ts', 'package.ts', 'folder.ts', 'evidence/key-file.ts', 'store/sqlite', 'cli'],

@@ -6,7 +6,7 @@ import type { Engine } from '../../src/store/engine.js';
 import { openEngine } from '../../src/store/open.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import type { ConsoleOptions } from '../../src/console/console.js';
-import { visitConsole, type Visit } from './console.js';
+import { type Visit, visitConsole } from './console.js';
 import { temporaryInbox } from './inbox.js';
 import { type Scene, temporaryScene } from './mirror.js';
 import { type Tables, tablesIn } from './tables.js';

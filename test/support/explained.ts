@@ -1,6 +1,6 @@
-import { type Explanation, explainRow, rowsOf } from '../../src/query/history/explanation.js';
+import { explainRow, type Explanation, rowsOf } from '../../src/query/history/explanation.js';
 import { measure as inspect } from '../../src/cli/commands/certificates/files.js';
-import { findVersions } from '../../src/cli/find/versions.js';
+import { findVersions } from '../../src/cli/find/in-mirror.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { nameOf } from '../../src/resources/entry.js';
 import { ENTRY_OF } from '../../src/resources/resources.js';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { findUnderived } from '../../src/cli/commands/verify/derived-columns.js';
+import { findUnderived } from '../../src/cli/commands/verify/compare.js';
 import type { Broken } from '../../src/store/engine.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';

@@ -1,8 +1,8 @@
-import { type Explanation, explainRow, rowsOf } from '../../query/history/explanation.js';
+import { explainRow, type Explanation, rowsOf } from '../../query/history/explanation.js';
 import { certificateWords, reasons } from '../../text/read-behind.js';
 import { command } from '../command.js';
 import { checkFault } from '../exit.js';
-import { demandEntry, findVersions } from '../find/versions.js';
+import { demandEntry, findVersions } from '../find/in-mirror.js';
 import { sheet } from '../output/sheet.js';
 import { date, otherwise, ROW_WORDS } from '../taken.js';
 

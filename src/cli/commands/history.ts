@@ -2,7 +2,7 @@ import { rowsOf, seenOf } from '../../query/history/explanation.js';
 import type { Entry } from '../../resources/entry.js';
 import { firstSeen } from '../../text/read-behind.js';
 import { command } from '../command.js';
-import { demandEntry, findVersions } from '../find/versions.js';
+import { demandEntry, findVersions } from '../find/in-mirror.js';
 import type { Row } from '../output/output.js';
 import { ROW_WORDS } from '../taken.js';
 

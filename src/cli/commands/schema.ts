@@ -1,4 +1,4 @@
-import { grantsTo, PURPOSES, type Purpose } from '../../store/contract/grants.js';
+import { grantsTo, type Purpose, PURPOSES } from '../../store/contract/grants.js';
 import type { Relation } from '../../store/contract/relation.js';
 import { findEntry } from '../../resources/resources.js';
 import { command } from '../command.js';

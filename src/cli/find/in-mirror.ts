@@ -1,6 +1,11 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { readInstallationNames, readOrganizationNames } from '../../query/names.js';
 import { choose, type Sought } from './choose.js';
+import { type Beginning, readBeginnings, readHistory } from '../../query/lists/find.js';
+import type { Entry } from '../../resources/entry.js';
+import { notThereFault, usageFault } from '../exit.js';
+import type { Row } from '../../store/contract/tables.js';
+import { ENTRIES, findEntry } from '../../resources/resources.js';
 
 const ORGANIZATION: Sought = {
   what: 'organization',
@@ -32,3 +37,39 @@ export const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> =
   installations: installationIn,
   organizations: organizationIn,
 };
+
+/** The whole name, from its beginning as a table shows it, with or without the sign that there is more. Null where nothing begins so. */
+export async function wholeName(
+  reader: Reader,
+  entry: Entry,
+  text: string,
+  where?: Beginning,
+): Promise<string | null> {
+  const beginning = text.replace(/…$/, '');
+  if (beginning === '') return null;
+  const [name = null, other] = await readBeginnings(reader, entry, beginning, where);
+  if (other === undefined) return name;
+  throw notThereFault(
+    `"${text}" is the beginning of several of ${entry.table}: ${name}, ${other}.`,
+    'Give more of it.',
+  );
+}
+
+export function demandEntry(table: string): Entry {
+  const entry = findEntry(table);
+  if (entry !== undefined) return entry;
+  throw usageFault(
+    `There is no history of "${table}".`,
+    `Expected one of ${ENTRIES.map(known => known.table).join(', ')}.`,
+  );
+}
+
+export async function findVersions(reader: Reader, entry: Entry, id: string): Promise<readonly Row[]> {
+  const versions = await readHistory(reader, entry, id);
+  if (versions.length > 0) return versions;
+  const found =
+    (await BY_NAME[entry.table]?.(reader, id)) ??
+    (await wholeName(reader, entry, id, { from: `${entry.table}_history` }));
+  if (found !== null) return await readHistory(reader, entry, found);
+  throw notThereFault(`No version of "${id}" was ever in ${entry.table}.`);
+}

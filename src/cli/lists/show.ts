@@ -5,12 +5,10 @@ import { readStates } from '../../query/reads/freshness.js';
 import type { Entry } from '../../resources/entry.js';
 import { type Command, command } from '../command.js';
 import { notThereFault } from '../exit.js';
-import { wholeName } from '../find/by-beginning.js';
-import { HOW_NAMED } from '../find/how-named.js';
-import { BY_NAME, organizationOrAll } from '../find/in-mirror.js';
+import { BY_NAME, organizationOrAll, wholeName } from '../find/in-mirror.js';
+import { HOW_NAMED, needed, text } from '../taken.js';
 import type { Row } from '../output/output.js';
 import { sheet } from '../output/sheet.js';
-import { needed, text } from '../taken.js';
 
 /** What a person wants to see beside one row, a table each. */
 type Beside = (reader: Reader, row: Row) => Promise<Readonly<Record<string, readonly Row[]>>>;

@@ -2,10 +2,9 @@ import { escapeJson } from '../clean.js';
 import { emit, type Io, print, say } from '../io.js';
 import { withSnakeKeys } from '../snake-case.js';
 import { type Cell, csvLine, type Dialect, DIALECTS, textOf } from '../../text/csv.js';
-import type { Row } from './cells.js';
-import { type TableShape, writeTable } from './table.js';
+import { type Row, type TableShape, writeTable } from './table.js';
 
-export type { Row } from './cells.js';
+export type { Row } from './table.js';
 export type Format = 'table' | 'json' | keyof typeof DIALECTS;
 
 export type Rows = Iterable<Row> | AsyncIterable<Row>;

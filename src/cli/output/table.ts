@@ -2,7 +2,6 @@ import { withThousands } from '../../text/thousands.js';
 import { cleanText } from '../../text/clean.js';
 import { colours, emit, type Io, say } from '../io.js';
 import { type Cell, textOf } from '../../text/csv.js';
-import { isHash, isNumber, type Row, shorten } from './cells.js';
 import { bold, paintState } from './colour.js';
 import { fit, GAP, type Measured, type Place } from './layout.js';
 
@@ -142,4 +141,30 @@ function tableCell(cell: Cell, inThousands: boolean): TableCell {
   const isNumeric = typeof cell !== 'string' || inThousands;
   if (inThousands && isNumber(cell)) return { text: withThousands(cell), isNumeric };
   return { text: cleanText(textOf(cell)), isNumeric: typeof cell === 'number' || typeof cell === 'bigint' };
+}
+
+export type Row = Readonly<Record<string, Cell>>;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const INSTANT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}):\d{2}\.\d{3}Z$/;
+const HASH = /[0-9a-f]{64}/;
+const NUMBER = /^-?\d+(\.\d+)?$/;
+const LONGEST_SHORT_ID = 16;
+
+/** What a proof leans on is shown whole or not at all. */
+function isHash(text: string): boolean {
+  return HASH.test(text);
+}
+
+/** The beginning of an id, by which it can be named; of an instant its minute. */
+function shorten(column: string, text: string): string {
+  if (UUID.test(text)) return `${text.slice(0, 8)}…`;
+  const minute = INSTANT.exec(text)?.[1];
+  if (minute !== undefined) return `${minute}Z`;
+  const isId = column === 'id' || column.endsWith('_id');
+  return isId && text.length > LONGEST_SHORT_ID ? `${text.slice(0, LONGEST_SHORT_ID - 1)}…` : text;
+}
+
+function isNumber(cell: Cell): cell is string | number | bigint {
+  return typeof cell === 'string' ? NUMBER.test(cell) : ['number', 'bigint'].includes(typeof cell);
 }

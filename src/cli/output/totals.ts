@@ -1,6 +1,6 @@
 import { sumByType } from '../../text/tonnes.js';
 import { counted } from '../../text/counted.js';
-import type { Row } from './cells.js';
+import type { Row } from './table.js';
 
 export interface Total {
   /** With its unit, to the last digit that could be summed, each type for itself. */

@@ -35,7 +35,7 @@ const exportAll = command({
   options: { organization: ORGANIZATION, asOf: date('as they stood then: the end of') },
   prints: { json: 'print what was written as JSON' },
   run: async (context, { folder, organization, asOf }) => {
-    const { exportCertificates } = await import('./export.js');
+    const { exportCertificates } = await import('./files.js');
     await exportCertificates(context, folder, organization, asOf?.to ?? null);
   },
 });

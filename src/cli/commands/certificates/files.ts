@@ -1,8 +1,27 @@
 import { createHash } from 'node:crypto';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { PdfStore } from '../../../mirror/pdf-store.js';
-import { isNamed, readStoredFiles, type StoredFile } from '../../../query/certificates.js';
-import { demandNotInterrupted } from '../../exit.js';
+import {
+  EXPORT_COLUMNS,
+  type ExportRow,
+  isNamed,
+  readCoverage,
+  readExport,
+  readNotKnownAt,
+  readStoredFiles,
+  type StoredFile,
+} from '../../../query/certificates.js';
+import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makePrivateFolder } from '../../../folder.js';
+import { countKnown } from '../../../query/coverage.js';
+import { csvLine } from '../../../text/csv.js';
+import type { Context } from '../../context.js';
+import { organizationOrAll } from '../../find/in-mirror.js';
+import { jsonText } from '../../output/output.js';
+import { withSnakeKeys } from '../../snake-case.js';
 
 export const FAULT_COLUMNS = ['organization_id', 'retirement_id', 'file', 'fault', 'expected', 'found'];
 
@@ -77,4 +96,99 @@ export async function measure(
     await keep(chunk);
   }
   return { sha256: hash.digest('hex'), size };
+}
+
+const PRIVATE_FILE = 0o600;
+const LIST = 'certificates.csv';
+const SUMS = 'SHA256SUMS';
+const ABOUT = 'export.json';
+
+/** What stood at an instant, or stands now. SHA256SUMS is written last: where it is there, the export is whole. */
+export async function exportCertificates(
+  context: Context,
+  folder: string,
+  organization: string | undefined,
+  at: string | null,
+): Promise<void> {
+  const interrupted = context.io.interruption();
+  const madeAt = new Date(context.io.now()).toISOString();
+  const reader = await context.reader();
+  const organizationId = await organizationOrAll(reader, organization);
+  if (at !== null) demandKnown(await readNotKnownAt(reader, organizationId, at));
+  const rows = await readExport(reader, { organizationId, at });
+  const trust = { known: await countKnown(reader), coverage: await readCoverage(reader, organizationId) };
+  makeEmptyFolder(folder);
+  /** SHA-256 by file name, in the order of writing. */
+  const sums = new Map<string, string>();
+  const damaged: string[] = [];
+  for (const row of rows) {
+    demandNotInterrupted(interrupted, `Interrupted: ${folder} is not complete, it has no ${SUMS}.`);
+    if (sums.has(row.file)) continue;
+    if (await copyWhole(await context.pdfs(), row, folder)) sums.set(row.file, row.sha256);
+    else damaged.push(row.file);
+  }
+  const certificates = sums.size;
+  const lines = rows.filter(row => sums.has(row.file)).map(row => EXPORT_COLUMNS.map(name => row[name]));
+  const list = [EXPORT_COLUMNS, ...lines].map(cells => csvLine(cells)).join('');
+  const about = { madeAt, asOf: at ?? madeAt, certificates, damaged, ...trust };
+  for (const [file, text] of [
+    [LIST, list],
+    [ABOUT, `${jsonText(withSnakeKeys(about), 2)}\n`],
+  ] as const) {
+    await writeText(join(folder, file), text);
+    sums.set(file, createHash('sha256').update(text).digest('hex'));
+  }
+  await writeText(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''));
+  if (context.format === 'json') await context.value({ folder, at, certificates, damaged });
+  const then = at === null ? '' : ` as observed by ${at}`;
+  context.say(`Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and ${SUMS} to ${folder}.`);
+  if (damaged.length === 0) return;
+  throw checkFault(
+    `${damaged.length} certificates are left out, because their files are not as they were stored: ${damaged.slice(0, 5).join(', ')}`,
+    'See "carbon-mirror certificates verify".',
+  );
+}
+
+function demandKnown(unknown: Awaited<ReturnType<typeof readNotKnownAt>>): void {
+  if (unknown.length === 0) return;
+  throw checkFault(
+    unknown.map(
+      ({ organizationId: id, since }) =>
+        `${id}: ${since === null ? 'never read completely' : `not known before ${since}`}`,
+    ),
+    'The mirror cannot tell which certificates were there before its first complete read.',
+  );
+}
+
+function makeEmptyFolder(folder: string): void {
+  if (!existsSync(folder)) return makePrivateFolder(folder);
+  if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;
+  throw usageFault(
+    `${folder} is there already and not an empty folder.`,
+    'Name a new folder: an export never overwrites anything.',
+  );
+}
+
+/** A file that is not what its row says is not handed to an auditor. */
+async function copyWhole(pdfs: PdfStore, { file, sha256 }: ExportRow, folder: string): Promise<boolean> {
+  const path = join(folder, file);
+  const target = await open(path, 'wx', PRIVATE_FILE);
+  try {
+    const copied = await measure(pdfs, file, chunk => target.writeFile(chunk));
+    if (copied?.sha256 === sha256) return true;
+  } finally {
+    await target.close();
+  }
+  rmSync(path);
+  return false;
+}
+
+async function writeText(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', PRIVATE_FILE);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }

@@ -1,7 +1,7 @@
 import {
   CHANGE_COLUMNS,
-  type ChangeRow,
   CHANGED,
+  type ChangeRow,
   type ChangesAsked,
   readChanges,
   readOpenings,

@@ -4,19 +4,20 @@ import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
 import { listenFrom } from '../../../app/next-port.js';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
-import { findConsole } from '../../console-address.js';
+import { findConsole, invitation, type KnownConsole, pagesAt } from '../../console-address.js';
 import { valueAt } from '../../value-at.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
-import { findSandbox } from './find-sandbox.js';
-import { PEM } from './own-key.js';
+import { findSandbox, PEM } from './sandbox.js';
 import { createPastClock, playPast } from './past.js';
 import { runChildren } from '../../processes/children.js';
 import { usageFault } from '../../exit.js';
 import { LANDING_PATH } from '../../../webhook/pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
-import { introduce, tellWhenReady } from './banner.js';
 import { type Io, say } from '../../io.js';
 import { demoFolder, demoSettingsFile, locationAt, readDemoSettings } from '../../connect/find-mirror.js';
+import { reading } from '../../connect/mirror-location.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readMirrored } from '../../../query/mirrored.js';
 
 const SEED = 1;
 const DEFAULT_PORT = '8080';
@@ -199,4 +200,68 @@ function installEverywhere(sandbox: Sandbox, appId: string): void {
   const { installations, organizations } = sandbox.registry;
   if (installations.all().some(installation => installation.appId === appId)) return;
   for (const organization of organizations.all()) installations.install(appId, organization.id);
+}
+
+const POLL_MS = 250;
+
+interface Demo {
+  readonly folder: string;
+  readonly registryUrl: string;
+  readonly webhookUrl: string;
+  /** Null where none could be started. */
+  readonly console: KnownConsole | null;
+}
+
+function introduce(io: Io, { folder, registryUrl, webhookUrl, console: known }: Demo): void {
+  const { files } = locationAt(io, folder, io.env, true).engine;
+  const pages = known === null ? {} : { console: pagesAt(known.port) };
+  const where = Object.entries({ ...pages, registry: registryUrl, webhooks: webhookUrl, ...files });
+  const command = commandOf(io);
+  const lines = `
+This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
+
+${where.map(([name, address]) => `  ${name.padEnd(12)}  ${address}`).join('\n')}
+
+Try in a second shell:
+
+  ${command} status
+  ${command} available
+  ${command} query "select count(*) from retirements"
+
+Ctrl-C stops everything; the next start goes on from here.
+`;
+  say(io, ...lines.split('\n'));
+}
+
+/** A second shell has not the settings of this one. */
+function commandOf({ env }: Io): string {
+  const command = 'npx carbon-mirror';
+  const folder = env['DATA_DIR'];
+  if (!folder) return command;
+  const word = /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
+  return `DATA_DIR=${word} ${command}`;
+}
+
+/** Say once that all of so many organizations are read, what is there, and at last where to look at it. */
+async function tellWhenReady(
+  io: Io,
+  { folder, console: known }: Pick<Demo, 'folder' | 'console'>,
+  organizations: number,
+  stopping: AbortSignal,
+): Promise<void> {
+  await reading(locationAt(io, folder, io.env, true), async reader => {
+    while (!stopping.aborted) {
+      const there = await readMirrored(reader);
+      if (there.organizations >= organizations && there.unread === 0) {
+        const { credits, retirements, certificates } = there;
+        return say(
+          io,
+          `Ready: ${there.organizations} organizations, ${credits} credits, ${retirements} retirements and ${certificates} certificates are mirrored.`,
+          ...(known === null ? [] : invitation(known, io, commandOf(io))),
+        );
+      }
+      await sleep(POLL_MS, undefined, { signal: stopping }).catch(() => undefined);
+    }
+    return undefined;
+  });
 }

@@ -1,18 +1,23 @@
 import { namesDatabase } from '../../../app/config/database.js';
 import type { WorkSettings } from '../../../app/config/settings.js';
-import { type Finding, fail, ok } from '../../../store/contract/finding.js';
+import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import { readHealth } from '../../../query/inbox/health.js';
 import { countAlive, readProcesses } from '../../../query/inbox/heartbeats.js';
-import { hideSecrets } from '../../exit.js';
+import { CommandFault, hideSecrets } from '../../exit.js';
 import type { Context } from '../../context.js';
-import { CommandFault } from '../../exit.js';
 import { checkSealing } from '../../sealed.js';
 import { describeDamage } from '../../faults/damage.js';
 import { findExposures } from '../../faults/exposures.js';
 import { MIRROR_CHECKS } from './mirror.js';
-import { checkReceiver, type Receivers } from './receiver.js';
 import { checkRegistry } from './registry.js';
-import { checkSettings } from './settings.js';
+import { createHash, createPublicKey } from 'node:crypto';
+import { readPrivateKey } from '../../../registry/auth/private-key.js';
+import type { Environment } from '../../../app/config/row.js';
+import { readSettings } from '../../../app/config/config.js';
+import { SettingsError } from '../../../app/config/fault.js';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { markOf, RECEIVER_HEADER } from '../../../app/heartbeats.js';
 
 /** What is in order and what is not, and what to do about it: without a secret, wherever one stands. */
 export async function examine(context: Context): Promise<Finding[]> {
@@ -77,4 +82,79 @@ function describeUnreadable(error: unknown): Finding {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const todo = advice.join(' ') || CURES[code] || 'See "carbon-mirror migrate", or restore a backup.';
   return fail('databases', found, todo);
+}
+
+const ON_OLD_SECRETS =
+  'When no delivery is signed with an older one any more (deliveries.secret_index), remove it.';
+
+/** Answers those of a worker; null where they are not complete. */
+async function* checkSettings(env: Environment): AsyncGenerator<Finding, WorkSettings | null> {
+  const faults = new Map<string, Finding>();
+  const add = (error: unknown) => {
+    if (!(error instanceof SettingsError)) throw error;
+    for (const { name, expected, came } of error.faults)
+      faults.set(name, fail('settings', `${name}: ${came}`, `${name}: expected ${expected}.`));
+    return null;
+  };
+  const receive = await readSettings(env, 'receive').catch(add);
+  const work = await readSettings(env, 'work').catch(add);
+  if (faults.size === 0) yield ok('settings', 'complete for receive and for work');
+  yield* faults.values();
+  if (work !== null) yield checkKey(work.privateKey);
+  const secrets = receive?.webhookSecrets.length ?? 0;
+  if (secrets === 1) yield ok('secret', 'one webhook secret, long enough');
+  if (secrets > 1) yield warn('secret', `${secrets} webhook secrets are accepted`, ON_OLD_SECRETS);
+  return work;
+}
+
+/** The fingerprint is that of the public half, which the registry shows too. */
+function checkKey(pem: string): Finding {
+  try {
+    const key = readPrivateKey(pem);
+    const open = createPublicKey(key).export({ type: 'spki', format: 'der' });
+    const print = createHash('sha256').update(open).digest('base64');
+    const bits = key.asymmetricKeyDetails?.modulusLength;
+    return ok('key', `RSA, ${bits} bits; SHA-256 of its public half: ${print}`);
+  } catch (error) {
+    const found = error instanceof Error ? error.message : 'it cannot be read';
+    const todo = "Set REGISTRY_PRIVATE_KEY or REGISTRY_PRIVATE_KEY_FILE to the app's key from the registry.";
+    return fail('key', found, todo);
+  }
+}
+
+type Receivers = Awaited<ReturnType<typeof readProcesses>>;
+
+const ANSWER_WITHIN_MS = 3000;
+const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Of all that answer there, ours are those that store where this mirror is. The receiver refuses a GET, and says thereby that it is there, and which one it is. */
+async function checkReceiver(env: Environment, ours: Receivers): Promise<Finding> {
+  const port = env['PORT'] || '8080';
+  const named = env['HOST'] || '127.0.0.1';
+  const host = LOOPBACK[named] ?? named;
+  const where = `http://${host.includes(':') ? `[${host}]` : host}:${port}/webhooks`;
+  const answer = await ask(where);
+  const marks = ours.map(each => markOf({ ...each, startedAt: Date.parse(each.startedAt) }));
+  if (marks.includes(answer?.mark ?? '')) return ok('receiver', `${where} takes webhooks`);
+  const todo = 'Start "carbon-mirror receive" (or "up"), or set HOST and PORT as it has them.';
+  return fail('receiver', describeStranger(where, answer), todo);
+}
+
+function describeStranger(where: string, answer: Awaited<ReturnType<typeof ask>>): string {
+  if (answer === null) return `nobody answers at ${where}`;
+  if (answer.mark === '') return `something else answers at ${where}: ${answer.status}`;
+  return `the receiver of another mirror answers at ${where}: what it takes does not come here`;
+}
+
+/** What answers there, with the mark that only receivers have; null where nobody does. */
+async function ask(url: string) {
+  try {
+    const asked = request(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS), agent: false });
+    asked.end();
+    const [response] = await once(asked, 'response');
+    response.resume();
+    return { status: Number(response.statusCode), mark: String(response.headers[RECEIVER_HEADER] ?? '') };
+  } catch {
+    return null;
+  }
 }

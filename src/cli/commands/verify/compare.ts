@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as pause, setTimeout as sleep } from 'node:timers/promises';
 import type { Reader } from '../../../store/contract/reader.js';
 import { isForgotten } from '../../../mirror/people.js';
-import { readDocuments, readForgotten, readReadable } from '../../../query/documents.js';
+import { readDocuments, readForgotten, readReadable, readVersions } from '../../../query/documents.js';
 import { readCertificates, readInstallations, readProjects, type Single } from '../../../query/singles.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
 import type { Entry } from '../../../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
 import { SOURCES } from '../../../sync/sources.js';
+import type { Value } from '../../../store/contract/tables.js';
+import type { Broken } from '../../../store/engine.js';
+import { contradictedColumns, DERIVED_TABLES } from '../../../sync/derived.js';
 
 interface Difference {
   readonly organization_id: string;
@@ -148,7 +151,7 @@ function singleOf(
     name: `${resource} ${id} ${key}`,
     kept: async () => new Map(kept === null ? [] : [[key, kept]]),
     asked: async function* () {
-      const now = await ask().catch(where(['not_found', 'installation_gone'], null));
+      const now = await ask().catch(saying(['not_found', 'installation_gone'], null));
       if (now !== null) yield [key, now];
     },
   };
@@ -166,7 +169,7 @@ const SINGLES: Readonly<Record<string, Kind>> = {
     ask: async ({ app }, { key }) => {
       const { document } = await app.readInstallation(key);
       const token = app.createInstallationToken(key);
-      return `${await token.then(() => 'active', where(['forbidden'], 'suspended'))} ${document}`;
+      return `${await token.then(() => 'active', saying(['forbidden'], 'suspended'))} ${document}`;
     },
   },
   projects: {
@@ -185,9 +188,41 @@ const SINGLES: Readonly<Record<string, Kind>> = {
 };
 
 /** What an error of these codes says; any other is thrown. */
-function where<T>(codes: readonly string[], says: T): (error: unknown) => T {
+function saying<T>(codes: readonly string[], says: T): (error: unknown) => T {
   return error => {
     if (error instanceof Error && 'code' in error && codes.includes(String(error.code))) return says;
     throw error;
   };
+}
+
+const SHOWN = 5;
+const ROWS_AT_ONCE = 1_000;
+
+/** Told how many rows were looked at, again and again. */
+type Looked = (rows: number) => void;
+
+/** Rows, past ones included, with a column that is not what their document says. */
+export async function findUnderived(reader: Reader, looked: Looked = () => undefined): Promise<Broken[]> {
+  const broken: Broken[] = [];
+  for (const table of DERIVED_TABLES) broken.push(...(await findIn(reader, table, looked)));
+  return broken;
+}
+
+async function findIn(reader: Reader, table: string, looked: Looked): Promise<Broken[]> {
+  const broken: Broken[] = [];
+  for (let last: Value = 0; ; ) {
+    const rows = await readVersions(reader, table, last, ROWS_AT_ONCE);
+    looked(rows.length);
+    for (const row of rows) {
+      const columns = contradictedColumns(table, row);
+      if (columns.length === 0) continue;
+      const where = `version ${String(row['version'])}: ${columns.join(', ')}`;
+      broken.push({ law: `each column of ${table} is what its document says`, where });
+      if (broken.length === SHOWN) return broken;
+    }
+    const end = rows.at(-1)?.['version'];
+    if (end === undefined || rows.length < ROWS_AT_ONCE) return broken;
+    last = end;
+    await pause();
+  }
 }

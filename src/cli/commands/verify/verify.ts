@@ -90,7 +90,7 @@ function describeSealed({ leaves, covered, erased, removed }: Verified): string 
 /** What contradicts itself, whoever is asked. */
 async function check({ io, location, reader: open, pdfs }: Context, interrupted: AbortSignal) {
   const { verifyFiles } = await import('../certificates/files.js');
-  const { findUnderived } = await import('./derived-columns.js');
+  const { findUnderived } = await import('./compare.js');
   const reader = await open();
   let rows = 0;
   const count = (looked: number) => void (rows += looked);

@@ -4,7 +4,7 @@ import type { Entry } from '../../../resources/entry.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { Context } from '../../context.js';
 import { usageFault } from '../../exit.js';
-import { wholeName } from '../../find/by-beginning.js';
+import { wholeName } from '../../find/in-mirror.js';
 import { findInstalled } from '../../find/at-registry.js';
 import { readId, readPrintable } from '../../words.js';
 

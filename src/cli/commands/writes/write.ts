@@ -26,9 +26,9 @@ interface Write<W extends AllTaken, O extends AllTaken, Found, Made> {
 
 // biome-ignore lint/complexity/noBannedTypes: a write that takes no words
 export function write<O extends AllTaken, Found extends object, Made, W extends AllTaken = {}>(
-  row: Write<W, O, Found, Made>,
+  written: Write<W, O, Found, Made>,
 ): Command {
-  const { says, words, options, what, examples, find, asks, call, shows, tells = () => [] } = row;
+  const { says, words, options, what, examples, find, asks, call, shows, tells = () => [] } = written;
   return command({
     says,
     ...(words !== undefined && { words }),

@@ -4,9 +4,8 @@ import { reservationState } from '../../../registry/reservation-state.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { Row } from '../../output/output.js';
 import { cellsOf } from '../../output/sheet.js';
-import { HOW_NAMED } from '../../find/how-named.js';
-import { needed, text, YES } from '../../taken.js';
-import { type Reached, reachCredit, reachReservation } from './find.js';
+import { HOW_NAMED, needed, text, YES } from '../../taken.js';
+import { reachCredit, type Reached, reachReservation } from './find.js';
 import { describeMovement, MOVEMENT, readMovement } from './movement.js';
 import { write } from './write.js';
 

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { readSettings } from '../../../app/config/config.js';
-import { EVENTS, type EventName, isId } from '../../../registry/model.js';
-import { readFirstCredit, readInstalled } from '../../../query/singles.js';
-import { signDelivery } from '../../../webhook/signature.js';
-import { command } from '../../command.js';
-import type { Context } from '../../context.js';
-import { checkFault, CommandFault, EXIT, notThereFault, usageFault } from '../../exit.js';
-import { HOW_NAMED } from '../../find/how-named.js';
-import { installationIn, organizationIn } from '../../find/in-mirror.js';
-import { choice, flag, needed, text } from '../../taken.js';
-import { readId } from '../../words.js';
-import { createDelivery, type Subject, TRANSACTIONS } from './payload.js';
+import { readSettings } from '../../app/config/config.js';
+import { type EventName, EVENTS, isId, isObject } from '../../registry/model.js';
+import { readFirstCredit, readInstalled } from '../../query/singles.js';
+import { signDelivery } from '../../webhook/signature.js';
+import { command } from '../command.js';
+import type { Context } from '../context.js';
+import { checkFault, CommandFault, EXIT, notThereFault, usageFault } from '../exit.js';
+import { choice, flag, HOW_NAMED, needed, text } from '../taken.js';
+import { installationIn, organizationIn } from '../find/in-mirror.js';
+import { readId } from '../words.js';
+import { excessOf } from '../../registry/json/json-text.js';
 
 const ANSWER_WITHIN_MS = 20_000;
 
@@ -143,4 +142,49 @@ function readUrl(given: string | undefined, host: string, port: number): string 
   const url = given ?? `http://${here}:${port}/webhooks`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw usageFault(`--url: expected an address such as http://127.0.0.1:8080/webhooks, got "${url}".`);
+}
+
+/** What a delivery is about. */
+export interface Subject {
+  readonly installationId: string;
+  readonly organizationId: string;
+  /** The registry's own object where the mirror has it. */
+  readonly document?: string | undefined;
+  /** A credit for an event that is about one. */
+  readonly creditId?: string | null;
+}
+
+/** Events that tell of a transaction, and where its credits stood. */
+const TRANSACTIONS: Partial<Readonly<Record<EventName, 'warehouse_credits' | 'inventory_credits'>>> = {
+  warehouseTransaction: 'warehouse_credits',
+  organizationTransaction: 'inventory_credits',
+};
+
+/** The body of a delivery, and the text of it that is signed. */
+function createDelivery(event: EventName, subject: Subject, appId: string, now: number) {
+  const dates = { createdAt: new Date(now).toISOString(), updatedAt: new Date(now).toISOString() };
+  const { installationId: id, organizationId, document, creditId } = subject;
+  const known: unknown = document === undefined || excessOf(document) !== null ? {} : JSON.parse(document);
+  const transaction = {
+    id: randomUUID(),
+    creditId: creditId ?? `exPost-1-0x${'0'.repeat(40)}`,
+    ...dates,
+    status: 'processed',
+    type: 'transfer',
+    amount: 1,
+  };
+  const payload = {
+    event,
+    ...(TRANSACTIONS[event] !== undefined && { transaction }),
+    installation: {
+      id,
+      appId,
+      ...dates,
+      permissions: { organization_info: 'VIEW' },
+      organization: { id: organizationId },
+      ...(isObject(known) ? known : {}),
+    },
+  };
+  const signedData = Buffer.from(JSON.stringify(payload)).toString('base64');
+  return { body: JSON.stringify({ ...payload, signedData }), signedData };
 }

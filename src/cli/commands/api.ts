@@ -2,17 +2,18 @@ import { createWriteStream, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { RegistryError } from '../../../registry/errors.js';
-import type { StreamedAnswer } from '../../../registry/http/calls.js';
-import { escapeJson } from '../../clean.js';
-import { command } from '../../command.js';
-import { confirm } from '../../confirm.js';
-import type { Context } from '../../context.js';
-import { usageFault } from '../../exit.js';
-import { emit } from '../../io.js';
-import { asWhole } from '../../output/into-file.js';
-import { needed, text, valued, YES } from '../../taken.js';
-import { readCredential } from './credential.js';
+import { RegistryError } from '../../registry/errors.js';
+import type { RawCall, StreamedAnswer } from '../../registry/http/calls.js';
+import { escapeJson } from '../clean.js';
+import { command } from '../command.js';
+import { confirm } from '../confirm.js';
+import type { Client, Context } from '../context.js';
+import { usageFault } from '../exit.js';
+import { emit, type Io } from '../io.js';
+import { asWhole } from '../output/into-file.js';
+import { needed, text, valued, YES } from '../taken.js';
+import { readSecretFile } from '../../app/config/config.js';
+import { findInstallation } from '../find/at-registry.js';
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
 
@@ -59,7 +60,7 @@ export const API = command({
       const answer = await client.http.raw(call);
       await (output === undefined ? deliver(context, answer) : save(context, answer, output));
     } catch (error) {
-      throw named(error, method, path);
+      throw withPath(error, method, path);
     }
   },
 });
@@ -130,11 +131,49 @@ function isJson(given: string): boolean {
 }
 
 /** The client knows calls by their routes; here the path itself tells what was asked, and what it needs. */
-function named(error: unknown, method: string, path: string): unknown {
+function withPath(error: unknown, method: string, path: string): unknown {
   if (!(error instanceof RegistryError)) return error;
   const call = `${method} ${path}`;
   const { code, message, status, retryAfterMs, registryMessage, mayHaveHappened, candidates, answer, cause } =
     error;
   const details = { status, retryAfterMs, registryMessage, mayHaveHappened, candidates, answer, cause };
   return new RegistryError(code, message.replace(`${method} raw`, call), { ...details, call });
+}
+
+type Token = RawCall['token'];
+
+interface Given {
+  readonly as: string | undefined;
+  readonly tokenFile: string | undefined;
+}
+
+/** What a call is made with: a credential of the app's, or a token that somebody else has held too. */
+async function readCredential(
+  io: Io,
+  { as, tokenFile }: Given,
+): Promise<(client: Client) => Token | Promise<Token>> {
+  if (tokenFile !== undefined) {
+    const token = await readToken(io, tokenFile);
+    return () => ({ get: async () => ({ token, fresh: true }), refuse: () => undefined });
+  }
+  if (as === 'jwt') return client => client.jwt;
+  if (as === 'app') return client => client.tokens.app();
+  const [, named] = /^installation:(.+)$/s.exec(as ?? '') ?? [];
+  if (named !== undefined)
+    return async client => client.tokens.installation((await findInstallation(client, named)).id);
+  throw usageFault(
+    as === undefined
+      ? 'Expected the credential to send: --as jwt, app or installation:NAME, or --token-file FILE.'
+      : `--as: expected jwt, app or installation:NAME, got "${as}".`,
+  );
+}
+
+/** The token itself stands in no command line, where others could read it. */
+async function readToken(io: Io, file: string): Promise<string> {
+  const isPiped = file === '-';
+  const token = (isPiped ? (await buffer(io.stdin)).toString('utf8') : readSecretFile(file)).trim();
+  if (/^[\x21-\x7e]{1,16384}$/.test(token)) return token;
+  throw usageFault(
+    `--token-file: expected one token and nothing else in ${isPiped ? 'what was piped in' : file}.`,
+  );
 }
