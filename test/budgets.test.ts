@@ -9,14 +9,15 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/cli': 7650,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   'src/evidence': 750,
-  /** 10 show what is fresh and fails in amber. */
-  'src/console': 2900,
+  /** 250 are the stylesheet; the parts of a designed console carry the rest. */
+  'src/console': 3870,
   /** Of these 350 fulfil the port of evidence on both engines. */
   'src/store': 8930,
   'src/inbox': 550,
   'src/mirror': 2380,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
-  'src/query': 4260,
+  /** 140 draw the stock by day and what was retired by month, and name what may be chosen. */
+  'src/query': 4400,
   'src/registry': 4250,
   'src/resources': 500,
   'src/sandbox': 5450,

@@ -5,7 +5,7 @@ import { constants, createGzip, type Gzip, gzipSync } from 'node:zlib';
 import { ORIGIN } from './guard/guard.js';
 import type { Sent, Shown } from './page.js';
 import { html, type Html } from './components/html.js';
-import { type Frame, layout } from './components/layout.js';
+import { type Frame, layout, type Theme } from './components/layout.js';
 
 export interface Answers {
   /** Ended once all of it is written: what follows later is read meanwhile. */
@@ -48,7 +48,8 @@ export function createAnswers({ hasDemo, failed }: AnswersOptions): Answers {
       const { url, path, method } = request;
       const { title, body, later } = shown;
       const { searchParams: query } = new URL(url, ORIGIN);
-      const { first, last } = layout({ title, path, query, body, dated, hasDemo });
+      const theme = themeOf(request);
+      const { first, last } = layout({ title, path, query, body, dated, hasDemo, theme });
       response.status(status).type('html');
       if (later === undefined || method === 'HEAD')
         return sendText(request, response, first.text + last.text);
@@ -97,6 +98,25 @@ export function paramsOf({ params }: Request): Record<string, string> {
     Object.entries(params).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
   );
 }
+
+const THEME = /(?:^|; )carbon-mirror-theme=(light|dark)(?:;|$)/;
+
+function themeOf({ headers }: Request): Theme {
+  const chosen = THEME.exec(headers.cookie ?? '')?.[1];
+  return chosen === 'light' || chosen === 'dark' ? chosen : null;
+}
+
+/** Keeps what somebody has chosen in their browser, and goes back to where they were. */
+export const chooseTheme: RequestHandler = (request, response) => {
+  const form = formIn(request);
+  const to = URL.parse(form.get('to') ?? '/', ORIGIN);
+  const theme = /^(light|dark)$/.exec(form.get('theme') ?? '')?.[0] ?? '';
+  response.set(
+    'set-cookie',
+    `carbon-mirror-theme=${theme}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax`,
+  );
+  response.redirect(303, to?.origin === ORIGIN ? to.pathname.replace(/^\/+/, '/') + to.search : '/');
+};
 
 /** A page that has nothing to say but one sentence. */
 export function only(title: string, sentence: string): Shown {

@@ -1,6 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { type Actions, offerActions } from './actions/actions.js';
-import { createAnswers, NOT_MADE, only, paramsOf, sendText } from './answers.js';
+import { chooseTheme, createAnswers, FORM, NOT_MADE, only, paramsOf, sendText } from './answers.js';
 import type { Asking } from './ask/asking.js';
 import { offerQuestions } from './ask/offer.js';
 import { offerCertificates } from './certificates.js';
@@ -14,6 +14,8 @@ import { PAGES } from './pages/pages.js';
 import type { Readers } from './readers.js';
 import { AS_OF, withQuery } from './components/as-of.js';
 import { parseSpan } from '../text/instant.js';
+import { readCharts } from '../query/charts.js';
+import { rememberForAMinute } from './memory.js';
 import { STYLE } from './components/style.js';
 
 export interface ConsoleOptions extends GuardOptions {
@@ -39,11 +41,13 @@ export function createConsole(options: ConsoleOptions): Express {
   const { inspect } = pdfs;
   const answers = createAnswers({ hasDemo: demoActions !== null, failed });
   const canAct = actions !== null;
+  const charts = rememberForAMinute(readCharts);
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.use(createGuard(options));
   app.get('/console.css', (request, response) => sendText(request, response.type('css'), STYLE));
   app.get('/console.js', (_request, response) => void response.type('js').send(SCRIPT));
+  app.post('/theme', FORM, chooseTheme);
   app.get('/live', (_request, response) => changes.follow(response));
   for (const page of PAGES) {
     app.get(page.path, async (request: Request, response: Response, next: NextFunction) => {
@@ -56,7 +60,18 @@ export function createConsole(options: ConsoleOptions): Express {
         return response.redirect(303, withQuery(request.path, query, { [AS_OF]: at }));
       const isFound = await readers.use(async reader => {
         const params = paramsOf(request);
-        const ask = { reader, now: now(), query, at, canAct, webhookUrl, inspect, contradicted, params };
+        const ask = {
+          reader,
+          now: now(),
+          query,
+          at,
+          canAct,
+          webhookUrl,
+          inspect,
+          contradicted,
+          params,
+          charts,
+        };
         const shown = await page.show(ask);
         if (shown === null) return false;
         if ('fault' in shown)

@@ -1,5 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
+import type { Charts } from '../query/charts.js';
 import type { Pdfs } from './pdfs.js';
 import type { Html } from './components/html.js';
 
@@ -17,6 +18,8 @@ export interface Ask {
   readonly inspect: Pdfs['inspect'];
   /** The columns of a row that its document contradicts. */
   readonly contradicted: (table: string, row: Row) => readonly string[];
+  /** What is drawn takes long and need not be of this moment. */
+  readonly charts: (reader: Reader, now: number) => Promise<Charts>;
   /** What stands in the address, as the id of a row. */
   readonly params: Readonly<Record<string, string>>;
 }

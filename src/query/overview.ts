@@ -7,7 +7,8 @@ import { readOrganizations, sumCertificates } from './reads/status.js';
 
 /** One more is read, so that it can be said that there are more. */
 export const MOST_RESERVATIONS = 20;
-const CHANGES = 8;
+/** So many are grouped. */
+const CHANGES = 200;
 
 export type Reservation = Awaited<ReturnType<typeof readReservations>>[number];
 
@@ -40,6 +41,8 @@ async function readReservations({ db }: Reader) {
       'r.project_id',
       'r.project_name',
       'r.amount_exact',
+      'r.amount_micro',
+      'r.type',
       'r.reserver_name',
       'r.reserved_to_at',
     ])

@@ -4,6 +4,6 @@ import { withThousands } from './thousands.js';
 export const MOST_SHOWN = 20;
 
 /** Null where all of so many are shown. */
-export function andMore(count: number): string | null {
-  return count > MOST_SHOWN ? `and ${withThousands(count - MOST_SHOWN)} more` : null;
+export function andMore(count: number, most = MOST_SHOWN): string | null {
+  return count > most ? `and ${withThousands(count - most)} more` : null;
 }

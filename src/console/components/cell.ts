@@ -1,12 +1,16 @@
 import type { Value } from '../../store/contract/tables.js';
 import { html, type Html } from './html.js';
 import { withThousands } from '../../text/thousands.js';
-import { ago, badge, shown } from './words.js';
+import { typeName } from '../../text/tonnes.js';
+import { ago, badge, day, shown, tonnes } from './words.js';
 
 const STATES = ['state', 'state_now', 'job_state', 'verdict'];
-const COUNTS = /^(rows|duplicates|attempts|drift|seconds|minutes_left|size|rejected)/;
+const COUNTS = /^(rows|duplicates|attempts|drift|seconds|minutes_left|size|rejected|requests)/;
+/** Dates of the registry's own business, and not of our reads. */
+const BUSINESS = ['created_at', 'updated_at'];
 const AMOUNTS = ['amount', 'amount_exact'];
 const SHORT = 8;
+const LONG = 20;
 
 type HasMicro = { readonly [column: string]: Value } | { readonly amount_micro: Value };
 
@@ -33,12 +37,14 @@ export function isNumeric(column: string): boolean {
 /** A cell of any table, by what its column's name says that it is. */
 export function cell(column: string, value: Value | undefined, now: number): Html {
   if (value === null || value === undefined || value === '') return html`<span class="none">–</span>`;
+  if (typeof value === 'string' && BUSINESS.includes(column)) return day(value);
   if (typeof value === 'string' && isInstant(column)) return ago(value, now);
   if (typeof value === 'string' && STATES.includes(column)) return badge(value);
   if (typeof value === 'string' && isId(column, value)) return shortId(value);
+  if (typeof value === 'string' && column === 'type') return html`${typeName(value)}`;
   if (typeof value === 'number' && COUNTS.test(column)) return html`${withThousands(value)}`;
   if (AMOUNTS.includes(column) && /^-?\d+(\.\d+)?$/.test(String(value)))
-    return html`${withThousands(String(value))}`;
+    return tonnes(withThousands(String(value)));
   return html`${shown(value)}`;
 }
 
@@ -47,10 +53,11 @@ export function isInstant(column: string): boolean {
 }
 
 export function isId(column: string, value: string): boolean {
-  return /(^|_)id$/.test(column) && /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(value);
+  return /(^|_)id$/.test(column) && value.length > LONG;
 }
 
 /** The beginning is enough to tell rows of one page apart; the whole is at hand. */
 function shortId(value: string): Html {
-  return html`<span class="id" title="${value}">${value.slice(0, SHORT)}</span>`;
+  const end = value.includes('0x') ? value.indexOf('0x') + SHORT : SHORT;
+  return html`<span class="id" title="${value}">${value.slice(0, end)}</span>`;
 }

@@ -1,27 +1,74 @@
 import { type Change, wordsOf } from '../../text/change.js';
 import { html, type Html, type Part } from './html.js';
-import { table } from './table.js';
+import { counted } from '../../text/counted.js';
 import { ago } from './words.js';
 
-const PAGES: Readonly<Record<string, string>> = { retirements: 'retirements', certificates: 'retirements' };
+const PAGES: Readonly<Record<string, string>> = {
+  retirements: 'retirements',
+  certificates: 'retirements',
+  organization: 'organizations',
+  projects: 'projects',
+};
+/** What a row of a resource is called, and where it is. */
+const NOUNS: Readonly<Record<string, readonly [one: string, where?: string]>> = {
+  warehouse: ['credit', 'in the warehouse'],
+  inventory: ['credit', 'in the inventory'],
+  retirements: ['retirement'],
+  certificates: ['certificate'],
+  reservations: ['reservation'],
+  inventory_requests: ['inventory request'],
+  addresses: ['address'],
+  members: ['member'],
+  projects: ['project'],
+};
 
-/** What changed, a sentence each, and what had asked for the read that found it. */
-export function sentences(caption: string, changes: readonly Change[], now: number): Html | false {
-  if (changes.length === 0) return false;
-  return table(
-    caption,
-    [
-      { name: 'Observed', cell: change => ago(change.observed_at, now) },
-      { name: 'Organization', cell: change => whose(change) },
-      { name: 'What', cell: change => linked(change) },
-      { name: 'Found by', cell: change => cause(change) },
-    ],
-    changes,
-  );
+/** Changes of one kind that one read found. */
+export interface Group {
+  readonly changes: readonly Change[];
+  readonly first: Change;
+}
+
+export function groupsOf(changes: readonly Change[]): Group[] {
+  const groups = new Map<string, { first: Change; changes: Change[] }>();
+  for (const change of changes) {
+    const { sync_id: sync, resource, change: kind, organization_id: owner } = change;
+    const key = JSON.stringify([sync, resource, kind, owner]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { first: change, changes: [change] });
+    else group.changes.push(change);
+  }
+  return [...groups.values()];
+}
+
+/** Groups, a line each. */
+export function activity(caption: string, groups: readonly Group[], now: number, more: Part = null): Html {
+  return html`<div class="wide"><h2>${caption}</h2><ul class="feed">${groups.map(
+    ({ first, changes }) =>
+      html`<li><span>${changes.length === 1 ? linked(first) : kindOf(first, changes.length)} ${whose(first)}</span>${ago(first.observed_at, now)}</li>`,
+  )}</ul>${more}</div>`;
+}
+
+/** Groups, each opened by a click, and what had asked for the read that found it. */
+export function groupList(caption: string, groups: readonly Group[], now: number): Html | false {
+  if (groups.length === 0) return false;
+  return html`<div class="wide"><h2>${caption}</h2><ul class="feed">${groups.map(
+    ({ first, changes }) =>
+      html`<li><span>${changes.length === 1 ? line(first) : html`<strong>${kindOf(first, changes.length)}</strong>`} ${whose(first)} <span class="quiet">${cause(first)}</span></span>${ago(first.observed_at, now)}${changes.length > 1 && html`<details><summary>Each of them</summary><ul class="feed">${changes.map(line).map(each => html`<li>${each}</li>`)}</ul></details>`}</li>`,
+  )}</ul></div>`;
+}
+
+function kindOf({ resource, change }: Change, count: number): string {
+  const [one, where] = NOUNS[resource] ?? [resource.replaceAll('_', ' ')];
+  const did = resource === 'certificates' && change === 'added' ? 'stored' : change;
+  return `${counted(count, one)}${where === undefined ? '' : ` ${where}`} ${did}`;
 }
 
 function whose({ organization_id: id, organization_name: name }: Change): Part {
-  return id !== null && html`<a href="/organizations/${encodeURIComponent(id)}">${name ?? id}</a>`;
+  return id !== null && html`for <a href="/organizations/${encodeURIComponent(id)}">${name ?? id}</a>`;
+}
+
+function line(change: Change): Html {
+  return html`<span class="change">${linked(change)}</span>`;
 }
 
 function linked(change: Change): Part {

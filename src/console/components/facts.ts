@@ -2,7 +2,7 @@ import type { Row, Value } from '../../store/contract/tables.js';
 import { cell, isId, isInstant } from './cell.js';
 import { html, type Html } from './html.js';
 import { leading } from './leading.js';
-import { instantAgo } from './words.js';
+import { instantAgo, labelOf } from './words.js';
 
 interface When {
   readonly now: number;
@@ -13,9 +13,9 @@ interface When {
 /** The columns of one row, a line each. */
 export function facts(row: Row, when: When, without: readonly string[] = []): Html {
   const shown = Object.keys(row).filter(column => !without.includes(column));
-  return html`<dl>${shown.map(
+  return html`<dl class="facts">${shown.map(
     column =>
-      html`<dt>${column.replaceAll('_', ' ')}</dt><dd>${leading(column, row[column], whole(column, row[column], when.now), when.at ?? null)}</dd>`,
+      html`<dt>${labelOf(column)}</dt><dd>${leading(column, row[column], whole(column, row[column], when.now), when.at ?? null)}</dd>`,
   )}</dl>`;
 }
 

@@ -2,16 +2,16 @@ import { colourOf, type Standing, wordsOf } from '../../query/freshness.js';
 import type { FreshnessSum } from '../../query/reads/freshness.js';
 import { html, type Html } from './html.js';
 import { counted } from '../../text/counted.js';
-import { ago } from './words.js';
+import { ago, badge } from './words.js';
 
 /** How old the rows of a list are, and of how many organizations. */
 export function freshnessOf(sums: readonly FreshnessSum[], now: number): Html {
-  return html`<p id="freshness" data-live>${sums.length === 0 ? 'No list of an organization has been read.' : sums.map(sum => describe(sum, now))}</p>`;
+  return html`<p id="freshness" class="lead" data-live>${sums.length === 0 ? 'No list of an organization has been read.' : sums.map(sum => describe(sum, now))}</p>`;
 }
 
 /** How far a resource can be trusted, in words and in the colour of what they mean. */
 export function standing(known: Standing): Html {
-  return html`<span class="state ${colourOf(known)}">${wordsOf(known)}</span>`;
+  return badge(wordsOf(known), colourOf(known));
 }
 
 function describe(sum: FreshnessSum, now: number): Html {

@@ -11,5 +11,5 @@ export function gapsOf(resource: string, gaps: readonly Known[]): Html | false {
   });
   if (lines.length === 0) return false;
   const shown = [...lines.slice(0, MOST_SHOWN), andMore(lines.length) ?? []].flat();
-  return html`<h2>What cannot be known</h2><ul class="gaps">${shown.map(each => html`<li>${each}</li>`)}</ul>`;
+  return html`<section class="card"><h2>What cannot be known</h2><ul class="gaps">${shown.map(each => html`<li>${each}</li>`)}</ul></section>`;
 }

@@ -1,5 +1,8 @@
 import { asOfBar, withAt } from './as-of.js';
-import { Html, html } from './html.js';
+import { Html, html, type Part } from './html.js';
+
+/** Light or dark as somebody has chosen; null as the system has it. */
+export type Theme = 'light' | 'dark' | null;
 
 export interface Frame {
   readonly title: string;
@@ -10,22 +13,63 @@ export interface Frame {
   /** Null where a page is of no instant. */
   readonly dated: { readonly at: string | null; readonly now: string } | null;
   readonly hasDemo: boolean;
+  readonly theme: Theme;
 }
 
-const DATED: readonly (readonly [path: string, name: string])[] = [
-  ['/', 'Now'],
-  ['/organizations', 'Organizations'],
-  ['/warehouse', 'Warehouse'],
-  ['/retirements', 'Retirements'],
+type Place = readonly [path: string, name: string];
+
+/** Six rooms, each with its pages; a room is entered by its first. */
+const ROOMS: readonly (readonly [name: string, pages: readonly Place[]])[] = [
+  ['Now', [['/', 'Now']]],
+  [
+    'Credits',
+    [
+      ['/warehouse', 'Warehouse'],
+      ['/inventory', 'Inventory'],
+      ['/reservations', 'Reservations'],
+      ['/projects', 'Projects'],
+      ['/inventory-requests', 'Requests'],
+    ],
+  ],
+  [
+    'Retirements',
+    [
+      ['/retirements', 'Retirements'],
+      ['/certificates', 'Certificates'],
+    ],
+  ],
+  [
+    'Organizations',
+    [
+      ['/organizations', 'Organizations'],
+      ['/installations', 'Installations'],
+      ['/members', 'Members'],
+      ['/addresses', 'Addresses'],
+    ],
+  ],
+  [
+    'Changes',
+    [
+      ['/changes', 'Changes'],
+      ['/balance', 'Does it add up?'],
+    ],
+  ],
+  [
+    'Operations',
+    [
+      ['/deliveries', 'Deliveries'],
+      ['/rejected-webhooks', 'Rejected'],
+      ['/jobs', 'Jobs'],
+      ['/syncs', 'Syncs'],
+    ],
+  ],
 ];
-const MENU: readonly (readonly [path: string, name: string])[] = [
-  ['/changes', 'Changes'],
-  ['/deliveries', 'Deliveries'],
-  ['/jobs', 'Jobs'],
-  ['/syncs', 'Syncs'],
-  ['/ask', 'Ask'],
+const UNDATED = ['Changes', 'Operations'];
+const THEMES: readonly Place[] = [
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+  ['', 'As the system'],
 ];
-const DEMO: typeof MENU = [['/demo', 'Demo']];
 
 interface Layout {
   /** To the end of the body that is there at once. */
@@ -35,16 +79,17 @@ interface Layout {
 }
 
 /** A whole page. It says all that it says without a script. */
-export function layout({ title, path, query, body, dated, hasDemo }: Frame): Layout {
+export function layout({ title, path, query, body, dated, hasDemo, theme }: Frame): Layout {
   const at = dated?.at ?? null;
-  const menu = [
-    ...DATED.map(([to, name]) => [withAt(to, at), name, to] as const),
-    ...MENU,
-    ...(hasDemo ? DEMO : []),
-  ];
-  const bar = dated !== null && asOfBar(path, query, dated);
+  const room = ROOMS.find(([, pages]) => pages.some(([to]) => isIn(path, to)));
+  const rooms = ROOMS.map(([name, [[to] = ['/']]]) =>
+    link(UNDATED.includes(name) ? to : withAt(to, at), name, name === room?.[0] && IN_ROOM),
+  );
+  const aside = [['/ask', 'Ask'] as const, ...(hasDemo ? [['/demo', 'Demo'] as const] : []), HELP].map(
+    ([to, name]) => link(to, name, path === to && CURRENT),
+  );
   const first = html`<!doctype html>
-<html lang="en">
+<html lang="en"${theme !== null && html` class="${theme}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -55,23 +100,48 @@ ${SCRIPT}
 </head>
 <body>
 <a class="skip" href="#content">To the content</a>
-<header>
-<a class="name" href="/">carbon-mirror</a>
-<nav aria-label="Pages"><ul>${menu.map(
-    ([href, name, to = href]) => html`<li><a href="${href}"${path === to && CURRENT}>${name}</a></li>`,
-  )}</ul></nav>
-<form class="search" method="get" action="/search" role="search"><label>Search<input id="search" name="q" type="search" value="${path === '/search' && query.get('q')}"></label></form>
-<a href="/help">Help</a>
-<p id="link" role="status" hidden>The connection to the console is gone. What you see may be old.</p>
+<header class="top">
+<a class="brand" href="/">carbon-mirror</a>
+<nav aria-label="Pages"><ul>${rooms}</ul></nav>
+<form class="search" method="get" action="/search" role="search"><label><span>Search</span><input id="search" name="q" type="search" placeholder="Search  /" value="${path === '/search' && query.get('q')}"></label></form>
+<ul>${aside}</ul>
+<details class="menu"><summary>Menu</summary><ul>${rooms}${aside}</ul></details>
 </header>
-<main id="content">${at !== null && bar}${body}`;
-  const last = html`${at === null && bar}</main>
+<p id="link" role="status" hidden>The connection to the console is gone. What you see may be old.</p>
+${(room !== undefined || dated !== null) && html`<div class="under">${room !== undefined && room[1].length > 1 && tabs(room, path, at)}${dated !== null && asOfBar(path, query, dated)}</div>`}
+<main id="content">${body}`;
+  const last = html`</main>
+<footer>${themes(theme, path, query)}</footer>
 </body>
 </html>
 `;
   return { first, last };
 }
 
+function isIn(path: string, to: string): boolean {
+  return path === to || (to !== '/' && path.startsWith(`${to}/`));
+}
+
+function link(href: string, name: string, current: Html | false): Html {
+  return html`<li><a href="${href}"${current}>${name}</a></li>`;
+}
+
+function tabs([room, pages]: (typeof ROOMS)[number], path: string, at: string | null): Part {
+  return html`<nav class="tabs" aria-label="${room}">${pages.map(
+    ([to, name]) =>
+      html`<a href="${UNDATED.includes(room) ? to : withAt(to, at)}"${path === to ? CURRENT : isIn(path, to) && IN_ROOM}>${name}</a>`,
+  )}</nav>`;
+}
+
+function themes(theme: Theme, path: string, query: URLSearchParams): Html {
+  return html`<form method="post" action="/theme"><input type="hidden" name="to" value="${query.size === 0 ? path : `${path}?${query.toString()}`}">${THEMES.map(
+    ([value, name]) =>
+      html`<button name="theme" value="${value}" aria-pressed="${(theme ?? '') === value ? 'true' : 'false'}">${name}</button>`,
+  )}</form>`;
+}
+
+const HELP: Place = ['/help', 'Help'];
 /** Not in a template: a bundler rewrites those that end a script. */
 const SCRIPT = new Html('<script src="/console.js" defer></script>');
 const CURRENT = html` aria-current="page"`;
+const IN_ROOM = html` aria-current="true"`;

@@ -1,91 +1,240 @@
-/** The whole look: light, dark and on paper. Nothing is said by colour alone. */
+/** The whole look: wide and narrow, light and dark, and on paper. Colour means a state, which a sign and a word say as well. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
-  --ink: light-dark(#1c2421, #e4ebe7);
-  --quiet: light-dark(#55635d, #9fb0a8);
-  --paper: light-dark(#fbfcfb, #121715);
-  --line: light-dark(#d5ddd9, #2e3935);
-  --link: light-dark(#0b5c46, #7fd1b1);
-  --good: light-dark(#0f6b3c, #7bd69d);
-  --bad: light-dark(#9b1c1c, #ff9d94);
-  --doubt: light-dark(#7a4d00, #f0c060);
-  font: 16px/1.45 system-ui, sans-serif;
+  --s1: .25rem; --s2: .5rem; --s3: .75rem; --s4: 1rem; --s5: 1.5rem; --s6: 2.5rem;
+  --small: .75rem; --fine: .8125rem; --text: .875rem; --large: 1.125rem; --head: 1.375rem; --figure: 1.625rem;
+  --radius: .5rem; --round: 99rem;
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, monospace;
+  --ink: light-dark(#16211d, #e6ece9);
+  --quiet: light-dark(#52615b, #9fafa8);
+  --page: light-dark(#f4f6f5, #0e1311);
+  --card: light-dark(#ffffff, #161d1a);
+  --sunk: light-dark(#f8faf9, #1b2320);
+  --line: light-dark(#dfe5e2, #29332f);
+  --strong: light-dark(#9aa8a1, #52615b);
+  --accent: light-dark(#1d4f91, #8db8ee);
+  --tint: light-dark(#2f66b0, #6ea3e6);
+  --good: light-dark(#0d5f35, #77d39a);
+  --good-soft: light-dark(#e3f4ea, #14301f);
+  --doubt: light-dark(#744700, #efc069);
+  --doubt-soft: light-dark(#fdf1da, #33270f);
+  --bad: light-dark(#9c1818, #ff9f97);
+  --bad-soft: light-dark(#fdeaea, #3b1817);
+  --none-soft: light-dark(#edf1ef, #222b27);
 }
+:root.light { color-scheme: light; }
+:root.dark { color-scheme: dark; }
 * { box-sizing: border-box; }
-body { margin: 0; color: var(--ink); background: var(--paper); }
-a { color: var(--link); }
-:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+body { margin: 0; color: var(--ink); background: var(--page); font: var(--text)/1.45 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+h1, h2, h3, p, ul, ol, dl, dd, figure { margin: 0; padding: 0; }
+ul, ol { list-style: none; }
+h1 { font-size: var(--head); line-height: 1.3; font-weight: 650; letter-spacing: -.01em; text-wrap: balance; }
+h2 { font-size: var(--text); font-weight: 650; }
+h3 { font-size: var(--fine); font-weight: 600; }
+a { color: var(--accent); text-decoration: none; }
+a:hover { text-decoration: underline; }
+p a, .feed a, .notice a { text-decoration: underline; text-decoration-color: color-mix(in srgb, var(--accent) 40%, transparent); text-underline-offset: .15em; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
 .skip { position: absolute; left: -99rem; }
-.skip:focus { left: 1rem; top: 1rem; background: var(--paper); padding: .5rem; }
-header { display: flex; flex-wrap: wrap; gap: .5rem 2rem; align-items: baseline; padding: .75rem 1.5rem; border-bottom: 1px solid var(--line); }
-header .name { font-weight: 650; text-decoration: none; color: var(--ink); }
-nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: 0; padding: 0; list-style: none; }
-nav a[aria-current] { color: var(--ink); font-weight: 650; }
-#link { margin: 0; color: var(--bad); font-weight: 650; }
-main { padding: 1.5rem; max-width: 110rem; overflow-wrap: anywhere; }
-h1 { font-size: clamp(1.25rem, 1rem + 1.6vw, 2rem); line-height: 1.3; font-weight: 600; max-width: 60rem; margin: 0 0 1.5rem; }
-h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
-section { margin: 0 0 2rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; min-width: 30rem; }
-caption { text-align: left; font-weight: 650; padding: 0 0 .5rem; }
-th, td { text-align: left; vertical-align: top; padding: .3rem 1.25rem .3rem 0; border-bottom: 1px solid var(--line); }
-th { font-weight: 500; color: var(--quiet); white-space: nowrap; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
-td { overflow-wrap: break-word; min-width: 4rem; max-width: 24rem; }
-.id, code, pre { font-family: ui-monospace, monospace; font-size: .875em; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
+.skip:focus { left: var(--s2); top: var(--s2); z-index: 1; padding: var(--s2); background: var(--card); }
+small, .quiet, .none, .ago { color: var(--quiet); font-weight: 400; font-size: var(--fine); }
+.id, code, pre, kbd, textarea { font-family: var(--mono); font-size: var(--fine); }
+pre { margin: var(--s2) 0 0; padding: var(--s3); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border: 1px solid var(--line); border-radius: var(--radius); }
 time { white-space: nowrap; }
-.none, .ago { color: var(--quiet); }
-.ago { margin-left: .5rem; font-size: .875rem; }
-.state { white-space: nowrap; }
-.state::before { content: "· "; }
-.good, .active, .accepted, .complete, .stored { color: var(--good); }
-.bad, .gone, .failed { color: var(--bad); }
-.doubt, .paused, .never_read, .ignored { color: var(--doubt); }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.5rem; margin: 0; }
-dt { color: var(--quiet); }
-dd { margin: 0; overflow-wrap: anywhere; }
-form.filters { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; }
-form.filters label { flex: 1 1 9rem; max-width: 13rem; }
-form.filters input { width: 100%; }
-form.filters a { padding: .3rem 0; border: 1px solid transparent; }
-label { display: grid; gap: .15rem; color: var(--quiet); font-size: .875rem; }
-textarea { width: 100%; max-width: 60rem; font-family: ui-monospace, monospace; }
-.fault { color: var(--bad); font-weight: 650; }
-input, select, textarea, button { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: .3rem; padding: .3rem .5rem; }
-button { cursor: pointer; border-color: var(--link); }
-.under { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; margin: .75rem 0; padding: 0; list-style: none; }
-form.search { margin: 0 0 0 auto; }
-form.search label { display: flex; gap: .5rem; align-items: center; }
-form.act { display: inline-block; margin: .25rem .5rem .25rem 0; }
-form.asof { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 1.5rem 0 0; }
-form.asof input { width: 16rem; max-width: 100%; }
-form.asof p { margin: 0; flex-basis: 100%; }
-figure { margin: 0 0 1rem; }
-figcaption { margin: 0 0 .5rem; }
-svg { max-width: 100%; height: auto; margin: 0 0 1rem; }
-svg text { fill: var(--ink); font-size: 13px; dominant-baseline: central; }
-svg .name { text-anchor: end; }
-svg rect, svg .dot { fill: var(--link); }
-svg line { stroke: var(--line); }
-object { width: 100%; height: 32rem; border: 1px solid var(--line); }
-ol.strip { display: flex; flex-wrap: wrap; gap: .5rem; list-style: none; padding: 0; margin: 0 0 1rem; }
-ol.strip li { border: 1px solid var(--line); border-radius: .3rem; padding: .3rem .6rem; }
-ol.strip li + li::before { content: "→ "; color: var(--quiet); }
-details { margin: .5rem 0; }
-@media (max-width: 40rem) {
-  main { padding: 1rem; }
-  dl { grid-template-columns: 1fr; }
-  dd { margin: 0 0 .5rem; }
+del { color: var(--quiet); }
+ins { text-decoration: none; font-weight: 600; }
+
+/* Navigation */
+header.top { display: flex; align-items: center; gap: var(--s4); min-height: 3rem; padding: 0 var(--s5); background: var(--card); border-bottom: 1px solid var(--line); }
+.brand { font-weight: 700; color: var(--ink); letter-spacing: -.01em; white-space: nowrap; }
+.brand::before { content: ""; display: inline-block; width: .8rem; height: .8rem; margin-right: .45rem; border-radius: 50%; border: .2rem solid var(--tint); vertical-align: -.1rem; }
+.top ul { display: flex; gap: var(--s1); }
+.top li a, .tabs a { display: block; padding: .3rem .6rem; border-radius: var(--radius); color: var(--quiet); white-space: nowrap; }
+.top li a:hover, .tabs a:hover { color: var(--ink); background: var(--none-soft); text-decoration: none; }
+.top li [aria-current], .tabs [aria-current] { color: var(--ink); font-weight: 600; }
+.top li [aria-current] { background: var(--none-soft); }
+.search { margin-left: auto; }
+.search span { position: absolute; left: -99rem; }
+.search input { width: 11rem; }
+.menu { display: none; }
+.under { display: flex; align-items: center; gap: var(--s1) var(--s5); flex-wrap: wrap; padding: 0 var(--s5); background: var(--card); border-bottom: 1px solid var(--line); min-height: 2.4rem; }
+.tabs { display: flex; gap: var(--s1); overflow-x: auto; margin-bottom: -1px; }
+.tabs a { border-radius: 0; padding: .5rem .6rem; border-bottom: 2px solid transparent; }
+.tabs [aria-current] { border-color: var(--accent); }
+form.asof { display: flex; align-items: center; gap: var(--s2); margin-left: auto; padding: .2rem 0; }
+form.asof label { display: flex; align-items: center; gap: var(--s2); color: var(--quiet); font-size: var(--fine); }
+form.asof input { width: 10rem; }
+form.asof p { padding: .1rem .6rem; color: var(--doubt); background: var(--doubt-soft); border-radius: var(--radius); }
+main { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s4); max-width: 96rem; margin: 0 auto; padding: var(--s4) var(--s5) var(--s5); overflow-wrap: anywhere; }
+main > section:empty, main > div:empty { display: none; }
+footer { display: flex; gap: var(--s3); justify-content: flex-end; padding: 0 var(--s5) var(--s4); color: var(--quiet); font-size: var(--small); }
+footer form { display: flex; gap: var(--s1); align-items: center; }
+footer button { border: 0; background: none; padding: .15rem .4rem; color: var(--quiet); font-size: var(--small); }
+#link { padding: var(--s1) var(--s5); color: var(--bad); background: var(--bad-soft); font-weight: 600; }
+body:has(#link:not([hidden])) main { filter: grayscale(1); }
+
+/* Fields and buttons */
+input, select, textarea, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--strong); border-radius: var(--radius); padding: .25rem .55rem; }
+input::placeholder { color: var(--quiet); opacity: 1; }
+textarea { width: 100%; font: var(--fine)/1.5 var(--mono); }
+button { cursor: pointer; font-weight: 550; }
+button:hover { background: var(--none-soft); }
+button.first { color: var(--card); background: var(--accent); border-color: var(--accent); }
+form.act { display: inline-block; }
+.filters { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s3); align-items: end; }
+.filters label { display: grid; gap: .1rem; color: var(--quiet); font-size: var(--small); flex: 0 1 10rem; }
+.filters label > * { width: 100%; font-size: var(--fine); color: var(--ink); }
+.filters [type=checkbox] { width: 1.1rem; height: 1.75rem; }
+.filters > a { padding: .3rem 0; }
+.links { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
+summary { cursor: pointer; color: var(--quiet); }
+
+/* Tiles */
+.tiles { display: grid; grid-template-columns: 2.5fr repeat(5, minmax(0, 1fr)); gap: var(--s3); }
+.tile, .card { padding: var(--s2) var(--s4) var(--s3); background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); }
+.tile { padding: .4rem var(--s3); }
+.tile dt { color: var(--quiet); font-size: var(--small); }
+.tile dd { font-size: .9375rem; font-weight: 600; font-variant-numeric: tabular-nums; line-height: 1.4; overflow-wrap: normal; }
+.tile .good { color: var(--good); }
+.tile .bad { color: var(--bad); }
+.tile .doubt { color: var(--doubt); }
+.tile dd + dd { font-size: var(--small); font-weight: 400; color: var(--quiet); }
+.hero { font-size: var(--fine); font-weight: 400; color: var(--quiet); letter-spacing: 0; line-height: 1.25; text-wrap: wrap; }
+.hero b { font-size: var(--figure); font-weight: 650; color: var(--ink); letter-spacing: -.02em; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.hero b i { font-size: .6em; font-style: normal; font-weight: 500; color: var(--quiet); }
+.hero > span { display: block; }
+
+/* Badge */
+.state { display: inline-block; padding: 0 .5rem; border-radius: var(--round); font-size: var(--small); line-height: 1.3rem; font-weight: 550; color: var(--quiet); background: var(--none-soft); }
+.state::before { content: "○ "; }
+.state.good { color: var(--good); background: var(--good-soft); }
+.state.good::before { content: "● "; }
+.state.doubt { color: var(--doubt); background: var(--doubt-soft); }
+.state.doubt::before { content: "▲ "; }
+.state.bad { color: var(--bad); background: var(--bad-soft); }
+.state.bad::before { content: "✕ "; }
+
+/* Table */
+.wide { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); }
+table { border-collapse: collapse; width: 100%; }
+caption, .wide > h2 { text-align: left; font-weight: 650; padding: var(--s2) var(--s4); }
+caption a { font-weight: 400; margin-left: var(--s2); }
+th, td { text-align: left; vertical-align: baseline; padding: .32rem var(--s3); border-top: 1px solid var(--line); }
+th:first-child, td:first-child { padding-left: var(--s4); }
+th { font-weight: 500; font-size: var(--small); color: var(--quiet); white-space: nowrap; background: var(--sunk); }
+td { max-width: 26rem; overflow-wrap: break-word; }
+td .state { white-space: nowrap; }
+tbody tr:hover { background: var(--sunk); }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td i { font-style: normal; color: var(--quiet); }
+.cards tbody:has(i:not(:empty)) i { display: inline-block; min-width: 4.4em; text-align: left; }
+.empty { padding: var(--s4); color: var(--quiet); }
+.more { padding: var(--s2) var(--s4); border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
+.matrix th, .matrix td { padding: .12rem .4rem; font-size: var(--fine); }
+.matrix tbody th { background: none; max-width: 14rem; overflow: hidden; text-overflow: ellipsis; }
+.matrix td a { color: var(--ink); }
+.matrix .sum > * { font-weight: 600; color: var(--ink); background: var(--sunk); }
+.heat1 { background: color-mix(in srgb, var(--tint) 7%, transparent); }
+.heat2 { background: color-mix(in srgb, var(--tint) 14%, transparent); }
+.heat3 { background: color-mix(in srgb, var(--tint) 22%, transparent); }
+.heat4 { background: color-mix(in srgb, var(--tint) 30%, transparent); }
+
+/* Places */
+.columns { display: grid; grid-template-columns: minmax(0, 1.45fr) minmax(0, 1fr); gap: var(--s4); align-items: start; }
+.two { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--s4); align-items: start; }
+.stack { display: grid; gap: var(--s4); grid-template-columns: minmax(0, 1fr); }
+.card > * + * { margin-top: var(--s2); }
+.lead { color: var(--quiet); }
+.lead > .state { margin-right: var(--s1); }
+
+/* Notice */
+.notices { display: grid; gap: var(--s2); }
+.notice { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s3); align-items: baseline; padding: .4rem var(--s4); background: var(--card); border: 1px solid var(--line); border-left: 3px solid var(--strong); border-radius: var(--radius); }
+.notice.bad { border-left-color: var(--bad); }
+.notice.doubt { border-left-color: var(--doubt); }
+.notice details { flex-basis: 100%; }
+.fault { color: var(--bad); font-weight: 600; }
+
+/* Feed, facts and timeline */
+.feed > li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 var(--s3); padding: .3rem var(--s4); border-top: 1px solid var(--line); }
+.feed time { color: var(--quiet); font-size: var(--small); }
+.feed .feed { grid-column: 1 / -1; }
+.feed details { grid-column: 1 / -1; }
+.feed summary { color: var(--ink); }
+.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem var(--s5); }
+.facts dt { color: var(--quiet); }
+.facts dd { overflow-wrap: anywhere; }
+.timeline > li { position: relative; padding: 0 0 var(--s4) 1.75rem; }
+.timeline > li::before { content: ""; position: absolute; left: .3rem; top: .35rem; width: .6rem; height: .6rem; border-radius: 50%; background: var(--strong); }
+.timeline > li::after { content: ""; position: absolute; left: .57rem; top: 1.2rem; bottom: -.15rem; width: 1px; background: var(--line); }
+.timeline > li:last-child { padding-bottom: 0; }
+.timeline > li:last-child::after { display: none; }
+.timeline > .good::before { background: var(--good); }
+.timeline > .bad::before { background: var(--bad); }
+.timeline > .doubt::before { background: var(--doubt); }
+.timeline p, .timeline ul { color: var(--quiet); }
+
+@media (min-width: 60.01rem) {
+  main:has(#available) { grid-template-columns: minmax(0, 1.45fr) minmax(0, 1fr); align-items: start; }
+  main:has(#available) > * { grid-column: 1 / -1; }
+  main:has(#available) > .columns { display: contents; }
+  .columns > #available, main:has(#available) > #charts { grid-column: 1; }
+  .columns:has(#available) > .stack { grid-column: 2; grid-row: span 2; }
 }
+#below { order: 1; }
+#below:not(:has(table)) { display: none; }
+.tiles > #tiles { display: contents; }
+
+/* Chart */
+svg { display: block; width: 100%; height: auto; max-height: 6rem; }
+figure.card { padding-bottom: var(--s1); }
+figure.card > * + * { margin-top: var(--s1); }
+figure h2 { font-size: var(--fine); }
+figure summary { font-size: var(--small); text-align: right; }
+svg text { fill: var(--quiet); font-size: 11px; }
+svg .end { text-anchor: end; }
+svg .middle { text-anchor: middle; }
+svg rect, svg circle { fill: var(--tint); }
+svg polyline { fill: none; stroke: var(--tint); stroke-width: 2; }
+svg line { stroke: var(--line); }
+object { display: block; width: 100%; height: 30rem; border: 1px solid var(--line); border-radius: var(--radius); }
+.only-paper { display: none; }
+
+@media (max-width: 60rem) {
+  .top nav > ul, .top > ul { display: none; }
+  .search { flex: 1; }
+  .search input { width: 100%; }
+  .menu { display: block; }
+  .menu[open] > ul { position: absolute; left: 0; right: 0; top: 3rem; z-index: 1; display: grid; padding: var(--s3); background: var(--card); border-bottom: 1px solid var(--strong); }
+  header.top, .under, main, footer { padding-left: var(--s4); padding-right: var(--s4); }
+  .tiles { grid-template-columns: 1fr 1fr; gap: var(--s2); }
+  .tiles > :first-child { grid-column: 1 / -1; }
+  .columns, .two { grid-template-columns: minmax(0, 1fr); }
+  form.asof { margin: 0; flex-wrap: wrap; }
+}
+@media (max-width: 40rem) {
+  .facts { grid-template-columns: minmax(0, 1fr); gap: 0; }
+  .facts dd { margin-bottom: var(--s2); }
+  .cards thead { display: none; }
+  .cards, .cards caption, .cards tbody, .cards tr, .cards td { display: block; }
+  .cards tr { padding: var(--s2) 0; border-top: 1px solid var(--line); }
+  .cards td { position: relative; min-height: 1.5rem; padding: .1rem var(--s4) .1rem 9rem; border: 0; text-align: left; white-space: normal; max-width: none; overflow-wrap: anywhere; }
+  .cards td:first-child { padding-left: 9rem; }
+  .cards td::before { content: attr(data-label); position: absolute; left: var(--s4); width: 7.5rem; color: var(--quiet); font-size: var(--small); }
+}
+@media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }
 @media print {
-  header, .skip, form, object, .under, .ago, details:not([open]) { display: none !important; }
-  body { color: #000; background: #fff; }
-  .wide { overflow: visible; }
-  a { color: inherit; text-decoration: none; }
+  :root { color-scheme: light; }
+  header, footer, .under, .skip, form, object, .links, .ago, .no-paper, details:not([open]) { display: none !important; }
+  .only-paper { display: block; }
+  body { background: none; color: #000; font-size: 10pt; }
+  main { padding: 0; gap: var(--s3); }
+  .columns, .two { grid-template-columns: minmax(0, 1fr); }
+  .card, .wide { border: 0; padding: 0; overflow: visible; break-inside: avoid; }
+  a { color: inherit; text-decoration: none !important; }
+  .state { background: none !important; padding: 0; color: #000 !important; }
   time { font-size: 0; }
-  time::after { content: attr(datetime); font-size: 1rem; }
+  time::after { content: attr(datetime); font-size: 10pt; }
 }
 `;

@@ -7,24 +7,37 @@ export interface TableColumn<Row> {
   readonly cell: (row: Row) => Part;
   /** Numbers stand below each other. */
   readonly numeric?: boolean;
+  /** Its name beside a cell, where a row is a card; without it the name itself. */
+  readonly label?: string;
 }
 
-/** Rows of anything, with one sentence that says what they are. */
-export function table<Row>(caption: Part, columns: readonly TableColumn<Row>[], rows: readonly Row[]): Html {
+/** Rows of anything, with one sentence that says what they are; on a narrow screen a row is a card. */
+export function table<Row>(
+  caption: Part,
+  columns: readonly TableColumn<Row>[],
+  rows: readonly Row[],
+  { empty = 'Nothing.', more = null }: { readonly empty?: Part; readonly more?: Part } = {},
+): Html {
   const cells = (row: Row) =>
-    columns.map(({ cell, numeric }) => html`<td${numeric && NUMERIC}>${cell(row)}</td>`);
-  return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table>
+    columns.map(
+      ({ name, label, cell, numeric }) =>
+        html`<td data-label="${label ?? (typeof name === 'string' && name)}"${numeric && NUMERIC}>${cell(row)}</td>`,
+    );
+  return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="cards">
 <caption>${caption}</caption>
-<thead><tr>${columns.map(({ name, numeric }) => html`<th scope="col"${numeric && NUMERIC}>${name}</th>`)}</tr></thead>
-<tbody>${rows.map(row => html`<tr>${cells(row)}</tr>\n`)}</tbody>
-</table></div>`;
+${
+  rows.length > 0 &&
+  html`<thead><tr>${columns.map(({ name, numeric }) => html`<th scope="col"${numeric && NUMERIC}>${name}</th>`)}</tr></thead>
+<tbody>${rows.map(row => html`<tr>${cells(row)}</tr>\n`)}</tbody>`
+}
+</table>${rows.length === 0 && html`<p class="empty">${empty}</p>`}${more}</div>`;
 }
 
 const ALL = 'all';
 
 /** How many rows of a list of the first page are shown. */
-export function mostOf(query: URLSearchParams): number {
-  return query.has(ALL) ? Infinity : MOST_SHOWN;
+export function mostOf(query: URLSearchParams, most = MOST_SHOWN): number {
+  return query.has(ALL) ? Infinity : most;
 }
 
 /** Of a list of the first page: how many more there are and the way to them; all where the address asks for all. */
@@ -33,11 +46,18 @@ export function firstOf<Row>(
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
   query: URLSearchParams,
-  count = rows.length,
+  {
+    count = rows.length,
+    most = MOST_SHOWN,
+    more = null,
+  }: { readonly count?: number; readonly most?: number; readonly more?: Part } = {},
 ): Html {
-  const more = andMore(count);
-  if (more === null || query.has(ALL)) return table(caption, columns, rows);
-  return html`${table(caption, columns, rows.slice(0, MOST_SHOWN))}<p class="under"><a href="${withQuery('/', query, { [ALL]: 'yes' })}">${more}</a></p>`;
+  const left = andMore(count, most);
+  const isAll = left === null || query.has(ALL);
+  const rest = !isAll && html`<a href="${withQuery('/', query, { [ALL]: 'yes' })}">${left}</a>`;
+  return table(caption, columns, isAll ? rows : rows.slice(0, most), {
+    more: (rest !== false || more !== null) && html`<div class="more">${rest}${more}</div>`,
+  });
 }
 
 const NUMERIC = html` class="number"`;

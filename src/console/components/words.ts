@@ -1,4 +1,5 @@
 import type { Value } from '../../store/contract/tables.js';
+import type { Colour } from '../../query/freshness.js';
 import { stretch } from '../../text/stretch.js';
 import { counted } from '../../text/counted.js';
 import { html, type Html, type Part } from './html.js';
@@ -9,12 +10,29 @@ export function ago(instant: string | null, now: number): Html {
   return html`<time datetime="${instant}" title="${instant}">${wordsAgo(instant, now)}</time>`;
 }
 
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** The day on which something was done, in UTC: `29 May 2025`; the instant itself is in it. */
+export function day(instant: string): Html {
+  return html`<time datetime="${instant}" title="${instant}">${dayWords(instant)}</time>`;
+}
+
+export function dayWords(instant: string): string {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)/.exec(instant) ?? [];
+  return year === undefined ? instant : `${Number(date)} ${MONTHS[Number(month) - 1]} ${year}`;
+}
+
+/** `May 2025` of `2025-05`. */
+export function monthWords(month: string): string {
+  return `${MONTHS[Number(month.slice(5, 7)) - 1]} ${month.slice(0, 4)}`;
+}
+
 /** The instant itself, and how long ago it was for who looks at a screen. */
 export function instantAgo(instant: string, now: number): Html {
   return html`<time datetime="${instant}">${instant}</time> <span class="ago">${wordsAgo(instant, now)}</span>`;
 }
 
-function wordsAgo(instant: string, now: number): string {
+export function wordsAgo(instant: string, now: number): string {
   const seconds = (now - Date.parse(instant)) / 1000;
   return seconds < 0 ? `in ${stretch(-seconds)}` : `${stretch(seconds)} ago`;
 }
@@ -24,6 +42,45 @@ export function shown(value: Value | undefined): Part {
   return value instanceof Uint8Array ? counted(value.length, 'byte') : value;
 }
 
-export function badge(state: string): Html {
-  return html`<span class="state ${state}">${state.replaceAll('_', ' ')}</span>`;
+const COLOURS: Readonly<Record<string, Colour>> = {
+  active: 'good',
+  accepted: 'good',
+  complete: 'good',
+  done: 'good',
+  stored: 'good',
+  failed: 'bad',
+  partial: 'doubt',
+  paused: 'doubt',
+  removals_unconfirmed: 'doubt',
+};
+
+/** A state in the colour of what it means, with a sign and a word. */
+export function badge(state: string, colour = COLOURS[state] ?? 'none'): Html {
+  return html`<span class="state ${colour}">${state.replaceAll('_', ' ')}</span>`;
+}
+
+/** What a number is that has digits after its point: these stand below each other. */
+export function tonnes(text: string): Html {
+  const [whole = '', fraction] = text.split('.');
+  return html`${whole}<i>${fraction !== undefined && `.${fraction}`}</i>`;
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  amount: 'tonnes',
+  amount_exact: 'tonnes',
+  organization_name: 'organization',
+  project_name: 'project',
+  full_name: 'name',
+  state_now: 'state',
+  seconds: 'took, s',
+  minutes_left: 'minutes left',
+  organization_id: 'organization',
+  project_id: 'project',
+  installation_id: 'installation',
+  job_id: 'job',
+};
+
+/** What a column is called above its rows. */
+export function labelOf(column: string): string {
+  return LABELS[column] ?? column.replace(/_at$/, '').replaceAll('_', ' ');
 }

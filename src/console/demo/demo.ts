@@ -4,7 +4,7 @@ import type { Readers } from '../readers.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import type { Shown } from '../page.js';
 import { button } from '../actions/button.js';
-import { sentences } from '../components/changes.js';
+import { activity, groupsOf } from '../components/changes.js';
 import { html } from '../components/html.js';
 import { ago } from '../components/words.js';
 import type { Reader } from '../../store/contract/reader.js';
@@ -43,7 +43,7 @@ async function showDemo(
     done.length > 0 &&
     html`<h2>What you did</h2><ul>${done.map(each => html`<li>${ago(each.at, now)}: ${each.says}</li>`)}</ul>`
   }</section>
-<section id="moved" data-live>${sentences('What the mirror observed last', changes, now)}</section>`;
+<section id="moved" data-live>${activity('What the mirror observed last', groupsOf(changes), now)}</section>`;
   return { title: 'Demo', body };
 }
 

@@ -1,6 +1,7 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { WAITING } from '../../query/freshness.js';
 import { ask, isSortable, sortedBy } from '../../query/lists/ask.js';
+import { type Choice, readChoices } from '../../query/lists/choices.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { type Paged, readPage } from '../../query/lists/read.js';
@@ -9,14 +10,16 @@ import { type FreshnessSum, readStates, type States, sumFreshness } from '../../
 import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt, withQuery } from '../components/as-of.js';
-import { cell, isNumeric } from '../components/cell.js';
+import { isNumeric } from '../components/cell.js';
 import { freshnessOf, standing } from '../components/freshness.js';
 import { gapsOf } from '../components/gaps.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { leading } from '../components/leading.js';
+import { select } from '../components/select.js';
 import { table } from '../components/table.js';
 import { counted, manyOf } from '../../text/counted.js';
+import { labelOf } from '../components/words.js';
 import { ABOVE } from './above.js';
+import { contentOf, shownOf } from './rows.js';
 
 const ROWS = 50;
 
@@ -42,7 +45,7 @@ export function listPage(list: List): Page {
       return {
         title,
         body: html`<h1>${title}</h1>
-${filters(list, asking)}`,
+${fields(list, asking, await choicesOf(list, asking))}`,
         later: async () => show(asked, await read(asked, asking), asking),
       };
     },
@@ -51,6 +54,10 @@ ${filters(list, asking)}`,
 
 /** What an address asks of a list. */
 export function askedBy(list: List, { query, at }: Pick<Ask, 'query' | 'at'>) {
+  const known = [...Object.keys(list.filters), 'sort', 'after', AS_OF];
+  const unknown = [...query.keys()].find(name => !known.includes(name));
+  if (unknown !== undefined)
+    return { fault: `There is no “${unknown}” here. What may be asked: ${known.join(', ')}.` };
   return ask(list, { of: name => query.get(name), at, sort: query.get('sort') });
 }
 
@@ -78,21 +85,23 @@ function show(asked: Asked, { paged, gaps, freshness, states, above }: Answer, a
   const { list } = asked;
   const lead = (text: string, path: string, after: string | null, rel: Html | false = false) =>
     html`<a href="${withQuery(`/${path}`, query, { after })}"${rel}>${text}</a>`;
-  return html`<section id="above" data-live>${above}</section>
-${freshness !== null && freshnessOf(freshness, now)}
+  return html`${freshness !== null && freshnessOf(freshness, now)}
+<section id="above" data-live>${above}</section>
 <section id="rows" data-live>${table(
     caption(list, paged, query),
     [
-      ...list.columns.map(column => ({
+      ...shownOf(list).map(column => ({
         name: heading(asked, query, column),
-        cell: (row: Row) => leadingFrom(list, row, column, cell(column, row[column], now), at),
+        label: labelOf(column),
+        cell: (row: Row) => contentOf(list, row, column, { now, at }),
         numeric: isNumeric(column),
       })),
       ...(states === null || states.areAllFresh ? [] : [stateColumn(states)]),
     ],
     paged.rows,
+    { empty: emptyWords(list, query) },
   )}
-<p class="under">${query.has('after') && lead('First page', list.name, null)}
+<p class="links">${query.has('after') && lead('First page', list.name, null)}
 ${paged.next !== null && lead('Next page', list.name, cursorOf(paged.next), html` rel="next"`)}
 ${lead('CSV', `${list.name}.csv`, null)} ${lead('JSON', `${list.name}.json`, null)}</p>
 </section>
@@ -106,7 +115,7 @@ function stateColumn({ standingOf }: States) {
 }
 
 function heading({ list, order: [first] }: Asked, query: URLSearchParams, column: string): Part {
-  const words = column.replaceAll('_', ' ');
+  const words = labelOf(column);
   if (!isSortable(list, column)) return words;
   const way = first?.[0] === sortedBy(list, column) ? first[1] : null;
   const sort = way === 'asc' ? `-${column}` : column;
@@ -127,27 +136,47 @@ function caption(list: List, { count, isCountedToTheEnd }: Paged, query: URLSear
   return set.length === 0 ? how : `${how} with ${set.map(name => `${name} ${query.get(name)}`).join(', ')}`;
 }
 
-function filters(list: List, { query, at }: Ask): Html | false {
-  const all = Object.entries(list.filters);
+type Choices = ReadonlyMap<string, readonly Choice[] | null>;
+
+const CHOSEN = { organization_id: 'organizations', project_id: 'projects' } as const;
+
+async function choicesOf(list: List, { reader, at }: Ask): Promise<Choices> {
+  const choices = new Map<string, readonly Choice[] | null>();
+  for (const name of ['organization_id', 'project_id'] as const)
+    if (name in list.filters) choices.set(name, await readChoices(reader, CHOSEN[name], at));
+  for (const [name, { fits, ...filter }] of Object.entries(list.filters))
+    if (fits === 'choice' && 'choices' in filter)
+      choices.set(
+        name,
+        filter.choices.map(value => ({ value, says: value.replaceAll('_', ' ') })),
+      );
+  return choices;
+}
+
+function fields(list: List, { query, at }: Ask, choices: Choices): Html | false {
+  const isNamed = choices.get('project_id') != null && !query.get('project');
+  const all = Object.entries(list.filters).filter(([name]) => name !== 'project' || !isNamed);
   if (all.length === 0) return false;
   return html`<form class="filters" method="get" action="/${list.name}" role="search">
 ${query.has(AS_OF) && html`<input type="hidden" name="${AS_OF}" value="${query.get(AS_OF)}">`}
-${all.map(([name, filter]) => html`<label>${name.replaceAll('_', ' ')}${field(name, filter, query.get(name))}</label>`)}
+${all.map(([name, filter]) => html`<label>${labelOf(name)}${field(name, filter, choices.get(name) ?? null, query.get(name))}</label>`)}
 <button>Show</button> <a href="${withAt(`/${list.name}`, at)}">All</a></form>`;
 }
 
-function field(name: string, filter: Filter, value: string | null): Html {
+function field(name: string, filter: Filter, choices: readonly Choice[] | null, value: string | null): Html {
   if (filter.fits === 'flag')
     return html`<input type="checkbox" name="${name}" value="yes"${value !== null && value !== '' && html` checked`}>`;
-  if (filter.fits !== 'choice') return html`<input name="${name}" value="${value}">`;
-  const one = (choice: string) => html`<option${choice === value && html` selected`}>${choice}</option>`;
-  return html`<select name="${name}"><option></option>${filter.choices.map(one)}</select>`;
+  if (choices === null || (value && !choices.some(choice => choice.value === value)))
+    return html`<input name="${name}" value="${value}">`;
+  return select(name, choices, value);
 }
 
-function leadingFrom(list: List, row: Row, column: string, content: Html, at: string | null): Html {
-  const value = row[column];
-  if (!list.leads || column !== list.named) return leading(column, value, content, at);
-  return html`<a href="${withAt(`/${list.name}/${encodeURIComponent(String(value))}`, at)}">${content}</a>`;
+/** What would fill it. */
+function emptyWords(list: List, query: URLSearchParams): Html {
+  const isChosen = Object.keys(list.filters).some(name => query.get(name));
+  return isChosen
+    ? html`No ${list.one} fits. <a href="/${list.name}">All ${list.many}</a>`
+    : html`${list.empty}`;
 }
 
 function cursorOf(next: readonly Value[]): string {

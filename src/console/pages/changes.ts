@@ -7,13 +7,15 @@ import {
   readNewest,
   readOpenings,
 } from '../../query/history/changes.js';
+import { readChoices } from '../../query/lists/choices.js';
 import { Sums } from '../../text/change-sums.js';
 import { parseSpan } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';
 import { FORMS } from '../lists/row-texts.js';
 import type { Ask, Fault, Page, Sent } from '../page.js';
 import { withQuery } from '../components/as-of.js';
-import { sentences } from '../components/changes.js';
+import { select } from '../components/select.js';
+import { groupList, groupsOf } from '../components/changes.js';
 import { html, type Html } from '../components/html.js';
 import { counted } from '../../text/counted.js';
 
@@ -36,7 +38,7 @@ export const CHANGES: readonly Page[] = [
     isDated: false,
     show: async ask => {
       const asked = askedIn(ask.query, ask.now);
-      if ('fault' in asked) return { title: TITLE, body: html`<h1>${asked.fault}</h1>${form(ask.query)}` };
+      if ('fault' in asked) return { title: TITLE, body: html`<h1>${asked.fault}</h1>${await form(ask)}` };
       return { title: TITLE, body: await showChanges(ask, asked) };
     },
   },
@@ -67,7 +69,8 @@ function beforeIn(query: URLSearchParams): number | null {
   return /^\d{1,15}$/.test(before) ? Number(before) : null;
 }
 
-async function showChanges({ reader, query, now }: Ask, asked: Asked): Promise<Html> {
+async function showChanges(ask: Ask, asked: Asked): Promise<Html> {
+  const { reader, query, now } = ask;
   const before = beforeIn(query);
   const found = await readNewest(reader, asked, before, MOST + 1);
   const sums = new Sums(await readOpenings(reader));
@@ -75,11 +78,11 @@ async function showChanges({ reader, query, now }: Ask, asked: Asked): Promise<H
   for (const change of changes) sums.add(change);
   const last = found.length > ROWS ? changes[ROWS - 1] : undefined;
   return html`<h1 id="sentence" data-live>${sentence(found.length, before !== null)}</h1>
-${form(query)}
-<p>Observed from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
+${await form(ask)}
+<p class="lead">Observed from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
 <section id="sums" data-live>${found.length > 0 && sumsList(sums.lines(), found.length <= MOST)}</section>
-<section id="rows" data-live>${sentences('Newest first', changes.slice(0, ROWS), now)}
-<p class="under">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
+<section id="rows" data-live>${groupList('Newest first', groupsOf(changes.slice(0, ROWS)), now)}
+<p class="links">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
 ${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}
 <a href="${withQuery(`${PATH}.csv`, query, { before: null })}">CSV</a> <a href="${withQuery(`${PATH}.json`, query, { before: null })}">JSON</a></p></section>
 <details><summary>The SQL of this page</summary><pre>${newestInSql(reader, asked, before, ROWS)}</pre></details>`;
@@ -95,18 +98,35 @@ function sentence(count: number, isOlder: boolean): string {
 
 function sumsList(sums: readonly string[], isAll: boolean): Html {
   const lines = sums.map(line => html`<li>${line}</li>`);
-  return html`${!isAll && html`<p>The newest ${withThousands(MOST)} of them:</p>`}<ul>${lines}</ul>`;
+  return html`${!isAll && html`<p>The newest ${withThousands(MOST)} of them:</p>`}<ul class="card">${lines}</ul>`;
 }
 
-function form(query: URLSearchParams): Html {
-  const resource = query.get('resource') ?? '';
-  const option = (name: string, says: string) =>
-    html`<option value="${name}"${name === resource && html` selected`}>${says}</option>`;
-  return html`<form class="filters" method="get" action="${PATH}" role="search">
+/** Spans that people ask for, by the words that stand in an address. */
+function presets(now: number): (readonly [says: string, since: string, until: string])[] {
+  const [year, month] = [new Date(now).getUTCFullYear(), new Date(now).getUTCMonth()];
+  const monthName = (place: number) => new Date(Date.UTC(year, place, 1)).toISOString().slice(0, 7);
+  const quarter = month - (month % 3) - 3;
+  return [
+    ['Today', new Date(now).toISOString().slice(0, 10), UNTIL],
+    ['This month', monthName(month), UNTIL],
+    ['Last quarter', monthName(quarter), monthName(quarter + 2)],
+    [String(year - 1), String(year - 1), String(year - 1)],
+  ];
+}
+
+async function form({ reader, query, now }: Ask): Promise<Html> {
+  const organizations = await readChoices(reader, 'organizations', null);
+  const owner = query.get('organization_id');
+  const what = CHANGED.map(value => ({ value, says: value.replaceAll('_', ' ') }));
+  return html`<p class="links">${presets(now).map(
+    ([says, since, until]) =>
+      html`<a href="${withQuery(PATH, query, { since, until, before: null })}"${query.get('since') === since && html` aria-current="true"`}>${says}</a>`,
+  )}</p>
+<form class="filters" method="get" action="${PATH}" role="search">
 <label>Since<input name="since" value="${query.get('since')}" placeholder="${SINCE}"></label>
 <label>Until<input name="until" value="${query.get('until')}" placeholder="${UNTIL}"></label>
-<label>Organization id<input name="organization_id" value="${query.get('organization_id')}"></label>
-<label>What<select name="resource">${option('', 'everything')}${CHANGED.map(name => option(name, name.replaceAll('_', ' ')))}</select></label>
+<label>Organization${organizations === null ? html`<input name="organization_id" value="${owner}">` : select('organization_id', organizations, owner)}</label>
+<label>What${select('resource', what, query.get('resource'))}</label>
 <button>Show</button></form>`;
 }
 

@@ -1,94 +1,137 @@
 import type { Available, LeftOut } from '../../query/available.js';
-import { sentenceOf, wordsOf } from '../../query/freshness.js';
+import { compareStandings, sentenceOf, wordsOf } from '../../query/freshness.js';
 import { findTroubles, type Trouble } from '../../query/inbox/troubles.js';
-import { MOST_RESERVATIONS, type Overview, readOverview, type Reservation } from '../../query/overview.js';
-import type { OrganizationStatus } from '../../query/reads/status.js';
+import { MOST_RESERVATIONS, type Overview, readOverview } from '../../query/overview.js';
+import { type OrganizationStatus, worstOf } from '../../query/reads/status.js';
 import { ofKnown } from '../../text/known.js';
-import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
-import { sumByType } from '../../text/tonnes.js';
+import { plainTonnes, sumByType, tonnesOf } from '../../text/tonnes.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
-import { sentences } from '../components/changes.js';
+import { microOf } from '../components/cell.js';
+import { activity as feed, groupsOf } from '../components/changes.js';
 import { standing } from '../components/freshness.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { rejectedTable } from '../components/rejected.js';
 import { firstOf, mostOf, table } from '../components/table.js';
 import { counted } from '../../text/counted.js';
-import { ago, badge } from '../components/words.js';
-import { availableNow, leftOut } from './available.js';
+import { ago, tonnes, wordsAgo } from '../components/words.js';
+import { stockByDay, retiredByMonth } from './charts.js';
 import { invitation } from './invitation.js';
+import { matrix } from './matrix.js';
 import { showThen } from './then.js';
+
+const MOST_ORGANIZATIONS = 8;
+const MOST_GROUPS = 6;
 
 export const NOW: Page = {
   path: '/',
   isDated: true,
   show: async ask => {
     const { reader, now, at, query } = ask;
-    return at === null ? show(await readOverview(reader, now, mostOf(query)), ask) : showThen(ask, at);
+    if (at !== null) return showThen(ask, at);
+    return show(await readOverview(reader, now, mostOf(query, MOST_ORGANIZATIONS)), ask);
   },
 };
 
 function show(answer: Overview, ask: Ask): Shown {
-  const { now, canAct, webhookUrl } = ask;
-  const { activity, available, reservations, changes } = answer;
-  const { newestDeliveryAt } = activity;
+  const { now, canAct, webhookUrl, query } = ask;
+  const { activity, available, changes } = answer;
   const isEmpty = countOf(available) === 0;
   const troubles = findTroubles(activity, now);
-  const body = html`<h1 id="sentence" data-live>${sentence(answer, troubles)}</h1>
-<section id="invitation" data-live>${isEmpty && invitation(webhookUrl, newestDeliveryAt, now)}</section>
-<section id="attention" data-live>${troubles.length > 0 && troubleList(troubles, canAct)}</section>
-<section id="available" data-live>${availableNow(available, ask)}</section>
-<section id="leftout" data-live>${leftOut(available.leftOut, ask)}</section>
-<section id="reservations" data-live>${reserved(reservations, now)}</section>
-<section id="moved" data-live>${sentences('What moved last', changes, now)}${changes.length > 0 && html`<p class="under"><a href="/changes">All of the last day</a></p>`}</section>
-<section id="glance" data-live>${!isEmpty && glance(answer, ask)}${certificates(answer)}</section>
-${!isEmpty && html`${button(canAct, '/read-now', 'Read everything now')}`}
-<section id="rejected" data-live>${rejectedTable(activity.rejectedWebhooks, now)}</section>`;
-  return { title: 'Now', body };
+  const body = html`<div class="tiles">${hero(answer)}<div id="tiles" data-live>${tiles(answer, troubles, now)}</div></div>
+<section id="attention" class="notices" data-live>${notices(troubles, canAct)}</section>
+<section id="invitation" data-live>${isEmpty && invitation(webhookUrl, activity.newestDeliveryAt, now)}</section>
+<div class="columns">
+<section id="available" data-live>${available.rows.length > 0 && matrix(available.rows, query.has('all'))}</section>
+<div class="stack"><section id="glance" data-live>${!isEmpty && glance(answer, ask)}</section>
+<section id="moved" data-live>${changes.length > 0 && feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), now, MORE)}</section></div>
+</div>
+<div id="below" class="stack"><section id="leftout" data-live>${leftOut(available.leftOut, ask)}</section>
+<section id="reservations" data-live>${reserved(answer, now)}</section>
+<section id="rejected" data-live>${rejectedTable(activity.rejectedWebhooks, now)}</section></div>`;
+  return isEmpty ? { title: 'Now', body } : { title: 'Now', body, later: async () => await charts(ask) };
 }
+
+async function charts({ reader, now, charts: read }: Ask): Promise<Html> {
+  const { stock, retired } = await read(reader, now);
+  return html`<section id="charts" class="two" data-live>${stockByDay(stock)}${retiredByMonth(retired)}</section>`;
+}
+
+const MORE = html`<p class="more"><a href="/changes">All changes of the last day</a></p>`;
 
 function countOf({ known, uninstalled }: Available): number {
   return known + uninstalled;
 }
 
-/** True in every state, and each number leads to where it comes from. */
-function sentence({ available }: Overview, troubles: readonly Trouble[]): Html {
-  const attention =
-    troubles.length === 0
-      ? 'Nothing needs attention.'
-      : html`<a href="#attention">${counted(troubles.length, 'thing needs', 'things need')} attention.</a>`;
+/** A number, and of how many organizations; true in every state. */
+function hero({ available }: Overview): Html {
   if (countOf(available) === 0)
-    return html`Nothing is mirrored yet: no organization is known to have installed the app. ${attention}`;
-  const ages = available.warehouses.flatMap(({ ageSeconds }) => ageSeconds ?? []);
-  const organizations = ofKnown(available.known);
-  const where = available.rows.length === 0 ? '/warehouse' : '#available';
-  return html`<a href="${where}">${sumByType(available.rows)}</a> available to sell now in <a href="#glance">${withThousands(ages.length)} of ${organizations}</a>.
-${ages.length > 0 && html`Freshest <a href="#glance">${stretch(Math.min(...ages))}</a>, oldest <a href="#glance">${stretch(Math.max(...ages))}</a>.`}
-${notSummed(available)}
-${available.leftOut.length > 0 && html`<a href="#leftout">${leftOutWords(available.leftOut)}</a>`}
-${attention}`;
+    return html`<h1 id="sentence" class="tile hero" data-live>Nothing is mirrored yet: no organization is known to have installed the app.</h1>`;
+  const read = available.warehouses.filter(({ ageSeconds }) => ageSeconds !== null).length;
+  const left = available.rows.reduce((sum, row) => sum + Number(row['rows_without_amount']), 0);
+  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(available.rows))} <span>available to sell now in ${withThousands(read)} of ${ofKnown(available.known)}${left > 0 && html`. ${counted(left, 'row has', 'rows have')} no amount that can be added.`}</span></h1>`;
 }
 
-function notSummed({ rows }: Available): Html | false {
-  const left = rows.reduce((sum, row) => sum + Number(row['rows_without_amount']), 0);
-  return (
-    left > 0 &&
-    html`<a href="#available">${counted(left, 'row has', 'rows have')} no amount that can be added.</a>`
-  );
+/** The numbers of a sentence, to be seen from afar. */
+function large(sentence: string): Part {
+  return sentence
+    .split(/(\d[\d,]*(?:\.\d+)?)/)
+    .map((part, place) => (place % 2 === 0 ? part : html`<b>${tonnes(part)}</b>`));
 }
 
-function leftOutWords([first, ...others]: readonly LeftOut[]): string {
-  if (first === undefined) return '';
-  const name = first.organizationName ?? first.organizationId ?? first.installationId;
-  const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other')}`;
-  return `${name} is left out: ${sentenceOf(first) ?? wordsOf(first)}${more}.`;
+function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Html {
+  const { available, reservations, activity } = answer;
+  const [first] = available.leftOut.toSorted(byTrouble);
+  const [next] = reservations;
+  const hasMore = reservations.length > MOST_RESERVATIONS;
+  const rejected = activity.rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
+  return html`${tile(
+    'Reserved',
+    hasMore ? `more than ${MOST_RESERVATIONS}` : sumByType(reservations),
+    next === undefined
+      ? 'no reservation stands'
+      : html`<a href="#reservations">${counted(reservations.length, 'reservation')}</a>, the first ends ${next.reserved_to_at === null ? 'never' : wordsAgo(next.reserved_to_at, now)}`,
+  )}${tile(
+    'Not available',
+    withThousands(available.leftOut.length),
+    first === undefined
+      ? 'no organization is left out'
+      : html`<a href="#leftout">${nameOf(first)}</a>: ${wordsOf(first)}`,
+  )}${tile(
+    'Fresh',
+    `${withThousands(available.warehouses.length)} of ${withThousands(available.known)}`,
+    'known organizations',
+  )}${tile(
+    'Newest webhook',
+    activity.newestDeliveryAt === null ? 'none yet' : ago(activity.newestDeliveryAt, now),
+    html`<a href="/rejected-webhooks">${withThousands(rejected)} rejected</a> since yesterday`,
+  )}${tile('Attention', attention(troubles), html`<a href="/jobs?state=failed">${counted(activity.jobs.failed, 'job')} failed</a>, ${withThousands(activity.jobs.due)} due`)}`;
 }
 
-function troubleList(troubles: readonly Trouble[], canAct: boolean): Html {
-  return html`<h2>What needs attention</h2><ul class="troubles">${troubles.map(
-    ({ found, todo, href }) => html`<li><a href="${href}">${found}</a>. ${todo}${ACTS[href]?.(canAct)}</li>`,
-  )}</ul>`;
+function attention(troubles: readonly Trouble[]): Html {
+  if (troubles.length === 0) return html`<span class="good">✓ Nothing</span>`;
+  return html`<a class="${troubles.some(each => colourOf(each) === 'bad') ? 'bad' : 'doubt'}" href="#attention">▲ ${counted(troubles.length, 'thing')}</a>`;
+}
+
+function tile(name: string, value: Part, more: Part): Html {
+  return html`<dl class="tile"><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></dl>`;
+}
+
+function nameOf({ organizationName, organizationId, installationId }: LeftOut): string {
+  return organizationName ?? organizationId ?? installationId;
+}
+
+function notices(troubles: readonly Trouble[], canAct: boolean): Html {
+  return html`${troubles.map(
+    trouble =>
+      html`<div class="notice ${colourOf(trouble)}"><strong>${trouble.found}.</strong> <span>${trouble.todo}</span> <a href="${trouble.href}">Look at it</a> ${ACTS[trouble.href]?.(canAct)}${trouble.command !== null && html`<details><summary>In a terminal</summary><code>${trouble.command}</code></details>`}</div>`,
+  )}`;
+}
+
+/** Where nothing is done any more, and where something failed for good. */
+function colourOf({ check, href }: Trouble): 'bad' | 'doubt' {
+  return check === 'worker' || href.endsWith('failed') ? 'bad' : 'doubt';
 }
 
 /** What can be done here about what a page shows. */
@@ -97,57 +140,96 @@ const ACTS: Readonly<Record<string, (canAct: boolean) => Part>> = {
   '/jobs?state=paused': canAct => button(canAct, '/read-now', 'Read now'),
 };
 
-function reserved(reservations: readonly Reservation[], now: number): Html | false {
+function glance({ organizations, available, certificates: counts }: Overview, { query, canAct }: Ask): Html {
+  const sums = new Map<unknown, Map<unknown, bigint>>();
+  for (const row of available.rows) {
+    const own = sums.get(row['organization_id']) ?? new Map<unknown, bigint>();
+    sums.set(row['organization_id'], own);
+    own.set(row['type'], (own.get(row['type']) ?? 0n) + microOf(row));
+  }
+  const sum = (type: string) => ({
+    name: type === 'exPost' ? 'Ex-post, t' : 'Ex-ante, t',
+    numeric: true,
+    cell: ({ organizationId }: OrganizationStatus) => {
+      const micro = sums.get(organizationId)?.get(type);
+      return micro === undefined ? '–' : html`<span title="${tonnesOf(micro)} t">${whole(micro)}</span>`;
+    },
+  });
+  return html`${firstOf(
+    'Organizations, trouble first',
+    [
+      {
+        name: 'Organization',
+        cell: ({ organizationId: id, installationId, name }) =>
+          id === null
+            ? installationId
+            : html`<a href="/organizations/${encodeURIComponent(id)}">${name ?? id}</a>`,
+      },
+      { name: 'State', cell: organization => standing(worstOf(organization)) },
+      sum('exPost'),
+      sum('exAnte'),
+    ],
+    organizations,
+    query,
+    {
+      count: countOf(available),
+      most: MOST_ORGANIZATIONS,
+      more: html`${certificates(counts)} ${button(canAct, '/read-now', 'Read everything now')}`,
+    },
+  )}`;
+}
+
+function whole(micro: bigint): string {
+  return withThousands(plainTonnes(micro).split('.')[0] ?? '');
+}
+
+function certificates(counts: Overview['certificates']): Html {
+  const links = Object.entries(counts).map(([state, count]) => {
+    const says = html`${withThousands(count)} ${state.replaceAll('_', ' ')}`;
+    return html` ${state === 'unclaimed' ? says : html`<a href="/certificates?state=${state}">${says}</a>`}`;
+  });
+  return html`<span>${links.length > 0 && html`Certificates:${links}`}</span>`;
+}
+
+/** What is worst first, and of the same that with the most rows. */
+function byTrouble(one: LeftOut, other: LeftOut): number {
+  return compareStandings(one, other) || other.rows - one.rows;
+}
+
+function leftOut(all: readonly LeftOut[], { now, query }: Ask): Html | false {
+  if (all.length === 0) return false;
+  return firstOf(
+    'What is known and is not available now',
+    [
+      { name: 'Organization', cell: nameOf },
+      { name: 'State', cell: standing },
+      { name: 'Known', cell: ({ asOf }) => ago(asOf, now) },
+      { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
+      { name: 'Why', cell: sentenceOf },
+    ],
+    all.toSorted(byTrouble),
+    query,
+  );
+}
+
+function reserved({ reservations }: Overview, now: number): Html | false {
   if (reservations.length === 0) return false;
   const what = 'Reserved credits, which are in no warehouse meanwhile';
   const hasMore = reservations.length > MOST_RESERVATIONS;
-  return html`${table(
+  return table(
     hasMore ? `${what}: the ${MOST_RESERVATIONS} that end first` : what,
     [
-      { name: 'Ends', cell: row => ago(row.reserved_to_at, now) },
-      { name: 'Tonnes', cell: row => row.amount_exact, numeric: true },
       { name: 'Project', cell: row => row.project_name ?? row.project_id },
+      { name: 'Ends', cell: row => ago(row.reserved_to_at, now) },
+      {
+        name: 'Tonnes',
+        cell: row => row.amount_exact !== null && tonnes(withThousands(row.amount_exact)),
+        numeric: true,
+      },
       { name: 'Organization', cell: row => row.organization_name ?? row.organization_id },
       { name: 'By', cell: row => row.reserver_name },
     ],
     reservations.slice(0, MOST_RESERVATIONS),
-  )}${hasMore && html`<p class="under"><a href="/reservations">All reservations</a></p>`}`;
-}
-
-function glance({ organizations, available }: Overview, { query }: Ask): Html {
-  const names = [
-    ...new Set(organizations.flatMap(({ resources }) => resources.map(({ resource }) => resource))),
-  ];
-  return firstOf(
-    'Every organization and what is known of it, trouble first',
-    [
-      {
-        name: 'Organization',
-        cell: ({ organizationId, installationId, name }) =>
-          organizationId === null
-            ? installationId
-            : html`<a href="/organizations/${encodeURIComponent(organizationId)}">${name ?? organizationId}</a>`,
-      },
-      { name: 'Installation', cell: ({ state }) => badge(state) },
-      ...names.map(resource => ({
-        name: resource.replaceAll('_', ' '),
-        cell: ({ resources }: OrganizationStatus) => {
-          const own = resources.find(each => each.resource === resource);
-          return own !== undefined && html`${standing(own)} ${withThousands(own.rows)}`;
-        },
-      })),
-    ],
-    organizations,
-    query,
-    countOf(available),
+    { more: hasMore && html`<p class="more"><a href="/reservations">All reservations</a></p>` },
   );
-}
-
-function certificates({ certificates: counts }: Overview): Html | false {
-  const links = Object.entries(counts).map(([state, count], index) => {
-    const says = html`${withThousands(count)} ${state.replaceAll('_', ' ')}`;
-    const link = state === 'unclaimed' ? says : html`<a href="/certificates?state=${state}">${says}</a>`;
-    return html`${index > 0 && ', '}${link}`;
-  });
-  return links.length > 0 && html`<p>Certificates: ${links}.</p>`;
 }

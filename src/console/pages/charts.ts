@@ -1,0 +1,50 @@
+import type { Series } from '../../query/charts.js';
+import { tonnesOf, typeName } from '../../text/tonnes.js';
+import { bars, line } from '../components/chart.js';
+import { html, type Html } from '../components/html.js';
+import { dayWords, monthWords } from '../components/words.js';
+
+const MICRO = 1e6;
+
+/** One line for each type: the issued one first. */
+export function stockByDay(all: readonly Series[]): Html {
+  const [series] = all.toSorted((one, other) => lastOf(other) - lastOf(one));
+  const [first, last] = [series?.points[0], series?.points.at(-1)];
+  if (series === undefined || first === undefined || last === undefined) return html``;
+  const type = typeName(series.type);
+  const way = last.micro > first.micro ? 'rose' : last.micro < first.micro ? 'fell' : 'stayed';
+  const title =
+    series.points.length === 1
+      ? `Stock of ${type}, known since today: ${tonnesOf(last.micro)} t`
+      : `Stock of ${type} ${way === 'stayed' ? 'stayed at' : `${way} from ${tonnesOf(first.micro)} t to`} ${tonnesOf(last.micro)} t`;
+  return line({
+    title,
+    unit: 'tonnes in the warehouses at the end of the day',
+    points: series.points.map(({ name, micro }) => ({
+      name: dayWords(name).replace(/ \d{4}$/, ''),
+      says: `${tonnesOf(micro)} t`,
+      value: Number(micro) / MICRO,
+    })),
+  });
+}
+
+function lastOf({ points }: Series): number {
+  return Number(points.at(-1)?.micro ?? 0n);
+}
+
+export function retiredByMonth(points: Series['points']): Html {
+  const [most] = points.toSorted((one, other) => Number(other.micro - one.micro));
+  const title =
+    most === undefined || most.micro === 0n
+      ? 'Nothing was retired yet'
+      : `Of twelve months, most was retired in ${monthWords(most.name)}: ${tonnesOf(most.micro)} t`;
+  return bars({
+    title,
+    unit: 'tonnes retired in the month, by the dates of the registry',
+    points: points.map(({ name, micro }) => ({
+      name: monthWords(name).replace(/ 20/, ' ’'),
+      says: `${tonnesOf(micro)} t`,
+      value: Number(micro) / MICRO,
+    })),
+  });
+}
