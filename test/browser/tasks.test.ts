@@ -65,7 +65,7 @@ type Person = ReturnType<typeof personAt>;
 
 const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   'See what is available to sell now, and what is not': person =>
-    person.sees(/t ex-ante available to sell now in/),
+    person.sees(/t ex-ante\s+available to sell now in/),
   'Reserve credits and retire them for a customer': async person => {
     await person.click(person.link('Demo'));
     await person.click(person.page.getByRole('button', { name: 'Reserve 1 t' }));
@@ -110,7 +110,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await expect.poll(() => person.page.locator('#answer').innerText(), PATIENCE).toMatch(/rows?/);
   },
   'See that a webhook arrives and what becomes of it': async person => {
-    await person.click(person.link('Deliveries'));
+    await person.click(person.link('Operations'));
     await person.click(person.page.locator('tbody a').first());
     await person.sees(/stored, 202/);
   },
@@ -118,7 +118,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await demo.tables.change(
       `INSERT INTO inbox.rejected_webhooks VALUES (strftime('%Y-%m-%dT%H:%M', 'now'), 'wrong_signature', 401, '', 3, strftime('%Y-%m-%dT%H:%M:%S.000Z', 'now'))`,
     );
-    await person.click(person.link('Deliveries'));
+    await person.click(person.link('Operations'));
     await person.sees(/wrong signature/);
   },
   'Read what changed since a while ago, for a program': async person => {
