@@ -1,3 +1,13 @@
+const OF_THE_SANDBOX = [
+  'apps',
+  'organizations',
+  'installations',
+  'requests',
+  'projects',
+  'credits',
+  'reservations',
+].concat('tokens', 'calls', 'transactions', 'deliveries', 'webhooks', 'clock', 'faults');
+
 /** What was typed before the words were settled, and what is typed now. Gone with the first release. */
 export const OLD_WORDS: readonly (readonly [was: string, now: string])[] = [
   ['runs', 'syncs'],
@@ -17,6 +27,19 @@ export const OLD_WORDS: readonly (readonly [was: string, now: string])[] = [
   ['--state claimed', '--state running'],
   ['--state parked', '--state paused'],
   ['--state buried', '--state failed'],
+  ['deliveries tail', 'deliveries list --limit 5'],
+  ['query --file', 'query - < FILE'],
+  ['schema --markdown', 'schema'],
+  ['changes --atom', 'changes --follow'],
+  ['balance --year', 'changes --restated'],
+  ['balance --as-of', 'as-of'],
+  ['transactions', 'deliveries list'],
+  ['man', '--help'],
+  ['completion', '--help'],
+  ['friendbot', 'api GET /organizations/ID/friendbot'],
+  ['sandbox friendbot', 'api GET /organizations/ID/friendbot'],
+  ['organizations create', 'api POST /organizations'],
+  ...OF_THE_SANDBOX.map(name => [`sandbox ${name}`, `sandbox call METHOD /${name}`] as const),
 ];
 
 /** For each old word of a command line that was refused, what is typed now. */

@@ -16,7 +16,7 @@ export interface Told extends Standing {
 
 export type Colour = 'good' | 'doubt' | 'bad' | 'none';
 
-interface Words {
+interface Words extends Standing {
   readonly state: FreshnessState;
   readonly reason: FreshnessReason | null;
   readonly colour: Colour;
@@ -44,17 +44,14 @@ export const FRESHNESS: readonly Words[] = [
 ];
 
 function of(state: FreshnessState, reason: FreshnessReason | null, colour: Colour, meaning: string): Words {
-  return { state, reason, colour, meaning };
+  return { state, reason, failingSince: null, colour, meaning };
 }
 
 export const WAITING = { state: 'never_read', reason: 'waiting', failingSince: null } as const;
 export const FRESH = { state: 'fresh', reason: null, failingSince: null } as const;
 
 /** All that can be said of a resource. */
-export const STANDINGS: readonly Standing[] = [
-  ...FRESHNESS.map(({ state, reason }) => ({ state, reason, failingSince: null })),
-  { ...FRESH, failingSince: '' },
-];
+export const STANDINGS: readonly Standing[] = [...FRESHNESS, { ...FRESH, failingSince: '' }];
 
 /** The worse one first. A fresh one whose last read failed is worse than one whose did not. */
 export function compareStandings(one: Standing, other: Standing): number {

@@ -14,6 +14,10 @@ test('the answer goes by the command, by an option with its value and by a name 
   expect(typedNow(['--wide', 'runs'])).toEqual(['"runs" is now "syncs".']);
   expect(typedNow(['jobs', 'list', '--state=buried'])).toEqual(['"--state buried" is now "--state failed".']);
   expect(typedNow(['query', 'select sync_run_id from changes'])).toEqual(['"sync_run_id" is now "sync_id".']);
+  expect(typedNow(['deliveries', 'tail'])).toEqual(['"deliveries tail" is now "deliveries list --limit 5".']);
+  expect(typedNow(['sandbox', 'organizations', 'list'])).toEqual([
+    '"sandbox organizations" is now "sandbox call METHOD /organizations".',
+  ]);
   expect(typedNow(['search', 'runs'])).toEqual([]);
   expect(typedNow(['jobs', 'list', '--state', 'buriedly', 'my_sync_runs'])).toEqual([]);
 });

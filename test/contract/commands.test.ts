@@ -57,6 +57,7 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['reservations', 'h-0'],
   ],
   'syncs list': [[], OF, ['--resource', 'warehouse'], ['--drift']],
+  'syncs show': [['1'], ['9999']],
   changes: [EVER, [...EVER, ...OF, '--resource', 'retirements'], ['--after', '3']],
   explain: [
     ['retirements', 'R0'],

@@ -90,6 +90,7 @@ export function everyCommand({
     'certificates verify': () => [],
     'certificates export': () => [join(folder, `export${tag}`)],
     'syncs list': () => [],
+    'syncs show': () => ['1'],
     'deliveries list': () => [],
     'deliveries show': () => ['1'],
     'deliveries replay': () => ['1'],

@@ -57,5 +57,8 @@ export const EVIDENCE: CommandGroup = {
 function keyFileOf({ settings }: Context): string {
   const file = settings().env['EVIDENCE_KEY_FILE'];
   if (file) return file;
-  throw usageFault('EVIDENCE_KEY_FILE is not set: it names the file of the key.');
+  throw usageFault(
+    'EVIDENCE_KEY_FILE is not set: it names the file that the key is written to.',
+    'Type: EVIDENCE_KEY_FILE=/etc/carbon-mirror/evidence.key carbon-mirror evidence init',
+  );
 }

@@ -2,22 +2,13 @@ import { JOBS as OF_JOBS } from '../../query/lists/lists.js';
 import { command, type CommandGroup } from '../command.js';
 import { checkFault, CommandFault, usageFault } from '../exit.js';
 import { findNumbered, listCommand } from '../lists/list.js';
+import { showNumbered } from '../lists/show.js';
 import type { Row } from '../output/output.js';
-import { sheet } from '../output/sheet.js';
-import { flag, needed, text } from '../taken.js';
+import { flag, text } from '../taken.js';
 
-const show = command({
-  says: 'Show one job, and its latest error in full',
-  words: { id: needed(text('id', 'its number')) },
-  prints: { json: 'print it as JSON' },
-  run: async (context, { id }) => {
-    const job = await findNumbered(context, OF_JOBS, id);
-    if (context.format === 'json') return await context.value(job);
-    await context.print(...sheet(job));
-    if (job['state'] === 'failed') context.say(`When its cause is gone: "carbon-mirror jobs retry ${id}".`);
-    return undefined;
-  },
-});
+const show = showNumbered(OF_JOBS, ({ id, state }) =>
+  state === 'failed' ? [`When its cause is gone: "carbon-mirror jobs retry ${id}".`] : [],
+);
 
 const retry = command({
   says: 'Try a failed job again',

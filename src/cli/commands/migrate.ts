@@ -5,7 +5,7 @@ import { dataFolder, meansDemo } from '../connect/find-mirror.js';
 import type { MirrorLocation } from '../connect/mirror-location.js';
 
 export const MIGRATE = command({
-  says: 'Bring both databases to the schema of this version; safe to repeat',
+  says: 'Bring the databases to the schema of this version; safe to repeat',
   prints: { json: 'print the files applied as JSON' },
   examples: ['carbon-mirror migrate', 'DATA_DIR=/var/lib/carbon-mirror carbon-mirror migrate --json'],
   run: async context => {
@@ -16,7 +16,7 @@ export const MIGRATE = command({
     }));
     if (context.format === 'json') await context.value(applied);
     else await context.rows(['database', 'file'], applied, { none: '' });
-    context.say(`${engine.location}: ${applied.length > 0 ? 'migrated' : 'both databases are up to date'}.`);
+    context.say(`${engine.location}: ${applied.length > 0 ? 'migrated' : 'every database is up to date'}.`);
   },
 });
 

@@ -8,10 +8,26 @@ import { notThereFault } from '../exit.js';
 import { BY_NAME, organizationOrAll, wholeName } from '../find/in-mirror.js';
 import { HOW_NAMED, needed, text } from '../taken.js';
 import type { Row } from '../output/output.js';
+import { findNumbered } from './list.js';
 import { sheet } from '../output/sheet.js';
 
 /** What a person wants to see beside one row, a table each. */
 type Beside = (reader: Reader, row: Row) => Promise<Readonly<Record<string, readonly Row[]>>>;
+
+/** `show ID` of what is numbered here: every column, and what can be done about it. */
+export function showNumbered(list: List, advise: (row: Row) => string[] = () => []): Command {
+  return command({
+    says: `Show one ${list.one}, with every column`,
+    words: { id: needed(text('id', 'its number')) },
+    prints: { json: 'print it as JSON' },
+    run: async (context, { id }) => {
+      const row = await findNumbered(context, list, id);
+      if (context.format === 'json') return await context.value(row);
+      await context.print(...sheet(row));
+      return context.say(...advise(row));
+    },
+  });
+}
 
 /** `show ID`: every column, and the registry's whole object. */
 export function showCommand(list: List, entry: Entry, beside: Beside = async () => ({})): Command {

@@ -11,7 +11,7 @@ function show(): Shown {
 <dt><kbd>?</kbd></dt><dd>This page</dd></dl>
 <h2>Lists</h2><ul class="under">${ALL_LISTS.map(({ name, title }) => html`<li><a href="/${name}">${title}</a></li>`)}</ul>
 <h2>Words</h2><dl>
-${FRESHNESS.map(words => html`<dt>${wordsOf({ ...words, failingSince: null })}</dt><dd>${words.meaning}</dd>`)}
+${FRESHNESS.map(words => html`<dt>${wordsOf(words)}</dt><dd>${words.meaning}</dd>`)}
 <dt>drift</dt><dd>What a scheduled read found and no webhook had announced.</dd>
 <dt>paused</dt><dd>A job that the registry answered 401: it tries again by itself, ever later, and with the next delivery.</dd>
 <dt>failed</dt><dd>A job that failed ten times, or cannot succeed. The schedule reads the same again; it runs again when a person asks.</dd>

@@ -10,7 +10,7 @@ const FAMILIES: readonly Family[] = ['inbox', 'mirror', 'evidence'];
 /** To look costs nothing here. */
 const POLL_MS = 250;
 
-/** Two files of a folder, and certificates beside them. Each part is loaded by who asks for it, and by nobody else. */
+/** Files of a folder, and certificates beside them. Each part is loaded by who asks for it, and by nobody else. */
 export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): Engine {
   const inboxFile = join(dataDir, 'inbox.db');
   const mirrorFile = join(dataDir, 'mirror.db');
@@ -55,7 +55,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     ask: async question => (await import('./asker/ask.js')).ask({ ...files, ...question }),
     snapshot: async file => (await import('./copy.js')).snapshot(files, file),
     findBroken: async now => (await import('./laws/find-broken.js')).findBroken(files, now),
-    checked: 'Both databases are whole',
+    checked: 'inbox.db and mirror.db are whole',
     examine: async function* () {
       const { examine } = await import('./examine.js');
       yield* examine(files, lookAtDisk(dataDir, diskReserveMb));

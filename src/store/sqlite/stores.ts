@@ -49,7 +49,7 @@ function openMirror(file: string, other: Sqlite): Sqlite {
 }
 
 const UNUSED_PARTS =
-  'Older copies may stand in unused parts of both files: without --no-vacuum they are rewritten.';
+  'Older copies may stand in unused parts of the files: without --no-vacuum they are rewritten.';
 const HELD_LOG = 'A reader holds a log (-wal) open: old copies leave it when that reader is gone.';
 
 function erase(databases: readonly Sqlite[], vacuum: boolean): Erased {

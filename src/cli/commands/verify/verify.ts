@@ -3,7 +3,7 @@ import type { Reader } from '../../../store/contract/reader.js';
 import type { Broken } from '../../../store/engine.js';
 import { countKnown } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/documents.js';
-import { wordsOf } from '../../../query/freshness.js';
+import { FRESH, wordsOf } from '../../../query/freshness.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries-and-jobs.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
@@ -23,7 +23,7 @@ const NOT_ASKED =
   'Where somebody changed a row and the registry\'s JSON beside it alike, this check cannot tell. "carbon-mirror verify --against-registry" can: it asks the registry.';
 
 export const VERIFY = command({
-  says: 'Check both databases and every certificate; with --against-registry every row too',
+  says: 'Check the databases, the log of the evidence and every certificate; with --against-registry every row too',
   options: {
     againstRegistry: flag('read everything again and compare it with the mirror, row by row'),
     certificates: flag(
@@ -148,7 +148,7 @@ function sayLeft(context: Context, all: Awaited<ReturnType<typeof readNotCompare
   const given = all.map(({ organization_id: id, installation_id: by, name, resource, state, reason }) => {
     const isWhole = ['suspended', 'uninstalled'].includes(reason ?? state) || resource === '*';
     const of = isWhole ? '' : `, ${resource}`;
-    return `${shortName(name ?? id ?? by)}${of}: ${wordsOf({ state, reason, failingSince: null })}`;
+    return `${shortName(name ?? id ?? by)}${of}: ${wordsOf({ ...FRESH, state, reason })}`;
   });
   const left = [...new Set(given)];
   const some = [...left.slice(0, MOST_SHOWN), andMore(left.length) ?? []].flat();
