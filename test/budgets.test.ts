@@ -12,7 +12,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 250 are the stylesheet; the parts of a designed console carry the rest. */
   'src/console': 3870,
   /** Of these 350 fulfil the port of evidence on both engines. */
-  'src/store': 8930,
+  'src/store': 8840,
   'src/inbox': 550,
   'src/mirror': 2380,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */

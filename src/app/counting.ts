@@ -5,7 +5,7 @@ import { describe } from '../sync/outcome.js';
 
 interface Counting {
   readonly engine: Pick<Engine, 'ask'>;
-  readonly mirror: Pick<MirrorPort, 'keepFindings'>;
+  readonly mirror: Pick<MirrorPort, 'tell'>;
   readonly now: () => number;
   readonly log: Log;
 }
@@ -20,11 +20,11 @@ const SQL = 'SELECT finding, rows FROM findings';
 /** Counts what does not add up or cannot be right, where it keeps nobody waiting. */
 export async function countFindings({ engine, mirror, now }: Omit<Counting, 'log'>): Promise<void> {
   const { rows } = await engine.ask({ sql: SQL, timeLimitMs: LONGEST_MS });
-  const counts = [];
+  const findings = [];
   for await (const { finding, rows: count } of rows) {
-    counts.push({ finding: String(finding), rows: Number(count) });
+    findings.push({ finding: String(finding), rows: Number(count) });
   }
-  await mirror.keepFindings(counts, new Date(now()).toISOString());
+  await mirror.tell({ at: new Date(now()).toISOString(), findings });
 }
 
 /** Again and again, beside the work; answers what ends it. */

@@ -33,7 +33,7 @@ export function createMirror(
 
   return {
     ...port,
-    checkOrigin: (baseUrl, appId) => port.checkOrigin(baseUrl, appId, now()),
+    checkOrigin: origin => port.checkOrigin(origin, now()),
     raiseFence: task => port.raiseFence(task, now()),
     beginRead: async ({ announced, ...request }) => {
       const { resource, organizationId } = request;
@@ -50,7 +50,7 @@ export function createMirror(
     writeInstallationState: ({ installationId, ...sync }) => writeInstallation(installationId, null, sync),
     forget: email => port.forget(email, now()),
     removeMembers: async () => {
-      while ((await port.removeMembers()) > 0) await pause();
+      while ((await port.removeRows('members')) > 0) await pause();
     },
     purge: asked => purge(port, asked),
     pruneSyncs: createPruneSyncs(port),

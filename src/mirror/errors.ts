@@ -4,19 +4,17 @@
  * foreign_registry: the mirror was filled from another registry or app. ended: the read is over.
  * certificate_empty, certificate_not_pdf, certificate_cut_short, certificate_too_large: the file is not stored.
  */
-export const MIRROR_ERROR_CODES = [
-  'fenced',
-  'not_active',
-  'stale_read',
-  'duplicate_key',
-  'foreign_registry',
-  'ended',
-  'certificate_empty',
-  'certificate_not_pdf',
-  'certificate_cut_short',
-  'certificate_too_large',
-] as const;
-export type MirrorErrorCode = (typeof MIRROR_ERROR_CODES)[number];
+export type MirrorErrorCode =
+  | 'fenced'
+  | 'not_active'
+  | 'stale_read'
+  | 'duplicate_key'
+  | 'foreign_registry'
+  | 'ended'
+  | 'certificate_empty'
+  | 'certificate_not_pdf'
+  | 'certificate_cut_short'
+  | 'certificate_too_large';
 
 export class MirrorError extends Error {
   override readonly name = 'MirrorError';

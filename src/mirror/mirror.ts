@@ -9,6 +9,7 @@ import type {
   InstallationRead,
   LastRead,
   MirrorPort,
+  Origin,
   ProjectAnswer,
   ProjectWritten,
   Purged,
@@ -26,20 +27,7 @@ export interface ReadRequest<Name extends ListResource> extends SyncRequest {
 
 export type InstallationSync = Omit<InstallationRead, 'endedAt' | 'resources'>;
 
-type Kept =
-  | 'moveOrigin'
-  | 'setSchedule'
-  | 'lastListed'
-  | 'noteListed'
-  | 'highestClaim'
-  | 'findInstallation'
-  | 'listInstallations'
-  | 'expect'
-  | 'lastReads'
-  | 'freshnessFacts'
-  | 'knownResources'
-  | 'keepFreshnessFacts'
-  | 'mark';
+type Kept = 'known' | 'tell' | 'installations' | 'states' | 'freshnessFacts' | 'knownResources' | 'mark';
 
 /** Answers which of the ids, at most 50, the registry does not know any more, and when it said so. */
 export type Ask = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
@@ -54,7 +42,7 @@ export interface Purge {
 /** Everything that writes the mirror, but for certificates: see `CertificateStore`. */
 export interface Mirror extends Pick<MirrorPort, Kept> {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
-  checkOrigin(baseUrl: string, appId: string): Promise<void>;
+  checkOrigin(origin: Origin): Promise<void>;
   /** At the start of every claim: refuses older ones from now on, and ends the syncs that they left open. */
   raiseFence(task: Task): Promise<void>;
   beginRead<Name extends ListResource>(request: ReadRequest<Name>): Promise<Read<Items[Name]>>;
@@ -103,8 +91,8 @@ export interface Finished extends Counts {
 
 /** A read of one list. Its calls follow one another. */
 export interface Read<Item> {
-  /** How the resource was read before; null where it never was. */
-  readonly before: LastRead | null;
+  /** How the resource was read before. */
+  readonly before: LastRead;
   /** Whether a page with this digest will be passed, unless its rows were seen on another one. */
   readonly willPass: (page: number, digest: string) => boolean | Promise<boolean>;
   /** A page that stands as the read before found it is written already: its rows are not needed. Null for any other. */
@@ -120,7 +108,7 @@ export interface Read<Item> {
 
 /** One organization's walk over the projects that its rows name. Projects belong to nobody: all share the rows. */
 export interface ProjectsWalk {
-  readonly before: LastRead | null;
+  readonly before: LastRead;
   /** Projects that were never asked for, or not since that instant. */
   due(checkedBefore: number): Promise<string[]>;
   write(answers: readonly ProjectAnswer[]): Promise<readonly ProjectWritten[]>;

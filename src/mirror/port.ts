@@ -17,13 +17,10 @@ export interface Cause {
   readonly newestDeliveryId: number | null;
 }
 
-interface Whose {
+/** What is asked of one sync: which resource, for whom, by which claim. */
+export interface SyncRequest {
   readonly organizationId: string;
   readonly resource: Resource;
-}
-
-/** What is asked of one sync: which resource, for whom, by which claim. */
-export interface SyncRequest extends Whose {
   readonly claim: number;
   /** When the read began, in milliseconds; taken before the first call to the registry. */
   readonly startedAt: number;
@@ -82,7 +79,7 @@ export interface Ending extends Traffic {
 }
 
 /** What stood there as a sync began. */
-export interface Opening {
+export interface Opening extends LastRead {
   readonly rows: number;
   /** A read before this one wrote and never came to its end. */
   readonly isBroken: boolean;
@@ -92,8 +89,6 @@ export interface Opening {
   readonly stampAt: string | null;
   /** Its answers say whose they are. */
   readonly isOwnerNamed: boolean;
-  /** Null where it was never asked for. */
-  readonly last: LastRead | null;
 }
 
 /** A sync as it goes from one commit to the next. Its row is entered with the first. */
@@ -122,17 +117,13 @@ export interface StoredRow {
   readonly version: number;
   readonly document: string;
   readonly key: Key;
-}
-
-interface NumberedKey {
-  readonly version: number;
-  readonly key: Key;
+  /** The values of its columns, in their order; none where they were not asked for. */
+  readonly cells: readonly Value[];
 }
 
 /** The values of the columns of one version, in their order. */
 export interface Cells {
   readonly version: number;
-  readonly key: Key;
   readonly cells: readonly Value[];
 }
 
@@ -315,6 +306,54 @@ interface FindingCount {
   readonly rows: number;
 }
 
+/** The registry that a mirror is filled from, and by which app. */
+export interface Origin {
+  readonly baseUrl: string;
+  readonly appId: string;
+  /** Between two scheduled reads: readers need it to say what is overdue. Absent where nobody reads by a schedule. */
+  readonly scheduleSeconds?: number;
+  /** For this app it is the same registry at another address. */
+  readonly mayMove?: boolean;
+  /** Of one that may move: until when all that was observed was played by a clock that was handed out. */
+  readonly simulatedTo?: number;
+}
+
+interface Known {
+  /** When the mirror was first filled; null before. */
+  readonly filledAt: number | null;
+  /** When the registry's list of installations last said of each known one what was known, and how long that holds. */
+  readonly listedAt: number | null;
+  readonly listGoodForMs: number;
+  readonly highestClaim: number;
+  /** SHA-256 of the addresses of people who are to stay forgotten. */
+  readonly forgotten: ReadonlySet<string>;
+}
+
+/** What a worker tells those who see the mirror alone. What is absent stays as it is. */
+interface Told {
+  readonly at: string;
+  /** Announced or found: those that nobody has looked at yet are counted from now on, until somebody does. */
+  readonly named?: readonly NamedInstallation[];
+  /** All that waits of what was announced, by somebody who watches. No installations wait but the named and later ones. */
+  readonly unread?: readonly FreshnessFact[];
+  /** All counts of findings. */
+  readonly findings?: readonly FindingCount[];
+  /** When the registry's list of installations was read that said all. */
+  readonly listedAt?: number;
+}
+
+/** Certificates of new and changed retirements, of all organizations; all of one, or those looked at in the future. */
+export type Due = 'new' | { readonly organizationId: string; readonly which: 'all' | 'ahead' };
+
+/** Members, past ones too, and in the end what is said of them; or of one organization its certificates or all else. */
+type Removed =
+  | 'members'
+  | {
+      readonly organizationId: string;
+      readonly last: number;
+      readonly which: 'certificates' | 'lists';
+    };
+
 export type Mark = 'no_permission' | 'refused' | 'not_offered';
 
 /**
@@ -323,19 +362,14 @@ export type Mark = 'no_permission' | 'refused' | 'not_offered';
  */
 export interface MirrorPort {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
-  readonly checkOrigin: (baseUrl: string, appId: string, at: number) => Promise<void>;
-  /** The registry that this app filled the mirror from is the same one at another address. */
-  readonly moveOrigin: (baseUrl: string, appId: string, simulatedTo: number | null) => Promise<void>;
-  readonly setSchedule: (seconds: number) => Promise<void>;
-  /** When the registry's list of installations last said of each known one what was known, and how long that holds. */
-  readonly lastListed: () => Promise<{ readonly at: number | null; readonly goodForMs: number }>;
-  readonly noteListed: (at: number) => Promise<void>;
+  readonly checkOrigin: (origin: Origin, at: number) => Promise<void>;
+  readonly known: () => Promise<Known>;
+  readonly tell: (told: Told) => Promise<void>;
   /** At the start of every claim: refuses older ones from now on, and ends the syncs that they left open. */
   readonly raiseFence: (task: Task, at: number) => Promise<void>;
-  readonly highestClaim: () => Promise<number>;
 
-  readonly findInstallation: (id: string) => Promise<KnownInstallation | null>;
-  readonly listInstallations: () => Promise<KnownInstallation[]>;
+  /** All of them, or the one of this id. */
+  readonly installations: (id?: string) => Promise<readonly KnownInstallation[]>;
   /** For an installation that the registry does not show any more `row` is null; unchanged where it was never seen. */
   readonly writeInstallation: (
     id: string,
@@ -343,30 +377,29 @@ export interface MirrorPort {
     read: InstallationRead,
   ) => Promise<Written>;
 
-  /**
-   * Of installations that were announced or found: those that nobody has looked at yet are counted from now on, until
-   * somebody does. Where these are all, no others wait, but for those that were named since that instant.
-   */
-  readonly expect: (named: readonly NamedInstallation[], at: string, areAll: boolean) => Promise<void>;
-
-  readonly lastReads: (organizationId: string) => Promise<ReadonlyMap<Resource, LastRead>>;
+  readonly states: (organizationId: string) => Promise<ReadonlyMap<Resource, Opening>>;
   /** What was mirrored stays; the next read that works takes the mark away. */
   readonly mark: (how: Mark, task: Task, resources: readonly Resource[], at: number) => Promise<void>;
 
-  readonly begin: (whose: Whose) => Promise<Opening>;
   readonly pages: (list: List, from: number, count: number) => Promise<StoredPage[]>;
-  /** The rows of these keys, and those of the versions that are still current. */
-  readonly find: (list: List, keys: readonly Key[], versions: readonly number[]) => Promise<StoredRow[]>;
-  /** What stands in the columns of versions that are current. */
-  readonly cells: (list: List, versions: readonly number[]) => Promise<Cells[]>;
+  /** The rows of these keys, and those of the versions that are still current; with what stands in their columns, or without. */
+  readonly find: (
+    list: List,
+    keys: readonly Key[],
+    versions: readonly number[],
+    withCells?: boolean,
+  ) => Promise<StoredRow[]>;
   /** Up to `limit` rows after a key, in the order of their keys. */
-  readonly after: (list: List, key: Key | null, limit: number) => Promise<NumberedKey[]>;
-  /** Refused once a newer claim, a newer read or a suspension was seen. The resource is being read until the sync ends. */
+  readonly after: (
+    list: List,
+    key: Key | null,
+    limit: number,
+  ) => Promise<Pick<StoredRow, 'version' | 'key'>[]>;
+  /**
+   * Refused once a newer claim, a newer read or a suspension was seen: then all that is written is how an interrupted
+   * sync ended. The resource is being read until the sync ends.
+   */
   readonly commit: (sync: OpenSync, changes: Changes, ending: Ending | null) => Promise<ListCommitted>;
-  /** The row of a sync that may not write any more. */
-  readonly closeSync: (sync: OpenSync, ending: Ending) => Promise<void>;
-  /** SHA-256 of the addresses of people who are to stay forgotten. */
-  readonly forgottenPeople: () => Promise<readonly string[]>;
 
   /** Projects that were never asked for, or not since that instant, or in the future of a clock that has been put right. */
   readonly dueProjects: (organizationId: string, checkedBefore: number, at: number) => Promise<string[]>;
@@ -376,14 +409,8 @@ export interface MirrorPort {
     at: number,
   ) => Promise<Committed & { readonly written: readonly ProjectWritten[] }>;
 
-  /** Enters some certificates of new and changed retirements of all organizations; 0 where all are entered. */
-  readonly enterCertificates: (at: number) => Promise<number>;
-  /** Makes some of an organization's certificates due: all, or those looked at in the future. 0 where none is left. */
-  readonly makeCertificatesDue: (
-    organizationId: string,
-    which: 'all' | 'ahead',
-    at: number,
-  ) => Promise<number>;
+  /** Makes some certificates due; 0 where none is left. */
+  readonly makeCertificatesDue: (which: Due, at: number) => Promise<number>;
   readonly dueCertificates: (organizationId: string, at: number, limit: number) => Promise<DueCertificate[]>;
   readonly writeCertificates: (
     sync: OpenSync,
@@ -392,9 +419,6 @@ export interface MirrorPort {
 
   /** Removes those of a few files that no row names, under the lock of all who write rows; answers how many. */
   readonly removeUnnamedFiles: (files: readonly string[]) => Promise<number>;
-  /** When the mirror was first filled; null before. */
-  readonly filledSince: () => Promise<string | null>;
-
   readonly freshnessFacts: () => Promise<{
     /** The latest heartbeat of any worker; null before the first. */
     readonly workerSeenAt: string | null;
@@ -407,27 +431,15 @@ export interface MirrorPort {
   readonly knownResources: (
     installationIds: readonly string[],
   ) => Promise<ReadonlyMap<string, KnownResource[]>>;
-  /** Makes the facts exactly these, and says that somebody watched at that instant. */
-  readonly keepFreshnessFacts: (facts: readonly FreshnessFact[], workerSeenAt: string) => Promise<void>;
-
-  /** Makes the counts of findings exactly these. */
-  readonly keepFindings: (counts: readonly FindingCount[], at: string) => Promise<void>;
-
   /** Removes a person from members and their history; answers how many rows went. */
   readonly forget: (email: string, at: number) => Promise<number>;
-  /** Removes some members, past ones too, and in the end what is said of them; 0 where none is left. */
-  readonly removeMembers: () => Promise<number>;
   /** Refuses older claims, and answers the last version that is to go and the retirements that no other organization has. */
   readonly beginPurge: (
     organizationId: string,
     claim: number,
   ) => Promise<{ readonly last: number; readonly retirementIds: string[] }>;
-  /** Removes some rows of an organization, of its certificates or of all else; 0 where none is left. */
-  readonly purgeRows: (
-    organizationId: string,
-    last: number,
-    which: 'certificates' | 'lists',
-  ) => Promise<number>;
+  /** Removes some rows; 0 where none is left. */
+  readonly removeRows: (which: Removed) => Promise<number>;
   /** Removes what is left and what came meanwhile. Throws `fenced` where a newer claim than this one writes. */
   readonly endPurge: (organizationId: string, last: number, claim: number) => Promise<Purged>;
   /** Looks at some syncs that ended before an instant. */
@@ -435,5 +447,4 @@ export interface MirrorPort {
     before: string,
     from: { readonly after: string; readonly id: number },
   ) => Promise<Pruned>;
-  readonly close: () => Promise<void>;
 }

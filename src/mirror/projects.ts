@@ -26,7 +26,7 @@ export function createProjectsWalk(
   now: () => number,
 ): ProjectsWalk {
   return {
-    before: sync.before.last,
+    before: sync.before,
     due: checkedBefore => port.dueProjects(organizationId, checkedBefore, now()),
     write: async answers => {
       if (answers.length === 0) return [];

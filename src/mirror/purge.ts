@@ -10,13 +10,13 @@ const FILES_AT_ONCE = 64;
 export async function purge(port: MirrorPort, { organizationId, takeClaim, pdfs }: Purge): Promise<Purged> {
   const { last, retirementIds } = await port.beginPurge(organizationId, await takeClaim());
   const files = await filesOf(pdfs, new Set(retirementIds));
-  await all(() => port.purgeRows(organizationId, last, 'certificates'));
+  await all(() => port.removeRows({ organizationId, last, which: 'certificates' }));
   let removed = 0;
   for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
     removed += await port.removeUnnamedFiles(files.slice(from, from + FILES_AT_ONCE));
   }
   await pdfs.flush();
-  await all(() => port.purgeRows(organizationId, last, 'lists'));
+  await all(() => port.removeRows({ organizationId, last, which: 'lists' }));
   for (;;) {
     const end = await endBefore(port, organizationId, last, await takeClaim());
     if (end !== null) return { files: removed + end.files, installations: end.installations };

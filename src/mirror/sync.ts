@@ -17,6 +17,23 @@ import type { Resource } from '../resources/lists.js';
 /** Those whose every change a delivery announces. */
 export const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
 
+const NEVER_READ: Opening = {
+  rows: 0,
+  isBroken: false,
+  doubtedAt: null,
+  doubted: null,
+  stampAt: null,
+  isOwnerNamed: false,
+  declined: null,
+  refusals: 0,
+  attemptedAt: null,
+  dataAsOf: null,
+  durationMs: 0,
+  everyMs: null,
+  isStrange: false,
+  pageSize: null,
+};
+
 export interface SyncParts {
   readonly port: MirrorPort;
   readonly part: string;
@@ -49,10 +66,9 @@ export class Sync {
   }
 
   static async begin(parts: SyncParts, request: SyncRequest, announced?: Announced): Promise<Sync> {
-    const before = await parts.port.begin(request);
-    const dataAsOf = before.last?.dataAsOf ?? null;
+    const before = (await parts.port.states(request.organizationId)).get(request.resource) ?? NEVER_READ;
     const mayDrift = request.trigger === 'schedule' && DRIFTING.includes(request.resource);
-    const drifts = mayDrift && dataAsOf !== null && (await announced?.(dataAsOf)) === false;
+    const drifts = mayDrift && before.dataAsOf !== null && (await announced?.(before.dataAsOf)) === false;
     return new Sync(parts, request, before, drifts);
   }
 
@@ -70,12 +86,6 @@ export class Sync {
 
   demandNotEnded(): void {
     if (this.#ended) throw new MirrorError('ended', 'this read is over');
-  }
-
-  /** As it goes into its next transaction. */
-  open(): OpenSync {
-    this.demandNotEnded();
-    return this.#asItStands();
   }
 
   /** After a transaction. The resource is being read until the sync has ended. */
@@ -104,23 +114,18 @@ export class Sync {
   /** Ends as failed. What was written stays, and says that it is partial. */
   async abandon(fault: Fault, traffic: Traffic): Promise<void> {
     if (this.#ended) return;
-    const { port, now } = this.#parts;
-    const ending = {
-      state: this.#isOpen ? 'partial' : 'failed',
-      fault,
-      isInterrupted: true,
-      ...traffic,
-    } as const;
+    const state = this.#isOpen ? 'partial' : 'failed';
     try {
-      await this.end(ending);
+      await this.end({ state, fault, isInterrupted: true, ...traffic });
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
       this.#ended = true;
-      await port.closeSync(this.#asItStands(), { ...ending, endedAt: now() });
     }
   }
 
-  #asItStands(): OpenSync {
+  /** As it goes into its next transaction. */
+  open(): OpenSync {
+    this.demandNotEnded();
     return {
       request: this.#request,
       part: this.#parts.part,

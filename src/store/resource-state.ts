@@ -1,30 +1,45 @@
-import type { Cause, Ending, LastRead, Opening, OpenSync } from '../mirror/port.js';
+import type { Cause, Ending, Opening, OpenSync } from '../mirror/port.js';
 import { formatInstant, text } from '../resources/columns.js';
 import type { Tables } from './contract/tables.js';
 
 type State = Tables['resource_states'];
 
-export interface LastReadRow
-  extends Pick<State, 'refusals' | 'attempted_at' | 'as_of' | 'duration_ms' | 'page_size' | 'every_seconds'> {
-  readonly declined: LastRead['declined'];
+export interface OpeningRow
+  extends Pick<
+    State,
+    | 'resource'
+    | 'rows'
+    | 'open_sync'
+    | 'doubted_at'
+    | 'doubted'
+    | 'stamp_at'
+    | 'owner_named'
+    | 'refusals'
+    | 'attempted_at'
+    | 'as_of'
+    | 'duration_ms'
+    | 'page_size'
+    | 'every_seconds'
+  > {
+  readonly declined: Opening['declined'];
   readonly is_strange: boolean | number;
 }
 
-export interface OpeningRow
-  extends LastReadRow,
-    Pick<State, 'rows' | 'open_sync' | 'doubted_at' | 'doubted' | 'stamp_at' | 'owner_named'> {}
-
 /** Columns of `resource_states` as every engine asks for them. */
-export const LAST_READ = `CASE
+export const OPENING = `resource, rows, open_sync, doubted_at, doubted, stamp_at, owner_named, CASE
     WHEN not_offered_at IS NOT NULL THEN 'not_offered'
     WHEN no_permission_at IS NOT NULL AND refusals > 0 THEN 'refused'
   END AS declined, refusals, attempted_at, as_of, duration_ms, page_size, every_seconds,
   answer_text IS NOT NULL AS is_strange`;
 
-export const OPENING = `rows, open_sync, doubted_at, doubted, stamp_at, owner_named, ${LAST_READ}`;
-
-export function lastReadOf(row: LastReadRow): LastRead {
+export function openingOf(row: OpeningRow): Opening {
   return {
+    rows: row.rows,
+    isBroken: row.open_sync !== null,
+    doubtedAt: row.doubted_at,
+    doubted: row.doubted,
+    stampAt: row.stamp_at,
+    isOwnerNamed: row.owner_named === 1,
     declined: row.declined,
     refusals: row.refusals,
     attemptedAt: milliseconds(row.attempted_at),
@@ -33,18 +48,6 @@ export function lastReadOf(row: LastReadRow): LastRead {
     everyMs: row.every_seconds === null ? null : row.every_seconds * 1000,
     isStrange: Boolean(row.is_strange),
     pageSize: row.page_size,
-  };
-}
-
-export function openingOf(row: OpeningRow | undefined): Opening {
-  return {
-    rows: row?.rows ?? 0,
-    isBroken: (row?.open_sync ?? null) !== null,
-    doubtedAt: row?.doubted_at ?? null,
-    doubted: row?.doubted ?? null,
-    stampAt: row?.stamp_at ?? null,
-    isOwnerNamed: row?.owner_named === 1,
-    last: row === undefined ? null : lastReadOf(row),
   };
 }
 
@@ -81,6 +84,6 @@ export function causeColumns(cause: Cause | undefined) {
   return { job_id: cause?.jobId ?? null, newest_delivery_id: cause?.newestDeliveryId ?? null };
 }
 
-function milliseconds(instant: string | null): number | null {
+export function milliseconds(instant: string | null): number | null {
   return instant === null ? null : Date.parse(instant);
 }

@@ -23,7 +23,7 @@ const TROUBLES = 10;
 export async function fetchCertificates(context: Context, run: CausedJob): Promise<string> {
   const { mirror, client, now } = context;
   const installationId = installationOf(run);
-  const known = await mirror.findInstallation(installationId);
+  const [known] = await mirror.installations(installationId);
   if (known?.state !== 'active' || known.organizationId === null) return known?.state ?? 'unknown';
   const { organizationId } = known;
   const { claim, trigger } = run.job;
@@ -56,7 +56,7 @@ export async function fetchCertificates(context: Context, run: CausedJob): Promi
 
 /** Whether the last walk is dated in the future: the clock has been put back since. */
 async function isAhead({ mirror, now }: Context, organizationId: string): Promise<boolean> {
-  const last = await mirror.lastReads(organizationId);
+  const last = await mirror.states(organizationId);
   return (last.get('certificates')?.attemptedAt ?? 0) > now();
 }
 

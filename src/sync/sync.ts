@@ -37,9 +37,10 @@ export function createSync(context: Context, options: SyncOptions): Sync {
   return {
     ...worker,
     async start() {
-      await mirror.checkOrigin(client.http.baseUrl, appId);
-      if (pattern !== null) await mirror.setSchedule(Math.round(intervalOf(pattern, now()) / 1000));
-      await inbox.raiseClaims(await mirror.highestClaim());
+      const every =
+        pattern === null ? {} : { scheduleSeconds: Math.round(intervalOf(pattern, now()) / 1000) };
+      await mirror.checkOrigin({ baseUrl: client.http.baseUrl, appId, ...every });
+      await inbox.raiseClaims((await mirror.known()).highestClaim);
       worker.start();
       schedule?.start();
       if (schedule !== null) void callAtStart();

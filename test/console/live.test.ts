@@ -24,7 +24,7 @@ test('a page is told once a row has changed, and not of what stayed', async () =
   await scene.read('warehouse', [credit('c-1')]);
   await expect.poll(told).toContain('event: changed');
   const before = told();
-  await scene.mirror.setSchedule(900);
+  await scene.mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
   await new Promise(resolve => setTimeout(resolve, 100));
   expect(told()).toBe(before);
 });

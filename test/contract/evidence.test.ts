@@ -63,7 +63,7 @@ describe.each(ENGINES)('$name', engine => {
   test('the past that a demo played is not sealed, and what came after it is', async () => {
     const { stage, port, round, verified } = await sealed(engine);
     const until = new Date(stage.clock.at + MINUTE / 2).toISOString();
-    await stage.mirror.checkOrigin('http://127.0.0.1:1/', 'app-1');
+    await stage.mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:1/', appId: 'app-1' });
     await stage.db.change('UPDATE origin SET simulated_until = ?', until);
     expect(await port.changes(0, ALL)).toEqual([]);
     expect(await port.syncs(0, 100)).toEqual([]);

@@ -14,7 +14,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('an installation that was announced or found is known as never read until somebody looks at it', async () => {
     const scene = await stage();
     const { mirror, clock } = scene;
-    await mirror.expect([named('i-2'), named('i-3', 'organization-3')], instant(clock.at), false);
+    await mirror.tell({ at: instant(clock.at), named: [named('i-2'), named('i-3', 'organization-3')] });
     expect(await known(scene)).toEqual([waits('i-2'), waits('i-3', 'organization-3'), ACTIVE]);
     clock.at += MINUTE;
     const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
@@ -25,9 +25,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('an installation that the whole list does not name is known no longer', async () => {
     const scene = await stage();
     const { mirror, clock } = scene;
-    await mirror.expect([named('i-2')], instant(clock.at), false);
+    await mirror.tell({ at: instant(clock.at), named: [named('i-2')] });
     clock.at += MINUTE;
-    await mirror.expect([named('i-3')], instant(clock.at), true);
+    await mirror.tell({ at: instant(clock.at), named: [named('i-3')], unread: [] });
     expect(await known(scene)).toEqual([waits('i-3'), ACTIVE]);
   });
 });

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { ENGINES, type Engine, type Stage } from '../support/engines.js';
 import { credit, installation, MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
 
+const ORIGIN = { baseUrl: 'https://registry.example', appId: 'app-1' };
+
 /** The view looks at the real clock, so these reads begin now. */
 async function sceneOfToday(stage: Engine['stage']): Promise<Stage> {
   const scene = await stage();
@@ -37,14 +39,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('a complete read is fresh, then overdue, and as fresh after a failed one', async () => {
     const scene = await sceneOfToday(stage);
-    await scene.mirror.checkOrigin('https://registry.example', 'app-1');
-    await scene.mirror.setSchedule(600);
+    await scene.mirror.checkOrigin({ ...ORIGIN, scheduleSeconds: 600 });
     await scene.read('warehouse', [credit('c-1')]);
     expect(await stateOf(scene, 'warehouse')).toBe('fresh');
     const old = new Date(Date.now() - 21 * MINUTE).toISOString();
     await scene.db.change("UPDATE resource_states SET as_of = ? WHERE resource = 'warehouse'", old);
     expect(await stateOf(scene, 'warehouse')).toBe('overdue');
-    await scene.mirror.setSchedule(3_600);
+    await scene.mirror.checkOrigin({ ...ORIGIN, scheduleSeconds: 3_600 });
     expect(await stateOf(scene, 'warehouse')).toBe('fresh');
     await fail(scene);
     expect(await stateOf(scene, 'warehouse')).toBe('fresh');
@@ -52,8 +53,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('what is read more seldom than the schedule is overdue by its own interval', async () => {
     const scene = await sceneOfToday(stage);
-    await scene.mirror.checkOrigin('https://registry.example', 'app-1');
-    await scene.mirror.setSchedule(600);
+    await scene.mirror.checkOrigin({ ...ORIGIN, scheduleSeconds: 600 });
     const read = await beginWarehouse(scene);
     await read.writeBatch([credit('c-1')], scene.clock.at);
     await read.finish({ ...TRAFFIC, total: null, everySeconds: 3_600 });
@@ -167,7 +167,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await (await begin()).abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
     const { before } = await begin();
     expect(before).toMatchObject({ attemptedAt: scene.clock.at, dataAsOf, pageSize: 50, isStrange: false });
-    expect((await scene.mirror.lastReads('organization-1')).get('warehouse')).toEqual(before);
+    expect((await scene.mirror.states('organization-1')).get('warehouse')).toEqual(before);
     expect(asked).toEqual([dataAsOf, dataAsOf]);
   });
 

@@ -25,7 +25,7 @@ async function sceneOf(library: Engine['library']) {
   const { mirror, db, clock } = stage;
   const now = Date.now();
   const instant = (before: number) => new Date(now - before).toISOString();
-  await mirror.checkOrigin('https://registry.example', 'app-1');
+  await mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
   let deliveries = 0;
   const begin = async (before: number, trigger: Trigger = 'schedule') => {
     clock.at = now - before;

@@ -135,13 +135,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('a mirror filled from one registry refuses any other', async () => {
     const { mirror } = await stage();
-    await mirror.checkOrigin('https://registry.example', 'app-1');
-    await mirror.checkOrigin('https://registry.example', 'app-1');
+    await mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
+    await mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
     for (const [url, app] of [
       ['https://other.example', 'app-1'],
       ['https://registry.example', 'app-2'],
     ] as const) {
-      await expect(mirror.checkOrigin(url, app)).rejects.toThrow(
+      await expect(mirror.checkOrigin({ baseUrl: url, appId: app })).rejects.toThrow(
         expect.objectContaining({ code: 'foreign_registry' }),
       );
     }
@@ -149,11 +149,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('a registry that has moved is the same one for its own app, and for no other', async () => {
     const { mirror, db } = await stage();
-    await mirror.checkOrigin('http://127.0.0.1:8090', 'app-1');
-    await mirror.moveOrigin('http://127.0.0.1:9999', 'app-2', null);
-    await expect(mirror.checkOrigin('http://127.0.0.1:9999', 'app-2')).rejects.toThrow('filled from');
-    await mirror.moveOrigin('http://127.0.0.1:8091', 'app-1', null);
-    await mirror.checkOrigin('http://127.0.0.1:8091', 'app-1');
+    await mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:8090', appId: 'app-1' });
+    const moved = { baseUrl: 'http://127.0.0.1:9999', appId: 'app-2', mayMove: true };
+    await expect(mirror.checkOrigin(moved)).rejects.toThrow('filled from');
+    await mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:8091', appId: 'app-1', mayMove: true });
+    await mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:8091', appId: 'app-1' });
     expect(await db.rows('SELECT base_url, app_id FROM origin')).toEqual([
       { base_url: 'http://127.0.0.1:8091', app_id: 'app-1' },
     ]);
@@ -197,10 +197,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     }
     const announced = { resource: 'warehouse', oldestUnreadAt: new Date(clock.at).toISOString() };
     const owners = ['organization-1', 'organization-2'];
-    await mirror.keepFreshnessFacts(
-      owners.map(organizationId => ({ ...announced, organizationId })),
-      announced.oldestUnreadAt,
-    );
+    const unread = owners.map(organizationId => ({ ...announced, organizationId }));
+    await mirror.tell({ at: announced.oldestUnreadAt, unread });
     const rowsOf = async (organizationId: string) => {
       const found: string[] = [];
       for (const table of await db.tables()) {

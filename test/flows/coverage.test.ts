@@ -32,7 +32,7 @@ async function startFleet(): Promise<Fleet> {
   const program = await startProgram({ receiveOnly: true });
   const { registry, sandbox, app, inbox, time } = program;
   const context = await contextOf(program, {});
-  await context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
+  await context.mirror.checkOrigin({ baseUrl: context.client.http.baseUrl, appId: context.appId });
   const perform = createPerform(context);
   const listed = new Set<string>();
   const signal = new AbortController().signal;

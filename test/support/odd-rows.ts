@@ -67,7 +67,7 @@ const oddAmount = (index: number): Amount => amountOf(at(AMOUNTS, index));
 /** What the registry might send, in every list, for four organizations, and what became of reading it. */
 export async function fillOddly(stage: Stage): Promise<void> {
   const { mirror, clock } = stage;
-  await mirror.checkOrigin('https://registry.example', 'app-1');
+  await mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
   for (const [index, organizationId] of OWNERS.entries()) {
     clock.at += MINUTE;
     await mirror.writeInstallation({

@@ -42,7 +42,7 @@ export async function startWatched(
   const installed = await startInstalled(options);
   const { program } = installed;
   const context = await contextOf(program, options);
-  await context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
+  await context.mirror.checkOrigin({ baseUrl: context.client.http.baseUrl, appId: context.appId });
   const parts = damage(context);
   const worker = program.worker();
   const self = thisProcess('work', program.time.now());

@@ -8,7 +8,7 @@ const SELF: LivingProcess = { role: 'work', host: 'here', pid: 1, startedAt: 0 }
 test('it looks again and again, goes on after a look that failed, and stops where it is told to', async () => {
   const program = await startProgram({ receiveOnly: true });
   const context = await contextOf(program, {});
-  await context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
+  await context.mirror.checkOrigin({ baseUrl: context.client.http.baseUrl, appId: context.appId });
   const warned: string[] = [];
   const log = {
     info: () => {},
@@ -18,10 +18,10 @@ test('it looks again and again, goes on after a look that failed, and stops wher
   let looks = 0;
   const mirror = {
     ...context.mirror,
-    keepFreshnessFacts: async (...given: Parameters<typeof context.mirror.keepFreshnessFacts>) => {
+    tell: async (...given: Parameters<typeof context.mirror.tell>) => {
       looks += 1;
       if (looks === 1) throw new Error('the disk is full');
-      await context.mirror.keepFreshnessFacts(...given);
+      await context.mirror.tell(...given);
     },
   };
   const facts = createFreshnessFacts({ ...context, mirror, self: SELF, log, everyMs: 1 });

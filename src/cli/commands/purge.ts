@@ -26,7 +26,7 @@ export const PURGE = command({
     const { forgetTexts } = await import('../../inbox/forget.js');
     const { organizationId, name, state } = found;
     const { inbox, mirror, pdfs, erase } = await context.writers();
-    const takeClaim = async () => inbox.takeClaim(await mirror.highestClaim());
+    const takeClaim = async () => inbox.takeClaim((await mirror.known()).highestClaim);
     const { files, installations } = await eraseSealed(
       context,
       'purge',

@@ -3,7 +3,7 @@ import { formatInstant } from '../../resources/columns.js';
 import { MirrorError } from '../errors.js';
 import type { CertificateStore, CertificateWalk } from '../mirror.js';
 import { LEFTOVER_AFTER_MS, type PdfStore } from '../pdf-store.js';
-import { type CertificateAnswer, type MirrorPort } from '../port.js';
+import type { CertificateAnswer, Due, MirrorPort } from '../port.js';
 import { isWhole } from './file-name.js';
 import { Sync } from '../sync.js';
 
@@ -15,29 +15,27 @@ export function createCertificateStore(
   pdfs: PdfStore,
   now: () => number,
 ): CertificateStore {
-  async function makeDue(organizationId: string, which: 'all' | 'ahead'): Promise<void> {
+  async function makeDue(due: Due): Promise<number> {
     const at = now();
-    while ((await port.makeCertificatesDue(organizationId, which, at)) > 0) await pause();
+    let made = 0;
+    for (;;) {
+      const some = await port.makeCertificatesDue(due, at);
+      if (some === 0) return made;
+      made += some;
+      await pause();
+    }
   }
 
   return {
-    enter: async () => {
-      let entered = 0;
-      for (;;) {
-        const slice = await port.enterCertificates(now());
-        if (slice === 0) return entered;
-        entered += slice;
-        await pause();
-      }
-    },
-    makeAllDue: organizationId => makeDue(organizationId, 'all'),
-    makeAheadDue: organizationId => makeDue(organizationId, 'ahead'),
+    enter: () => makeDue('new'),
+    makeAllDue: async organizationId => void (await makeDue({ organizationId, which: 'all' })),
+    makeAheadDue: async organizationId => void (await makeDue({ organizationId, which: 'ahead' })),
     isDue: async organizationId => (await port.dueCertificates(organizationId, now(), 1)).length > 0,
     sweep: async signal => {
-      const since = await port.filledSince();
-      if (since === null) return 0;
+      const { filledAt } = await port.known();
+      if (filledAt === null) return 0;
       let removed = 0;
-      const old = { from: Date.parse(since), to: now() - LEFTOVER_AFTER_MS };
+      const old = { from: filledAt, to: now() - LEFTOVER_AFTER_MS };
       for await (const files of pdfs.list(old)) {
         if (signal.aborted) break;
         removed += await port.removeUnnamedFiles(files.filter(isWhole));

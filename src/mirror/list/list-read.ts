@@ -22,7 +22,7 @@ import { type ListParts, type Origin, type Slice, Staging } from './staging.js';
 const COMPARE_AT_ONCE = 250;
 
 export class ListRead<Item extends { document: string }> implements Read<Item> {
-  readonly before: LastRead | null;
+  readonly before: LastRead;
   readonly #parts: ListParts<Item>;
   readonly #staging: Staging<Item>;
   readonly #pages: HeldPages;
@@ -32,7 +32,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   constructor(parts: ListParts<Item>) {
     const { port, list, sync } = parts;
-    this.before = sync.before.last;
+    this.before = sync.before;
     this.#parts = parts;
     this.#staging = new Staging(parts);
     const trusted = sync.before.rows > 0 && !sync.before.isBroken && parts.request.full !== true;
@@ -151,8 +151,9 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   async #notForgotten(items: readonly Item[]): Promise<readonly Item[]> {
     const { port, entry } = this.#parts;
     const email = entry.columns.find(cell => cell.name === 'email');
-    const forgotten = email === undefined ? null : new Set(await port.forgottenPeople());
-    if (email === undefined || forgotten === null || forgotten.size === 0) return items;
+    if (email === undefined) return items;
+    const { forgotten } = await port.known();
+    if (forgotten.size === 0) return items;
     return items.filter(item => {
       const address = email.of(item);
       return typeof address !== 'string' || !isForgotten(forgotten, address);

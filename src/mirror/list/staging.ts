@@ -136,26 +136,26 @@ export class Staging<Item extends { document: string }> {
   async compare(items: readonly Item[], { observedAt, page, start, likely }: Origin): Promise<void> {
     const keys = items.map(item => this.#keyOf(item));
     const find = await this.#lookUp(items, keys, likely);
-    const standing = new Map<number, Item>();
+    const standing: { item: Item; there: StoredRow }[] = [];
     for (const [index, item] of items.entries()) {
       const key = keys[index] ?? [];
       const name = nameOf(key);
       const there = find(item, name);
-      if (there?.document === item.document) standing.set(there.version, item);
+      if (there?.document === item.document) standing.push({ item, there });
       this.#compareOne({ item, key, name, there, observedAt, page, slot: start + index });
     }
-    if (this.#parts.request.full && standing.size > 0) await this.#mend(standing);
+    if (this.#parts.request.full) this.#mend(standing);
   }
 
   /** Where the document is as it came, each column is what was taken from it, or was changed by hand. */
-  async #mend(standing: ReadonlyMap<number, Item>): Promise<void> {
-    const { port, list, entry } = this.#parts;
-    for (const { version, key, cells } of await port.cells(list, [...standing.keys()])) {
-      const item = standing.get(version);
-      const right = item === undefined ? cells : entry.columns.map(cell => cell.of(item));
-      const wrong = entry.columns.filter((_, index) => textOf(cells[index]) !== textOf(right[index]));
+  #mend(standing: readonly { readonly item: Item; readonly there: StoredRow }[]): void {
+    const { columns } = this.#parts.entry;
+    for (const { item, there } of standing) {
+      const { version, key, cells } = there;
+      const right = columns.map(cell => cell.of(item));
+      const wrong = columns.filter((_, index) => textOf(cells[index]) !== textOf(right[index]));
       if (wrong.length === 0) continue;
-      this.#mends.push({ version, key, cells: right });
+      this.#mends.push({ version, cells: right });
       this.mended += 1;
       if (this.firstMended.length === NAMED_AT_MOST) continue;
       this.firstMended.push(`${key.join(', ')} (${wrong.map(({ name }) => name).join(', ')})`);
@@ -171,13 +171,13 @@ export class Staging<Item extends { document: string }> {
     keys: readonly Key[],
     likely: readonly number[],
   ): Promise<(item: Item, name: string) => StoredRow | undefined> {
-    const { port, list } = this.#parts;
-    const guessed = likely.length === 0 ? [] : await port.find(list, [], likely);
+    const { port, list, request } = this.#parts;
+    const guessed = likely.length === 0 ? [] : await port.find(list, [], likely, request.full);
     const same = new Map(guessed.map(row => [row.document, row]));
     const others = keys.filter(
       (key, index) => !same.has(items[index]?.document ?? '') && this.#mayBeThere(key),
     );
-    const found = others.length === 0 ? [] : await port.find(list, others, []);
+    const found = others.length === 0 ? [] : await port.find(list, others, [], request.full);
     const there = new Map(found.map(row => [nameOf(row.key), row]));
     return (item, name) => same.get(item.document) ?? there.get(name);
   }

@@ -100,22 +100,24 @@ const MOVE_MARK = statement<{ last: number }>(
 export function createCertificates(
   { look, transact }: Database,
   files: CertificateFiles,
-): Pick<MirrorPort, 'enterCertificates' | 'makeCertificatesDue' | 'dueCertificates' | 'writeCertificates'> {
+): Pick<MirrorPort, 'makeCertificatesDue' | 'dueCertificates' | 'writeCertificates'> {
   const versions = createVersions(CERTIFICATES);
+
+  async function enterSome(batch: Batch, at: string): Promise<number> {
+    const [, [behind]] = await batch(HOLD_MARK, BEHIND);
+    const { count, last } = behind ?? { count: 0, last: null };
+    if (last !== null) await batch(numbers(count), ENTER({ count, last, at }), MOVE_MARK({ last }));
+    return count;
+  }
+
   return {
-    enterCertificates: now =>
+    makeCertificatesDue: (due, now) =>
       transact(async batch => {
-        const [, [behind]] = await batch(HOLD_MARK, BEHIND);
-        const { count, last } = behind ?? { count: 0, last: null };
-        if (last === null) return 0;
-        await batch(numbers(count), ENTER({ count, last, at: formatInstant(now) }), MOVE_MARK({ last }));
-        return count;
+        const at = formatInstant(now);
+        if (due === 'new') return await enterSome(batch, at);
+        const { organizationId, which } = due;
+        return (await batch(MAKE_DUE({ organizationId, at, isAll: Number(which === 'all') })))[0].length;
       }),
-    makeCertificatesDue: async (organizationId, which, now) => {
-      const asked = MAKE_DUE({ organizationId, at: formatInstant(now), isAll: Number(which === 'all') });
-      const [made] = await transact(batch => batch(asked));
-      return made.length;
-    },
     dueCertificates: async (organizationId, at, limit) =>
       (await look(DUE({ organizationId, at: formatInstant(at), limit })))[0],
     writeCertificates: (sync, answers) =>

@@ -1,4 +1,5 @@
 import type { FreshnessFact, KnownResource, MirrorPort } from '../../mirror/port.js';
+import { formatInstant } from '../../resources/columns.js';
 import type { Database } from '../database.js';
 import type { Table } from '../dialect.js';
 import { fixed, statement } from '../statement.js';
@@ -68,6 +69,7 @@ const KEEP_FACTS = statement<{ facts: Table }>(
      ON CONFLICT (organization_id, resource) DO UPDATE SET oldest_unread_at = excluded.oldest_unread_at
      WHERE a.oldest_unread_at <> excluded.oldest_unread_at`,
 );
+const NOTE_LISTED = statement<{ listedAt: string }>('UPDATE mirror.origin SET listed_at = @listedAt');
 const SEE = statement<{ at: string }>('UPDATE mirror.origin SET worker_seen_at = @at');
 
 function factsOf(facts: readonly FreshnessFact[]): Table {
@@ -79,10 +81,11 @@ function factsOf(facts: readonly FreshnessFact[]): Table {
   return { columns: FACTS, rows };
 }
 
-type Facts = 'expect' | 'keepFindings' | 'freshnessFacts' | 'knownResources' | 'keepFreshnessFacts';
-
 /** What a worker tells those who see the mirror alone. */
-export function createFacts({ look, transact }: Database): Pick<MirrorPort, Facts> {
+export function createFacts({
+  look,
+  transact,
+}: Database): Pick<MirrorPort, 'freshnessFacts' | 'knownResources' | 'tell'> {
   return {
     freshnessFacts: async () => {
       const [rows] = await look(SEEN);
@@ -94,20 +97,22 @@ export function createFacts({ look, transact }: Database): Pick<MirrorPort, Fact
       const found = await look(...ids.map(id => RESOURCES_OF({ id })));
       return new Map(ids.map((id, index) => [id, found[index] ?? []]));
     },
-    /** Under the lock of all who remove what waits. */
-    keepFreshnessFacts: async (found, at) => {
-      const facts = factsOf(found);
+    /** What waits is told under the lock of all who remove it. */
+    tell: async ({ at, named, unread, findings, listedAt }) => {
+      const names = named && JSON.stringify(named.map(({ id, organizationId }) => [id, organizationId]));
+      const counts = findings && JSON.stringify(findings.map(({ finding, rows }) => [finding, rows]));
+      const facts = unread && factsOf(unread);
       await transact(batch =>
-        batch(HOLD_COUNTER, FORGET_FACTS({ facts }), KEEP_FACTS({ facts }), SEE({ at })),
+        batch(
+          names !== undefined && facts !== undefined ? ANSWERED({ named: names, at }) : null,
+          names === undefined ? null : EXPECT({ named: names, at }),
+          ...(facts === undefined
+            ? []
+            : [HOLD_COUNTER, FORGET_FACTS({ facts }), KEEP_FACTS({ facts }), SEE({ at })]),
+          ...(counts === undefined ? [] : [FORGET_FINDINGS({ counts }), KEEP_FINDINGS({ counts, at })]),
+          listedAt === undefined ? null : NOTE_LISTED({ listedAt: formatInstant(listedAt) }),
+        ),
       );
-    },
-    expect: async (installations, at, areAll) => {
-      const named = JSON.stringify(installations.map(({ id, organizationId }) => [id, organizationId]));
-      await transact(batch => batch(areAll ? ANSWERED({ named, at }) : null, EXPECT({ named, at })));
-    },
-    keepFindings: async (findings, at) => {
-      const counts = JSON.stringify(findings.map(({ finding, rows }) => [finding, rows]));
-      await transact(batch => batch(FORGET_FINDINGS({ counts }), KEEP_FINDINGS({ counts, at })));
     },
   };
 }

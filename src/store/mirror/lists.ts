@@ -1,4 +1,5 @@
 import { following } from '../../mirror/dates.js';
+import { MirrorError } from '../../mirror/errors.js';
 import { isForgotten } from '../../mirror/people.js';
 import type { Changes, Counts, Insert, MirrorPort, OpenSync } from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
@@ -6,10 +7,10 @@ import { formatInstant } from '../../resources/columns.js';
 import { isListResource, type ListResource, LISTS } from '../../resources/lists.js';
 import type { Database } from '../database.js';
 import type { Table, Value } from '../dialect.js';
-import { type Asked, statement } from '../statement.js';
+import { type Asked, type Batch, statement } from '../statement.js';
 import { dropPages, putPages } from './pages.js';
 import { FORGOTTEN } from './people.js';
-import { enter, type Entered, guard, leave, leaveEnded, named } from './syncs.js';
+import { enter, type Entered, guard, leave, leaveEnded, leaveFailed, named } from './syncs.js';
 import { forEachList } from './rows.js';
 import { type Closing, createVersions, listOf } from './versions.js';
 
@@ -70,7 +71,7 @@ export function createCommit({ transact }: Database): MirrorPort['commit'] {
     const { resource, organizationId, full } = sync.request;
     const list = isListResource(resource) ? writesOf(resource) : null;
     const wanted = list?.wanted(changes) ?? 0;
-    const done = await transact(async batch => {
+    const write = async (batch: Batch) => {
       const [, seen, installations, states, , ids, last, standing, ended, certificates, forgotten] =
         await batch(
           ...guard(sync, wanted),
@@ -88,8 +89,15 @@ export function createCommit({ transact }: Database): MirrorPort['commit'] {
         isCountedAnew ? (list?.recount({ organizationId, resource }) ?? null) : null,
       );
       return { ...left.done, versions };
-    });
-    return { ...done, ms: performance.now() - from };
+    };
+    try {
+      return { ...(await transact(write)), ms: performance.now() - from };
+    } catch (error) {
+      if (error instanceof MirrorError && ending?.isInterrupted === true) {
+        await transact(batch => batch(leaveFailed(sync, ending)));
+      }
+      throw error;
+    }
   };
 }
 

@@ -2,26 +2,15 @@ import type { KnownInstallation, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Resource } from '../../resources/lists.js';
 import type { Database } from '../database.js';
-import {
-  LAST_READ,
-  type LastReadRow,
-  lastReadOf,
-  OPENING,
-  type OpeningRow,
-  openingOf,
-} from '../resource-state.js';
+import { OPENING, type OpeningRow, openingOf } from '../resource-state.js';
 import { fixed, statement } from '../statement.js';
 
 const INSTALLATIONS = `SELECT id, organization_id AS "organizationId", state, permissions FROM mirror.installations`;
 
 const INSTALLATION = statement<{ id: string }, KnownInstallation>(`${INSTALLATIONS} WHERE id = @id`);
 const ALL_INSTALLATIONS = fixed<KnownInstallation>(`${INSTALLATIONS} ORDER BY id`);
-const HIGHEST = fixed<{ claim: number | null }>('SELECT max(claim) AS claim FROM mirror.fences');
-const LAST_READS = statement<{ organizationId: string }, LastReadRow & { readonly resource: Resource }>(
-  `SELECT resource, ${LAST_READ} FROM mirror.resource_states WHERE organization_id = @organizationId`,
-);
-const BEGIN = statement<{ organizationId: string; resource: string }, OpeningRow>(
-  `SELECT ${OPENING} FROM mirror.resource_states WHERE organization_id = @organizationId AND resource = @resource`,
+const STATES = statement<{ organizationId: string }, OpeningRow & { readonly resource: Resource }>(
+  `SELECT ${OPENING} FROM mirror.resource_states WHERE organization_id = @organizationId`,
 );
 const DUE_PROJECTS = statement<{ organizationId: string; before: string; at: string }, { id: string }>(
   `SELECT r.project_id AS id FROM mirror.project_references AS r
@@ -33,20 +22,13 @@ const DUE_PROJECTS = statement<{ organizationId: string; before: string; at: str
 /** What whoever reads the registry must know of the mirror beforehand. Nothing here writes. */
 export function createLooks({
   look,
-}: Database): Pick<
-  MirrorPort,
-  'findInstallation' | 'listInstallations' | 'highestClaim' | 'lastReads' | 'begin' | 'dueProjects'
-> {
+}: Database): Pick<MirrorPort, 'installations' | 'states' | 'dueProjects'> {
   return {
-    findInstallation: async id => (await look(INSTALLATION({ id })))[0][0] ?? null,
-    listInstallations: async () => (await look(ALL_INSTALLATIONS))[0],
-    highestClaim: async () => (await look(HIGHEST))[0][0]?.claim ?? 0,
-    lastReads: async organizationId => {
-      const [rows] = await look(LAST_READS({ organizationId }));
-      return new Map(rows.map(row => [row.resource, lastReadOf(row)] as const));
+    installations: async id => (await look(id === undefined ? ALL_INSTALLATIONS : INSTALLATION({ id })))[0],
+    states: async organizationId => {
+      const [rows] = await look(STATES({ organizationId }));
+      return new Map(rows.map(row => [row.resource, openingOf(row)] as const));
     },
-    begin: async ({ organizationId, resource }) =>
-      openingOf((await look(BEGIN({ organizationId, resource })))[0][0]),
     dueProjects: async (organizationId, checkedBefore, at) => {
       const before = formatInstant(checkedBefore);
       const [rows] = await look(DUE_PROJECTS({ organizationId, before, at: formatInstant(at) }));

@@ -9,14 +9,13 @@ import { createPeople } from './people.js';
 import { createProjects } from './projects.js';
 import { createRemoval } from './removal.js';
 import { createRows } from './rows.js';
-import { createCloseSync } from './syncs.js';
 import { createLooks } from './looks.js';
 import { createMarks } from './marks.js';
 import { createOrigin } from './origin.js';
 import { createPruneSyncs } from './prune-syncs.js';
 
 /** The mirror on whatever does its statements. */
-export function createMirrorStore(database: Database, files: CertificateFiles): Omit<MirrorPort, 'close'> {
+export function createMirrorStore(database: Database, files: CertificateFiles): MirrorPort {
   return {
     ...createOrigin(database),
     ...createLooks(database),
@@ -26,7 +25,6 @@ export function createMirrorStore(database: Database, files: CertificateFiles): 
     pages: createPages(database),
     ...createRows(database),
     commit: createCommit(database),
-    closeSync: createCloseSync(database),
     ...createPeople(database),
     ...createProjects(database),
     ...createCertificates(database, files),

@@ -3,7 +3,9 @@ import type { MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
 import type { Database } from '../database.js';
+import { milliseconds } from '../resource-state.js';
 import { fixed, statement } from '../statement.js';
+import { FORGOTTEN } from './people.js';
 
 type Origin = Pick<Tables['origin'], 'base_url' | 'app_id' | 'created_at' | 'listed_at' | 'schedule_seconds'>;
 
@@ -14,6 +16,7 @@ const FILL = statement<{ baseUrl: string; appId: string; at: string }>(
 const ORIGIN = fixed<Origin>(
   'SELECT base_url, app_id, created_at, listed_at, schedule_seconds FROM mirror.origin',
 );
+const HIGHEST = fixed<{ claim: number | null }>('SELECT max(claim) AS claim FROM mirror.fences');
 const MOVE = statement<{ baseUrl: string; appId: string; simulatedUntil: string | null }>(
   `UPDATE mirror.origin SET base_url = @baseUrl, simulated_until = coalesce(@simulatedUntil, simulated_until)
    WHERE app_id = @appId`,
@@ -21,40 +24,45 @@ const MOVE = statement<{ baseUrl: string; appId: string; simulatedUntil: string 
 const SET_SCHEDULE = statement<{ seconds: number }>(
   'UPDATE mirror.origin SET schedule_seconds = @seconds WHERE schedule_seconds <> @seconds',
 );
-const NOTE_LISTED = statement<{ at: string }>('UPDATE mirror.origin SET listed_at = @at');
 
 /** One mirror, one registry: the first caller's address and app are remembered, any other is refused. */
-export function createOrigin({
-  look,
-  transact,
-}: Database): Pick<
-  MirrorPort,
-  'checkOrigin' | 'moveOrigin' | 'setSchedule' | 'lastListed' | 'noteListed' | 'filledSince'
-> {
-  const known = async (): Promise<Origin | undefined> => (await look(ORIGIN))[0][0];
+export function createOrigin({ look, transact }: Database): Pick<MirrorPort, 'checkOrigin' | 'known'> {
   return {
-    checkOrigin: async (baseUrl, appId, at) => {
-      const [, [stored]] = await transact(batch =>
-        batch(FILL({ baseUrl, appId, at: formatInstant(at) }), ORIGIN),
-      );
-      if (stored?.base_url === baseUrl && stored.app_id === appId) return;
-      throw new MirrorError(
-        'foreign_registry',
-        `this mirror was filled from ${stored?.base_url} by app ${stored?.app_id}, ` +
-          `the settings name ${baseUrl} and app ${appId}: use another DATA_DIR or database, or the old settings`,
-      );
+    checkOrigin: ({ baseUrl, appId, scheduleSeconds: seconds, mayMove = false, simulatedTo }, at) =>
+      transact(async batch => {
+        const [, , , [stored]] = await batch(
+          FILL({ baseUrl, appId, at: formatInstant(at) }),
+          mayMove
+            ? MOVE({
+                baseUrl,
+                appId,
+                simulatedUntil: simulatedTo === undefined ? null : formatInstant(simulatedTo),
+              })
+            : null,
+          seconds === undefined ? null : SET_SCHEDULE({ seconds }),
+          ORIGIN,
+        );
+        if (stored?.base_url === baseUrl && stored.app_id === appId) return;
+        throw new MirrorError(
+          'foreign_registry',
+          `this mirror was filled from ${stored?.base_url} by app ${stored?.app_id}, ` +
+            `the settings name ${baseUrl} and app ${appId}: use another DATA_DIR or database, or the old settings`,
+        );
+      }),
+    known: async () => {
+      const [[origin], [highest], forgotten] = await look(ORIGIN, HIGHEST, FORGOTTEN);
+      const {
+        listed_at: listed = null,
+        created_at: created = null,
+        schedule_seconds: seconds = 0,
+      } = origin ?? {};
+      return {
+        filledAt: milliseconds(created),
+        listedAt: milliseconds(listed),
+        listGoodForMs: seconds * 1000,
+        highestClaim: highest?.claim ?? 0,
+        forgotten: new Set(forgotten.map(({ hash }) => hash)),
+      };
     },
-    moveOrigin: async (baseUrl, appId, simulatedTo) => {
-      const simulatedUntil = simulatedTo === null ? null : formatInstant(simulatedTo);
-      await transact(batch => batch(MOVE({ baseUrl, appId, simulatedUntil })));
-    },
-    /** Readers need the time between two scheduled reads to say what is overdue. */
-    setSchedule: async seconds => void (await transact(batch => batch(SET_SCHEDULE({ seconds })))),
-    lastListed: async () => {
-      const { listed_at: at = null, schedule_seconds: seconds = 0 } = (await known()) ?? {};
-      return { at: at === null ? null : Date.parse(at), goodForMs: seconds * 1000 };
-    },
-    noteListed: async at => void (await transact(batch => batch(NOTE_LISTED({ at: formatInstant(at) })))),
-    filledSince: async () => (await known())?.created_at ?? null,
   };
 }

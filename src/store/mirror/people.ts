@@ -52,9 +52,8 @@ const BLANK = statement<{ organizationId: string; resource: string }>(
    WHERE organization_id = @organizationId AND resource = @resource`,
 );
 
-export function createPeople({ look, transact }: Database): Pick<MirrorPort, 'forget' | 'forgottenPeople'> {
+export function createPeople({ transact }: Database): Pick<MirrorPort, 'forget'> {
   return {
-    forgottenPeople: async () => (await look(FORGOTTEN))[0].map(({ hash }) => hash),
     forget: (email, at) => {
       const address = normalAddress(email);
       return transact(async batch => {

@@ -77,7 +77,7 @@ function bothOf(organizationId: string, claim: number) {
 export function createRemoval(
   { look, transact }: Database,
   files: CertificateFiles,
-): Pick<MirrorPort, 'beginPurge' | 'purgeRows' | 'endPurge' | 'removeMembers' | 'removeUnnamedFiles'> {
+): Pick<MirrorPort, 'beginPurge' | 'removeRows' | 'endPurge' | 'removeUnnamedFiles'> {
   /** Under the lock of all who make a row name a file: so no row ever names one that is gone. */
   async function removeUnnamed(batch: Batch, names: readonly string[]): Promise<number> {
     const [found] = await batch(NAMED({ files: { columns: NAMES, rows: names.map(file => [file]) } }));
@@ -104,14 +104,17 @@ export function createRemoval(
       const [own] = await look(OWN_RETIREMENTS({ organizationId }));
       return { last, retirementIds: own.map(({ id }) => id) };
     },
-    purgeRows: (organizationId, last, which) =>
+    removeRows: these =>
       transact(async batch => {
-        for (const remove of OLDER[which]) {
-          const [removed] = await batch(remove({ organizationId, last }));
+        await batch(ERASING);
+        const ofMembers = these === 'members';
+        for (const remove of ofMembers ? REMOVE_MEMBERS : OLDER[these.which].map(older => older(these))) {
+          const [removed] = await batch(remove);
           if (removed.length > 0) return removed.length;
         }
-        const [syncs] = await batch(which === 'certificates' ? null : REMOVE_SYNCS({ organizationId }));
-        return syncs.length;
+        if (ofMembers) await batch(HOLD_COUNTER, ...OF_MEMBERS);
+        if (ofMembers || these.which === 'certificates') return 0;
+        return (await batch(REMOVE_SYNCS(these)))[0].length;
       }),
     endPurge: (organizationId, last, claim) =>
       transact(async batch => {
@@ -131,16 +134,6 @@ export function createRemoval(
           named.map(({ file }) => file),
         );
         return { files: removed, installations: came.map(({ id }) => id) };
-      }),
-    removeMembers: () =>
-      transact(async batch => {
-        await batch(ERASING);
-        for (const remove of REMOVE_MEMBERS) {
-          const [removed] = await batch(remove);
-          if (removed.length > 0) return removed.length;
-        }
-        await batch(HOLD_COUNTER, ...OF_MEMBERS);
-        return 0;
       }),
     removeUnnamedFiles: names =>
       transact(async batch => {

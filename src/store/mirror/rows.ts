@@ -9,11 +9,12 @@ import { kindsOf, listOf } from './versions.js';
 type Row = Readonly<Record<string, Value>> & { readonly version: number };
 
 /** Looks for the current rows of lists, many in one statement. */
-export function createRows({ look }: Database): Pick<MirrorPort, 'find' | 'cells' | 'after'> {
+export function createRows({ look }: Database): Pick<MirrorPort, 'find' | 'after'> {
   const looksOf = forEachList(createLooks);
   return {
-    find: async ({ organizationId, resource }, keys, versions) => {
-      const { keyOf, among, find } = looksOf(resource);
+    find: async ({ organizationId, resource }, keys, versions, withCells = false) => {
+      const { keyOf, own, finding } = looksOf(resource);
+      const { among, find } = finding[withCells ? 'whole' : 'plain'];
       const [some, others] = await look(
         versions.length === 0 ? null : among({ versions: listOf(versions) }),
         keys.length === 0 ? null : find({ organizationId, keys: keyRows(resource, keys) }),
@@ -22,16 +23,7 @@ export function createRows({ look }: Database): Pick<MirrorPort, 'find' | 'cells
         version: row.version,
         document: String(row['document']),
         key: keyOf(row),
-      }));
-    },
-    cells: async ({ resource }, versions) => {
-      const { keyOf, cells } = looksOf(resource);
-      const [rows] = await look(cells({ versions: listOf(versions) }));
-      const own = LISTS[resource].columns.map(({ name }) => name);
-      return rows.map(row => ({
-        version: row.version,
-        key: keyOf(row),
-        cells: own.map(name => row[name] ?? null),
+        cells: withCells ? own.map(name => row[name] ?? null) : [],
       }));
     },
     after: async ({ organizationId, resource }, key, limit) => {
@@ -57,35 +49,32 @@ function createLooks(resource: ListResource) {
   const names = key.map(part => part.name);
   const tuple = names.join(', ');
   const kinds = kindsOf(name, names);
-  const own = kindsOf(
-    name,
-    columns.map(column => column.name),
+  const own = columns.map(column => column.name);
+  const plain = ['version', 'document', ...names];
+  /** Numbers that may be beyond 2^53 as texts: they are compared, and written as they came. */
+  const cells = Object.entries(kindsOf(name, own)).map(([column, kind]) =>
+    kind === 'large' ? `CAST(${column} AS text) AS ${column}` : column,
   );
-  const whole = ['version', 'document', ...names].join(', ');
   const place = ['version', ...names].join(', ');
   const order = [scope, ...names].join(', ');
-  const later = names.length === 0 ? '' : `AND (${tuple}) > (${names.map((_, n) => `@key_${n}`).join(', ')})`;
-  return {
-    keyOf: (row: Row): Key => names.map(part => String(row[part])),
+  const finding = (shown: readonly string[]) => ({
     find: statement<{ organizationId: string; keys: Table }, Row>(({ rows }) => {
       const wanted = names.map(part => `g.${part}`).join(', ');
       const ofKeys =
         names.length === 0 ? '' : `AND (${tuple}) IN (SELECT ${wanted} FROM ${rows('@keys', 'g', kinds)})`;
-      return `SELECT ${whole} FROM ${table} WHERE ${scope} = @organizationId ${ofKeys}`;
+      return `SELECT ${shown.join(', ')} FROM ${table} WHERE ${scope} = @organizationId ${ofKeys}`;
     }),
     /** Those of the versions that are still current. */
     among: statement<{ versions: Table }, Row>(
       ({ rows }) =>
-        `SELECT ${whole} FROM ${table} WHERE version IN (SELECT g.version FROM ${rows('@versions', 'g', { version: 'int' })})`,
+        `SELECT ${shown.join(', ')} FROM ${table} WHERE version IN (SELECT g.version FROM ${rows('@versions', 'g', { version: 'int' })})`,
     ),
-    /** Numbers that may be beyond 2^53 as texts: they are compared, and written as they came. */
-    cells: statement<{ versions: Table }, Row>(({ rows }) => {
-      const cells = Object.entries(own).map(([column, kind]) =>
-        kind === 'large' ? `CAST(${column} AS text) AS ${column}` : column,
-      );
-      return `SELECT ${[place, ...cells].join(', ')} FROM ${table}
-        WHERE version IN (SELECT g.version FROM ${rows('@versions', 'g', { version: 'int' })}) ORDER BY version`;
-    }),
+  });
+  const later = names.length === 0 ? '' : `AND (${tuple}) > (${names.map((_, n) => `@key_${n}`).join(', ')})`;
+  return {
+    keyOf: (row: Row): Key => names.map(part => String(row[part])),
+    own,
+    finding: { plain: finding(plain), whole: finding([...plain, ...cells]) },
     first: statement<{ organizationId: string; limit: number }, Row>(
       `SELECT ${place} FROM ${table} WHERE ${scope} = @organizationId ORDER BY ${order} LIMIT @limit`,
     ),

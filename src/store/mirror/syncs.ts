@@ -1,10 +1,9 @@
 import { Dates } from '../../mirror/dates.js';
 import { MirrorError } from '../../mirror/errors.js';
-import type { Committed, Counts, Ending, MirrorPort, OpenSync } from '../../mirror/port.js';
+import type { Committed, Counts, Ending, OpenSync } from '../../mirror/port.js';
 import { mayKeep } from '../../mirror/people.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
-import type { Database } from '../database.js';
 import { causeColumns, type EndingColumns, endingColumns } from '../resource-state.js';
 import { type Asked, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
@@ -218,17 +217,9 @@ export function named(ending: Ending | null) {
 }
 
 /** The row of a sync that may not write any more. */
-export function createCloseSync({ transact }: Database): MirrorPort['closeSync'] {
-  return async ({ id, counts }, ending) => {
-    if (id === null) return;
-    const row = {
-      ...endOf(id, ending),
-      state: 'failed' as const,
-      drift: 0,
-      ...countColumns(counts, NOTHING),
-    };
-    await transact(batch => batch(END_SYNC(row)));
-  };
+export function leaveFailed({ id, counts }: OpenSync, ending: Ending) {
+  if (id === null) return null;
+  return END_SYNC({ ...endOf(id, ending), state: 'failed', drift: 0, ...countColumns(counts, NOTHING) });
 }
 
 function written({ request }: OpenSync, done: Counts, dates: Dates) {

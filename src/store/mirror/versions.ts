@@ -92,18 +92,13 @@ export function createVersions(entry: Entry) {
             remove({ versions: listOf(closings.map(({ version }) => version)) }),
           ],
     /** Gives current versions other columns than they have, and nothing where they have these. */
-    mend: (mends: readonly Mend[]) => {
+    mend: (mends: readonly { readonly version: number; readonly cells: readonly Value[] }[]) => {
       const rows = mends.map(({ version, cells: own }) => [version, ...own]);
       return mend({ mends: { columns: mended, rows } });
     },
     /** Of each the version, the values of its key and columns, since when it is so, the sync, and the document. */
     enter,
   };
-}
-
-interface Mend {
-  readonly version: number;
-  readonly cells: readonly Value[];
 }
 
 export function listOf(versions: readonly number[]): Table {

@@ -26,7 +26,7 @@ export async function openWork(files: AllFiles, { now, failed }: WorkOptions): P
     const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly: true });
     open.push(mirrorDb);
     const thread = { file: mirrorFile, reader: mirrorDb, busyTimeoutMs: BUSY_MS, certificates, failed };
-    const mirror = await startMirrorThread(thread);
+    const { mirror, close } = await startMirrorThread(thread);
     const logs = [watchLog('inbox', inboxDb), watchLog('mirror', mirrorDb)];
     return {
       inbox: createInboxPort(inboxDb, now),
@@ -35,7 +35,7 @@ export async function openWork(files: AllFiles, { now, failed }: WorkOptions): P
       reader: readerOf(mirrorDb),
       logs: at => logs.map(look => look(at)),
       close: async () => {
-        await mirror.close();
+        await close();
         closeAll();
       },
     };

@@ -37,7 +37,7 @@ function wantsCertificates(trigger: string): boolean {
 
 /** Where nothing is due a walk costs no call, and says that all certificates are there. */
 async function isNew({ mirror }: Context, organizationId: string): Promise<boolean> {
-  const last = await mirror.lastReads(organizationId);
+  const last = await mirror.states(organizationId);
   return (last.get('certificates')?.dataAsOf ?? null) === null;
 }
 

@@ -17,12 +17,12 @@ export function createGate(context: Context, atWork: CausedJob, installationId: 
   /** What the list of this round has just said of it need not be asked for: where it has changed since, reads are refused. */
   async function isListed(): Promise<boolean> {
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
-    const { at, goodForMs } = await mirror.lastListed();
-    return at !== null && at <= now() && now() - at < goodForMs;
+    const { listedAt: at, listGoodForMs } = await mirror.known();
+    return at !== null && at <= now() && now() - at < listGoodForMs;
   }
 
   async function enter(): Promise<Opened | null> {
-    const known = await mirror.findInstallation(installationId);
+    const [known] = await mirror.installations(installationId);
     const organizationId = known?.organizationId ?? null;
     if (known?.state !== 'active' || organizationId === null || !(await isListed())) return look(false);
     state = known.state;
@@ -33,8 +33,13 @@ export function createGate(context: Context, atWork: CausedJob, installationId: 
 
   async function look(prove: boolean): Promise<Opened | null> {
     const startedAt = now();
-    const known = await mirror.findInstallation(installationId);
-    const access = await readAccess(client, installationId, { appId, known, prove, signal });
+    const [known] = await mirror.installations(installationId);
+    const access = await readAccess(client, installationId, {
+      appId,
+      known: known ?? null,
+      prove,
+      signal,
+    });
     state = access.state;
     changed ||= known?.state !== access.state;
     const { claim, trigger } = job;

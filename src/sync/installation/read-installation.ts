@@ -57,7 +57,7 @@ async function prepare(context: Context, atWork: CausedJob, gate: Gate, opened: 
     mirrorMembers: context.mirrorMembers,
   };
   const whatIsKnown = async () => {
-    const last = await mirror.lastReads(organizationId);
+    const last = await mirror.states(organizationId);
     return {
       last,
       reaccepted: await findReaccepted(inbox, installation.id, last),
@@ -109,7 +109,7 @@ async function noteAbsent(
   { task }: Step,
   { absent, answered, failures }: Observed,
 ): Promise<void> {
-  const last = absent.size === 0 ? null : await mirror.lastReads(task.organizationId);
+  const last = absent.size === 0 ? null : await mirror.states(task.organizationId);
   for (const [resource, error] of absent) {
     const isKnown = last?.get(resource)?.declined === 'not_offered';
     if (answered || isKnown) await mirror.mark('not_offered', task, [resource], now());
@@ -152,15 +152,15 @@ async function isRefusal(
   if (endsJob(error)) throw error;
   const code = codeOf(error);
   if (code === 'forbidden') return true;
-  if (code === 'other_form' && isStrange(step.noted.before.get(resource) ?? null)) {
+  if (code === 'other_form' && isStrange(step.noted.before.get(resource))) {
     await step.mirror.mark('not_offered', step.task, [resource], step.now());
   } else (code === 'not_found' ? absent : failures).set(resource, error);
   return false;
 }
 
 /** Whether the resource was never read as a whole, or came in another form the last time too. */
-function isStrange(before: LastRead | null): boolean {
-  return before === null || before.dataAsOf === null || before.isStrange;
+function isStrange(before: LastRead | undefined): boolean {
+  return before === undefined || before.dataAsOf === null || before.isStrange;
 }
 
 function stepOf(

@@ -27,7 +27,7 @@ export interface Step {
 /** What is seen of reads on the way. */
 export interface Noted {
   /** How the mirror knew each resource before its latest read. */
-  readonly before: Map<string, LastRead | null>;
+  readonly before: Map<string, LastRead>;
   /** Each time that a list was read. */
   readonly ended: (end: ReadEnd) => void;
   /** When a reservation that is outstanding ends, by the registry's clock. */

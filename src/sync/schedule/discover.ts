@@ -15,7 +15,7 @@ export function discoverJob(trigger: string): NewJob {
  */
 export async function discover({ client, inbox, mirror, now }: Context, atWork: JobAtWork): Promise<string> {
   const startedAt = now();
-  const known = new Map((await mirror.listInstallations()).map(each => [each.id, each]));
+  const known = new Map((await mirror.installations()).map(each => [each.id, each]));
   let found = 0;
   let isAllSaid = true;
   for await (const page of client.app.listInstallations({ signal: atWork.signal })) {
@@ -24,12 +24,12 @@ export async function discover({ client, inbox, mirror, now }: Context, atWork: 
     isAllSaid &&= page.items.every(({ permissions }) => permissions !== null);
     for (const { id } of page.items) known.delete(id);
     await inbox.enqueue([...jobsOf(unknown, 'schedule'), ...jobsOf(changed, 'worker')]);
-    await mirror.expect(unknown, formatInstant(now()), false);
+    await mirror.tell({ at: formatInstant(now()), named: unknown });
     found += unknown.length;
     await atWork.turn();
   }
   await inbox.enqueue(jobsOf([...known.values()].filter(isLive), 'worker'));
-  if (isAllSaid) await mirror.noteListed(startedAt);
+  if (isAllSaid) await mirror.tell({ at: formatInstant(now()), listedAt: startedAt });
   return found === 0 ? 'nothing new' : `found ${found}`;
 }
 

@@ -23,7 +23,7 @@ export async function writeFreshnessFacts(
   { inbox, mirror, mirrorMembers }: Parts,
   at: number,
 ): Promise<void> {
-  await mirror.expect(await inbox.toLookAt(), formatInstant(at), true);
+  const named = await inbox.toLookAt();
   const until = formatInstant(at - TOLD_AFTER_MS);
   const { workerSeenAt, oldestRead, announced } = await mirror.freshnessFacts();
   const seen = seenUntil(workerSeenAt, at);
@@ -44,7 +44,7 @@ export async function writeFreshnessFacts(
     for (const { installationId, receivedAt } of slice) found.push(...open.take(installationId, receivedAt));
     await pause();
   }
-  await mirror.keepFreshnessFacts(found, formatInstant(at));
+  await mirror.tell({ at: formatInstant(at), named, unread: found });
 }
 
 /** Between two of them others may go on. */

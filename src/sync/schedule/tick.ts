@@ -17,7 +17,7 @@ export async function tick(context: Context, atWork: JobAtWork): Promise<string>
   const { inbox, mirror, now, retentionDays } = context;
   const intervalMs = Number(atWork.job.payload['intervalMs'] ?? 0);
   await list(context, atWork);
-  const installations = await mirror.listInstallations();
+  const installations = await mirror.installations();
   const jobs = installations
     .filter(({ state }) => state !== 'uninstalled')
     .map(({ id, organizationId }) => ({

@@ -75,19 +75,18 @@ test('each operation of a read takes so many round trips, whatever it writes', a
   const look = { state: 'active', claim: 1, trigger: 'schedule', resources: ['warehouse'] } as const;
   const when = { startedAt: clock.at, arrivedAt: clock.at, endedAt: clock.at };
   const operations = {
-    begin: [1, () => port.begin(sync.request)],
+    states: [1, () => port.states('organization-1')],
     pages: [1, () => port.pages(LIST, 0, 64)],
     find: [2, () => port.find(LIST, [['r-1'], ['r-2']], versions.slice(0, 2))],
     after: [1, () => port.after(LIST, ['r-1'], 10)],
     commit: [3, () => port.commit({ ...sync, id: syncId, isOpen: true }, rest, ENDING)],
-    closeSync: [2, () => port.closeSync({ ...sync, id: syncId }, ENDING)],
     raiseFence: [2, () => port.raiseFence(TASK, clock.at)],
     mark: [2, () => port.mark('refused', TASK, ['members', 'inventory'], clock.at)],
     writeInstallation: [
       6,
       () => port.writeInstallation('new', fieldsOf(installation('new')), { ...look, ...when }),
     ],
-    enterCertificates: [3, () => port.enterCertificates(clock.at)],
+    makeCertificatesDue: [3, () => port.makeCertificatesDue('new', clock.at)],
   } as const;
   for (const [name, [expected, operation]] of Object.entries(operations)) {
     const before = trips;

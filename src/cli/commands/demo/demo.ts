@@ -53,9 +53,9 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     const writers = await own.engine.openWriters(clock.now);
     try {
       const mirror = createMirror(writers.mirror, clock.now);
-      const { href } = new URL(sandbox.url);
-      if (known === null) await mirror.checkOrigin(href, appId);
-      await mirror.moveOrigin(href, appId, known === null ? io.now() : null);
+      const baseUrl = new URL(sandbox.url).href;
+      const past = known === null ? { simulatedTo: io.now() } : {};
+      await mirror.checkOrigin({ baseUrl, appId, mayMove: true, ...past });
     } finally {
       await writers.close();
     }

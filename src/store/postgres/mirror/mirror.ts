@@ -6,5 +6,5 @@ import { CERTIFICATE_FILES } from './certificates.js';
 
 /** The mirror in a PostgreSQL that has been migrated. */
 export function createMirrorPort(postgres: Postgres): MirrorPort {
-  return { ...createMirrorStore(databaseIn(postgres), CERTIFICATE_FILES), close: postgres.close };
+  return createMirrorStore(databaseIn(postgres), CERTIFICATE_FILES);
 }

@@ -1,10 +1,11 @@
 import type { MirrorPort } from '../../../mirror/port.js';
 import { builtBeside } from '../../../package.js';
 import { type Fault, startThread, type ThreadOptions } from '../../../thread.js';
+import { createMirrorStore } from '../../mirror/mirror.js';
+import { createCertificateFiles } from '../certificates/folder.js';
 import { createWorks, databaseOf, inParts, type Works } from '../database.js';
 import type { Sqlite } from '../open.js';
 import { createTurns } from '../turns.js';
-import { portOn } from './mirror.js';
 
 /** What the thread is started with. */
 export interface MirrorThreadData {
@@ -21,6 +22,11 @@ export interface MirrorThreadOptions extends MirrorThreadData, Pick<ThreadOption
   readonly entry?: URL;
 }
 
+export interface MirrorThread {
+  readonly mirror: MirrorPort;
+  readonly close: () => Promise<void>;
+}
+
 type Given = { readonly [Each in keyof Works]: Parameters<Works[Each]> };
 type Answers = { readonly [Each in keyof Works]: ReturnType<Works[Each]> };
 
@@ -31,7 +37,7 @@ const ENTRY = builtBeside(import.meta.url, './mirror-thread.js');
  * lock, stops the worker from reading the registry. Writes are done in the order in which they were asked for; what only
  * looks sees every write that was answered.
  */
-export async function startMirrorThread(options: MirrorThreadOptions): Promise<MirrorPort> {
+export async function startMirrorThread(options: MirrorThreadOptions): Promise<MirrorThread> {
   const { file, busyTimeoutMs, certificates, reader, failed, entry = ENTRY } = options;
   const workerData: MirrorThreadData = { file, busyTimeoutMs };
   const what = 'the thread that writes the mirror';
@@ -43,7 +49,7 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     { send: async (...given) => here.send(...given) },
     createTurns(),
   );
-  return { ...portOn(database, certificates), close };
+  return { mirror: createMirrorStore(database, createCertificateFiles(certificates)), close };
 }
 
 /** As it was thrown in the thread, and where: who catches it goes by its code. */

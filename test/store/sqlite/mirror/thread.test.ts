@@ -14,7 +14,7 @@ import { installation, retirements, temporaryMirror, TRAFFIC } from '../../../su
 
 async function start(reader: Sqlite, failures: Error[] = [], entry?: URL): Promise<MirrorPort> {
   const file = reader.name;
-  const port = await startMirrorThread({
+  const { mirror, close } = await startMirrorThread({
     file,
     reader,
     busyTimeoutMs: 5_000,
@@ -22,8 +22,8 @@ async function start(reader: Sqlite, failures: Error[] = [], entry?: URL): Promi
     failed: error => failures.push(error),
     ...(entry && { entry }),
   });
-  onTestFinished(() => port.close());
-  return port;
+  onTestFinished(close);
+  return mirror;
 }
 
 const LOOK = {
@@ -59,6 +59,8 @@ test('a list that is read is written by the thread as by anybody', async () => {
   ]);
 });
 
+const TOLD = { at: new Date(NOON).toISOString(), findings: [] };
+
 test('what is refused in the thread is refused with its code here, and the next operation is done', async () => {
   const db = temporaryMirror();
   const port = await start(db);
@@ -70,9 +72,9 @@ test('what is refused in the thread is refused with its code here, and the next 
     name: 'MirrorError',
     code: 'fenced',
   });
-  expect(await port.highestClaim()).toBe(2);
+  expect(await port.known()).toMatchObject({ highestClaim: 2 });
   db.exec('DROP TABLE fences');
-  await expect(port.highestClaim()).rejects.toMatchObject({ code: 'SQLITE_ERROR' });
+  await expect(port.known()).rejects.toMatchObject({ code: 'SQLITE_ERROR' });
 });
 
 test('T17 a lock that somebody else holds does not stop this thread', async () => {
@@ -80,7 +82,7 @@ test('T17 a lock that somebody else holds does not stop this thread', async () =
   const port = await start(db);
   db.exec('BEGIN IMMEDIATE');
   let isDone = false;
-  const asked = port.setSchedule(60).then(() => {
+  const asked = port.tell(TOLD).then(() => {
     isDone = true;
     return true;
   });
@@ -107,7 +109,7 @@ test('T61 where the thread ends by itself, what waits is refused and so is what 
   writeFileSync(entry, dying);
   const failures: Error[] = [];
   const port = await start(temporaryMirror(), failures, pathToFileURL(entry));
-  await expect(port.setSchedule(60)).rejects.toThrow('the thread that writes the mirror ended with 3');
-  await expect(port.setSchedule(60)).rejects.toThrow('has ended');
+  await expect(port.tell(TOLD)).rejects.toThrow('the thread that writes the mirror ended with 3');
+  await expect(port.tell(TOLD)).rejects.toThrow('has ended');
   expect(failures.map(({ message }) => message)).toEqual(['the thread that writes the mirror ended with 3']);
 });
