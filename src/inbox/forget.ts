@@ -27,7 +27,8 @@ export async function forgetTexts(
       .map(({ id }) => id);
     if (ids.length > 0) deliveries += await inbox.emptyTexts(ids);
     texts += ids.length;
-    last = batch.at(-1)?.id ?? last;
-    if (batch.length < BATCH) return { texts, deliveries };
+    const next = batch[BATCH - 1];
+    if (next === undefined) return { texts, deliveries };
+    last = next.id;
   }
 }

@@ -70,7 +70,7 @@ function explainMissing(labels: readonly string[]): PrivateKeyError {
 }
 
 function notRsa(type: string | undefined): PrivateKeyError {
-  return new PrivateKeyError('not_rsa', `a key of type ${type ?? 'unknown'}`);
+  return new PrivateKeyError('not_rsa', `a key of type ${type}`);
 }
 
 function parseKey(block: string): KeyObject {

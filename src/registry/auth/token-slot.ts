@@ -91,6 +91,6 @@ function isAlive(held: Kept<string>, nowMs: number): boolean {
 }
 
 function fingerprint(permissions: Permissions): string {
-  const grants = Object.entries(permissions).map(([name, level]) => [name, level.toUpperCase()]);
-  return JSON.stringify(grants.sort(([a = ''], [b = '']) => (a < b ? -1 : 1)));
+  const grants = Object.entries(permissions).map(([name, level]) => `${name}:${level.toUpperCase()}`);
+  return JSON.stringify(grants.sort());
 }

@@ -35,12 +35,13 @@ describe('T42 the clock', () => {
 
   for (const skew of [-HOUR, HOUR]) {
     it(`is corrected once and reported once when it is ${skew} ms off`, () => {
-      const { local, clock, corrections, observe } = clockThatIs(skew);
+      const { local, clock, corrections, refusals, observe } = clockThatIs(skew);
       for (let second = 0; second < 100; second += 1) {
         observe(real + second * 1000 - (second % 7) * 1000);
         local.now += 1000;
       }
       expect(corrections).toEqual([-skew]);
+      expect(refusals).toEqual([]);
       expect(clock.now()).toBe(real + 100_000);
       expect(clock.offsetMs()).toBe(-skew);
     });
@@ -109,6 +110,13 @@ describe('T42 the clock', () => {
       return corrections.length;
     };
     expect(dated(module.createClock)).toBeGreaterThan(dated(createClock));
+  });
+
+  it('needs nobody to tell', () => {
+    const clock = createClock({ now: () => real });
+    clock.observe({ status: 401, registryMs: real + HOUR, localMs: real });
+    clock.observe({ status: 401, registryMs: real + 48 * HOUR, localMs: real });
+    expect(clock.offsetMs()).toBe(HOUR);
   });
 
   it('ignores what is no time', () => {

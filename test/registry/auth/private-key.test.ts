@@ -55,6 +55,7 @@ describe('a wrong key is refused with its own reason', () => {
       '-----BEGIN X509 CRL----- -----BEGIN TRUSTED CERTIFICATE-----',
       'certificate',
     ],
+    ['a list of revoked certificates', '-----BEGIN X509 CRL-----\nMIIB\n-----END X509 CRL-----\n', 'not_pem'],
     ['a public key after a certificate', `-----BEGIN CERTIFICATE-----\n${publicPem}`, 'public_key'],
     [
       'an encrypted PKCS#8 key',
