@@ -10,14 +10,14 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   'src/evidence': 750,
   /** 250 are the stylesheet; the parts of a designed console carry the rest. */
-  'src/console': 3870,
+  'src/console': 3960,
   /** Of these 350 fulfil the port of evidence on both engines. */
   'src/store': 8840,
   'src/inbox': 550,
   'src/mirror': 2380,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
   /** 140 draw the stock by day and what was retired by month, and name what may be chosen. */
-  'src/query': 4400,
+  'src/query': 4450,
   'src/registry': 4250,
   'src/resources': 500,
   'src/sandbox': 5450,

@@ -71,6 +71,8 @@ export function createConsole(options: ConsoleOptions): Express {
           contradicted,
           params,
           charts,
+          origin: `${request.protocol}://${request.headers.host ?? ''}`,
+          isDemo: demoActions !== null,
         };
         const shown = await page.show(ask);
         if (shown === null) return false;

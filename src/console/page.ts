@@ -13,6 +13,9 @@ export interface Ask {
   readonly at: string | null;
   /** Whether a page may offer to do something. */
   readonly canAct: boolean;
+  /** As a browser calls us, and whether the registry is made up. */
+  readonly origin: string;
+  readonly isDemo: boolean;
   /** Where the registry is to send its webhooks; null where that is not known. */
   readonly webhookUrl: string | null;
   readonly inspect: Pdfs['inspect'];

@@ -1,4 +1,5 @@
 import type { Reader } from '../store/contract/reader.js';
+import { byName, stoodAt } from './by-name.js';
 
 export interface Named {
   readonly id: string;
@@ -85,4 +86,21 @@ function parse(document: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** What an organization is called, or was at an instant; null where nobody knows. */
+export async function readNameOf(reader: Reader, id: string, at: string | null): Promise<string | null> {
+  const found = await byName(reader)
+    .selectFrom(at === null ? 'organizations' : 'organizations_history')
+    .select('full_name')
+    .where('id', '=', id)
+    .where(eb => (at === null ? eb.and([]) : stoodAt(at)))
+    .executeTakeFirst();
+  const name = found?.['full_name'];
+  return typeof name === 'string' ? name : null;
+}
+
+/** The address of the registry that the mirror was filled from; null before the first worker. */
+export async function readRegistry({ db }: Reader): Promise<string | null> {
+  return (await db.selectFrom('origin').select('base_url').executeTakeFirst())?.base_url ?? null;
 }

@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { parseSpan } from '../../dist/src/text/instant.js';
+import { readCharts } from '../../dist/src/query/charts.js';
 import { PAGES } from '../../dist/src/console/pages/pages.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { openDatabase } from '../../dist/src/store/sqlite/open.js';
@@ -194,6 +195,9 @@ async function statementsOf({ db, ...reader }, path, pattern) {
     webhookUrl: null,
     inspect: async () => null,
     contradicted: () => [],
+    charts: readCharts,
+    origin: 'http://console',
+    isDemo: false,
   };
   const params = { id: decodeURIComponent(pathname.split('/')[2] ?? '') };
   const shown = await page.show({ ...about, params, reader: watched });

@@ -88,7 +88,7 @@ test('a developer: a webhook came, and its strip says what it changed; a lost on
   await expect.poll(() => page.locator('#moved').innerText(), PATIENCE).toContain('A visitor of the demo');
   await page.goto(`${demo.origin}/deliveries`);
   await page.locator('tbody a').first().click();
-  await expect.poll(() => page.locator('.strip').innerText(), PATIENCE).toContain('changed');
+  await expect.poll(() => page.locator('.timeline').innerText(), PATIENCE).toContain('changed');
 
   const retired = 'SELECT count(*) FROM retirements';
   const before = Number(await demo.tables.value(retired));

@@ -5,7 +5,7 @@ import { retirement } from '../support/mirror.js';
 
 const AT = '2026-05-04T12:00:00.';
 
-test('the life of a webhook is a strip: posted, stored, its job, what was read and changed, each a link', async () => {
+test('the life of a webhook is a timeline: received, stored, its job, what was read and changed, each a link', async () => {
   const { tables, page, scene } = await consoleStage();
   await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state,
     attempts, run_at, created_at, started_at, finished_at, claim, only_duplicates_asked) VALUES (5, 'installation', 'organization-1', 'installation-1', 'data',
@@ -17,12 +17,31 @@ test('the life of a webhook is a strip: posted, stored, its job, what was read a
     `UPDATE syncs SET job_id = 5, started_at = '${AT}020Z', finished_at = '${AT}200Z' WHERE resource = 'retirements'`,
   );
   const shown = await page('/deliveries/7');
-  const strip = wordsOf(/<ol class="strip">([^]*?)<\/ol>/.exec(shown)?.[1] ?? '');
-  expect(strip).toMatch(
-    /^posted 12:00:00\.000stored, 202job 5 after 12 ms done.*retirements in 180 ms, 2 rows changed/,
+  const timeline = wordsOf(/<ol class="timeline">([^]*?)<\/ol>/.exec(shown)?.[1] ?? '');
+  expect(timeline).toMatch(
+    /^Received 4 May 2026, 12:00:00\.000 UTC .* Verified and stored stored, 202; .* Worked on job 5 after 12 ms done Read 1 list retirements in 180 ms, 2 rows changed 2 rows changed$/,
   );
   expect(shown).toMatch(/<a href="\/syncs\?id=\d+">retirements<\/a>/);
   expect(shown).toContain('<a href="/jobs/5">job 5</a>');
+});
+
+test('a timeline says of what was not read that nobody knows whether it changed', async () => {
+  const { tables, page, scene } = await consoleStage();
+  await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state,
+    attempts, run_at, created_at, started_at, finished_at, claim, only_duplicates_asked) VALUES (5, 'installation', 'organization-1', 'installation-1', 'data',
+    'k', 'delivery', '{}', 'done', 1, '${AT}000Z', '${AT}000Z', '${AT}012Z', '${AT}900Z', 1, 0)`);
+  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, signed_text_id, verdict, secret_index, duplicates, job_id)
+    VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 5)`);
+  await scene.read('retirements', []);
+  await tables.change(
+    `UPDATE syncs SET job_id = 5, state = 'failed', error = 'The registry answered 503.' WHERE resource = 'retirements'`,
+  );
+  const shown = await page('/deliveries/7');
+  const words = wordsOf(shown);
+  expect(words).toMatch(/1 of 1 list not read retirements .*failed \(503\)/);
+  expect(words).toContain('No change is known What was not read may have changed.');
+  expect(words).not.toContain('Nothing changed');
+  expect(shown).toContain('<li class="bad"><strong>1 of 1 list not read');
 });
 
 test('the list of deliveries says whose each is and what became of it, of the job that it was merged into', async () => {

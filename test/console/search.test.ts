@@ -18,7 +18,7 @@ async function stage() {
 test.each([
   ['3f0c', '/retirements/3f0c5d0e-8a51'],
   ['3f0c5d0e-8a51', '/retirements/3f0c5d0e-8a51'],
-  ['exPost-2', '/warehouse?credit_id=exPost-2-0xabc'],
+  ['exPost-2', '/warehouse/exPost-2-0xabc'],
   ['installation-1', '/installations?id=installation-1'],
   ['NOR-7', '/retirements/91ab'],
   ['PFEL & c', '/retirements/91ab'],

@@ -6,7 +6,7 @@ import { html, type Html } from './html.js';
 const LEADS: Readonly<Record<string, string>> = {
   organization_id: '/organizations/',
   installation_id: '/installations?id=',
-  project_id: '/projects?id=',
+  project_id: '/projects/',
   retirement_id: '/retirements/',
   newest_delivery_id: '/deliveries/',
   job_id: '/jobs/',

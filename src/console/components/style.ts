@@ -199,6 +199,7 @@ svg .middle { text-anchor: middle; }
 svg rect, svg circle { fill: var(--tint); }
 svg polyline { fill: none; stroke: var(--tint); stroke-width: 2; }
 svg line { stroke: var(--line); }
+object a { display: block; padding: var(--s5); text-align: center; }
 object { display: block; width: 100%; height: 30rem; border: 1px solid var(--line); border-radius: var(--radius); }
 .only-paper { display: none; }
 
@@ -215,8 +216,7 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   form.asof { margin: 0; flex-wrap: wrap; }
 }
 @media (max-width: 40rem) {
-  .facts { grid-template-columns: minmax(0, 1fr); gap: 0; }
-  .facts dd { margin-bottom: var(--s2); }
+  .facts { grid-template-columns: 7rem minmax(0, 1fr); gap: .2rem var(--s3); }
   .cards thead { display: none; }
   .cards, .cards caption, .cards tbody, .cards tr, .cards td { display: block; }
   .cards tr { padding: var(--s2) 0; border-top: 1px solid var(--line); }
@@ -228,7 +228,7 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
 @media print {
   :root { color-scheme: light; }
   header, footer, .under, .skip, form, object, .links, .ago, .no-paper, details:not([open]) { display: none !important; }
-  .only-paper { display: block; }
+  .only-paper { display: grid; }
   body { background: none; color: #000; font-size: 10pt; }
   main { padding: 0; gap: var(--s3); }
   .columns, .two { grid-template-columns: minmax(0, 1fr); }

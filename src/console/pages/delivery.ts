@@ -6,6 +6,7 @@ import { button } from '../actions/button.js';
 import { type FollowUp, readFollowUp } from '../../query/inbox/follow-up.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { asSent, facts } from '../components/facts.js';
+import { head } from '../components/head.js';
 import { html } from '../components/html.js';
 import { badge, shown } from '../components/words.js';
 import { life } from './life.js';
@@ -33,12 +34,18 @@ async function read({ reader, params }: Ask): Promise<Detail | null> {
 }
 
 function show({ delivery, signedData, followUp }: Detail, { now, canAct }: Ask): Shown {
-  const body = html`<h1 id="sentence" data-live>Delivery ${shown(delivery['id'])}: ${shown(delivery['event'])} ${badge(String(delivery['verdict']))}</h1>
-<section id="life" data-live>${life(delivery, followUp)}${facts(delivery, { now }, ['signed_text_sha256', 'signed_text_id'])}</section>
-${delivery['installation_id'] !== null && button(canAct, `/deliveries/${String(delivery['id'])}/replay`, 'Do again what it asked for')}
-${signedData === null ? html`<p>Its text is no longer kept.</p>` : asSent('The signed text', decoded(signedData))}`;
-  return { title: `Delivery ${String(delivery['id'])}`, body };
+  const { id, event, organization_name: owner, verdict, end, installation_id: installation } = delivery;
+  const title = `${String(event ?? 'Delivery')}${owner === null ? '' : ` of ${String(owner)}`}`;
+  const body = html`${head(['/deliveries', 'Deliveries'], title, html`${badge(String(verdict))} Delivery ${shown(id)}${end !== null && html`: ${shown(end)}`}`)}
+<div class="columns"><section id="life" class="card" data-live>${life(delivery, followUp, now)}
+${installation !== null && button(canAct, `/deliveries/${String(id)}/replay`, 'Read now')}</section>
+<div class="stack"><section class="card"><details open><summary>Technical</summary>${facts(delivery, { now }, WITHOUT)}</details></section>
+<section class="card">${signedData === null ? html`<p>Its text is no longer kept.</p>` : asSent('The signed text', decoded(signedData))}</section></div></div>`;
+  return { title: `Delivery ${String(id)}`, body };
 }
+
+/** What the timeline says. */
+const WITHOUT = ['signed_text_sha256', 'signed_text_id', 'end', 'verdict', 'reason', 'outcome'];
 
 /** What was signed is base64 of a text; where it is none, it is shown as it came. */
 function decoded(signedData: string): string {

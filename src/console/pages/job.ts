@@ -4,6 +4,7 @@ import { readNumbered } from '../../query/lists/read.js';
 import { button } from '../actions/button.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { facts } from '../components/facts.js';
+import { head } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
 import { badge, shown } from '../components/words.js';
 
@@ -18,8 +19,8 @@ async function read({ reader, params }: Ask): Promise<Row | null> {
 
 function show(job: Row, { now, canAct }: Ask): Shown {
   const id = String(job['id']);
-  const body = html`<h1 id="sentence" data-live>Job ${id}: ${shown(job['kind'])} ${badge(String(job['state']))}</h1>
-<section id="facts" data-live>${facts(job, { now })}${acts(job, canAct)}</section>`;
+  const body = html`${head(['/jobs', 'Jobs'], html`Job ${id}: ${shown(job['kind'])}`, badge(String(job['state'])))}
+<section id="facts" class="card" data-live>${facts(job, { now })}${acts(job, canAct)}</section>`;
   return { title: `Job ${id}`, body };
 }
 

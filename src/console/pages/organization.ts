@@ -1,4 +1,5 @@
 import { countAt, readKnownAt, readLastReadBefore } from '../../query/history/as-of.js';
+import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import { sentenceOf } from '../../query/freshness.js';
 import { type OrganizationStatus, readOrganization } from '../../query/reads/status.js';
 import { ownerOf } from '../../resources/entry.js';
@@ -8,11 +9,16 @@ import { ALL_LISTS } from '../../query/lists/lists.js';
 import { button } from '../actions/button.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { withAt } from '../components/as-of.js';
+import { activity, groupsOf } from '../components/changes.js';
+import { head } from '../components/head.js';
 import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
 import { counted } from '../../text/counted.js';
 import { ago, badge } from '../components/words.js';
+
+const CHANGES = 200;
+const GROUPS = 10;
 
 interface Stood {
   readonly resource: string;
@@ -57,20 +63,22 @@ function show(answer: Known, ask: Ask): Shown {
       filters['organization_id']?.column === 'organization_id' && (at === null || past !== null),
   );
   const href = (path: string) => withAt(`/${path}?organization_id=${encodeURIComponent(organizationId)}`, at);
-  const head = html`<h1 id="sentence" data-live>${called} ${at === null && badge(state)}</h1>
-<ul class="under">${lists.map(({ name: list, title }) => html`<li><a href="${href(list)}">${title}</a></li>`)}${at === null && html`<li><a href="${href('changes')}">Changes</a></li>`}</ul>`;
+  const top = html`${head([withAt('/organizations', at), 'Organizations'], called, at === null && badge(state))}
+<ul class="links no-paper">${lists.map(({ name: list, title }) => html`<li><a href="${href(list)}">${title}</a></li>`)}${at === null && html`<li><a href="${href('changes')}">Changes</a></li>`}</ul>`;
   if (at !== null) {
     return {
       title: called,
-      body: head,
+      body: top,
       later: async () => known(await readStood(ask, organizationId, at)),
     };
   }
-  const body = html`${head}
+  const body = html`${top}
 <section id="resources" data-live>${resources(answer, now)}</section>
-${certificates(answer)}
-${button(canAct, '/read-now', 'Read it now', { organization_id: organizationId })}`;
-  return { title: called, body };
+<section class="links">${certificates(answer)} ${button(canAct, '/read-now', 'Read it now', { organization_id: organizationId })}</section>`;
+  const asked = { ...ALL_CHANGES, organizationId };
+  const later = async () =>
+    html`<section id="moved" data-live>${activity('Its last changes', groupsOf(await readNewest(ask.reader, asked, null, CHANGES)).slice(0, GROUPS), now)}</section>`;
+  return { title: called, body, later };
 }
 
 function resources({ resources: all }: OrganizationStatus, now: number): Html {
@@ -103,7 +111,7 @@ function known(stood: readonly Stood[]): Html {
 }
 
 function certificates({ certificates: counts }: OrganizationStatus): Html {
-  return html`<section id="certificates" data-live><h2>Certificates</h2><p>${Object.entries(counts)
+  return html`<span id="certificates" data-live>${Object.entries(counts)
     .map(([of, count]) => `${counted(count, 'certificate')} ${of}`)
-    .join(', ')}</p></section>`;
+    .join(', ')}</span>`;
 }

@@ -10,6 +10,7 @@ import { NOW } from './now.js';
 import { ORGANIZATION } from './organization.js';
 import { RETIREMENT } from './retirement.js';
 import { SEARCH } from './search.js';
+import { THINGS } from './thing.js';
 
 /** Every page there is. */
 export const PAGES: readonly Page[] = [
@@ -17,6 +18,7 @@ export const PAGES: readonly Page[] = [
   ...CHANGES,
   ...ALL_LISTS.flatMap(list => [listPage(list), ...rowsFiles(list)]),
   ORGANIZATION,
+  ...THINGS,
   RETIREMENT,
   DELIVERY,
   JOB,

@@ -118,6 +118,7 @@ function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks'
 
 const CREDITS: Mirrored = {
   isIndexed: true,
+  leads: true,
   filters: { project: byPart('project', 'project_name'), vintage: byText('vintage'), type: byText('type') },
 };
 const { reservations: RESERVATIONS, warehouse, inventory, retirements } = ENTRY_OF;
@@ -239,6 +240,7 @@ export const MIRRORED: readonly List[] = [
     },
   }),
   mirrored('projects', 'project', 'The projects that issued the credits', ENTRY_OF.projects, {
+    leads: true,
     filters: { type: byText('type') },
   }),
   mirrored(

@@ -1,0 +1,87 @@
+import { readAvailable } from '../../query/available.js';
+import { readHistory } from '../../query/lists/find.js';
+import type { List } from '../../query/lists/list.js';
+import { MIRRORED } from '../../query/lists/lists.js';
+import { readNameOf } from '../../query/names.js';
+import type { Row } from '../../store/contract/tables.js';
+import { typeName } from '../../text/tonnes.js';
+import { withThousands } from '../../text/thousands.js';
+import { textIn } from '../components/cell.js';
+import { asSent, facts } from '../components/facts.js';
+import { head } from '../components/head.js';
+import { html, type Html, type Part } from '../components/html.js';
+import { versions } from '../components/versions.js';
+import { badge } from '../components/words.js';
+import type { Ask, Page } from '../page.js';
+import { matrix } from './matrix.js';
+
+const OWN = ['projects', 'warehouse', 'inventory'];
+const WITHOUT = [
+  'version',
+  'document',
+  'sync_id',
+  'amount',
+  'amount_micro',
+  'valid_to',
+  'closed_version',
+  'closed_by',
+  'fault',
+];
+
+/** Pages of what has no page of its own kind: what is known of it, and every version of it. */
+export const THINGS: readonly Page[] = MIRRORED.filter(({ name }) => OWN.includes(name)).map(thing);
+
+function thing(list: List): Page {
+  return {
+    path: `/${list.name}/:id`,
+    isDated: false,
+    show: async ask => {
+      const { id = '' } = ask.params;
+      const history = list.entry === null ? [] : await readHistory(ask.reader, list.entry, id);
+      const rows = newestOf(history);
+      const [first] = rows;
+      if (first === undefined) return null;
+      const title = titleOf(list, first);
+      const body = html`${head([`/${list.name}`, list.title], title, rows.map(isGone).every(Boolean) && badge('The registry does not show it any more.', 'bad'))}
+${list.name === 'projects' && (await stock(id, ask))}
+${await Promise.all(rows.map(async row => await one(list, row, history, ask)))}`;
+      return { title: `${list.one} ${id}`, body };
+    },
+  };
+}
+
+/** A credit may stand in several organizations: of each the newest version. */
+function newestOf(history: readonly Row[]): Row[] {
+  return [...new Map(history.map(row => [keyOf(row), row])).values()];
+}
+
+function keyOf(row: Row): string {
+  return JSON.stringify([row['organization_id'] ?? null, row['inventory_id'] ?? null]);
+}
+
+function isGone(row: Row): boolean {
+  return row['valid_to'] !== null;
+}
+
+function titleOf({ name }: List, row: Row): string {
+  if (name === 'projects') return textIn(row, 'full_name') ?? String(row['id']);
+  const project = textIn(row, 'project_name') ?? textIn(row, 'project_id') ?? 'an unnamed project';
+  return `${withThousands(textIn(row, 'amount_exact') ?? 'An unknown amount of')} t ${typeName(textIn(row, 'type'))} of ${project} ${textIn(row, 'vintage') ?? ''}`;
+}
+
+async function stock(project: string, { reader }: Ask): Promise<Html> {
+  const asked = { organizationId: null, maxAgeSeconds: null, isToAddUp: true, only: { project } };
+  const { rows } = await readAvailable(reader, asked);
+  const links = ['warehouse', 'inventory', 'retirements'].map(
+    name => html`<a href="/${name}?project_id=${encodeURIComponent(project)}">Its ${name}</a>`,
+  );
+  return html`<section>${rows.length > 0 ? matrix(rows, true) : html`<p class="card">Nothing of it is available now.</p>`}<p class="links">${links}</p></section>`;
+}
+
+async function one(list: List, row: Row, history: readonly Row[], { reader, now }: Ask): Promise<Part> {
+  const owner = textIn(row, 'organization_id');
+  const own = history.filter(each => keyOf(each) === keyOf(row));
+  return html`<div class="columns"><section class="card"><h2>${owner === null ? 'What is known of it' : ((await readNameOf(reader, owner, null)) ?? owner)}</h2>${facts(row, { now }, WITHOUT)}
+${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}</section>
+<section class="card"><h2>${list.name === 'projects' ? 'Its history' : 'Its movements'}, newest first</h2>${versions(own, now)}</section></div>`;
+}
