@@ -1,4 +1,5 @@
 import { shortName } from './clean.js';
+import { withThousands } from './thousands.js';
 
 type Cells = Readonly<Record<string, unknown>>;
 
@@ -43,10 +44,10 @@ function parseCells(json: string | null): Cells | null {
   return cells;
 }
 
-/** One line that a person reads, without its day. */
-export function lineOf(change: Change): string {
-  const who = change.organization_name === null ? '' : `${shortName(change.organization_name)} `;
-  return `${change.observed_at.slice(11, 16)} ${who}${wordsOf(change)}${causeOf(change)}`;
+/** Above all that one sync found, without its day. */
+export function headOf(change: Change): string {
+  const who = change.organization_name === null ? '' : ` ${shortName(change.organization_name)}`;
+  return `${change.observed_at.slice(11, 16)}${who}${causeOf(change)}`;
 }
 
 export function wordsOf(change: Change): string {
@@ -139,7 +140,7 @@ function creditName(cells: Cells): string {
 
 function amountOf(cells: Cells): string {
   const amount = text(cells['amount_exact']);
-  return amount === null ? 'an unusable amount' : `${amount} t`;
+  return amount === null ? 'an unusable amount' : `${withThousands(amount)} t`;
 }
 
 function text(value: unknown): string | null {

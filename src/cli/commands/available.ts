@@ -86,7 +86,10 @@ async function writeForPeople(
       age: stretch(Number(row['age_seconds'])),
       freshness: standings.get(row['organization_id']) ?? null,
     }));
-    await context.rows(columns, shown, { keep: ['project_name', 'amount'], tonnes: ['amount'] });
+    await context.rows(columns, shown, {
+      keep: ['project_name', 'amount', 'organization_name', 'credit_id'],
+      tonnes: ['amount'],
+    });
     const holders = new Set(rows.map(row => row['organization_id'])).size;
     const of = `${withThousands(holders)} of ${ofKnown(known)}`;
     await context.print('', `Available now, in ${of}: ${describeTotal(total)}.`);

@@ -60,7 +60,11 @@ async function writeForPeople(
   { sums, notBalanced, balanced }: Awaited<ReturnType<typeof readBalance>>,
 ): Promise<void> {
   const listed = sums.filter(line => line.rows > 0 || line.balanced !== true);
-  const shape = { keep: ['identity', 'what', 'balanced'], tonnes: TONNES, none: '' };
+  const shape = {
+    keep: ['organization_name', 'what', 'found', 'difference', 'balanced'],
+    tonnes: TONNES,
+    none: '',
+  };
   if (listed.length > 0)
     await rows([...Object.keys(SHOWN), 'balanced'], listed.toSorted(byIdentity).map(toRow), shape);
   await print('');

@@ -16,6 +16,8 @@ import { choice, date, flag, limit, ORGANIZATION, type Taken, text as valued } f
 import { readNumber } from '../words.js';
 
 const MOST = 100;
+/** What a person looks for in a list, beside what its rows are called. */
+const LOOKED_FOR = ['amount_exact', 'end', 'error', 'freshness'];
 
 /** `list`: the filters of a list are its options, and so is an instant where it has a past. */
 export function listCommand(list: List): Command {
@@ -90,7 +92,7 @@ export async function printList(context: Context, list: List, { given, at, most 
   const states = at === null ? await readStates(reader, list.resource, organizationId) : null;
   const isStated = states !== null && !(context.format === 'table' && states.areAllFresh);
   const columns = isStated ? [...asked.list.columns, 'freshness'] : asked.list.columns;
-  const keep = [...columns.slice(0, 1), list.named, 'freshness'];
+  const keep = [...columns.slice(0, 1), list.named, ...LOOKED_FOR];
   const shape = { keep, tonnes: ['amount_exact'], none };
   const shown = await context.rows(columns, states === null ? rows : withFreshness(rows, states), shape);
   if (shown === most) context.say(`Shown: ${shown}. There may be more: --limit 0 shows all.`);

@@ -31,6 +31,13 @@ export function paintState(column: string, text: string): string {
   return colour === undefined || colour === null ? text : styled(colour, text);
 }
 
+const OF_CHANGES = { added: 'green', changed: 'yellow', removed: 'red' } as const;
+
+/** What came in green, what went in red. */
+export function paintChange(change: keyof typeof OF_CHANGES, text: string): string {
+  return styled(OF_CHANGES[change], text);
+}
+
 function styled(colour: Colour, text: string): string {
   return styleText(colour, text, { validateStream: false });
 }

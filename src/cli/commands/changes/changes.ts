@@ -7,13 +7,14 @@ import {
   readOpenings,
   readRestated,
 } from '../../../query/history/changes.js';
-import { lineOf, parseChange } from '../../../text/change.js';
+import { headOf, parseChange, wordsOf } from '../../../text/change.js';
 import { Sums } from '../../../text/change-sums.js';
 import { cleanLine } from '../../clean.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { usageFault } from '../../exit.js';
-import { emit } from '../../io.js';
+import { colours, emit } from '../../io.js';
+import { bold, paintChange } from '../../output/colour.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
 import { jsonText } from '../../output/output.js';
 import { choice, count, date, flag, ORGANIZATION, year } from '../../taken.js';
@@ -61,7 +62,8 @@ export const CHANGES = command({
     sayPeriod(context, asked);
     if (follow) return await followChanges(context, asked, after ?? null);
     const rows = restated === undefined ? readChanges(reader, asked) : readRestated(reader, asked, restated);
-    if (context.format === 'table') return await write(context, linesOf(rows, await readOpenings(reader)));
+    if (context.format === 'table')
+      return await write(context, linesOf(context.io, rows, await readOpenings(reader)));
     if (context.format !== 'json') return await context.rows(CHANGE_COLUMNS, rows, { none: NONE });
     await write(context, jsonOf(rows, context));
   },
@@ -95,19 +97,25 @@ async function* jsonOf(rows: AsyncIterable<ChangeRow>, { say }: Context): AsyncG
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-/** Under the day on which they were observed, in UTC; the sums at the end. */
+const SIGNS = { added: '+', changed: '~', removed: '-' } as const;
+
+/** Under the day on which they were observed, in UTC, and the sync that found them; the sums at the end. */
 async function* linesOf(
+  io: Context['io'],
   rows: AsyncIterable<ChangeRow>,
   openings: ReadonlyMap<string, string>,
 ): AsyncGenerator<string> {
   const sums = new Sums(openings);
-  let shown = '';
+  let [shownDay, shownHead] = ['', ''];
   for await (const row of rows) {
     const change = parseChange(row);
-    const day = change.observed_at.slice(0, 10);
-    if (day !== shown) yield `${day} UTC\n`;
-    shown = day;
-    yield `${cleanLine(lineOf(change))}\n`;
+    const day = `${change.observed_at.slice(0, 10)} UTC`;
+    if (day !== shownDay) yield `${colours(io) ? bold(day) : day}\n`;
+    const head = cleanLine(headOf(change));
+    if (head !== shownHead || day !== shownDay) yield `${head}\n`;
+    [shownDay, shownHead] = [day, head];
+    const sign = SIGNS[change.change];
+    yield `  ${colours(io) ? paintChange(change.change, sign) : sign} ${cleanLine(wordsOf(change))}\n`;
     sums.add(change);
   }
   for (const line of sums.lines()) yield `${cleanLine(line)}\n`;
