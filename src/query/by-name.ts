@@ -80,6 +80,8 @@ export function lowered(text: string): string {
 export function fits(eb: ExpressionBuilder<Record<string, Row>, string>, condition: Condition) {
   const { column } = condition;
   if ('is' in condition) return eb(column, '=', condition.is);
+  if ('among' in condition)
+    return condition.among.length === 0 ? eb.lit(false) : eb(column, 'in', condition.among);
   if ('above' in condition) return eb(column, '>', eb.lit(condition.above));
   if ('from' in condition) {
     return eb.and([eb(column, '>=', condition.from), eb(column, '<=', condition.to)]);

@@ -1,3 +1,4 @@
+import { isObject } from '../registry/model.js';
 import type { Reader } from '../store/contract/reader.js';
 import { byName, stoodAt } from './by-name.js';
 
@@ -40,44 +41,32 @@ export async function readOrganizationNames(reader: Reader): Promise<Named[]> {
     .orderBy('known.id')
     .execute();
   if (found.every(({ name }) => name !== null)) return found;
-  const installed = await readInstalledNames(reader);
+  const installed = new Map((await readInstalled(reader)).map(each => [each.organizationId, each.name]));
   return found.map(({ id, name }) => ({ id, name: name ?? installed.get(id) ?? null }));
 }
 
-/** What the installations call their organizations. */
-async function readInstalledNames({ db }: Reader): Promise<ReadonlyMap<string | null, string>> {
-  const rows = await db
-    .selectFrom('installations')
-    .select(['organization_id', 'document'])
-    .orderBy('version')
-    .execute();
-  return new Map(
-    rows.flatMap(({ organization_id: id, document }) => {
-      const name = nameIn(document);
-      return name === null ? [] : [[id, name]];
-    }),
-  );
+/** Every installation, by the name of its organization. */
+export async function readInstallationNames(reader: Reader): Promise<Named[]> {
+  return (await readInstalled(reader)).map(({ id, name }) => ({ id, name }));
 }
 
-/** Every installation, by the name of its organization. */
-export async function readInstallationNames({ db }: Reader): Promise<Named[]> {
+/** Where the organization was not read, as its installation calls it. */
+async function readInstalled({ db }: Reader) {
   const rows = await db
     .selectFrom('installations as i')
     .leftJoin('organizations as o', 'o.id', 'i.organization_id')
-    .select(['i.id', 'o.full_name', 'i.document'])
-    .orderBy('i.id')
+    .select(['i.id', 'i.organization_id as organizationId', 'o.full_name', 'i.document'])
+    .orderBy('i.version')
     .execute();
-  return rows.map(({ id, full_name: name, document }) => ({ id, name: name ?? nameIn(document) }));
+  return rows.map(({ full_name: name, document, ...row }) => ({ ...row, name: name ?? nameIn(document) }));
 }
 
 /** The name of the organization in the registry's object of an installation. */
 function nameIn(document: string): string | null {
   const installation = parse(document);
-  if (typeof installation !== 'object' || installation === null || !('organization' in installation))
-    return null;
-  const { organization } = installation;
-  if (typeof organization !== 'object' || organization === null || !('fullName' in organization)) return null;
-  return typeof organization.fullName === 'string' ? organization.fullName : null;
+  const organization = isObject(installation) ? installation['organization'] : null;
+  const name = isObject(organization) ? organization['fullName'] : null;
+  return typeof name === 'string' ? name : null;
 }
 
 function parse(document: string): unknown {

@@ -1,4 +1,4 @@
-import { JOBS as OF_JOBS } from '../../query/lists/lists.js';
+import { JOBS as OF_JOBS, SYNCS as OF_SYNCS } from '../../query/lists/lists.js';
 import { command, type CommandGroup } from '../command.js';
 import { checkFault, CommandFault, usageFault } from '../exit.js';
 import { findNumbered, listCommand } from '../lists/list.js';
@@ -53,3 +53,13 @@ function notFailed(id: string | undefined, { state, end }: Row): CommandFault {
       : `See "carbon-mirror jobs show ${id}".`,
   );
 }
+
+export const SYNCS: CommandGroup = {
+  says: OF_SYNCS.says,
+  examples: [
+    'carbon-mirror syncs list --organization ID --resource warehouse',
+    'carbon-mirror syncs list --drift --limit 0',
+    'carbon-mirror syncs show 42',
+  ],
+  commands: { list: listCommand(OF_SYNCS), show: showNumbered(OF_SYNCS) },
+};

@@ -4,7 +4,7 @@ import { ask } from '../../query/lists/ask.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { isThere, readNumbered, streamRows } from '../../query/lists/read.js';
-import { readAllKnownAt } from '../../query/history/as-of.js';
+import { type Known, readAllKnownAt } from '../../query/history/as-of.js';
 import { readStates, withFreshness } from '../../query/reads/freshness.js';
 import { shortName } from '../../text/clean.js';
 import { type Command, command, ROWS } from '../command.js';
@@ -82,10 +82,8 @@ export async function printList(context: Context, list: List, { given, at, most 
   const asked = ask(list, { of: name => texts[name] ?? null, at });
   if ('fault' in asked) throw usageFault(asked.fault);
   const organizationId = texts['organization_id'] ?? null;
-  const rows =
-    at === null
-      ? streamRows(reader, asked, most)
-      : take(ofEach(reader, asked, await knownOwners(context, reader, asked, organizationId), most), most);
+  const known = at === null ? asked : await ofKnown(context, asked, at, organizationId);
+  const rows = streamRows(reader, known, most);
   if (at !== null) context.say(`As observed by ${at}.`);
   const none =
     at === null && Object.keys(texts).length === 0 ? list.empty : `No ${list.one} is as asked for.`;
@@ -131,42 +129,17 @@ async function idOf(reader: Reader, list: List, { fits, column }: Filter, text: 
   return fits === 'organization' ? await organizationIn(reader, text) : await installationIn(reader, text);
 }
 
-/** In the order of the list. */
-async function knownOwners(
+/** The same of those that were known at its instant. */
+async function ofKnown(
   context: Context,
-  reader: Reader,
-  { list, at }: Asked,
-  organizationId: string | null,
-): Promise<string[]> {
-  const asked = { resource: list.resource ?? '', at: at ?? '', organizationId };
-  const all = await readAllKnownAt(reader, asked);
-  const known = demandKnown(
-    context,
-    all,
-    ({ organizationId: id, name }) => `${shortName(name ?? id)}, ${asked.resource}`,
-  );
-  const sorted = known.map(each => each.organizationId).toSorted();
-  return list.order[0]?.[1] === 'desc' ? sorted.toReversed() : sorted;
-}
-
-async function* ofEach(
-  reader: Reader,
   asked: Asked,
-  owners: readonly string[],
-  most: number | null,
-): AsyncGenerator<Row> {
+  at: string,
+  organizationId: string | null,
+): Promise<Asked> {
+  const resource = asked.list.resource ?? '';
+  const all = await readAllKnownAt(await context.reader(), { resource, at, organizationId });
+  const nameOf = ({ organizationId: id, name }: Known) => `${shortName(name ?? id)}, ${resource}`;
+  const among = demandKnown(context, all, nameOf).map(each => each.organizationId);
   const column = asked.list.filters['organization_id']?.column ?? '';
-  for (const id of owners) {
-    const where = [...asked.where.filter(each => each.column !== column), { column, is: id }];
-    yield* streamRows(reader, { ...asked, where }, most);
-  }
-}
-
-async function* take(rows: AsyncIterable<Row>, most: number | null): AsyncGenerator<Row> {
-  let count = 0;
-  for await (const row of rows) {
-    yield row;
-    count++;
-    if (count === most) return;
-  }
+  return { ...asked, where: [...asked.where, { column, among }] };
 }

@@ -11,9 +11,10 @@ export type Filter = {
   | { readonly fits: 'flag'; readonly where: Condition }
 );
 
-/** What a column is, or what its text holds, from what to what it is, or what it is more than. */
+/** What a column is, or one of what it is, or what its text holds, from what to what it is, or what it is more than. */
 export type Condition = { readonly column: string } & (
   | { readonly is: string | number }
+  | { readonly among: readonly string[] }
   | { readonly holds: string }
   | { readonly from: string; readonly to: string }
   | { readonly above: number }

@@ -12,7 +12,7 @@ import {
   type StoredFile,
 } from '../../../query/certificates.js';
 import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
@@ -135,10 +135,14 @@ export async function exportCertificates(
     [LIST, list],
     [ABOUT, `${jsonText(withSnakeKeys(about), 2)}\n`],
   ] as const) {
-    await writeText(join(folder, file), text);
+    writeFileSync(join(folder, file), text, { flag: 'wx', mode: PRIVATE_FILE, flush: true });
     sums.set(file, createHash('sha256').update(text).digest('hex'));
   }
-  await writeText(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''));
+  writeFileSync(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''), {
+    flag: 'wx',
+    mode: PRIVATE_FILE,
+    flush: true,
+  });
   if (context.format === 'json') await context.value({ folder, at, certificates, damaged });
   const then = at === null ? '' : ` as observed by ${at}`;
   context.say(`Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and ${SUMS} to ${folder}.`);
@@ -181,14 +185,4 @@ async function copyWhole(pdfs: PdfStore, { file, sha256 }: ExportRow, folder: st
   }
   rmSync(path);
   return false;
-}
-
-async function writeText(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', PRIVATE_FILE);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
