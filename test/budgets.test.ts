@@ -6,17 +6,21 @@ import { expect, test } from 'vitest';
 const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 2280,
   /** 150 play the past of the demo; 170 are the commands of evidence, and what forget, purge, verify and doctor do of it. */
-  'src/cli': 7630,
+  /** 150 back all up and put it back. */
+  'src/cli': 7820,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
-  'src/evidence': 750,
+  /** 45 begin a log anew after a restore. */
+  'src/evidence': 800,
   /** 250 are the stylesheet; the parts of a designed console carry the rest. */
   'src/console': 3960,
   /** Of these 350 fulfil the port of evidence on both engines. */
-  'src/store': 8840,
+  /** 100 copy all files while they are used. */
+  'src/store': 8960,
   'src/inbox': 550,
   'src/mirror': 2380,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
   /** 140 draw the stock by day and what was retired by month, and name what may be chosen. */
+  /** 30 count what a restore loses. */
   'src/query': 4450,
   'src/registry': 4250,
   'src/resources': 500,
@@ -29,7 +33,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. 20 tell a failed read's reason and since when. */
   migrations: 2950,
   /** 500 of evidence; 300 play every reason of freshness on both engines. */
-  test: 50_350,
+  /** 200 of backup and restore. */
+  test: 50_600,
   /** 50 of evidence: who lies, and what helps. */
   docs: 1250,
   'README.md': 100,

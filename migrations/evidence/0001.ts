@@ -7,7 +7,11 @@ export const evidence0001 = () =>
       'What was sealed: a commitment to each thing that the mirror observed, in the order of the log. No text of it.',
       {
         place: ['int', 'its place in the log, from 0', 'PRIMARY KEY'],
-        kind: ['text', 'change, sync, coverage, organization, complete, forget or purge', 'NOT NULL'],
+        kind: [
+          'text',
+          'change, sync, coverage, organization, complete, forget, purge or restore',
+          'NOT NULL',
+        ],
         number: ['int', 'number of the change, or id of the sync; else its place', 'NOT NULL'],
         subject: [
           'text',
@@ -16,7 +20,7 @@ export const evidence0001 = () =>
         resource: ['text', 'of a change: what changed, by its word in changes; null elsewhere'],
         record: [
           'text',
-          'of complete, forget and purge: what the leaf says, as canonical JSON; null elsewhere',
+          'of complete, forget, purge and restore: what the leaf says, as canonical JSON; null elsewhere',
         ],
         salt: ['bytes', 'the 32 random bytes in front of the record; null once it was forgotten or purged'],
         commitment: ['bytes', 'SHA-256 of salt and record, as canonical JSON', 'NOT NULL'],

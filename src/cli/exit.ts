@@ -82,8 +82,8 @@ export function exitCodeOf(code: string): ExitCode {
   return EXIT_BY_CODE[code] ?? EXIT.checkFailed;
 }
 
-/** A database that is not this program's, by the code of its fault. */
-const OTHER_DATABASE = ['foreign_registry', 'schema', 'earlier'];
+/** A database that is not this program's, or not now, by the code of its fault. */
+const OTHER_DATABASE = ['foreign_registry', 'schema', 'earlier', 'in_use'];
 
 /** Known by their names, so that a quick command need not load what throws them. */
 const FAULTS_OF_THE_PLACE = ['SettingsError', 'PrivateKeyError', 'DriverError', 'EvidenceError'];

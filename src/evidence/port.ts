@@ -2,7 +2,7 @@ import type { Cells } from './commitment.js';
 import type { Peaks } from './tree.js';
 
 /** Of what a leaf speaks. */
-type Kind = 'change' | 'sync' | 'coverage' | 'organization' | 'complete' | 'forget' | 'purge';
+type Kind = 'change' | 'sync' | 'coverage' | 'organization' | 'complete' | 'forget' | 'purge' | 'restore';
 
 /** Something that the mirror observed. */
 export interface Fact {

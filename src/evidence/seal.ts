@@ -1,5 +1,5 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
-import { headOf, textOfHead } from './checkpoint.js';
+import { type Head, headOf, textOfHead } from './checkpoint.js';
 import { canonicalJson, commit } from './commitment.js';
 import { changedOrganizations, completeFact, readOrganizations, upToOf } from './complete.js';
 import { EvidenceError } from './errors.js';
@@ -25,7 +25,7 @@ const CLAIM_MS = 120_000;
 const RELEASED = 0;
 const SALT_BYTES = 32;
 /** What no row of the mirror says. */
-const KEPT: ReadonlySet<Fact['kind']> = new Set(['complete', 'forget', 'purge']);
+const KEPT: ReadonlySet<Fact['kind']> = new Set(['complete', 'forget', 'purge', 'restore']);
 const CLAIM_LOOK_MS = 200;
 /** No purge takes longer, and who is killed keeps nobody from sealing for longer. */
 const ERASE_MS = 600_000;
@@ -80,7 +80,7 @@ async function hasClaim({
   return !signal.aborted && (await port.claim(holder, at, at + CLAIM_MS));
 }
 
-function leafOf({ randomBytes }: Pick<Sealing, 'randomBytes'>, fact: Fact, place: number): Leaf {
+export function leafOf({ randomBytes }: Pick<Sealing, 'randomBytes'>, fact: Fact, place: number): Leaf {
   const { kind, number, subject, record } = fact;
   const salt = randomBytes(SALT_BYTES);
   const resource = kind === 'change' ? String(record['resource']) : null;
@@ -132,8 +132,9 @@ async function signTree({ port, key, lastSigned, now }: Sealing, size: number): 
   if (size === 0 && lastSigned.read() === null) return;
   const stored = await port.checkpoint(Number.MAX_SAFE_INTEGER);
   const text = stored === null ? null : openNote(stored.note, key);
-  const heads = [text === null ? null : headOf(text), lastSigned.read()].filter(head => head !== null);
-  for (const { origin } of heads) if (origin !== key.name) refuse(`the last tree was one of ${origin}`);
+  const heads = [lastSigned.read(), text === null ? null : headOf(text)].filter(head => head !== null);
+  for (const head of heads) if (!isOriginOf(key, head)) refuse(`the last tree was one of ${head.origin}`);
+  const origin = heads[0]?.origin ?? key.name;
   const last = heads.toSorted((a, b) => b.size - a.size)[0] ?? null;
   if (last !== null && last.size > size) refuse(`the log has ${size} leaves, and ${last.size} were signed`);
   const known = (await port.checkpoint(last?.size ?? 0)) ?? EMPTY;
@@ -147,11 +148,16 @@ async function signTree({ port, key, lastSigned, now }: Sealing, size: number): 
     refuse(`the first ${last.size} leaves are not those that were signed`);
   if (last?.size === size && known.size === size) return;
   await grow(last?.size ?? 0, size);
-  const head = { origin: key.name, size, root: tree.root() };
+  const head = { origin, size, root: tree.root() };
   if (tree.peaks().size !== size) refuse(`of ${size} leaves ${tree.peaks().size} are there`);
   lastSigned.write(head);
   const note = signNote(`${textOfHead(head)}${new Date(now()).toISOString()}\n`, key);
   await port.keep({ ...tree.peaks(), note });
+}
+
+/** A log that was put back has the instant behind its name. */
+function isOriginOf({ name }: SigningKey, { origin }: Head): boolean {
+  return origin === name || origin.startsWith(`${name}/`);
 }
 
 function refuse(why: string): never {

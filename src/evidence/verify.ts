@@ -53,7 +53,7 @@ export async function verifyEvidence({ port, key, lastSigned }: Verifying): Prom
     for (const kind of ['coverage', 'organization'] as const)
       for (const { salt } of await port.leaves(kind, after, after + AT_ONCE))
         if (salt === null) counts.erased += 1;
-    for (const kind of ['complete', 'forget', 'purge'] as const)
+    for (const kind of ['complete', 'forget', 'purge', 'restore'] as const)
       for (const leaf of await port.leaves(kind, after, after + AT_ONCE)) {
         if (isOf(leaf, leaf.record ?? '')) accounted += leavesIn(leaf.record ?? '');
         else tell(leaf, 'it is not as it was sealed');

@@ -70,6 +70,15 @@ export interface WorkOptions {
   readonly lost: Lost;
 }
 
+/** How files are copied, and put back. Processes that write them need not stop for the first. */
+export interface Keeping {
+  readonly copyTo: (folder: string) => Promise<void>;
+  /** Throws where a process has them open. */
+  readonly demandAlone: () => Promise<void>;
+  /** Puts the files of a folder here, and into another what stood here, where anything did. */
+  readonly replaceBy: (folder: string, aside: string) => Promise<void>;
+}
+
 /**
  * All that a program asks of where it keeps things. To have one opens nothing: each operation loads what it needs, and
  * what it opens is closed by whoever asked for it.
@@ -108,6 +117,8 @@ export interface Engine {
   readonly ask: (question: Question) => Promise<Asked>;
   /** Writes a consistent copy of the mirror to a new file; false where that is there already. */
   readonly snapshot: (file: string, now: number) => Promise<boolean>;
+  /** Null where that is a matter of the server's own tools. */
+  readonly keeping: Keeping | null;
   /** What must hold in any mirror at any moment, whatever the registry said, and does not. */
   readonly findBroken: (now: number) => Promise<readonly Broken[]>;
   /** What `findBroken` has found whole where it has found nothing. */

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Outcome, runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
@@ -29,6 +30,7 @@ type Columns = typeof WIDTH | null;
 const REMOVING = {
   purge: (id: string, name: string) => ['--organization', id, '--confirm', name, '--force'],
   forget: () => ['--person', 'ada@harbour.example'],
+  restore: () => [join(folder, 'backupzqc')],
 };
 
 /** What is not looked at here, and why. */

@@ -97,6 +97,7 @@ export function everyCommand({
     'jobs list': () => [],
     'jobs show': () => ['1'],
     'jobs retry': () => ['--all'],
+    backup: () => [join(folder, `backup${tag}`)],
     snapshot: () => [join(folder, `copy${tag}.db`)],
     schema: () => [],
     migrate: () => [],

@@ -13,7 +13,7 @@ export interface MirrorLocation {
 
 /** Asks what is there. */
 export async function reading<T>(
-  { engine }: MirrorLocation,
+  { engine }: Pick<MirrorLocation, 'engine'>,
   work: (reader: Reader) => Promise<T>,
 ): Promise<T> {
   const reader = await engine.openReader();

@@ -8,7 +8,7 @@ export function describeDamage(error: unknown): readonly string[] | null {
 }
 
 const RESTORE =
-  'Stop every process of carbon-mirror, remove the file with its -wal and its -shm, and copy a backup there.';
+  'Stop every process of carbon-mirror, and put a backup back with "carbon-mirror restore FOLDER".';
 const WHICH = 'See "carbon-mirror doctor" for which one it is.';
 
 function adviceFor(code: string, file: string): readonly string[] {

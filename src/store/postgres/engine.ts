@@ -42,6 +42,7 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
       (await stores()).openWork(poolOf(database, 'work', lostAtWork), now, clockOf(database, now)),
     ask: async question => (await import('./asker.js')).ask(forQuestions ?? command, question),
     snapshot: async (file, now) => (await stores()).writeSnapshot(command, file, now),
+    keeping: null,
     findBroken: async now => (await stores()).findBrokenIn(command, now),
     checked: 'What was written fits together (whether the server keeps it whole is its own to check)',
     examine: async function* () {

@@ -54,6 +54,12 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     openWork: async options => (await import('./work-store.js')).openWork(files, options),
     ask: async question => (await import('./asker/ask.js')).ask({ ...files, ...question }),
     snapshot: async file => (await import('./copy.js')).snapshot(files, file),
+    keeping: {
+      copyTo: async folder => (await import('./keeping/keep.js')).copyAll(dataDir, folder),
+      demandAlone: async () => (await import('./keeping/keep.js')).demandAlone(dataDir),
+      replaceBy: async (folder, aside) =>
+        (await import('./keeping/keep.js')).replaceAll(dataDir, folder, aside),
+    },
     findBroken: async now => (await import('./laws/find-broken.js')).findBroken(files, now),
     checked: 'inbox.db and mirror.db are whole',
     examine: async function* () {

@@ -1,9 +1,9 @@
 /**
  * foreign_log: the log beside a database was written for another file than the one that stands there.
- * damaged: SQLite cannot read it. schema: it is yet to be migrated, or a newer program's.
+ * damaged: SQLite cannot read it. in_use: a process has it open that should be stopped. schema: it is yet to be migrated, or a newer program's.
  * earlier: it was made before the first release, and no way leads from there.
  */
-export type DatabaseErrorCode = 'foreign_log' | 'damaged' | 'schema' | 'earlier';
+export type DatabaseErrorCode = 'foreign_log' | 'damaged' | 'schema' | 'earlier' | 'in_use';
 
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';

@@ -1,0 +1,174 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AllKept } from '../../query/kept.js';
+import type { Keeping } from '../../store/engine.js';
+import { openEngine } from '../../store/open.js';
+import { command } from '../command.js';
+import type { MirrorLocation } from '../connect/mirror-location.js';
+import { reading } from '../connect/mirror-location.js';
+import type { Context } from '../context.js';
+import { CommandFault, EXIT } from '../exit.js';
+import { isThere } from '../output/sidecar.js';
+import { needed, text } from '../taken.js';
+
+const JSON_OF = { json: 'print what was done as JSON' };
+
+export const BACKUP = command({
+  says: 'Write inbox, evidence, mirror and certificates to a new folder, while they are used, and check what was written',
+  words: { folder: needed(text('folder', 'the backup; it must not be there yet')) },
+  prints: JSON_OF,
+  examples: ['carbon-mirror backup /backup/2026-01-31'],
+  run: async (context, { folder }) => {
+    const keeping = keepingOf(context.location());
+    if (existsSync(folder)) throw isThere(folder);
+    await keeping.copyTo(folder);
+    const copy = at(folder);
+    const { certificates } = await check(context, copy);
+    const kept = await readAll(copy);
+    if (context.format === 'json') return await context.value({ folder, certificates, ...kept });
+    context.say(`Wrote ${folder}, and checked it: ${told(kept)}, ${certificates} certificates.`, APART);
+    return undefined;
+  },
+});
+
+const APART = 'Keep EVIDENCE_KEY_FILE and the .last-signed beside it apart from it.';
+
+export const RESTORE = command({
+  says: 'Put a backup in the place of what stands there, which is kept aside; every process must be stopped before',
+  words: { folder: needed(text('folder', 'what "carbon-mirror backup" has written')) },
+  prints: JSON_OF,
+  examples: ['carbon-mirror restore /backup/2026-01-31'],
+  run: async (context, { folder }) => {
+    const { io, settings, say } = context;
+    const { engine, env, folder: dataDir } = settings();
+    const keeping = keepingOf(settings());
+    const missing = at(folder).findMissing();
+    if (missing !== null)
+      throw new CommandFault(EXIT.notThere, `${folder} is no backup: expected ${missing}.`);
+    if (!env['EVIDENCE_KEY_FILE'] && existsSync(join(folder, 'evidence.db')))
+      throw new CommandFault(
+        EXIT.usage,
+        'EVIDENCE_KEY_FILE is not set: the log of the backup goes on under a new name, by its key.',
+      );
+    await keeping.demandAlone();
+    const staged = join(dataDir, `restoring-${randomUUID()}`);
+    try {
+      await at(folder).keeping?.copyTo(staged);
+      await at(staged).migrate(io.now());
+      await check(context, at(staged));
+      const aside = join(dataDir, `replaced-${new Date(io.now()).toISOString().replaceAll(':', '.')}`);
+      await keeping.replaceBy(staged, aside);
+      const kept = await readAll(engine);
+      const lost = await readLost(aside, kept);
+      const evidence = await beginOrigin(engine, env, io.now);
+      if (context.format === 'json') return await context.value({ aside, ...kept, lost, evidence });
+      say(`Restored ${folder}: ${told(kept)}.`, ...lostIn(aside, lost));
+      say(
+        'What came to nobody since then is not known here: the next scheduled reads find what it announced.',
+      );
+      if (evidence !== null)
+        say(
+          `The log goes on as ${evidence.origin}. It holds a checkpoint of ${evidence.held?.size ?? 0} leaves; the newest signed has ${evidence.newest?.size ?? 0}: ${evidence.lost} leaves were sealed and are lost.`,
+        );
+    } finally {
+      rmSync(staged, { recursive: true, force: true });
+    }
+    return undefined;
+  },
+});
+
+function keepingOf({ engine }: MirrorLocation): Keeping {
+  if (engine.keeping !== null) return engine.keeping;
+  throw new CommandFault(
+    EXIT.usage,
+    [
+      'This mirror is in PostgreSQL, whose own tools keep all of it:',
+      'pg_dump --format=custom --file=mirror.dump "$MIRROR_DATABASE_URL"',
+      'pg_restore --clean --if-exists --single-transaction --dbname="$MIRROR_DATABASE_URL" mirror.dump',
+    ],
+    'Stop every process of carbon-mirror before the second.',
+  );
+}
+
+function at(folder: string) {
+  return openEngine({ dataDir: folder, diskReserveMb: 0, database: null });
+}
+
+type Files = ReturnType<typeof at>;
+
+/** Throws where anything of it is not whole. The mirror may have seen claims that its inbox, copied before it, has not given. */
+async function check({ io }: Context, copy: Files): Promise<{ readonly certificates: number }> {
+  await raiseClaims(copy, io.now);
+  const { verifyFiles } = await import('./certificates/files.js');
+  const broken = await copy.findBroken(io.now());
+  const pdfs = await copy.openPdfs(io.now);
+  const files = await reading({ engine: copy }, reader =>
+    verifyFiles(reader, pdfs.pdfs, null, io.interruption()),
+  );
+  const faults = [
+    ...broken.map(({ law, where }) => `${where}: ${law}`),
+    ...files.faults.map(({ file, fault }) => `certificates/${file}: ${fault}`),
+  ];
+  await copy.keeping?.demandAlone();
+  if (faults.length === 0) return { certificates: files.checked };
+  throw new CommandFault(EXIT.checkFailed, [`${copy.location} is not whole:`, ...faults.slice(0, 20)]);
+}
+
+async function readAll(engine: Files): Promise<AllKept> {
+  const { readKept } = await import('../../query/kept.js');
+  return await reading({ engine }, reader => readKept(reader));
+}
+
+/** What stood there and is newer than the backup; null where that cannot be read any more. */
+async function readLost(aside: string, kept: AllKept): Promise<AllKept | null> {
+  const { readKept } = await import('../../query/kept.js');
+  try {
+    return await reading({ engine: at(aside) }, reader => readKept(reader, kept));
+  } catch {
+    return null;
+  }
+}
+
+function lostIn(aside: string, lost: AllKept | null): string[] {
+  if (!existsSync(aside)) return [];
+  const known = lost === null ? 'it cannot be read' : `newer than the backup are ${told(lost)}`;
+  return [`What stood there is in ${aside}; ${known}.`];
+}
+
+function told(kept: AllKept): string {
+  return (['deliveries', 'syncs'] as const)
+    .map(what => `${kept[what].count} ${what}${kept[what].at === null ? '' : ` up to ${kept[what].at}`}`)
+    .join(', ');
+}
+
+async function raiseClaims(engine: Files, now: () => number): Promise<void> {
+  const { inbox, mirror, close } = await engine.openWriters(now);
+  try {
+    await inbox.raiseClaims((await mirror.known()).highestClaim);
+  } finally {
+    await close();
+  }
+}
+
+/** Null where nothing was ever sealed. */
+async function beginOrigin(engine: Files, env: Context['io']['env'], now: () => number) {
+  const keyFile = env['EVIDENCE_KEY_FILE'];
+  if (!keyFile) return null;
+  const { lastSignedBeside, readKeyFile } = await import('../../evidence/key-file.js');
+  const { beginOrigin: begin } = await import('../../evidence/restore.js');
+  await engine.prepare(['evidence'], now(), () => undefined);
+  const port = await engine.openEvidence();
+  if (port === null) throw new Error('expected a log that has been made, got none');
+  try {
+    return await begin({
+      port,
+      now,
+      randomBytes,
+      key: readKeyFile(keyFile),
+      lastSigned: lastSignedBeside(keyFile),
+    });
+  } finally {
+    await port.close();
+  }
+}

@@ -1,0 +1,44 @@
+import { type Head, headOf, textOfHead } from './checkpoint.js';
+import { leafOf, type Sealing } from './seal.js';
+import { EMPTY, growTree } from './tree.js';
+
+export interface Restored {
+  /** What the log is called from now on. */
+  readonly origin: string;
+  /** The newest checkpoint that came back with it. */
+  readonly held: Head | null;
+  /** What the key has signed last. */
+  readonly newest: Head | null;
+  /** Leaves that were signed, and are not there. */
+  readonly lost: number;
+}
+
+const AT_ONCE = 1000;
+
+/** A log that was put back never goes on under the name by which more of it was signed; a leaf says so. Null where nothing was sealed. */
+export async function beginOrigin(
+  sealing: Pick<Sealing, 'port' | 'key' | 'lastSigned' | 'now' | 'randomBytes'>,
+): Promise<Restored | null> {
+  const { port, key, lastSigned, now } = sealing;
+  const newest = lastSigned.read();
+  const { size } = await port.ends();
+  if (newest === null && size === 0) return null;
+  const checkpoint = await port.checkpoint(size);
+  const held = checkpoint === null ? null : headOf(checkpoint.note);
+  const at = new Date(now()).toISOString();
+  const origin = `${key.name}/${at}`;
+  const lost = Math.max(0, (newest?.size ?? 0) - size);
+  const record = { kind: 'restore', at, origin, lost, held: toldOf(held), newest: toldOf(newest) };
+  const fact = { kind: 'restore', number: null, subject: null, record } as const;
+  await port.append(size, [leafOf(sealing, fact, size)]);
+  const tree = growTree(EMPTY);
+  for (let from = 0; from <= size; from += AT_ONCE)
+    for (const each of await port.commitments(from, Math.min(size + 1, from + AT_ONCE))) tree.add(each);
+  lastSigned.write({ origin, size: size + 1, root: tree.root() });
+  return { origin, held, newest, lost };
+}
+
+/** The first lines of a checkpoint. */
+function toldOf(head: Head | null): string | null {
+  return head === null ? null : textOfHead(head);
+}

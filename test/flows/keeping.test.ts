@@ -1,0 +1,180 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readStore } from '../../src/app/config/config.js';
+import { lastSignedBeside, makeKeyFile } from '../../src/evidence/key-file.js';
+import { installationJob } from '../../src/inbox/job.js';
+import type { InboxPort } from '../../src/inbox/port.js';
+import { openEngine } from '../../src/store/open.js';
+import { receivedBy } from '../support/box.js';
+import { runCommand } from '../support/command.js';
+import { differences } from '../support/compare.js';
+import { acceptedDelivery, temporaryFolder } from '../support/inbox.js';
+import { type Program, startProgram } from '../support/program.js';
+import { createOrganization, issueCredit } from '../support/sandbox.js';
+import { tablesIn, tablesInFile } from '../support/tables.js';
+import { startWorkProcess } from '../support/work-process.js';
+
+const PATIENCE = { timeout: 60_000, interval: 50 };
+
+/** A registry with retirements, and a folder of files that worker processes fill from it. */
+async function stage() {
+  const program = await startProgram({ receiveOnly: true });
+  const { id: organizationId } = createOrganization(program.sandbox);
+  const creditId = issueCredit(program.sandbox, organizationId);
+  const { id: installationId } = program.registry.installations.install(program.app.id, organizationId);
+  const dataDir = join(temporaryFolder(), 'data');
+  const keyFile = join(temporaryFolder(), 'evidence.key');
+  makeKeyFile(keyFile, 'mirror.example/log');
+  const env = { DATA_DIR: dataDir, EVIDENCE_KEY_FILE: keyFile, REGISTRY_APP_ID: program.app.id };
+  const engine = openEngine(readStore(env));
+  await engine.migrate(Date.now());
+  const tables = tablesIn(dataDir);
+
+  async function inInbox<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
+    const inbox = await engine.openInbox(Date.now);
+    try {
+      return await work(inbox);
+    } finally {
+      await inbox.close();
+    }
+  }
+  const isQuiet = () =>
+    inInbox(async inbox => {
+      const { running, oldestRunAt } = await inbox.countJobs();
+      return running === 0 && (oldestRunAt === null || Date.parse(oldestRunAt) > Date.now() + 3000);
+    });
+  return {
+    program,
+    engine,
+    dataDir,
+    keyFile,
+    tables,
+    isQuiet,
+    retire: (count: number) => retireMany(program, organizationId, creditId, count),
+    /** Somebody wants all to be read. */
+    ask: () => {
+      const installations = program.registry.store.tables.installations.rows();
+      const jobs = installations.map(each => installationJob(each.id, each.organizationId, 'person'));
+      return inInbox(inbox => inbox.enqueue(jobs));
+    },
+    arrive: () =>
+      inInbox(inbox => {
+        const at = Date.now();
+        return inbox.store([receivedBy(at, acceptedDelivery({ installationId, receivedAt: at }))]);
+      }),
+    count: async (table: string) => Number(await tables.value(`SELECT count(*) FROM ${table}`)),
+    work: () =>
+      startWorkProcess({
+        url: program.sandbox.url,
+        app: program.app,
+        dataDir,
+        env: { EVIDENCE_KEY_FILE: keyFile },
+      }),
+    run: (...argv: string[]) => runCommand(argv, { env }),
+  };
+}
+
+function retireMany(program: Program, organizationId: string, creditId: string, count: number): void {
+  const { reservations } = program.registry;
+  for (let retirement = 0; retirement < count; retirement++) {
+    const { id } = reservations.reserve(organizationId, program.app.id, { creditId, amount: 0.1 });
+    const body = { retirementData: { reason: 'for good', beneficiaryName: 'Ada' } };
+    reservations.finish(organizationId, program.app.id, { id, action: 'retire', body });
+  }
+}
+
+const STORED = "certificates WHERE state = 'stored'";
+
+test('a backup put back over the files of a killed worker: what was lost is counted, and the mirror becomes equal to the registry', async () => {
+  const { program, engine, dataDir, keyFile, tables, isQuiet, retire, ask, arrive, count, work, run } =
+    await stage();
+  retire(40);
+  await ask();
+  const first = work();
+  await expect.poll(() => count(STORED), PATIENCE).toBe(40);
+  await expect.poll(isQuiet, PATIENCE).toBe(true);
+  const backup = join(temporaryFolder(), 'backup');
+  expect(await run('backup', backup)).toMatchObject({ exitCode: 0, stdout: '' });
+  expect(readdirSync(backup).toSorted()).toEqual(['certificates', 'evidence.db', 'inbox.db', 'mirror.db']);
+  expect(await run('backup', backup)).toMatchObject({ exitCode: 2, stdout: '' });
+  const syncs = await count('syncs');
+  const log = tablesInFile(join(backup, 'evidence.db'));
+  const leaves = Number(await log.value('SELECT count(*) FROM leaves'));
+  expect(await first.stop()).toBe(0);
+  const killed = work();
+  await expect.poll(() => lastSignedBeside(keyFile).read()?.size ?? 0, PATIENCE).toBeGreaterThan(leaves);
+  const newest = lastSignedBeside(keyFile).read();
+
+  program.registry.faults.add({ path: '/organizations/*/**', kind: 'delay', options: { delayMs: 30 } });
+  retire(20);
+  await arrive();
+  await expect.poll(() => count('retirements'), PATIENCE).toBeGreaterThan(40);
+  const beside = await run('restore', backup);
+  expect(beside).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(beside.stderr).toContain('is open in a process');
+  expect(await count('retirements')).toBeGreaterThan(40);
+  await killed.kill();
+  expect(existsSync(join(dataDir, 'mirror.db-wal'))).toBe(true);
+
+  await tablesInFile(join(backup, 'inbox.db')).change('UPDATE claims SET last = 0');
+  const restored = await run('restore', backup, '--json');
+  expect(restored).toMatchObject({ exitCode: 0, stderr: '' });
+  const said = JSON.parse(restored.stdout);
+  expect(said).toMatchObject({
+    syncs: { count: syncs },
+    lost: { deliveries: { count: 1 } },
+    evidence: { lost: (newest?.size ?? 0) - leaves, newest },
+  });
+  expect(said.lost.syncs.count).toBeGreaterThan(0);
+  expect(readdirSync(dataDir).filter(name => /restoring/.test(name))).toEqual([]);
+  const aside = tablesInFile(join(said.aside, 'mirror.db'));
+  expect(Number(await aside.value('SELECT count(*) FROM retirements'))).toBeGreaterThan(40);
+  expect(await count('retirements')).toBe(40);
+  expect(Number(await tables.value('SELECT last FROM claims'))).toBeGreaterThanOrEqual(
+    Number(await tables.value('SELECT max(claim) FROM fences')),
+  );
+
+  program.registry.faults.clear();
+  await ask();
+  const last = work();
+  await expect.poll(() => count(STORED), PATIENCE).toBe(60);
+  await expect.poll(isQuiet, PATIENCE).toBe(true);
+  expect(await last.stop()).toBe(0);
+  expect(await differences({ ...program, ...tables })).toEqual([]);
+  expect(await engine.findBroken(Date.now())).toEqual([]);
+  expect(lastSignedBeside(keyFile).read()?.origin).toBe(said.evidence.origin);
+  expect(await run('verify')).toMatchObject({ exitCode: 0 });
+});
+
+test('a backup while a worker writes is whole, and of each job that is done in it, it has every sync', async () => {
+  const { program, tables, retire, ask, arrive, count, isQuiet, work, run } = await stage();
+  retire(30);
+  for (let more = 0; more < 7; more += 1) {
+    const { id } = createOrganization(program.sandbox);
+    issueCredit(program.sandbox, id);
+    program.registry.installations.install(program.app.id, id);
+  }
+  program.registry.faults.add({ path: '/organizations/*/**', kind: 'delay', options: { delayMs: 20 } });
+  const worker = work();
+  await ask();
+  await expect.poll(() => count('installations'), PATIENCE).toBe(8);
+  const folder = temporaryFolder();
+  let during = 0;
+  for (let each = 0; each < 4; each += 1) {
+    await arrive();
+    await ask();
+    const before = await count('syncs');
+    await expect.poll(() => count('syncs'), PATIENCE).toBeGreaterThan(before);
+    const backup = join(folder, String(each));
+    const begun = await count('syncs');
+    expect(await run('backup', backup)).toMatchObject({ exitCode: 0, stdout: '' });
+    if ((await count('syncs')) > begun) during += 1;
+    const done = await tablesIn(backup).column<number>("SELECT id FROM jobs WHERE state = 'done'");
+    const syncsOf = `SELECT id FROM syncs WHERE job_id IN (${done.join(', ')}) ORDER BY id`;
+    expect(await tablesIn(backup).column(syncsOf)).toEqual(await tables.column(syncsOf));
+  }
+  expect(during).toBeGreaterThan(0);
+  await expect.poll(isQuiet, PATIENCE).toBe(true);
+  expect(await worker.stop()).toBe(0);
+});
