@@ -40,6 +40,9 @@ export interface Dialect extends OfSchema {
   readonly bindRows: (table: Table) => Omit<Bound, 'text'>;
   /** From now on what is removed leaves no bytes. */
   readonly erasing: string;
+  readonly dayBefore: (instant: string) => string;
+  /** The number of the newest sync that ever was; null to whoever may not see it. */
+  readonly newestSync: string;
 }
 
 export const SQLITE: Dialect = {
@@ -59,6 +62,8 @@ export const SQLITE: Dialect = {
   },
   bindRows: ({ rows }) => ({ values: [], rows }),
   erasing: 'PRAGMA secure_delete = ON',
+  dayBefore: instant => `strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, '-1 day')`,
+  newestSync: "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'syncs'), 0)",
 };
 
 const typeOf = (kind: Kind) => OF_POSTGRES.types[kind].replace(' COLLATE "C"', '');
@@ -76,6 +81,9 @@ export const POSTGRES: Dialect = {
     SELECT ${cellsOf(columns)} FROM jsonb_array_elements($1::jsonb) AS e (v) WHERE true ${more}`,
   bindRows: table => ({ values: [jsonOf(table)] }),
   erasing: 'SELECT',
+  dayBefore: instant => `${instant} - interval '1 day'`,
+  newestSync:
+    "(SELECT last_value FROM pg_sequences WHERE schemaname = 'mirror' AND sequencename = 'syncs_id_seq')",
 };
 
 function cellsOf(columns: Kinds): string {

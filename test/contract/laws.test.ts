@@ -27,6 +27,10 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
     `UPDATE past SET valid_to = ${LATER} WHERE version = (SELECT min(version) FROM past WHERE resource = 'retirements')`,
   ],
   [
+    'no two versions of warehouse_credits are true at once',
+    `UPDATE warehouse_credits SET valid_from = ${EARLIER}`,
+  ],
+  [
     'no version of warehouse_credits is dated in the future',
     `UPDATE warehouse_credits SET valid_from = ${LATER}`,
   ],

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findBroken } from '../../src/store/sqlite/laws/find-broken.js';
+import { findBroken } from '../../src/store/sqlite/find-broken.js';
 import { boxOf } from '../support/box.js';
 import { temporaryInbox } from '../support/inbox.js';
 import { tablesInFile } from '../support/tables.js';
@@ -57,7 +57,7 @@ test.each(BOTH)(
     expect(readdirSync(scene.folder).filter(name => name.startsWith('copy.db'))).toEqual(['copy.db']);
     expect(await rowsOf(tablesInFile(file))).toEqual(before);
     const files = { mirrorFile: file, inboxFile: join(scene.folder, 'inbox.db') };
-    expect(findBroken(files, scene.clock.at)).toEqual([]);
+    expect(await findBroken(files, scene.clock.at)).toEqual([]);
     expect(await scene.snapshot(file)).toBe(false);
   },
 );

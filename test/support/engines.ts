@@ -5,7 +5,7 @@ import { createMirrorPort } from '../../src/store/postgres/mirror/mirror.js';
 import { openPostgres, type Postgres } from '../../src/store/postgres/open.js';
 import type { Broken } from '../../src/store/engine.js';
 import { findBroken } from '../../src/store/postgres/find-broken.js';
-import { findBroken as findBrokenInFiles } from '../../src/store/sqlite/laws/find-broken.js';
+import { findBroken as findBrokenInFiles } from '../../src/store/sqlite/find-broken.js';
 import { snapshot } from '../../src/store/postgres/snapshot.js';
 import { writeCopy } from '../../src/store/sqlite/copy.js';
 import { createCertificateTable } from '../../src/store/postgres/mirror/certificates.js';

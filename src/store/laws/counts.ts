@@ -1,41 +1,39 @@
 import { entriesWith } from '../../resources/resources.js';
-import { type Law, LISTED, type Say, scopeOf } from './law.js';
+import { type Law, LISTED, scopeOf } from './law.js';
 
-export function countLaws({ latest }: Say): readonly Law[] {
-  return [
-    ...Object.entries(LISTED).map(([resource, table]) => ({
-      law: `the counter of ${resource} fits its rows`,
-      sql: `SELECT s.organization_id || ': counted ' || s.rows || ', found ' || count(t.version) AS found
-      FROM resource_states AS s LEFT JOIN ${table} AS t ON t.${scopeOf(table)} = s.organization_id
-      WHERE s.resource = '${resource}' AND s.open_sync IS NULL
-      GROUP BY s.organization_id, s.rows HAVING s.rows <> count(t.version)`,
-    })),
-    {
-      law: 'no resource was read in the future',
-      sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states
-      WHERE ${latest('as_of', 'first_complete_at', 'attempted_at')} > :soon`,
-    },
-    {
-      law: 'what was read completely was read by a sync that says so',
-      sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states AS s
-      WHERE as_of > (SELECT min(finished_at) FROM syncs) AND NOT EXISTS (
-        SELECT 1 FROM syncs AS r WHERE r.organization_id = s.organization_id AND r.resource = s.resource
-          AND r.state = 'complete' AND r.started_at = s.as_of)`,
-    },
-    {
-      law: 'a project that a row names is remembered',
-      sql: entriesWith('project_id')
-        .map(
-          ({ table }) => `SELECT organization_id || ', ' || project_id AS found FROM ${table} AS t
-          WHERE project_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM project_references AS p
-            WHERE p.organization_id = t.organization_id AND p.project_id = t.project_id)`,
-        )
-        .join(' UNION '),
-    },
-    {
-      law: 'a remembered page holds whole version numbers',
-      sql: `SELECT organization_id || ', ' || resource || ', page ' || page AS found FROM read_pages
-      WHERE length(versions) % 8 <> 0`,
-    },
-  ];
-}
+export const COUNT_LAWS: readonly Law[] = [
+  ...Object.entries(LISTED).map(([resource, table]) => ({
+    law: `the counter of ${resource} fits its rows`,
+    sql: `SELECT s.organization_id || ': counted ' || s.rows || ', found ' || count(t.version) AS found
+    FROM resource_states AS s LEFT JOIN ${table} AS t ON t.${scopeOf(table)} = s.organization_id
+    WHERE s.resource = '${resource}' AND s.open_sync IS NULL
+    GROUP BY s.organization_id, s.rows HAVING s.rows <> count(t.version)`,
+  })),
+  {
+    law: 'no resource was read in the future',
+    sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states
+    WHERE as_of > :soon OR first_complete_at > :soon OR attempted_at > :soon`,
+  },
+  {
+    law: 'what was read completely was read by a sync that says so',
+    sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states AS s
+    WHERE as_of > (SELECT min(finished_at) FROM syncs) AND NOT EXISTS (
+      SELECT 1 FROM syncs AS r WHERE r.organization_id = s.organization_id AND r.resource = s.resource
+        AND r.state = 'complete' AND r.started_at = s.as_of)`,
+  },
+  {
+    law: 'a project that a row names is remembered',
+    sql: entriesWith('project_id')
+      .map(
+        ({ table }) => `SELECT organization_id || ', ' || project_id AS found FROM ${table} AS t
+        WHERE project_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM project_references AS p
+          WHERE p.organization_id = t.organization_id AND p.project_id = t.project_id)`,
+      )
+      .join(' UNION '),
+  },
+  {
+    law: 'a remembered page holds whole version numbers',
+    sql: `SELECT organization_id || ', ' || resource || ', page ' || page AS found FROM read_pages
+    WHERE length(versions) % 8 <> 0`,
+  },
+];

@@ -1,3 +1,5 @@
+import type { Dialect } from '../dialect.js';
+import type { Broken } from '../engine.js';
 import { keyOf } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
 import { ENTRIES, findEntry } from '../../resources/resources.js';
@@ -9,27 +11,27 @@ export interface Law {
   readonly sql: string;
 }
 
-/** What engines say differently. */
-export interface Say {
-  /** The latest of some instants that are there. */
-  readonly latest: (...columns: readonly string[]) => string;
-  /** The larger of two numbers; the second may be null. */
-  readonly larger: (one: string, other: string) => string;
-  /** An instant after all others. */
-  readonly never: string;
-  readonly dayBefore: (instant: string) => string;
-  /** The number of the newest sync that ever was. */
-  readonly newestSync: string;
-}
-
 /** A clock may be corrected by so much without making what it said impossible. */
 const LEEWAY_MS = 60_000;
 
-/** The statement as it is asked at an instant, for the first few of the rows that break it. */
-export function askOf({ sql }: Law, now: number, limit: number, order = 'found'): string {
+const SHOWN = 5;
+
+/** Each law is asked at an instant, for the first few of the rows that break it. */
+export async function findBreaks(
+  laws: readonly Law[],
+  { bytewise }: Dialect,
+  now: number,
+  ask: (sql: string) => Promise<readonly { readonly found: string }[]>,
+): Promise<Broken[]> {
   const at = (ms: number) => `'${new Date(ms).toISOString()}'`;
-  const asked = sql.replaceAll(':now', at(now)).replaceAll(':soon', at(now + LEEWAY_MS));
-  return `SELECT found FROM (${asked}) AS broken ORDER BY ${order} LIMIT ${limit}`;
+  const broken: Broken[] = [];
+  for (const { law, sql } of laws) {
+    const asked = sql.replaceAll(':now', at(now)).replaceAll(':soon', at(now + LEEWAY_MS));
+    const order = `ORDER BY ${bytewise('found')} LIMIT ${SHOWN}`;
+    const rows = await ask(`SELECT found FROM (${asked}) AS broken ${order}`);
+    broken.push(...rows.map(({ found }) => ({ law, where: found })));
+  }
+  return broken;
 }
 
 /** The tables that have versions, and the key of each. */

@@ -1,8 +1,9 @@
-import { certificateLaws } from './certificates.js';
-import { countLaws } from './counts.js';
-import type { Law, Say } from './law.js';
+import { CERTIFICATE_LAWS } from './certificates.js';
+import { COUNT_LAWS } from './counts.js';
+import type { Dialect } from '../dialect.js';
+import type { Law } from './law.js';
 import { syncLaws } from './syncs.js';
-import { versionLaws } from './versions.js';
+import { VERSION_LAWS } from './versions.js';
 
 /** What the rows add up to, whichever way they are added. */
 const BALANCE_LAWS: readonly Law[] = [
@@ -45,12 +46,12 @@ const INBOX_LAWS: readonly Law[] = [
 ];
 
 /** What must hold in any mirror at any moment, whatever the registry said. */
-export function lawsIn(say: Say): readonly Law[] {
+export function lawsIn(dialect: Dialect): readonly Law[] {
   return [
-    ...versionLaws(say),
-    ...syncLaws(say),
-    ...countLaws(say),
-    ...certificateLaws(say),
+    ...VERSION_LAWS,
+    ...syncLaws(dialect),
+    ...COUNT_LAWS,
+    ...CERTIFICATE_LAWS,
     ...BALANCE_LAWS,
     ...INBOX_LAWS,
   ];

@@ -1,35 +1,32 @@
 import { nameOf } from '../../resources/entry.js';
 import { ENTRIES, wordOf } from '../../resources/resources.js';
-import { KEYS, type Law, type Say } from './law.js';
+import { KEYS, type Law } from './law.js';
 
-export function versionLaws(say: Say): readonly Law[] {
-  return [
-    ...Object.entries(KEYS).flatMap(([table, key]) => lawsOf(table, key, say)),
-    {
-      law: 'no number of a version is used twice',
-      sql: `SELECT 'version ' || version AS found FROM (
-          SELECT version FROM (${everyVersion()}) AS v
-          UNION ALL SELECT closed_version FROM past WHERE is_removed = 1
-        ) AS numbers GROUP BY version HAVING count(*) > 1`,
-    },
-    {
-      law: 'a version is gone for good where nothing took its place, and only there',
-      sql: `SELECT p.resource || ', ' || p.key AS found FROM past AS p LEFT JOIN (${everyVersion()}) AS n
-          ON n.version = p.closed_version AND n.resource = p.resource AND n.key = p.key
-        WHERE (p.is_removed = 1) = (n.version IS NOT NULL)`,
-    },
-  ];
-}
+export const VERSION_LAWS: readonly Law[] = [
+  ...Object.entries(KEYS).flatMap(([table, key]) => lawsOf(table, key)),
+  {
+    law: 'no number of a version is used twice',
+    sql: `SELECT 'version ' || version AS found FROM (
+        SELECT version FROM (${everyVersion()}) AS v
+        UNION ALL SELECT closed_version FROM past WHERE is_removed = 1
+      ) AS numbers GROUP BY version HAVING count(*) > 1`,
+  },
+  {
+    law: 'a version is gone for good where nothing took its place, and only there',
+    sql: `SELECT p.resource || ', ' || p.key AS found FROM past AS p LEFT JOIN (${everyVersion()}) AS n
+        ON n.version = p.closed_version AND n.resource = p.resource AND n.key = p.key
+      WHERE (p.is_removed = 1) = (n.version IS NOT NULL)`,
+  },
+];
 
-function lawsOf(table: string, key: readonly string[], { latest, larger, never }: Say): Law[] {
+function lawsOf(table: string, key: readonly string[]): Law[] {
   const [columns, named] = [key.join(', '), key.join(` || ', ' || `)];
   const history = `${table}_history`;
-  const end = `coalesce(valid_to, ${never})`;
   const inOrder = (order: string) => `(
     SELECT ${columns}, version, valid_from, valid_to, closed_by, closed_version, lead(version) OVER o AS next, lead(valid_from) OVER o AS next_from, lead(sync_id) OVER o AS next_sync
     FROM ${history} WHERE (${columns}) IN (SELECT ${columns} FROM ${history} WHERE valid_to IS NOT NULL)
     WINDOW o AS (PARTITION BY ${columns} ORDER BY ${order})) AS v`;
-  const byDate = inOrder(`valid_from, ${end}`);
+  const byDate = inOrder('valid_from, valid_to NULLS LAST');
   return [
     {
       law: `each version of ${table} ends after it began`,
@@ -37,7 +34,7 @@ function lawsOf(table: string, key: readonly string[], { latest, larger, never }
     },
     {
       law: `no two versions of ${table} are true at once`,
-      sql: `SELECT ${named} AS found FROM ${byDate} WHERE ${end} > next_from`,
+      sql: `SELECT ${named} AS found FROM ${byDate} WHERE valid_to > next_from OR (valid_to IS NULL AND next_from IS NOT NULL)`,
     },
     {
       law: `a version of ${table} that another took the place of ends where that begins`,
@@ -51,12 +48,12 @@ function lawsOf(table: string, key: readonly string[], { latest, larger, never }
     {
       law: `each version of ${table} has a number within the counter`,
       sql: `SELECT 'version ' || version AS found FROM ${history}
-        WHERE ${larger('version', 'closed_version')} > (SELECT last FROM version_counter)`,
+        WHERE version > (SELECT last FROM version_counter) OR closed_version > (SELECT last FROM version_counter)`,
     },
     {
       law: `no version of ${table} is dated in the future`,
       sql: `SELECT ${named} AS found FROM ${history}
-        WHERE ${latest('valid_from', 'valid_to')} > :soon`,
+        WHERE valid_from > :soon OR valid_to > :soon`,
     },
   ];
 }

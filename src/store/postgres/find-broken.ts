@@ -1,20 +1,8 @@
 import type { Broken } from '../engine.js';
-import { askOf, type Law, type Say } from '../laws/law.js';
+import { POSTGRES } from '../dialect.js';
+import { findBreaks, type Law } from '../laws/law.js';
 import { lawsIn } from '../laws/laws.js';
 import type { Postgres } from './open.js';
-
-const SHOWN = 5;
-const BY_BYTES = 'found COLLATE "C"';
-
-const SAY: Say = {
-  latest: (...columns) => `greatest(${columns.join(', ')})`,
-  larger: (one, other) => `greatest(${one}, ${other})`,
-  never: "'infinity'",
-  dayBefore: instant => `${instant} - interval '1 day'`,
-  // Null to whoever may not see it: then it is not held against anything.
-  newestSync:
-    "(SELECT last_value FROM pg_sequences WHERE schemaname = 'mirror' AND sequencename = 'syncs_id_seq')",
-};
 
 const OWN_LAWS: readonly Law[] = [
   {
@@ -25,18 +13,13 @@ const OWN_LAWS: readonly Law[] = [
       WHERE connamespace IN ('inbox'::regnamespace, 'mirror'::regnamespace) AND NOT convalidated`,
   },
 ];
-const LAWS: readonly Law[] = [...lawsIn(SAY), ...OWN_LAWS];
+const LAWS: readonly Law[] = [...lawsIn(POSTGRES), ...OWN_LAWS];
 
 /** What must hold in any mirror at any moment, whatever the registry said, all of it seen at one moment. */
 export function findBroken({ transact }: Postgres, now: number): Promise<Broken[]> {
   return transact(async query => {
     await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await query('SET LOCAL search_path = mirror');
-    const broken: Broken[] = [];
-    for (const law of LAWS) {
-      const rows = await query<{ found: string }>(askOf(law, now, SHOWN, BY_BYTES));
-      broken.push(...rows.map(({ found }) => ({ law: law.law, where: found })));
-    }
-    return broken;
+    return await findBreaks(LAWS, POSTGRES, now, query);
   });
 }

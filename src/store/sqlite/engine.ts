@@ -60,7 +60,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
       replaceBy: async (folder, aside) =>
         (await import('./keeping/keep.js')).replaceAll(dataDir, folder, aside),
     },
-    findBroken: async now => (await import('./laws/find-broken.js')).findBroken(files, now),
+    findBroken: async now => (await import('./find-broken.js')).findBroken(files, now),
     checked: 'inbox.db and mirror.db are whole',
     examine: async function* () {
       const { examine } = await import('./examine.js');

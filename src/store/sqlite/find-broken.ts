@@ -1,0 +1,48 @@
+import type { Broken } from '../engine.js';
+import { type Files, openBoth } from './open-both.js';
+import type { Sqlite } from './open.js';
+import { SQLITE } from '../dialect.js';
+import { findBreaks, KEYS, type Law } from '../laws/law.js';
+import { lawsIn } from '../laws/laws.js';
+
+const SHOWN = 5;
+const INSTANT =
+  '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9][0-9][0-9]Z';
+
+/** Instants are texts of one form: elsewhere their type says so. */
+const INSTANT_LAWS: readonly Law[] = Object.entries(KEYS).map(([table, key]) => ({
+  law: `each version of ${table} is dated by an instant`,
+  sql: `SELECT ${key.join(` || ', ' || `)} AS found FROM ${table}_history
+    WHERE valid_from NOT GLOB '${INSTANT}' OR valid_to NOT GLOB '${INSTANT}'`,
+}));
+const LAWS: readonly Law[] = [...lawsIn(SQLITE), ...INSTANT_LAWS];
+
+/** What must hold in any mirror at any moment, whatever the registry said. */
+export async function findBroken(files: Files, now: number): Promise<Broken[]> {
+  const db = openBoth(files);
+  try {
+    const ask = async (sql: string) => db.prepare<[], { found: string }>(sql).all();
+    return [...structure(db), ...(await findBreaks(LAWS, SQLITE, now, ask))];
+  } finally {
+    db.close();
+  }
+}
+
+function structure(db: Sqlite): Broken[] {
+  const found: Broken[] = [];
+  for (const name of ['main', 'inbox'] as const) {
+    const answers = db.prepare<[], string>(`PRAGMA ${name}.integrity_check(${SHOWN})`).pluck().all();
+    for (const answer of answers) {
+      if (answer !== 'ok') found.push({ law: `SQLite finds ${fileOf(name)} whole`, where: answer });
+    }
+    const foreign = db.prepare<[], { table: string }>(`PRAGMA ${name}.foreign_key_check`).all();
+    for (const { table } of foreign.slice(0, SHOWN)) {
+      found.push({ law: `foreign keys of ${fileOf(name)} are kept`, where: table });
+    }
+  }
+  return found;
+}
+
+function fileOf(name: 'main' | 'inbox'): string {
+  return name === 'main' ? 'mirror.db' : 'inbox.db';
+}
