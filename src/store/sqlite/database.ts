@@ -7,8 +7,9 @@ import type { Turns } from './turns.js';
 
 /** What a connection does, here or in a thread of its own. */
 export interface Works {
-  /** Begins a transaction first, where it is to. */
-  readonly send: (all: readonly Bound[], begins: boolean) => unknown[][];
+  readonly look: (all: readonly Bound[]) => unknown[][];
+  /** Begins a transaction where none is under way. */
+  readonly send: (all: readonly Bound[]) => unknown[][];
   /** The transaction that was begun, where one was. */
   readonly end: (isGood: boolean) => void;
 }
@@ -33,8 +34,9 @@ export function createWorks(db: Sqlite): Works {
   }
 
   return {
-    send: (all, begins) => {
-      if (begins) transaction = begin(db);
+    look: all => all.map(run),
+    send: all => {
+      transaction ??= begin(db);
       return all.map(run);
     },
     end: isGood => {
@@ -46,26 +48,21 @@ export function createWorks(db: Sqlite): Works {
 }
 
 /** Written on one connection, one transaction after the other, and looked at on another. */
-export function databaseOf(writer: Calls, reader: Pick<Calls, 'send'>, turns: Turns): Database {
+export function databaseOf({ look, send, end }: Calls, turns: Turns): Database {
   return createDatabase({
     dialect: SQLITE,
-    look: all => reader.send(all, false),
+    look,
     open: async () => {
       const release = await turns.take();
-      let begins = true;
       return {
-        send: all => {
-          const sent = writer.send(all, begins);
-          begins = false;
-          return sent;
-        },
+        send,
         commit: async () => {
-          await writer.end(true);
+          await end(true);
           release();
         },
         undo: async () => {
           // Whoever ended the thread has told why.
-          await writer.end(false).catch(() => undefined);
+          await end(false).catch(() => undefined);
           release();
         },
       };
@@ -77,14 +74,14 @@ export function databaseOf(writer: Calls, reader: Pick<Calls, 'send'>, turns: Tu
 const ROWS_A_MESSAGE = 200;
 
 export function inParts(send: Calls['send']): Calls['send'] {
-  return async (all, begins) => {
+  return async all => {
     const long = all.findIndex(({ rows = [] }) => rows.length > ROWS_A_MESSAGE);
     const bound = all[long];
-    if (bound?.rows === undefined) return await send(all, begins);
+    if (bound?.rows === undefined) return await send(all);
     const first = { ...bound, rows: bound.rows.slice(0, ROWS_A_MESSAGE) };
-    const before = await send([...all.slice(0, long), first], begins);
+    const before = await send([...all.slice(0, long), first]);
     const rest = { ...bound, rows: bound.rows.slice(ROWS_A_MESSAGE) };
-    const [, ...after] = await inParts(send)([rest, ...all.slice(long + 1)], false);
+    const [, ...after] = await inParts(send)([rest, ...all.slice(long + 1)]);
     return [...before, ...after];
   };
 }
@@ -124,12 +121,15 @@ export async function patiently(db: Sqlite, work: () => void): Promise<void> {
 export function databaseOn(db: Sqlite): Database {
   const works = createWorks(db);
   const calls: Calls = {
-    send: async (all, begins) => {
-      if (begins) await patiently(db, () => works.send([], true));
-      return works.send(all, false);
+    look: async all => {
+      await db.turns.wait();
+      return works.look(all);
+    },
+    send: async all => {
+      if (!db.inTransaction) await patiently(db, () => works.send([]));
+      return works.send(all);
     },
     end: async isGood => works.end(isGood),
   };
-  const send: Calls['send'] = (...given) => db.turns.wait().then(() => works.send(...given));
-  return databaseOf(calls, { send }, db.turns);
+  return databaseOf(calls, db.turns);
 }

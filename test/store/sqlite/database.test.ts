@@ -36,14 +36,14 @@ test('what fails is undone, and the next transaction begins', async () => {
 test('many rows go in messages of few, each answer to its own statement', async () => {
   const works = createWorks(temporaryMirror());
   const sizes: number[] = [];
-  const send = inParts(async (all, begins) => {
+  const send = inParts(async all => {
     sizes.push(Math.max(...all.map(({ rows = [] }) => rows.length)));
-    return works.send(all, begins);
+    return works.send(all);
   });
   const rows = Array.from({ length: 450 }, (_, n) => ['organization-1', `project-${n}`]);
   const text = 'INSERT INTO project_references VALUES (?, ?)';
   const count = { text: 'SELECT count(*) AS rows FROM project_references', values: [] };
-  const answers = await send([count, { text, values: [], rows }, count], true);
+  const answers = await send([count, { text, values: [], rows }, count]);
   works.end(true);
   expect(sizes).toEqual([200, 200, 50]);
   expect(answers).toEqual([[{ rows: 0 }], [], [{ rows: 450 }]]);

@@ -3,7 +3,7 @@ import { builtBeside } from '../../../package.js';
 import { type Fault, startThread, type ThreadOptions } from '../../../thread.js';
 import { createMirrorStore } from '../../mirror/mirror.js';
 import { createCertificateFiles } from '../certificates/folder.js';
-import { createWorks, databaseOf, inParts, type Works } from '../database.js';
+import { type Calls, createWorks, databaseOf, inParts, type Works } from '../database.js';
 import type { Sqlite } from '../open.js';
 import { createTurns } from '../turns.js';
 
@@ -44,11 +44,12 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   const { asking, close } = await startThread({ entry, workerData, what, failed, errorOf });
   const ask = asking<Given, Answers>();
   const here = createWorks(reader);
-  const database = databaseOf(
-    { send: inParts((...given) => ask('send', given)), end: (...given) => ask('end', given) },
-    { send: async (...given) => here.send(...given) },
-    createTurns(),
-  );
+  const calls: Calls = {
+    look: async all => here.look(all),
+    send: inParts(all => ask('send', [all])),
+    end: isGood => ask('end', [isGood]),
+  };
+  const database = databaseOf(calls, createTurns());
   return { mirror: createMirrorStore(database, createCertificateFiles(certificates)), close };
 }
 

@@ -11,8 +11,8 @@ import { clientOf, startProgram } from '../../../support/program.js';
 import { createOrganization, issueCredit } from '../../../support/sandbox.js';
 
 /** Between the worker and the statement that inserts a row: all that the worker has called as it gives the rows to the store, what the store calls as it gives them to its thread, then all in the thread. The call by message, which both threads share, is a file of its own. */
-const FRAMES_AT_MOST = 17;
-const FILES_AT_MOST = 11;
+const FRAMES_AT_MOST = 16;
+const FILES_AT_MOST = 9;
 
 const LONG = 100;
 const WORKER = 'sync/worker/worker';
