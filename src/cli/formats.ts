@@ -38,18 +38,22 @@ export function addFormats(
     .addOption(
       new CsvForm(
         'verbatim',
-        'the same without the apostrophe that keeps a spreadsheet from running a text as a formula',
+        'as CSV with texts unchanged, even those that a spreadsheet would run',
       ).conflicts(['json', 'csv']),
     )
     .addOption(
-      new CsvForm('excel', 'the same with CRLF and a byte order mark').conflicts(['json', 'csv', 'verbatim']),
+      new CsvForm('excel', 'as CSV for Excel, with CRLF and a byte order mark').conflicts([
+        'json',
+        'csv',
+        'verbatim',
+      ]),
     );
 }
 
 export function addFile(command: Command): Command {
   return command.option(
     '--out <file>',
-    'write it into a new file (its ending, .csv or .json, chooses the form), and write into FILE.json when it was made and how far it can be trusted',
+    'write a new file instead, as CSV or JSON by its ending; FILE.json says when it was made and how far it can be trusted',
   );
 }
 

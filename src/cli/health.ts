@@ -20,7 +20,7 @@ export const ON_FINDINGS =
   'See "carbon-mirror balance", "carbon-mirror changes --restated YEAR" and the view "credit_findings".';
 
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {
-  if (countedAt === null) return 'Findings were never counted: a worker does so every five minutes.';
+  if (countedAt === null) return 'Findings were not counted yet: a worker counts them every five minutes.';
   return `Findings, counted ${since(countedAt, now)} ago: ${describeCounts(counts) ?? 'none'}.`;
 }
 
@@ -31,7 +31,7 @@ export function isTooLong({ calls, scheduleSeconds }: Round, rate: number): bool
 /** How long a round of the schedule takes at so many calls a second; null where nobody says how many. */
 export function describeRound(round: Round, rate: number | null): string {
   const { calls, organizations, scheduleSeconds } = round;
-  const asked = `a round asks ${withThousands(calls)} times for ${counted(organizations, 'organization')}`;
+  const asked = `a round makes ${withThousands(calls)} calls for ${counted(organizations, 'organization')}`;
   if (rate === null) return asked;
   const isLong = isTooLong(round, rate) ? ', LONGER THAN THE SCHEDULE' : '';
   return `${asked}: ${stretch(calls / rate)} of ${stretch(scheduleSeconds)} at ${rate} calls a second${isLong}`;

@@ -59,7 +59,7 @@ function inOrder(one: string, other: string): number {
 function wordsOf({ first, firstBy, rise, fall, notSummed }: Moved): string {
   const opening = firstBy === '' ? '' : `began with ${tonnesOf(first)} t, read by ${firstBy}; `;
   const seen = `${opening}seen to rise by ${tonnesOf(rise)} t and to fall by ${tonnesOf(fall)} t between reads`;
-  return notSummed === 0 ? seen : `${seen}; ${notSummed} without a usable amount`;
+  return notSummed === 0 ? seen : `${seen}; ${notSummed} without an amount that can be added`;
 }
 
 function microOf(value: unknown): bigint | null {

@@ -140,7 +140,7 @@ function creditName(cells: Cells): string {
 
 function amountOf(cells: Cells): string {
   const amount = text(cells['amount_exact']);
-  return amount === null ? 'an unusable amount' : `${withThousands(amount)} t`;
+  return amount === null ? 'an amount that cannot be read' : `${withThousands(amount)} t`;
 }
 
 function text(value: unknown): string | null {

@@ -28,14 +28,14 @@ interface Told extends Seen {
 }
 
 function shownBy(sync: ReadBehind | null): string {
-  return sync === null ? 'The read that showed it is not on record any more.' : doneBy('Shown', sync);
+  return sync === null ? 'The read that showed it is no longer on record.' : doneBy('Shown', sync);
 }
 
 /** Why it stands as it does, or what can be said where it was not known. */
 export function reasons(told: Told): string[] {
   const { at, row, shown_by: sync, contradicted, last_seen_at: seenAt, until, ended_by: endedBy } = told;
   return [
-    ...(row === null ? [`By ${at} the mirror did not know it to be listed.`] : [shownBy(sync)]),
+    ...(row === null ? [`The mirror had not seen it in the list by ${at}.`] : [shownBy(sync)]),
     ...(contradicted.length === 0 ? [] : [byHand(contradicted)]),
     ...(seenAt === null ? [] : [`Last seen unchanged by the complete read that began ${seenAt}.`]),
     firstSeen(told),
@@ -45,12 +45,12 @@ export function reasons(told: Told): string[] {
 }
 
 function byHand(contradicted: readonly string[]): string {
-  return `Changed by hand: its document contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`;
+  return `Somebody changed it by hand: its document contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`;
 }
 
 /** Since when a row is known. What was before, whatever the registry dates it, is not for the mirror to prove. */
 export function firstSeen({ first_seen_at: at, dated_at: datedAt }: Seen): string {
-  const dated = datedAt === null ? '' : ` The registry's own date is ${datedAt}.`;
+  const dated = datedAt === null ? '' : ` The registry dates it ${datedAt}.`;
   return `First seen ${at}. The mirror does not know what it was before that.${dated}`;
 }
 

@@ -7,7 +7,7 @@ import { isId, isObject } from '../registry/model.js';
 import { type ContentFault, type JsonObject, member, parseJson, readContent } from './content.js';
 import { verifySignature } from './signature.js';
 
-export type IgnoredReason = ContentFault | 'other_app' | 'no_usable_installation_id';
+export type IgnoredReason = ContentFault | 'other_app' | 'no_installation_id';
 
 export type Delivery = Omit<NewDelivery, 'receivedMsAgo'>;
 
@@ -87,7 +87,7 @@ function findReason(
   installationId: string | null,
 ): IgnoredReason | null {
   if (typeof signedAppId === 'string' && signedAppId !== appId) return 'other_app';
-  return installationId === null ? 'no_usable_installation_id' : null;
+  return installationId === null ? 'no_installation_id' : null;
 }
 
 function usableId(value: unknown): string | null {

@@ -125,7 +125,7 @@ const OF_THE_MOMENT = [
 const RUNS = /^.*: complete: .*\n/gm;
 /** Whether the worker beside this test has counted them by then. */
 const COUNTED =
-  /^Findings(?: were never counted: a worker does so every five minutes\.|, counted .* ago: none\.)$/gm;
+  /^Findings(?: were not counted yet: a worker counts them every five minutes\.|, counted .* ago: none\.)$/gm;
 const COUNTS = /^\.findings\.counts\[\]/;
 
 /** Addresses, folders and the tags of names are of this run alone. */

@@ -190,7 +190,7 @@ test('where nothing at all is known it is said, exit 3', async () => {
   for (const form of [[], ['--json']]) {
     const { exitCode, stdout, stderr } = await runCommand(['available', ...form], { env });
     expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
-    expect(stderr).toContain('Nothing is known yet');
+    expect(stderr).toContain('The mirror has read no warehouse yet');
   }
   rmSync(folder, { recursive: true });
 });

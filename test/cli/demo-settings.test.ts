@@ -48,14 +48,14 @@ describe("a demo's settings", () => {
       'not on this machine',
     ],
     ['a bent address', { ...WRITTEN, REGISTRY_BASE_URL: 'http://127.0.0.1:80@evil.example' }, 'not on this'],
-    ['a value that is no text', { ...WRITTEN, PORT: 8080 }, 'it holds no names and texts'],
+    ['a value that is no text', { ...WRITTEN, PORT: 8080 }, 'it is not a list of names and texts'],
     [
       'a secret for a name',
       { ...WRITTEN, q7ZrK2w9Lx1Vd5Tb: '' },
       'a name of 16 characters that is not shown',
     ],
-    ['no JSON', '{', 'it holds no names and texts'],
-    ['a key in its place', WRITTEN.REGISTRY_PRIVATE_KEY, 'it holds no names and texts'],
+    ['no JSON', '{', 'it is not a list of names and texts'],
+    ['a key in its place', WRITTEN.REGISTRY_PRIVATE_KEY, 'it is not a list of names and texts'],
   ])('T74 with %s are refused by every command that would believe them', async (_what, settings, said) => {
     const env = { DATA_DIR: demoWith(settings) };
     for (const argv of [

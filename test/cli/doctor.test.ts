@@ -297,7 +297,7 @@ describe('doctor', () => {
     expect(of('round')).toMatchObject([
       {
         state: 'ok',
-        found: expect.stringMatching(/^a round asks \d+ times for \d+ .* at \d+ calls a second$/),
+        found: expect.stringMatching(/^a round makes \d+ calls for \d+ .* at \d+ calls a second$/),
       },
     ]);
     const before = await demo.rows('SELECT schedule_seconds AS seconds FROM origin');
@@ -307,7 +307,7 @@ describe('doctor', () => {
       const found = expect.stringContaining('at 0.1 calls a second, LONGER THAN THE SCHEDULE');
       expect((await findings(env)).of('round')).toMatchObject([{ state: 'warn', found }]);
       const { stdout } = await runCommand(['status'], { env });
-      expect(stdout).toMatch(/^The schedule: a round asks .* LONGER THAN THE SCHEDULE\.$/m);
+      expect(stdout).toMatch(/^The schedule: a round makes .* LONGER THAN THE SCHEDULE\.$/m);
     } finally {
       await demo.change('UPDATE origin SET schedule_seconds = ?', Number(before[0]?.['seconds']));
     }

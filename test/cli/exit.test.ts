@@ -50,11 +50,11 @@ test('what this machine or this user does not have is a sentence, exit code 2', 
   const file = join(folder, 'file');
   writeFileSync(file, '');
   const cases: readonly (readonly [Record<string, string>, string])[] = [
-    [{ DATA_DIR: join(file, 'data') }, 'a part of its path is no folder'],
-    [{ DATA_DIR: folder, HOST: '203.0.113.9' }, '"203.0.113.9" is no address of this machine'],
+    [{ DATA_DIR: join(file, 'data') }, 'a part of its path is not a folder'],
+    [{ DATA_DIR: folder, HOST: '203.0.113.9' }, '"203.0.113.9" is not an address of this machine'],
     [
       { DATA_DIR: folder, OPERATIONS_HOST: '203.0.113.9', OPERATIONS_PORT: '1' },
-      '"203.0.113.9" is no address',
+      '"203.0.113.9" is not an address',
     ],
   ];
   for (const [settings, said] of cases) {
@@ -108,8 +108,8 @@ test('T69 a secret in the wrong setting is shown by no fault and no finding, and
     LOG_LEVEL: 'silent',
   };
   const cases: readonly (readonly [readonly string[], Record<string, string>, string])[] = [
-    [['receive'], { HOST: pasted }, '"[HOST]" is no address of this machine'],
-    [['receive'], { OPERATIONS_HOST: pasted, OPERATIONS_PORT: '1' }, '"[OPERATIONS_HOST]" is no address'],
+    [['receive'], { HOST: pasted }, '"[HOST]" is not an address of this machine'],
+    [['receive'], { OPERATIONS_HOST: pasted, OPERATIONS_PORT: '1' }, '"[OPERATIONS_HOST]" is not an address'],
     [['status'], { DATA_DIR: pasted }, 'There is no mirror in [DATA_DIR]: expected'],
     [
       ['sandbox', 'call', 'GET', '/status'],

@@ -72,11 +72,11 @@ test('as of before the mirror began a row is shown with when it was first seen, 
   const { ask, json, folder } = await sceneOfThree();
   const said =
     'First seen 2026-05-04T12:00:00.000Z. The mirror does not know what it was before that. ' +
-    "The registry's own date is 2026-03-01T10:00:00.000Z.";
+    'The registry dates it 2026-03-01T10:00:00.000Z.';
   const early = await ask('retirements', 'r-1', '--as-of', '2026-04');
-  expect(early.stdout).toContain('By 2026-04-30T23:59:59.999Z the mirror did not know it to be listed.');
+  expect(early.stdout).toContain('The mirror had not seen it in the list by 2026-04-30T23:59:59.999Z.');
   expect(early.stdout).toContain(said);
-  expect(early.stdout).not.toContain('not on record');
+  expect(early.stdout).not.toContain('no longer on record');
   expect(await json('retirements', 'r-1', '--as-of', '2026-04')).toMatchObject([
     { row: null, first_seen_at: '2026-05-04T12:00:00.000Z', dated_at: '2026-03-01T10:00:00.000Z' },
   ]);

@@ -134,7 +134,7 @@ describe('where the sandbox is', () => {
     const env = { REGISTRY_BASE_URL: 'https://registry.example' };
     const outcome = await runCommand(STATUS, { env });
     expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(outcome.stderr).toContain('REGISTRY_BASE_URL is no address of this machine');
+    expect(outcome.stderr).toContain('REGISTRY_BASE_URL is not an address of this machine');
     for (const url of [
       'http://127.0.0.1.evil.example',
       'http://10.0.0.1:8090',

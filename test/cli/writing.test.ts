@@ -98,7 +98,7 @@ describe('reservations', () => {
     const hold = ['reservations', 'create', '--organization', owner, '--amount', '1', '--credit-id'];
     const { credit_id: held } = await json(...hold, `${whole.slice(0, length)}…`);
     expect(held).toBe(whole);
-    await expectFault(6, 'is the beginning of several', ...hold, 'exPost-');
+    await expectFault(6, 'Several rows of', ...hold, 'exPost-');
     await expectFault(6, 'answered 404', ...hold, 'exPost-none');
     const [row] = await demo.rows('SELECT credit_id FROM inventory_credits WHERE organization_id = ?', owner);
     const own = String(row?.['credit_id']);

@@ -103,14 +103,14 @@ test('as of before the mirror began its page says what can be said: when it was 
   const answer = await open(`/retirements/r-1?as-of=${at}`);
   expect(answer.status).toBe(200);
   const said = wordsOf(await answer.text());
-  expect(said).toContain('Retirement r-1 was not known to the mirror then.');
-  expect(said).toContain(`By ${at} the mirror did not know it to be listed.`);
+  expect(said).toContain('Retirement r-1 was not in the mirror then.');
+  expect(said).toContain(`The mirror had not seen it in the list by ${at}.`);
   expect(said).toMatch(
-    /First seen \S+Z\. The mirror does not know what it was before that\. The registry(&#39;|')s own date is 2026-03-01T10:00:00.000Z\./,
+    /First seen \S+Z\. The mirror does not know what it was before that\. The registry dates it 2026-03-01T10:00:00.000Z\./,
   );
   expect(said).toMatch(/retirements: not known before \S+Z, the end of the first complete read/);
   expect(said).toContain('Back to now');
-  expect(said).not.toMatch(/no such page|not on record|Harbour Ferries/);
+  expect(said).not.toMatch(/no such page|no longer on record|Harbour Ferries/);
   expect((await open(`/retirements/r-9?as-of=${at}`)).status).toBe(404);
   expect(await words('/retirements/r-1')).toMatch(/First seen \S+Z\./);
 });
@@ -126,6 +126,6 @@ test('T89 of a row that was changed by hand it says that, and not when it was la
   expect(await words('/retirements/r-1')).toContain('Last seen unchanged by the complete read');
   await scene.db.change("UPDATE retirements SET beneficiary = 'Somebody Else'");
   const said = await words('/retirements/r-1');
-  expect(said).toContain('Changed by hand: its document contradicts beneficiary.');
+  expect(said).toContain('Somebody changed it by hand: its document contradicts beneficiary.');
   expect(said).not.toContain('Last seen unchanged');
 });

@@ -7,7 +7,7 @@ test('what is found is counted in status, doctor and verify, and is no fault of 
   const { program, creditId } = await startInstalled();
   const { engine, folder, time } = program;
   const ask = (...words: string[]) => runCommand(words, { env: { DATA_DIR: folder }, now: time.now });
-  expect((await ask('status')).stdout).toContain('Findings were never counted');
+  expect((await ask('status')).stdout).toContain('Findings were not counted yet');
   const writers = await engine.openWriters(time.now);
   const count = () => countFindings({ engine, mirror: writers.mirror, now: time.now });
   await count();

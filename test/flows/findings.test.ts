@@ -92,7 +92,7 @@ test('what an organization that is not mirrored retired for one that is makes no
     env: { DATA_DIR: program.folder },
     now: program.time.now,
   });
-  expect(stdout).toContain('5 t of what was retired is explained by nothing that is mirrored');
+  expect(stdout).toContain('5 t of what was retired fits no reservation or request in the mirror');
   expect(exitCode).toBe(0);
 });
 

@@ -52,7 +52,9 @@ test('T89 a column that was changed by hand is reported, and is as it was after 
   const told = await run('verify');
   expect(told).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(CURE) });
   const { stdout: explained } = await run('explain', 'retirements', String(before[0]?.['id']));
-  expect(explained).toContain('Changed by hand: its document contradicts beneficiary, created_at.');
+  expect(explained).toContain(
+    'Somebody changed it by hand: its document contradicts beneficiary, created_at.',
+  );
   expect(explained).not.toContain('Last seen unchanged');
   const { exitCode, stdout, stderr } = await run('sync', '--full', '--json');
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.anything() });

@@ -237,7 +237,7 @@ describe('once the signature is good nothing is rejected', () => {
     ['a'],
   ])('T31 the installation id %j is ignored', id => {
     const delivery = delivered(open(signedPost(payloadOf({ installation: installationOf({ id }) }))));
-    expect(delivery).toMatchObject({ reason: 'no_usable_installation_id', installationId: null });
+    expect(delivery).toMatchObject({ reason: 'no_installation_id', installationId: null });
   });
 
   test('an installation that is named without an object is known too, and its app is looked at', () => {
@@ -248,7 +248,7 @@ describe('once the signature is good nothing is rejected', () => {
       organizationId: 'o-1',
     });
     expect(reasonOf({ ...flat, appId: 'another-app' })).toBe('other_app');
-    expect(reasonOf({ ...flat, installationId: '../x' })).toBe('no_usable_installation_id');
+    expect(reasonOf({ ...flat, installationId: '../x' })).toBe('no_installation_id');
   });
 
   test('T31 an organization id that cannot be used is not used', () => {
@@ -260,7 +260,7 @@ describe('once the signature is good nothing is rejected', () => {
   });
 
   test('T31 ids that only a prototype would have are none', () => {
-    expect(reasonOf('{"installation":"constructor"}')).toBe('no_usable_installation_id');
-    expect(reasonOf('{"event":"installed"}')).toBe('no_usable_installation_id');
+    expect(reasonOf('{"installation":"constructor"}')).toBe('no_installation_id');
+    expect(reasonOf('{"event":"installed"}')).toBe('no_installation_id');
   });
 });

@@ -86,7 +86,7 @@ async function deliver({ io, format }: Context, { status, body: stream }: Stream
       `{"status":${status},"body":${isJson(answer) ? answer : JSON.stringify(answer)}}\n`,
     );
   if (io.terminal.stdout && !isText(body)) {
-    throw usageFault('The answer is no text.', 'Write it into a file with --output FILE.');
+    throw usageFault('The answer is not text.', 'Write it into a file with --output FILE.');
   }
   if (io.terminal.stdout && isJson(answer)) return await emit(io, `${escapeJson(indent(answer))}\n`);
   io.stdout.write(body);

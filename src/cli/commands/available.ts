@@ -19,17 +19,17 @@ const COLUMNS = [...NAMES, ...OF_A_ROW, 'rows_without_amount', 'freshness', 'age
 const FOR_PEOPLE = ['project_name', ...OF_A_ROW, 'organization_name', 'age', 'freshness', 'credit_id'];
 
 export const AVAILABLE = command({
-  says: 'Show the credits that are available to sell now, in tonnes, and what is left out, with its state and age',
+  says: 'Show the credits that are available to sell now, and which warehouses are left out and why',
   options: {
     organization: ORGANIZATION,
     maxAge: duration(
       '--max-age',
-      'count as available what was read completely within this time, such as 30m, whatever happened since',
+      'also count stale warehouses that were read completely within this time, such as 30m',
     ),
     project: text('text', 'of one project only: its id, or a part of its name'),
     vintage: year('of one vintage only'),
     type: text('type', 'of one type only, such as exPost or exAnte'),
-    strict: flag('exit 3 where anything is left out'),
+    strict: flag('exit with 3 when a warehouse is left out'),
   },
   prints: {
     json: 'print both parts as JSON: rows and left_out',
@@ -67,7 +67,7 @@ export const AVAILABLE = command({
 function demandKnown({ known, uninstalled }: Available): void {
   if (known + uninstalled > 0) return;
   throw checkFault(
-    'Nothing is known yet: the mirror has read no warehouse, and knows no active installation.',
+    'The mirror has read no warehouse yet, and it has found no active installation.',
     'See "carbon-mirror status"; "carbon-mirror sync" looks for installations.',
   );
 }

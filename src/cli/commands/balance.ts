@@ -29,9 +29,9 @@ export const BALANCE = command({
       say(`${many} rows have no amount that can be added: no sum has them in it, balanced or not.`);
     }
     if (balanced === null) throw checkFault(NOTHING_KNOWN);
-    if (organizationId === null) say(`This is of ${ofKnown(known)}.`);
+    if (organizationId === null) say(`These are the sums of ${ofKnown(known)}.`);
     else say('Projects and serializations are compared over all organizations only.');
-    if (!balanced) throw checkFault('It does not add up.');
+    if (!balanced) throw checkFault('It does not add up.', 'The rows that are not balanced say by how much.');
   },
 });
 
@@ -82,7 +82,7 @@ async function writeForPeople(
 }
 
 const FROM_ELSEWHERE =
-  'is explained by nothing that is mirrored: it may have come from an organization that is not.';
+  'fits no reservation or request in the mirror: it may come from an organization that is not mirrored.';
 
 function toRow(line: Line): Row {
   const cells = Object.entries(SHOWN).map(([column, name]) => {

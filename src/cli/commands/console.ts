@@ -15,7 +15,7 @@ import { createServiceLog, runService, takesNextPort } from '../processes/servic
 import { flag, unless } from '../taken.js';
 
 const printUrl = command({
-  says: 'Print an address that lets a browser in; it is good for one visit',
+  says: 'Print an address that opens the console once',
   run: async ({ io, location, print }) => {
     const known = findConsole(location());
     if (known !== null) return await print(addressOf(known, io));
@@ -27,7 +27,7 @@ const printUrl = command({
 });
 
 export const CONSOLE = command({
-  says: 'Pages over the mirror for a browser on this machine; runs until it is stopped',
+  says: 'Serve the pages of the mirror to a browser on this machine, until it is stopped',
   options: {
     address: unless('print no address; "console url" prints one'),
     readOnly: flag('show no buttons that start work'),

@@ -30,7 +30,7 @@ const INIT = command({
 });
 
 const CHECKPOINT = command({
-  says: 'Print the newest signed checkpoint: proof against who rewrites the log later, once somebody else holds it',
+  says: 'Print the newest signed checkpoint: whoever keeps a copy can prove that the log was not rewritten since',
   examples: ['carbon-mirror evidence checkpoint > checkpoint-2026-01-31.txt'],
   run: async ({ location, io, say }) => {
     const port = await location().engine.openEvidence();
@@ -50,7 +50,7 @@ const CHECKPOINT = command({
 });
 
 export const EVIDENCE: CommandGroup = {
-  says: 'What a stranger can check without trusting who runs the mirror',
+  says: 'Proofs that a stranger can check without trusting whoever runs the mirror',
   commands: { init: INIT, checkpoint: CHECKPOINT },
 };
 

@@ -34,7 +34,7 @@ export const EXPLAIN = command({
 function demandListed(all: readonly Explanation[]): void {
   const [first] = all;
   if (first === undefined || all.some(({ row }) => row !== null)) return;
-  throw checkFault(`No row of "${first.id}" was known in ${first.table} at ${first.at}.`);
+  throw checkFault(`The mirror had no row "${first.id}" in ${first.table} at ${first.at}.`);
 }
 
 function linesOf(explained: Explanation): string[] {

@@ -17,7 +17,7 @@ const NOT_SHOWN = new Set([
 ]);
 
 export const HISTORY = command({
-  says: 'Show every version of one row; valid_from is when the answer that showed it so had arrived',
+  says: 'Show every version of one row; valid_from is when the mirror observed it',
   words: ROW_WORDS,
   prints: { json: 'print all columns as JSON', csv: 'print all columns as CSV', file: true },
   examples: [

@@ -37,7 +37,7 @@ function readWeb(given: string | undefined, baseUrl: string | undefined): string
   if (given !== undefined) return readAddress('--web', given).replace(/\/+$/, '');
   if (baseUrl !== undefined && LOOPBACK.test(baseUrl)) return baseUrl.replace(/\/+$/, '');
   throw usageFault(
-    "Where the registry's web pages are is not known: they are elsewhere than REGISTRY_BASE_URL.",
+    "The address of the registry's web pages is missing: REGISTRY_BASE_URL has none.",
     'Name it with --web, as in --web https://app.registry.example.',
   );
 }

@@ -8,7 +8,7 @@ import { needed, otherwise, text, valued } from '../taken.js';
 const MAX_CHARACTERS = 1_000_000;
 
 export const QUERY = command({
-  says: 'Ask the mirror one question in SQL; the inbox is there as inbox.deliveries and inbox.jobs',
+  says: 'Ask one question in SQL; the tables of the inbox are inbox.deliveries and inbox.jobs',
   words: {
     sql: needed(text('sql', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input')),
   },
@@ -41,7 +41,7 @@ async function readStatement(io: Io, given: string): Promise<string> {
   let sql = '';
   for await (const chunk of io.stdin.setEncoding('utf8')) {
     sql += String(chunk);
-    if (sql.length > MAX_CHARACTERS) throw usageFault('The statement has no end.');
+    if (sql.length > MAX_CHARACTERS) throw usageFault('The statement is too long.');
   }
   return sql;
 }

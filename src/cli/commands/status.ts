@@ -98,7 +98,7 @@ function describeSums({ organizations }: Status): string[] {
 
 /** Which mirror this is, and whether anything waits. */
 function firstLine({ demo, engine }: MirrorLocation, status: Status, now: number): string {
-  const { registry, worker, oldestDueDeliveryAt: due, rejectedWebhooks } = status;
+  const { registry, worker, oldestUnreadAt: due, rejectedWebhooks } = status;
   const rejected = rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
   const reasons = [...new Set(rejectedWebhooks.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
   return [
@@ -117,7 +117,7 @@ function summary(status: Status, requestsPerSecond: number | null, now: number):
   return [
     ...describeSums(status),
     `Newest delivery: ${newest === null ? 'never' : `${since(newest, now)} ago`}. Ignored: ${ignored}.`,
-    `Jobs: ${running} running, ${due} due, ${paused} paused, ${failed} failed.`,
+    `Jobs: ${running} running, ${due} waiting to start, ${paused} paused, ${failed} failed.`,
     ...(round === null ? [] : [`The schedule: ${describeRound(round, requestsPerSecond)}.`]),
     describeFindings(findings, now),
     ...findTroubles(status, now).map(each => `${each.found}. ${describeTodo(each)}`),

@@ -15,7 +15,7 @@ const ANSWER_WITHIN_MS = 20_000;
 
 export const TRIGGER = command({
   says: 'Sign and post a delivery as the registry would, to the receiver',
-  words: { event: needed(choice('event', 'what it says has happened', EVENTS)) },
+  words: { event: needed(choice('event', 'the event that it announces', EVENTS)) },
   options: {
     organization: needed(text('name', `the organization that it is about: ${HOW_NAMED}`)),
     installation: text('id', 'the installation, where it is not the one that the mirror knows'),
@@ -66,7 +66,7 @@ function demandAnswered(isOurs: boolean, status: number, isForged: boolean): str
         ? 'It was rejected, as it must be. "carbon-mirror deliveries list --rejected" counts it.'
         : 'It was rejected there, as it must be.';
     return isOurs
-      ? 'It is stored. "carbon-mirror deliveries list" says what became of it.'
+      ? 'The receiver has stored it. "carbon-mirror deliveries list" says what became of it.'
       : 'It was accepted there.';
   }
   throw checkFault(
@@ -131,7 +131,7 @@ async function orAsItIs(given: string, found: Promise<string>): Promise<string> 
 
 function noInstallation(organizationId: string): CommandFault {
   return notThereFault(
-    `The mirror knows no installation on the organization ${organizationId}.`,
+    `The mirror has found no installation on the organization ${organizationId}.`,
     'Name one with --installation: see "carbon-mirror api GET /app/installations --as jwt".',
   );
 }

@@ -25,7 +25,7 @@ export function adviceFor(code: string, call: string, candidates: readonly unkno
   if (code === 'installation_gone')
     return ['The app is not installed there: see "carbon-mirror api GET /app/installations --as jwt".'];
   if (code === 'unauthorized')
-    return ['The registry does not take the app id with this key: see "carbon-mirror doctor".'];
+    return ['The registry refuses this app id with this key: see "carbon-mirror doctor".'];
   if (code === 'outcome_unknown') {
     const found = candidates.map(describeCandidate).filter(text => text !== '');
     if (found.length === 0) return ['It may have been done, or may still be: look before you do it again.'];

@@ -7,11 +7,11 @@ const WHY: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk is full',
   ENOENT: 'it is not there',
-  ENOTDIR: 'a part of its path is no folder',
+  ENOTDIR: 'a part of its path is not a folder',
   EEXIST: 'something else of that name is there',
   EISDIR: 'it is a folder',
   ENAMETOOLONG: 'its name is too long',
-  EINVAL: 'it is no usable name',
+  EINVAL: 'the name is not allowed',
   ELOOP: 'its links go in a circle',
 };
 
@@ -34,13 +34,13 @@ export function describeSystemFault(error: Error): readonly string[] | null {
     return [`This user may not listen on port ${port}.`, 'Take a port from 1024 on.'];
   if (syscall === 'listen' || (syscall === 'getaddrinfo' && port === '')) {
     const address = cleanText(of('address') || of('hostname'));
-    return [`"${address}" is no address of this machine (${code}).`, ON_HOSTS];
+    return [`"${address}" is not an address of this machine (${code}).`, ON_HOSTS];
   }
   if (code === 'SQLITE_CANTOPEN') return ['A database file cannot be opened.', ON_DATABASES];
   if (code === 'EISDIR' && syscall === 'read')
     return ['A folder was named where a file is read.', 'Name the file.'];
   if (syscall !== '' && Reflect.get(error, 'path') === '')
-    return ['An empty text is no name of a file or folder.', 'Name a place.'];
+    return ['The name of a file or folder is empty.', 'Name a place.'];
   const path = cleanText(of('path').replace(PART, ''));
   const why = code === 'ENOENT' && syscall === 'mkdir' ? 'no folder can be made there' : WHY[code];
   if (path === '' || why === undefined) return null;

@@ -49,7 +49,7 @@ export function choose(text: string, known: readonly Named[], sought: Sought): s
 function ambiguous(text: string, found: readonly Named[], { what }: Sought): CommandFault {
   const lines = found.slice(0, 2 * MOST_NEAR).map(describe);
   const more = found.length > lines.length ? [`and ${found.length - lines.length} more`] : [];
-  return usageFault(`"${shown(text)}" may be more than one ${what}: say more of it, or its id.`, [
+  return usageFault(`"${shown(text)}" fits more than one ${what}: type more of it, or its id.`, [
     ...lines,
     ...more,
   ]);

@@ -50,8 +50,8 @@ export async function wholeName(
   const [name = null, other] = await readBeginnings(reader, entry, beginning, where);
   if (other === undefined) return name;
   throw notThereFault(
-    `"${text}" is the beginning of several of ${entry.table}: ${name}, ${other}.`,
-    'Give more of it.',
+    `Several rows of ${entry.table} begin with "${text}": ${name}, ${other}.`,
+    'Type more of it.',
   );
 }
 

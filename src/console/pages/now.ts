@@ -67,7 +67,7 @@ function countOf({ known, uninstalled }: Available): number {
 /** A number, and of how many organizations; true in every state. */
 function hero({ available }: Overview): Html {
   if (countOf(available) === 0)
-    return html`<h1 id="sentence" class="tile hero" data-live>Nothing is mirrored yet: no organization is known to have installed the app.</h1>`;
+    return html`<h1 id="sentence" class="tile hero" data-live>Nothing is mirrored yet: no organization has installed the app, as far as the mirror has seen.</h1>`;
   const read = available.warehouses.filter(({ ageSeconds }) => ageSeconds !== null).length;
   const left = available.rows.reduce((sum, row) => sum + Number(row['rows_without_amount']), 0);
   return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(available.rows))} <span>available to sell now in ${withThousands(read)} of ${ofKnown(available.known)}${left > 0 && html`. ${counted(left, 'row has', 'rows have')} no amount that can be added.`}</span></h1>`;
@@ -106,7 +106,7 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
     'Newest webhook',
     activity.newestDeliveryAt === null ? 'none yet' : ago(activity.newestDeliveryAt, now),
     html`<a href="/rejected-webhooks">${withThousands(rejected)} rejected</a> since yesterday`,
-  )}${tile('Attention', attention(troubles), html`<a href="/jobs?state=failed">${counted(activity.jobs.failed, 'job')} failed</a>, ${withThousands(activity.jobs.due)} due`)}`;
+  )}${tile('Attention', attention(troubles), html`<a href="/jobs?state=failed">${counted(activity.jobs.failed, 'job')} failed</a>, ${withThousands(activity.jobs.due)} waiting to start`)}`;
 }
 
 function attention(troubles: readonly Trouble[]): Html {

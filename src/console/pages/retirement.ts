@@ -82,7 +82,7 @@ function show(answer: Retirement, ask: Ask): Shown {
   const { now, at } = ask;
   const title = `Retirement ${explained.id}`;
   if (row === null)
-    return { title, body: html`<h1>${title} was not known to the mirror then.</h1>${why(explained)}` };
+    return { title, body: html`<h1>${title} was not in the mirror then.</h1>${why(explained)}` };
   const lead = html`${standing !== null && badge(wordsOf(standing), colourOf(standing))} ${isGone && badge('The registry does not show it any more.', 'bad')} ${matched(explained)}`;
   const body = html`${head([withAt('/retirements', at), 'Retirements'], sentence(row), lead)}
 ${sheet(answer, explained, ask)}

@@ -42,7 +42,7 @@ function showStood({ at, stood, gaps, known }: Then, { query }: Ask): Html {
   const left = stood.reduce((sum, row) => sum + row.rows_without_amount, 0);
   const organizations = new Set(stood.map(row => row.organization_id)).size;
   if (stood.length === 0 && gaps.length > 0)
-    return html`<p id="sentence"><strong>Nothing is known to have stood in any warehouse then.</strong></p>${gapsOf('warehouse', gaps)}`;
+    return html`<p id="sentence"><strong>The mirror had seen no credit in any warehouse then.</strong></p>${gapsOf('warehouse', gaps)}`;
   return html`<p id="sentence"><strong>${sumByType(stood)} stood in the warehouses of ${withThousands(organizations)} of ${ofKnown(known)}.</strong>${left > 0 && html` ${counted(left, 'row has', 'rows have')} no amount that can be added.`}</p>
 <section id="stood">${firstOf(
     'What stood there, by organization, project and vintage',

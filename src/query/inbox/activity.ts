@@ -22,7 +22,7 @@ export async function readActivity(reader: Reader, now: number) {
       /** Since when the oldest job waits that is due; null where none is. */
       oldestDueAt: await readOldestDue(snapshot, now),
       /** Since when the oldest delivery waits that no read has answered; null where none does. */
-      oldestDueDeliveryAt: unread?.since ?? null,
+      oldestUnreadAt: unread?.since ?? null,
       /** What waits for longer than it may. */
       delayed,
       /** What was turned away since yesterday. */

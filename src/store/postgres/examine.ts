@@ -69,7 +69,7 @@ function checkFlush(server: Server): Finding[] {
   return (['fsync', 'full_page_writes'] as const)
     .filter(name => server[name] !== 'on')
     .map(name => {
-      const found = `${name} is off: a power cut can lose what was answered 202`;
+      const found = `${name} is off: a power cut can lose deliveries that were answered 202`;
       return fail('durability', found, `Set ${name} = on at the server.`);
     });
 }
@@ -79,7 +79,7 @@ function checkReplicas({ replicas, synchronous_standby_names: names }: Server): 
   return [
     warn(
       'durability',
-      'replicas follow without being waited for: a failover can lose the last moments of what was answered 202',
+      'a commit does not wait for the replicas: a failover can lose the last deliveries that were answered 202',
       'Set synchronous_standby_names at the server, or rely on the schedule: it finds what those deliveries announced.',
     ),
   ];
@@ -91,7 +91,7 @@ function checkConnection(url: string, { encrypted }: Server): Finding[] {
   return [
     warn(
       'databases',
-      'the connection is encrypted, but whose server it is was not verified',
+      'the connection is encrypted, but nobody verified whose server it is',
       'Add sslmode=verify-full (and sslrootcert=FILE where its authority is not a public one) to MIRROR_DATABASE_URL.',
     ),
   ];

@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   TEXT: ['text', 'jsonb', 'timestamp(3) with time zone'],
   BLOB: ['bytea'],
 };
-const INSTANT = /_at$|^valid_(from|to)$|^(claimed_until|failing_since)$/;
+const INSTANT = /_at$|^valid_(from|to)$|^(claimed_until|simulated_until|failing_since|as_of)$/;
 const LONGEST_NAME = 63;
 
 interface Column {

@@ -6,7 +6,7 @@ import { organizationOrAll } from '../../find/in-mirror.js';
 import { date, needed, ORGANIZATION, text } from '../../taken.js';
 
 const verify = command({
-  says: 'Hash every stored file again and compare it with its row; exit 3 where one is missing or changed',
+  says: 'Hash every stored file again and compare it with its row; exit with 3 when one is missing or changed',
   options: { organization: ORGANIZATION },
   prints: { json: 'print the result as JSON' },
   run: async (context, { organization }) => {

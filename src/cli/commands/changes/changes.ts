@@ -39,7 +39,7 @@ export const CHANGES = command({
       'with --follow: begin after the change of this number (default: after the newest)',
     ),
     restated: {
-      ...year('only what the registry changed or took back of that year after the year was over'),
+      ...year('only rows of that year that the registry changed or removed after the year was over'),
       conflicts: ['follow'],
     },
   },

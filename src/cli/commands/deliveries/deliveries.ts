@@ -51,14 +51,14 @@ const show = command({
 });
 
 const replay = command({
-  says: 'Read the installation that a delivery named once more',
+  says: 'Read again the installation that a delivery names',
   words: { id: ID },
   prints: { json: 'print the job as JSON' },
   run: async (context, { id }) => {
     const { installation_id: installationId, reason } = await findNumbered(context, OF_DELIVERIES, id);
     if (typeof installationId !== 'string') {
       throw checkFault(
-        `Delivery ${id} names no usable installation: there is nothing to read.`,
+        `Delivery ${id} does not name an installation, so there is nothing to read.`,
         `It was ignored: ${String(reason)}.`,
       );
     }

@@ -20,7 +20,7 @@ type Settings = Readonly<Record<string, string>>;
 /** The settings of a demo. Who can write the file must not thereby run code here, nor send its key elsewhere. */
 export function parseDemoSettings(file: string, text: string): Settings {
   const settings = parse(text);
-  if (!areTexts(settings)) throw unusable(file, 'it holds no names and texts');
+  if (!areTexts(settings)) throw unusable(file, 'it is not a list of names and texts');
   const foreign = Object.keys(settings).find(name => !NAMES.includes(name));
   if (foreign !== undefined) throw unusable(file, `it holds ${shownName(foreign)}`);
   const { REGISTRY_BASE_URL: url } = settings;

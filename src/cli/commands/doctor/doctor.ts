@@ -6,7 +6,7 @@ import { paintState } from '../../output/colour.js';
 import { type NamedText, writeWrapped } from '../../output/wrapped.js';
 
 export const DOCTOR = command({
-  says: 'Check settings, clock, disk, databases, registry, permissions and processes; exit 3 where one fails',
+  says: 'Check settings, clock, disk, databases, registry, permissions and processes; exit with 3 when one fails',
   prints: { json: 'print the findings as JSON' },
   examples: ['carbon-mirror doctor', 'carbon-mirror doctor --json | jq \'.[] | select(.state != "ok")\''],
   run: async context => {

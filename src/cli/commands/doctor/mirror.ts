@@ -102,7 +102,7 @@ export const MIRROR_CHECKS = {
     const wrong = describeCounts(counts.filter(({ finding }) => finding !== 'restatements'));
     if (wrong !== null) return warn('findings', wrong, ON_FINDINGS);
     if (countedAt === null) return [];
-    return ok('findings', describeCounts(counts) ?? 'all adds up, and nothing is seen that cannot be right');
+    return ok('findings', describeCounts(counts) ?? 'everything adds up, and nothing impossible was found');
   },
 
   rejected_webhooks: async ({ reader, now }) => {

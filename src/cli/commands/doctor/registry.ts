@@ -49,15 +49,15 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
   const unsaid = all.filter(each => each === null).length;
   const found =
     unsaid > 0
-      ? `the registry does not say them on ${unsaid} of ${all.length} installations: everything is asked for`
-      : `all that is mirrored may be read, on ${all.length} installations`;
+      ? `the registry does not name them for ${unsaid} of ${all.length} installations: the mirror asks for everything`
+      : `the app may read everything that is mirrored, on ${all.length} installations`;
   return [ok('permissions', found)];
 }
 
 function describeLack(name: string, lacked: typeof RESOURCES): Finding {
   const names = new Set(lacked.map(resource => `${ENTRY_OF[resource].permission}:read`));
   const todo = `Ask for ${[...names].join(', ')} at the registry, and have the organization accept it.`;
-  return warn('permissions', `${shortName(name)}: not permitted: ${lacked.join(', ')}`, todo);
+  return warn('permissions', `${shortName(name)}: the app lacks ${lacked.join(', ')}`, todo);
 }
 
 /** Where the installation does not show them, a token does. None are known of one that gives no token: it is suspended, or just gone. */

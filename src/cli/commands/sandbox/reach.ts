@@ -35,7 +35,7 @@ function demandLoopback(url: string, from: string): string {
   const hostname = URL.canParse(url) ? new URL(url).hostname : '';
   if (/^https?:\/\//.test(url) && LOOPBACK.test(hostname)) return url;
   throw usageFault(
-    `${from} is no address of this machine: a sandbox is spoken to only here.`,
+    `${from} is not an address of this machine, and a sandbox answers only this machine.`,
     'Say where it is with --url, as in --url http://127.0.0.1:8090.',
   );
 }
@@ -48,7 +48,7 @@ function refuse(error: unknown, url: string): never {
   if (error instanceof SyntaxError)
     throw new CommandFault(
       EXIT.unreachable,
-      `What answers at ${url} is no sandbox.`,
+      `Something answers at ${url}, but it is not a sandbox.`,
       'Say where it is with --url.',
     );
   if (!(error instanceof TypeError)) throw error;

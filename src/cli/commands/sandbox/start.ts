@@ -30,7 +30,7 @@ export const START = command({
       '--seed',
       'begin with the made-up world of this number; the same number gives the same world',
     ),
-    organizations: count('--organizations', 'so many organizations in the world'),
+    organizations: count('--organizations', 'how many organizations the world has'),
     credits: count('--credits', 'so many credits'),
     retirements: count('--retirements', 'so many retirements'),
     strict: flag('refuse calls without a version header, and JWTs without iat or alg'),
@@ -38,7 +38,7 @@ export const START = command({
       'as-documented',
     ]),
     headerPrefix: text('word', PREFIX_SAYS),
-    name: texts('host', 'further names by which a proxy calls its install page'),
+    name: texts('host', 'host names at which a proxy offers its install page'),
   },
   prints: { json: 'print where it is as JSON' },
   examples: [

@@ -45,7 +45,7 @@ export async function askForSync(context: Context, wanted: Wanted): Promise<Aske
   const targets = await readTargets(reader, organizationId);
   if (organizationId !== null && targets.length === 0) {
     throw notThereFault(
-      `No installation on the organization ${organizationId} is known.`,
+      `The mirror has found no installation on the organization ${organizationId}.`,
       '"carbon-mirror sync" alone looks for new installations.',
     );
   }

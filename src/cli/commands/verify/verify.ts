@@ -20,7 +20,7 @@ import { flag } from '../../taken.js';
 import type { Verified } from '../../../evidence/verify.js';
 
 const NOT_ASKED =
-  'Where somebody changed a row and the registry\'s JSON beside it alike, this check cannot tell. "carbon-mirror verify --against-registry" can: it asks the registry.';
+  'This check cannot find a row that somebody changed together with the registry\'s JSON beside it. "carbon-mirror verify --against-registry" can: it asks the registry.';
 
 export const VERIFY = command({
   says: 'Check the databases, the log of the evidence and every certificate; with --against-registry every row too',
@@ -58,7 +58,8 @@ export const VERIFY = command({
       });
     } else if (faults.length > 0) await context.rows(['check', 'where', 'fault'], faults);
     const found = describeCounts(findings);
-    if (found !== null) context.say(`What the registry says, and is no fault here: ${found}. ${ON_FINDINGS}`);
+    if (found !== null)
+      context.say(`Found at the registry, and no fault of the mirror: ${found}. ${ON_FINDINGS}`);
     sayLeft(context, left ?? []);
     if (faults.length > 0) {
       throw checkFault(
@@ -84,7 +85,7 @@ export const VERIFY = command({
 
 function describeSealed({ leaves, covered, erased, removed }: Verified): string {
   const left = `${withThousands(erased)} were erased by forget and purge, ${withThousands(removed)} syncs removed in time`;
-  return `Of ${withThousands(leaves)} leaves of the log the newest checkpoint covers ${withThousands(covered)}; ${left}. Only a checkpoint that somebody else holds helps against who has the key.`;
+  return `Of ${withThousands(leaves)} leaves of the log the newest checkpoint covers ${withThousands(covered)}; ${left}. Only a checkpoint that somebody else holds helps against whoever has the key.`;
 }
 
 /** What contradicts itself, whoever is asked. */

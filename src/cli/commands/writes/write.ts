@@ -58,7 +58,7 @@ async function lookAgain({ io, settings, say }: Context, installationId: string)
   if (location.engine.findMissing() !== null) return;
   try {
     await askToRead(location, installationId, io.now);
-    say('The mirror follows as soon as a worker runs.');
+    say('The mirror shows it as soon as a worker has read it.');
   } catch (error) {
     say(`The mirror was not asked to read: ${error instanceof Error ? error.message : String(error)}.`);
   }
