@@ -11,8 +11,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   /** 45 begin a log anew after a restore. */
   'src/evidence': 800,
-  /** 250 are the stylesheet; the parts of a designed console carry the rest. */
-  'src/console': 3960,
+  /** 270 are the stylesheet; the parts of a designed console carry the rest. */
+  'src/console': 4050,
   /** Of these 350 fulfil the port of evidence on both engines. */
   /** 100 copy all files while they are used. */
   'src/store': 8920,
@@ -34,7 +34,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   migrations: 2950,
   /** 500 of evidence; 300 play every reason of freshness on both engines. */
   /** 200 of backup and restore. */
-  test: 50_600,
+  test: 50_650,
   /** 50 of evidence: who lies, and what helps. */
   docs: 1250,
   'README.md': 100,

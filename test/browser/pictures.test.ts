@@ -5,12 +5,17 @@ import { openPage, startBrowser } from './browser.js';
 import { startDemo } from './demo.js';
 
 const FOLDER = fileURLToPath(new URL('../../docs/console/', import.meta.url));
+const WIDE = { width: 1280, height: 800 };
+/** A page, or the first that a list leads to. */
 const PICTURES = [
-  ['now', '/', { colorScheme: 'light', viewport: { width: 1100, height: 760 } }],
-  ['now-dark', '/', { colorScheme: 'dark', viewport: { width: 1100, height: 760 } }],
-  ['now-narrow', '/', { colorScheme: 'light', viewport: { width: 380, height: 760 } }],
-  ['changes', '/changes', { colorScheme: 'light', viewport: { width: 1100, height: 760 } }],
+  ['now', '/', { colorScheme: 'light', viewport: WIDE }],
+  ['now-dark', '/', { colorScheme: 'dark', viewport: WIDE }],
+  ['now-narrow', '/', { colorScheme: 'light', viewport: { width: 390, height: 800 } }],
+  ['changes', '/changes?since=7d', { colorScheme: 'light', viewport: WIDE }],
+  ['retirement', '/retirements', { colorScheme: 'light', viewport: WIDE }],
+  ['delivery', '/deliveries', { colorScheme: 'light', viewport: WIDE }],
 ] as const;
+const LED: readonly string[] = ['retirement', 'delivery'];
 
 /** `npm run pictures` draws docs/console/ anew; without it nobody is asked to. */
 describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
@@ -23,6 +28,10 @@ describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
         const page = await openPage(browser, demo.origin, options);
         await page.goto(await demo.address());
         await page.goto(`${demo.origin}${path}`);
+        if (LED.includes(name)) {
+          await page.locator('tbody a').first().click();
+          await page.waitForURL(`**${path}/*`);
+        }
         const picture = await page.screenshot({ path: `${FOLDER}${name}.png` });
         expect(picture.length, name).toBeLessThan(200_000);
       }

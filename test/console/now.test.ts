@@ -147,7 +147,7 @@ test('reservations stand there with the time that is left, the last changes as s
   await scene.read('reservations', [reservation('h-1', { reservedToDate })]);
   const words = wordsOf(await page('/'));
   expect(words).toMatch(/Reserved credits, which are in no warehouse meanwhile.*8 min/);
-  expect(words).toContain('reservation h-1 added');
+  expect(words).toContain('1 reservation added');
 });
 
 test('where more is reserved than is shown, a sentence says so, with the way to all of it', async () => {

@@ -16,21 +16,37 @@ interface Asked {
   readonly ready: readonly ReadyQuestion[];
 }
 
-const LINES = 8;
+const LINES = 10;
+/** What people ask for first. */
+const WANTED = [
+  'available_credits',
+  'retirements',
+  'warehouse_credits',
+  'freshness',
+  'changes',
+  'certificates',
+];
+
+function firstWanted(one: Relation, other: Relation): number {
+  const [place, otherPlace] = [one, other].map(({ name }) =>
+    WANTED.includes(name) ? WANTED.indexOf(name) : WANTED.length,
+  );
+  return (place ?? 0) - (otherPlace ?? 0);
+}
 
 /** A question in SQL, what came of it, and beside it what there is to ask for. */
 export function showAsk({ sql, outcome, relations, ready }: Asked): Shown {
   const body = html`<h1>Ask in SQL</h1>
-<form class="ask" method="post" action="/ask"><label>One statement that reads
+<div class="columns"><form class="ask card" method="post" action="/ask"><label>One statement that reads
 <textarea name="sql" rows="${LINES}" spellcheck="false" required>${sql}</textarea></label>
-<p><button>Ask</button> <button name="form" value="csv">As CSV</button></p></form>
-${outcome !== null && result(outcome)}
-<section><h2>Questions that are ready</h2><ul>${ready.map(
+<p class="links"><button class="first">Ask</button> <button name="form" value="csv">As CSV</button> <span class="quiet"><kbd>Ctrl</kbd> <kbd>Enter</kbd> asks</span></p></form>
+<section class="card"><h2>Questions that are ready</h2><p class="quiet">One fills the box; it is asked once you ask it.</p><ul>${ready.map(
     each =>
       html`<li><a href="/ask?${new URLSearchParams({ sql: each.sql }).toString()}">${each.title}</a></li>`,
-  )}</ul></section>
-<section><h2>With a tool of your own</h2><p><code>carbon-mirror snapshot FILE</code> copies the mirror into one SQLite file, as it is now: sqlite3, Datasette, DuckDB and pandas open it.</p></section>
-<section><h2>What there is</h2>${relations.map(relation)}</section>`;
+  )}</ul></section></div>
+${outcome !== null && result(outcome)}
+<div class="columns"><section class="card"><h2>What there is</h2>${relations.toSorted(firstWanted).map(relation)}</section>
+<section class="card"><h2>With a tool of your own</h2><p><code>carbon-mirror snapshot FILE</code> copies the mirror into one SQLite file, as it is now: sqlite3, Datasette, DuckDB and pandas open it.</p></section></div>`;
   return { title: 'Ask', body };
 }
 
@@ -49,7 +65,7 @@ function result(outcome: Reply): Html {
 
 function relation({ database, kind, name, meaning, columns }: Relation): Html {
   const called = database === 'inbox' ? `inbox.${name}` : name;
-  return html`<details><summary><code>${called}</code> (${kind})</summary><p>${meaning}</p><dl>${columns.map(
+  return html`<details><summary><code>${called}</code> (${kind})</summary><p>${meaning}</p><dl class="facts">${columns.map(
     column => html`<dt><code>${column.name}</code></dt><dd>${column.meaning}</dd>`,
   )}</dl></details>`;
 }

@@ -22,6 +22,9 @@ const NOUNS: Readonly<Record<string, readonly [one: string, where?: string]>> = 
   projects: ['project'],
 };
 
+/** Of these one change is told in a sentence of its own. */
+const TOLD = ['retirements', 'warehouse', 'inventory'];
+
 /** Changes of one kind that one read found. */
 export interface Group {
   readonly changes: readonly Change[];
@@ -42,9 +45,11 @@ export function groupsOf(changes: readonly Change[]): Group[] {
 
 /** Groups, a line each. */
 export function activity(caption: string, groups: readonly Group[], now: number, more: Part = null): Html {
-  return html`<div class="wide"><h2>${caption}</h2><ul class="feed">${groups.map(
-    ({ first, changes }) =>
-      html`<li><span>${changes.length === 1 ? linked(first) : kindOf(first, changes.length)} ${whose(first)}</span>${ago(first.observed_at, now)}</li>`,
+  const says = ({ first, changes }: Group) =>
+    changes.length > 1 || !TOLD.includes(first.resource) ? kindOf(first, changes.length) : linked(first);
+  return html`<div class="wide"><h2>${caption}</h2><ul class="feed brief">${groups.map(
+    group =>
+      html`<li><span>${says(group)} ${whose(group.first)}</span>${ago(group.first.observed_at, now)}</li>`,
   )}</ul>${more}</div>`;
 }
 

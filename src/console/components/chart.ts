@@ -19,7 +19,7 @@ interface Drawn {
 
 const WIDTH = 400;
 const HEIGHT = 100;
-const LEFT = 40;
+const LEFT = 46;
 const TOP = 8;
 const BOTTOM = 80;
 const TICKS = 2;
@@ -29,9 +29,10 @@ const MOST_NAMES = 4;
 export function bars(drawn: Drawn): Html {
   const { points } = drawn;
   const step = (WIDTH - LEFT) / Math.max(points.length, 1);
-  const y = scaleOf(points);
+  const y = scaleOf(0, mostOf(points));
   return chart(
     drawn,
+    [0, mostOf(points)],
     points.map(
       ({ name, says, value }, index) =>
         html`<rect x="${px(LEFT + index * step + step * 0.15)}" y="${px(y(value))}" width="${px(step * 0.7)}" height="${px(BOTTOM - y(value))}" rx="2"><title>${name}: ${says}</title></rect>`,
@@ -40,15 +41,20 @@ export function bars(drawn: Drawn): Html {
   );
 }
 
-/** Values that follow each other, as one line. */
+/** Values that follow each other, as one line; what it begins at is said beside it. */
 export function line(drawn: Drawn): Html {
   const { points } = drawn;
   const x = (index: number) =>
     points.length < 2 ? (LEFT + WIDTH) / 2 : LEFT + 10 + (index * (WIDTH - LEFT - 20)) / (points.length - 1);
-  const y = scaleOf(points);
+  const values = points.map(({ value }) => value);
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const margin = (most - least || most) / 4;
+  const range = [Math.max(0, least - margin), most + margin] as const;
+  const y = scaleOf(...range);
   const at = points.map(({ value }, index) => `${px(x(index))},${px(y(value))}`);
   return chart(
     drawn,
+    range,
     [
       html`<polyline points="${at.join(' ')}"/>`,
       ...points.map(
@@ -60,11 +66,15 @@ export function line(drawn: Drawn): Html {
   );
 }
 
-function chart({ title, points, unit }: Drawn, marks: readonly Html[], x: (index: number) => number): Html {
-  const most = roundUp(mostOf(points));
+function chart(
+  { title, points, unit }: Drawn,
+  [least, most]: readonly [number, number],
+  marks: readonly Html[],
+  x: (index: number) => number,
+): Html {
   const every = Math.ceil(points.length / MOST_NAMES);
-  const ticks = Array.from({ length: TICKS + 1 }, (_, tick) => (most * tick) / TICKS);
-  const y = scaleOf(points);
+  const ticks = Array.from({ length: TICKS + 1 }, (_, tick) => least + ((most - least) * tick) / TICKS);
+  const y = scaleOf(least, most);
   return html`<figure class="card"><figcaption><h2>${title}</h2></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">${ticks.map(
     tick =>
@@ -77,12 +87,11 @@ function chart({ title, points, unit }: Drawn, marks: readonly Html[], x: (index
 }
 
 function mostOf(points: readonly Point[]): number {
-  return Math.max(0, ...points.map(({ value }) => value));
+  return roundUp(Math.max(0, ...points.map(({ value }) => value)));
 }
 
-function scaleOf(points: readonly Point[]): (value: number) => number {
-  const most = roundUp(mostOf(points));
-  return value => BOTTOM - ((BOTTOM - TOP) * Math.max(0, value)) / most;
+function scaleOf(least: number, most: number): (value: number) => number {
+  return value => BOTTOM - ((BOTTOM - TOP) * (value - least)) / (most - least || 1);
 }
 
 /** To a number that is easily halved. */

@@ -15,7 +15,7 @@ export function facts(row: Row, when: When, without: readonly string[] = []): Ht
   const shown = Object.keys(row).filter(column => !without.includes(column));
   return html`<dl class="facts">${shown.map(
     column =>
-      html`<dt>${labelOf(column)}</dt><dd>${leading(column, row[column], whole(column, row[column], when.now), when.at ?? null)}</dd>`,
+      html`<dt>${column.endsWith('_id') ? column.replaceAll('_', ' ') : labelOf(column)}</dt><dd>${leading(column, row[column], whole(column, row[column], when.now), when.at ?? null)}</dd>`,
   )}</dl>`;
 }
 

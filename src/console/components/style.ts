@@ -40,6 +40,7 @@ p a, dd a, .feed a, .notice a, .more a { text-decoration: underline; text-decora
 .skip:focus { left: var(--s2); top: var(--s2); z-index: 1; padding: var(--s2); background: var(--card); }
 small, .quiet, .none, .ago { color: var(--quiet); font-weight: 400; font-size: var(--fine); }
 .id, code, pre, kbd, textarea { font-family: var(--mono); font-size: var(--fine); }
+.copied::after { content: " ✓ copied"; color: var(--good); }
 pre { margin: var(--s2) 0 0; padding: var(--s3); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border: 1px solid var(--line); border-radius: var(--radius); }
 time { white-space: nowrap; }
 del { color: var(--quiet); }
@@ -90,6 +91,9 @@ form.act { display: inline-block; }
 .links { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
 summary { cursor: pointer; color: var(--quiet); }
 
+.ask label { display: block; color: var(--quiet); font-size: var(--small); }
+.actions { display: grid; gap: var(--s2); }
+
 /* Tiles */
 .tiles { display: grid; grid-template-columns: 2.5fr repeat(5, minmax(0, 1fr)); gap: var(--s3); }
 .tile, .card { padding: var(--s2) var(--s4) var(--s3); background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); }
@@ -132,7 +136,8 @@ td i { font-style: normal; color: var(--quiet); }
 .cards tbody:has(i:not(:empty)) i { display: inline-block; min-width: 4.4em; text-align: left; }
 .empty { padding: var(--s4); color: var(--quiet); }
 .more { padding: var(--s2) var(--s4); border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
-.matrix th, .matrix td { padding: .12rem .4rem; font-size: var(--fine); }
+.matrix th, .matrix td { padding: .12rem .32rem; font-size: var(--fine); }
+.matrix th:last-child, .matrix td:last-child { padding-right: var(--s3); }
 .matrix tbody th { background: none; max-width: 14rem; overflow: hidden; text-overflow: ellipsis; }
 .matrix td a { color: var(--ink); }
 .matrix .sum > * { font-weight: 600; color: var(--ink); background: var(--sunk); }
@@ -160,6 +165,7 @@ td i { font-style: normal; color: var(--quiet); }
 /* Feed, facts and timeline */
 .feed > li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 var(--s3); padding: .3rem var(--s4); border-top: 1px solid var(--line); }
 .feed time { color: var(--quiet); font-size: var(--small); }
+.brief > li > span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .feed .feed { grid-column: 1 / -1; }
 .feed details { grid-column: 1 / -1; }
 .feed summary { color: var(--ink); }

@@ -1,9 +1,19 @@
 import type { Row } from '../../store/contract/tables.js';
 import { cell } from './cell.js';
 import { html, type Html } from './html.js';
-import { shown } from './words.js';
+import { labelOf, shown } from './words.js';
 
-const BOOKKEEPING = ['version', 'closed_version', 'valid_from', 'valid_to', 'sync_id', 'document'];
+const BOOKKEEPING = [
+  'amount',
+  'amount_micro',
+  'closed_by',
+  'version',
+  'closed_version',
+  'valid_from',
+  'valid_to',
+  'sync_id',
+  'document',
+];
 
 /** Every version as what it changed, newest first. */
 export function versions(rows: readonly Row[], now: number): Html {
@@ -13,7 +23,7 @@ export function versions(rows: readonly Row[], now: number): Html {
       row,
       before,
     }) => html`<li>Observed ${cell('valid_from', row['valid_from'], now)}${row['valid_to'] !== null && html`, no longer true ${cell('valid_to', row['valid_to'], now)}`}:
-${before === undefined ? 'first seen' : differences(before, row, now)} (read ${shown(row['sync_id'] ?? 'unknown')})</li>`,
+${before === undefined ? 'first seen' : differences(before, row, now)} (${row['sync_id'] === null ? 'read unknown' : html`<a href="/syncs?id=${shown(row['sync_id'])}">read ${shown(row['sync_id'])}</a>`})</li>`,
   )}</ol>`;
 }
 
@@ -24,6 +34,6 @@ function differences(before: Row, after: Row, now: number): Html {
   if (columns.length === 0) return html`came back as it was, or changed in what has no column.`;
   return html`${columns.map(
     column =>
-      html`${column.replaceAll('_', ' ')}: <del>${cell(column, before[column], now)}</del> → <ins>${cell(column, after[column], now)}</ins>; `,
+      html`${labelOf(column)}: <del>${cell(column, before[column], now)}</del> → <ins>${cell(column, after[column], now)}</ins>; `,
   )}`;
 }

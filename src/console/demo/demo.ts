@@ -36,12 +36,12 @@ async function showDemo(
   const changes = await readNewest(reader, ALL_CHANGES, null, CHANGES);
   const body = html`<h1>Play registry, and watch the mirror follow.</h1>
 <p>The registry of this demo is made up and runs on this machine. What you do here is done there; what comes of it here is the mirror's own work.</p>
-<ul class="actions">${actions.map(
+<ul class="actions card">${actions.map(
     ({ name, says, shows }) => html`<li>${button(true, `/demo/${name}`, says)} ${shows}</li>`,
   )}</ul>
 <section id="done" data-live>${
     done.length > 0 &&
-    html`<h2>What you did</h2><ul>${done.map(each => html`<li>${ago(each.at, now)}: ${each.says}</li>`)}</ul>`
+    html`<h2>What you did</h2><ul class="card">${done.map(each => html`<li>${ago(each.at, now)}: ${each.says}</li>`)}</ul>`
   }</section>
 <section id="moved" data-live>${activity('What the mirror observed last', groupsOf(changes), now)}</section>`;
   return { title: 'Demo', body };

@@ -51,7 +51,15 @@ export const SCRIPT = `'use strict';
   setInterval(() => { swap(); look(); }, 2000);
   setInterval(() => { due = true; }, 20000);
 
+  document.addEventListener('click', event => {
+    const id = event.target instanceof Element && event.target.closest('.id');
+    if (!id || id.closest('a') || !navigator.clipboard || !getSelection().isCollapsed) return;
+    navigator.clipboard.writeText(id.title || id.textContent).then(() => id.classList.add('copied'), () => {});
+    setTimeout(() => id.classList.remove('copied'), 1500);
+  });
+
   document.addEventListener('keydown', event => {
+    if (event.key === 'Enter' && event.ctrlKey && event.target.matches('.ask textarea')) { event.target.form.requestSubmit(); return; }
     if (!['/', '?'].includes(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target instanceof Element && event.target.closest('input, select, textarea')) return;
     if (event.key === '?') { location.assign('/help'); return; }

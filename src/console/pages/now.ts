@@ -22,7 +22,7 @@ import { matrix } from './matrix.js';
 import { showThen } from './then.js';
 
 const MOST_ORGANIZATIONS = 8;
-const MOST_GROUPS = 6;
+const MOST_GROUPS = 7;
 
 export const NOW: Page = {
   path: '/',
@@ -184,9 +184,9 @@ function whole(micro: bigint): string {
 }
 
 function certificates(counts: Overview['certificates']): Html {
-  const links = Object.entries(counts).map(([state, count]) => {
+  const links = Object.entries(counts).map(([state, count], place) => {
     const says = html`${withThousands(count)} ${state.replaceAll('_', ' ')}`;
-    return html` ${state === 'unclaimed' ? says : html`<a href="/certificates?state=${state}">${says}</a>`}`;
+    return html`${place > 0 && ','} ${state === 'unclaimed' ? says : html`<a href="/certificates?state=${state}">${says}</a>`}`;
   });
   return html`<span>${links.length > 0 && html`Certificates:${links}`}</span>`;
 }

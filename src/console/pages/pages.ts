@@ -2,6 +2,7 @@ import { listPage } from '../lists/list-page.js';
 import { ALL_LISTS } from '../../query/lists/lists.js';
 import type { Page } from '../page.js';
 import { rowsFiles } from '../lists/rows-file.js';
+import { BALANCE } from './balance.js';
 import { CHANGES } from './changes.js';
 import { DELIVERY } from './delivery.js';
 import { HELP } from './help.js';
@@ -16,6 +17,7 @@ import { THINGS } from './thing.js';
 export const PAGES: readonly Page[] = [
   NOW,
   ...CHANGES,
+  BALANCE,
   ...ALL_LISTS.flatMap(list => [listPage(list), ...rowsFiles(list)]),
   ORGANIZATION,
   ...THINGS,

@@ -128,11 +128,11 @@ function about(row: Row, { owner, explained, isGone }: Retirement, { now, at }: 
     ['Amount', html`${amountOf(row)} t`],
     ['Project', link('projects', row['project_id'], html`${project}`)],
     ['Vintage', shown(row['vintage'])],
+    ['Retirement', html`<span class="id">${shown(row['id'])}</span>`],
     [
       'Serialization',
       row['serialization'] !== null && html`<span class="id">${shown(row['serialization'])}</span>`,
     ],
-    ['Retirement', html`<span class="id">${shown(row['id'])}</span>`],
   ])}${card('Who', [
     ['Beneficiary', row['beneficiary'] === null ? 'nobody has claimed it yet' : shown(row['beneficiary'])],
     [

@@ -5,6 +5,7 @@ import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
 import { textIn } from '../components/cell.js';
 import { html, type Html } from '../components/html.js';
+import { labelOf } from '../components/words.js';
 import { counted } from '../../text/counted.js';
 
 /** One character is found everywhere. */
@@ -38,10 +39,10 @@ ${HOW}`;
 const HOW = html`<p>Ids are found by their beginnings among all rows. Names, serializations, beneficiaries, comments and error texts are looked for among the newest ${withThousands(SEARCHED_ROWS)} rows of each table; of each ten are shown.</p>`;
 
 function group({ list, column, rows }: Hits): Html {
-  return html`<h2>${list.title}, by ${column.replaceAll('_', ' ')}</h2><ul>${rows.map(
+  return html`<section class="card"><h2>${list.title}, by ${labelOf(column)}</h2><ul>${rows.map(
     row =>
       html`<li><a href="${hrefOf(list, String(row[list.named]))}">${String(row[column])}</a> ${about(row, column)}</li>`,
-  )}</ul>`;
+  )}</ul></section>`;
 }
 
 function about(row: Row, column: string): string {

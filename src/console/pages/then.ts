@@ -2,14 +2,14 @@ import { type Known, readGaps, readStoodAt } from '../../query/history/as-of.js'
 import { countKnownAt } from '../../query/coverage.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
-import { sumByType, tonnesOf } from '../../text/tonnes.js';
+import { sumByType, tonnesOf, typeName } from '../../text/tonnes.js';
 import type { Ask, Shown } from '../page.js';
 import { withAt } from '../components/as-of.js';
 import { gapsOf } from '../components/gaps.js';
 import { html, type Html } from '../components/html.js';
 import { firstOf } from '../components/table.js';
 import { counted } from '../../text/counted.js';
-import { shown } from '../components/words.js';
+import { shown, tonnes } from '../components/words.js';
 import { byMicro, microOf } from '../components/cell.js';
 
 interface Then {
@@ -54,8 +54,8 @@ function showStood({ at, stood, gaps, known }: Then, { query }: Ask): Html {
       },
       { name: 'Project', cell: row => shown(row.project_name ?? row.project_id) },
       { name: 'Vintage', cell: row => row.vintage },
-      { name: 'Type', cell: row => row.type },
-      { name: 'Tonnes', cell: row => tonnesOf(microOf(row)), numeric: true },
+      { name: 'Type', cell: row => typeName(row.type) },
+      { name: 'Tonnes', cell: row => tonnes(tonnesOf(microOf(row))), numeric: true },
     ],
     stood.toSorted(byMicro),
     query,

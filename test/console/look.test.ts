@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { PAGES } from '../../src/console/pages/pages.js';
+import { STYLE } from '../../src/console/components/style.js';
+import { SCRIPT } from '../../src/console/live/script.js';
+import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
+
+test('light and dark are as somebody has chosen, who comes back to where they were and nowhere else', async () => {
+  const { send, ask, cookie, page } = await consoleStage();
+  expect(await page('/help')).toContain('<html lang="en">');
+  const chosen = async (to: string) => await send('/theme', { theme: 'dark', to });
+  const answer = await chosen('/retirements?vintage=2021');
+  expect(answer.headers.get('location')).toBe('/retirements?vintage=2021');
+  expect(answer.headers.get('set-cookie')).toMatch(/^carbon-mirror-theme=dark; .*HttpOnly; SameSite=Lax$/);
+  for (const to of ['http://evil.example/', '//evil.example', '/\\evil.example', 'x:y'])
+    expect((await chosen(to)).headers.get('location'), to).toMatch(/^\/$|^\/x:y$/);
+  expect((await chosen('http://console//evil.example')).headers.get('location')).toBe('/evil.example');
+  const dark = await ask('GET /help', 'host: localhost', `cookie: ${cookie}; carbon-mirror-theme=dark`);
+  expect(dark).toContain('<html lang="en" class="dark">');
+  const odd = await ask('GET /help', 'host: localhost', `cookie: ${cookie}; carbon-mirror-theme="><b>`);
+  expect(odd).toContain('<html lang="en">');
+});
+
+test('the look is small: a stylesheet of at most 500 lines and a script of at most 15 kB', () => {
+  expect(STYLE.split('\n').length).toBeLessThan(500);
+  expect(SCRIPT.length).toBeLessThan(15_000);
+});
+
+test('each page stands in one room of the navigation, which says so', async () => {
+  const { page } = await consoleStage();
+  const aside = ['/search', '/help'];
+  const paths = PAGES.map(({ path }) => path).filter(path => !/[.:]/.test(path) && !aside.includes(path));
+  for (const path of paths) {
+    const shown = (await page(path)).replace(/<details class="menu">.*?<\/details>/s, '');
+    expect(shown.match(/<nav aria-label="Pages">.*aria-current="true".*<\/nav>/), path).not.toBeNull();
+  }
+});
+
+test('whether it adds up is said first; what does not, with its reason', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  expect(wordsOf(await page('/balance'))).toContain('Nothing can be added up yet.');
+  await scene.read('warehouse', [credit('c-1', { amount: amount('100') })]);
+  await scene.read('retirements', [retirement('r-1')]);
+  expect(wordsOf(await page('/balance'))).toMatch(
+    /It adds up: all \d+ sums are balanced\. This is of the 1 known organization\./,
+  );
+  await scene.db.change("UPDATE warehouse_credits SET amount_micro = 1 WHERE credit_id = 'c-1'");
+  const wrong = wordsOf(await page('/balance'));
+  expect(wrong).toMatch(/1 of \d+ sums are not balanced\./);
+  expect(wrong).toMatch(/What is not balanced.*warehouse c-1/);
+});
+
+test('a credit has its movements and a project its vintages, each with its history; what nobody knows is not there', async () => {
+  const { scene, page, open } = await consoleStage({ now: Date.now });
+  scene.clock.at -= 10 * MINUTE;
+  await scene.read('warehouse', [credit('c-1', { amount: amount('100') })]);
+  scene.clock.at += 9 * MINUTE;
+  await scene.read('warehouse', [credit('c-1', { amount: amount('1087.5') })], { claim: 2 });
+  const words = wordsOf(await page('/warehouse/c-1'));
+  expect(words).toContain('1,087.5 t ex-post of Peat bog 2021');
+  expect(words).toContain('tonnes: 100 → 1,087.5');
+  for (const path of ['/warehouse/c-9', '/inventory/c-1', '/projects/p-9'])
+    expect((await open(path)).status, path).toBe(404);
+});
+
+test('a retirement on paper says whose, as of when, by which hash and where it was found', async () => {
+  const { scene, page, port } = await consoleStage({ now: Date.now });
+  await scene.read('retirements', [retirement('r-1')]);
+  const [, sheet = ''] =
+    /<dl class="facts only-paper">(.*?)<\/dl>/s.exec(await page('/retirements/r-1')) ?? [];
+  expect(wordsOf(sheet)).toMatch(
+    new RegExp(
+      `^Organizationorganization-1 ?Registry.* Kept bycarbon-mirrorAs of\\d{4}-.*Printed\\d{4}-.*Addresshttp://127.0.0.1:${port}/retirements/r-1\\?as-of=`,
+    ),
+  );
+  expect(sheet).not.toContain('made up');
+});
