@@ -33,7 +33,7 @@ describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
           await page.waitForURL(`**${path}/*`);
         }
         const picture = await page.screenshot({ path: `${FOLDER}${name}.png` });
-        expect(picture.length, name).toBeLessThan(200_000);
+        expect(picture.length, name).toBeLessThan(300_000);
       }
     } finally {
       await browser.close();
