@@ -46,7 +46,7 @@ const ARRIVED = {
   postgres: `${NOON}::timestamptz + n * interval '1 second'`,
 };
 const ENTERED = [
-  `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, signed_text_id, verdict, secret_index, job_id)
+  `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, job_id)
    SELECT n, ${ARRIVED[name]}, 'warehouseTransaction', 'of-organization-' || n % 4, '', n, 'accepted', 0, n FROM ${NUMBERS}`,
   `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, dedupe_key, trigger, state, attempts, run_at, started_at, finished_at, created_at, outcome)
    SELECT n, 'installation', 'organization-' || n % 4, 'of-organization-' || n % 4, 'job ' || n, 'delivery', 'done', 1, ${NOON}, ${NOON}, ${NOON}, ${NOON}, 'read' FROM ${NUMBERS}`,

@@ -67,7 +67,7 @@ async function stage() {
     HOSTILE,
   );
   await tables.change(
-    `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, signed_text_id, verdict, reason, secret_index, duplicates, job_id)
+    `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, ignored_reason, secret_index, duplicates, job_id)
     VALUES (7, '${AT}', ?, 'installation-1', 'digest', 1, 'accepted', NULL, 0, 0, 5), (8, '${AT}', ?, ?, 'digest', 1, 'ignored', ?, 0, 0, NULL)`,
     ...Array.from({ length: 4 }, () => HOSTILE),
   );

@@ -60,14 +60,14 @@ describe('forget', () => {
 
   test('a person who sent a webhook is taken out of it, and what is left of it says so', async () => {
     const email = 'sender@example.org';
-    const [row] = await demo.rows<{ id: number; signed_text_id: number }>(
-      'SELECT id, signed_text_id FROM deliveries ORDER BY id LIMIT 1',
+    const [row] = await demo.rows<{ id: number; stored_text_id: number }>(
+      'SELECT id, stored_text_id FROM deliveries ORDER BY id LIMIT 1',
     );
     const text = JSON.stringify({ event: 'installed', sender: { email } }).replace('@', '\\u0040');
     await demo.change(
       'UPDATE signed_texts SET signed_data = ? WHERE id = ?',
       Buffer.from(text).toString('base64'),
-      row?.signed_text_id ?? null,
+      row?.stored_text_id ?? null,
     );
     const { stdout } = await run('forget', '--person', email, '--json');
     expect(JSON.parse(stdout)).toMatchObject({ member_rows: 0, signed_texts: 1, deliveries: 1 });

@@ -6,7 +6,7 @@ const JOBS = `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id
   attempts, run_at, created_at, last_error, only_duplicates_asked, finished_at)
   VALUES (?, 'installation', 'organization-1', 'installation-1', 'data', ?, 'delivery', '{}', ?, 10,
   '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'the registry answered 500', 0, ?)`;
-const DELIVERY = `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, signed_text_id, verdict, secret_index, duplicates)
+const DELIVERY = `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates)
   VALUES (7, '2026-05-04T12:00:00.000Z', 'warehouseTransaction', ?, 'digest', 1, 'accepted', 0, 0)`;
 
 async function stage(canAct = true) {

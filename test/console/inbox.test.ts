@@ -10,7 +10,7 @@ test('the life of a webhook is a timeline: received, stored, its job, what was r
   await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state,
     attempts, run_at, created_at, started_at, finished_at, claim, only_duplicates_asked) VALUES (5, 'installation', 'organization-1', 'installation-1', 'data',
     'k', 'delivery', '{}', 'done', 1, '${AT}000Z', '${AT}000Z', '${AT}012Z', '${AT}900Z', 1, 0)`);
-  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, signed_text_id, verdict, secret_index, duplicates, job_id)
+  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates, job_id)
     VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 5)`);
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
   await tables.change(
@@ -30,7 +30,7 @@ test('a timeline says of what was not read that nobody knows whether it changed'
   await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state,
     attempts, run_at, created_at, started_at, finished_at, claim, only_duplicates_asked) VALUES (5, 'installation', 'organization-1', 'installation-1', 'data',
     'k', 'delivery', '{}', 'done', 1, '${AT}000Z', '${AT}000Z', '${AT}012Z', '${AT}900Z', 1, 0)`);
-  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, signed_text_id, verdict, secret_index, duplicates, job_id)
+  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates, job_id)
     VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 5)`);
   await scene.read('retirements', []);
   await tables.change(
@@ -57,7 +57,7 @@ test('the list of deliveries says whose each is and what became of it, of the jo
     VALUES (${id}, 'installation', 'organization-1', 'installation-1', 'data', 'k${id}', 'delivery', '{}', '${state}', 1, '${AT}000Z', '${AT}000Z', '${AT}900Z', ${merged}, 0)`;
   await tables.change(job(5, 'failed', 'NULL'));
   await tables.change(job(6, 'done', '5'));
-  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, signed_text_id, verdict, secret_index, duplicates, job_id)
+  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates, job_id)
     VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 6)`);
   const shown = await page('/deliveries');
   expect(wordsOf(shown)).toMatch(/warehouseTransaction ?Harbour Ferries ?accepted ?failed/);

@@ -136,7 +136,7 @@ test('an empty mirror invites, by the address to give to the registry and a ligh
   expect(empty).toContain('http://127.0.0.1:8080/webhooks');
   expect(empty).toContain('No delivery has come yet.');
   await tables.change(
-    "INSERT INTO inbox.deliveries (received_at, signed_text_sha256, signed_text_id, verdict, secret_index, duplicates) VALUES ('2026-05-04T12:00:00.000Z', 'd', 1, 'accepted', 0, 0)",
+    "INSERT INTO inbox.deliveries (received_at, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates) VALUES ('2026-05-04T12:00:00.000Z', 'd', 1, 'accepted', 0, 0)",
   );
   expect(wordsOf(await page('/'))).toContain('A delivery came');
 });

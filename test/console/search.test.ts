@@ -36,7 +36,7 @@ test('the error of a job and of a read are found, and a number leads to what has
   await tables.change(`INSERT INTO inbox.jobs (id, kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, last_error, only_duplicates_asked)
     VALUES (9, 'discover', 'data', 'k', 'person', '{}', 'paused', 1, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'no answer within 30 s', 0)`);
   expect(await find('within 30')).toContain('href="/jobs/9"');
-  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, signed_text_id, verdict, secret_index)
+  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index)
     VALUES (12, '2026-05-04T12:00:00.000Z', 'retirement', 'installation-1', '', 1, 'accepted', 0)`);
   const numbered = await find('12');
   expect(numbered).toContain('href="/deliveries/12"');

@@ -31,14 +31,14 @@ describe.each(ENGINES)('$name', ({ store }) => {
         event: 'warehouseTransaction',
         installation_id: 'installation-1',
         signed_text_sha256: textOf('one').sha256,
-        signed_text_id: 1,
+        stored_text_id: 1,
         contradicted_fields: null,
         verdict: 'accepted',
-        reason: null,
+        ignored_reason: null,
         secret_index: 0,
         job_id: stored.jobId,
         duplicates: 0,
-        last_received_at: null,
+        last_duplicate_at: null,
         unread_duplicate_at: null,
       },
     ]);
@@ -68,7 +68,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const stored = await inbox.accept([...group, twice], NOON);
     const rows =
       await kept.db.rows(`SELECT d.id, signed_data AS text, d.installation_id, j.installation_id AS job, duplicates
-      FROM deliveries AS d JOIN signed_texts AS t ON t.id = d.signed_text_id LEFT JOIN jobs AS j ON j.id = d.job_id ORDER BY d.id`);
+      FROM deliveries AS d JOIN signed_texts AS t ON t.id = d.stored_text_id LEFT JOIN jobs AS j ON j.id = d.job_id ORDER BY d.id`);
     const inOrder = group.map(({ signedData, installationId, verdict }, index) => ({
       id: stored[index]?.id,
       text: signedData,
@@ -99,7 +99,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       { signed_data: 'a', last_received_at: new Date(NOON).toISOString() },
       { signed_data: 'b', last_received_at: new Date(NOON + 2).toISOString() },
     ]);
-    expect(await kept.db.column('SELECT signed_text_id FROM deliveries ORDER BY id')).toEqual([1, 2, 2]);
+    expect(await kept.db.column('SELECT stored_text_id FROM deliveries ORDER BY id')).toEqual([1, 2, 2]);
   });
 
   test('a text that was rolled back, or removed since, is stored again', async () => {

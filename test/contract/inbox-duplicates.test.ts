@@ -218,7 +218,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       {
         duplicates: 3,
         received_at: iso(NOON),
-        last_received_at: iso(NOON + 50),
+        last_duplicate_at: iso(NOON + 50),
         unread_duplicate_at: iso(NOON + 40),
         contradicted_fields: 'event',
       },

@@ -22,8 +22,8 @@ interface History {
 /** Ids differ where an engine leaves numbers out: each is told by its place among those of its table. */
 const TABLES: Readonly<Record<string, string>> = {
   deliveries: `SELECT row_number() OVER (ORDER BY id) AS id, received_at, event, installation_id, signed_text_sha256,
-    (SELECT count(*) FROM signed_texts AS t WHERE t.id <= signed_text_id) AS text, contradicted_fields, verdict, reason,
-    secret_index, (SELECT count(*) FROM jobs AS j WHERE j.id <= job_id) AS job, duplicates, last_received_at, unread_duplicate_at
+    (SELECT count(*) FROM signed_texts AS t WHERE t.id <= stored_text_id) AS text, contradicted_fields, verdict, ignored_reason,
+    secret_index, (SELECT count(*) FROM jobs AS j WHERE j.id <= job_id) AS job, duplicates, last_duplicate_at, unread_duplicate_at
     FROM deliveries ORDER BY id`,
   signed_texts: 'SELECT sha256, last_received_at, signed_data FROM signed_texts ORDER BY id',
   jobs: `SELECT kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at,

@@ -49,7 +49,7 @@ async function sceneOf(library: Engine['library']) {
       await (await begin(before, trigger)).abandon(FAULT, TRAFFIC),
     deliver: async (before: number) =>
       await tables.change(
-        `INSERT INTO inbox.deliveries (received_at, event, installation_id, signed_text_sha256, signed_text_id, contradicted_fields, verdict, secret_index)
+        `INSERT INTO inbox.deliveries (received_at, event, installation_id, signed_text_sha256, stored_text_id, contradicted_fields, verdict, secret_index)
          VALUES (?, 'warehouseTransaction', 'installation-1', ?, 1, NULL, 'accepted', 0)`,
         instant(before),
         `digest-${(deliveries += 1)}`,

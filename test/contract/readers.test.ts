@@ -189,7 +189,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readSignedText: about([1, 2, 3, 4], async (reader, id) =>
     inbox.readSignedText(
       reader,
-      (await readNumbered(reader, DELIVERIES, id)) ?? { signed_text_id: 0, signed_text_sha256: '' },
+      (await readNumbered(reader, DELIVERIES, id)) ?? { stored_text_id: 0, signed_text_sha256: '' },
     ),
   ),
   readSignedTexts: once(inbox.readSignedTexts),

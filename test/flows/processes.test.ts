@@ -176,7 +176,7 @@ test('T71 a flood of deliveries leads to a read at once, then to one a second, a
   expect(during).toBeGreaterThanOrEqual(1);
   expect(during).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
   await program.rest();
-  const newest = 'SELECT max(coalesce(last_received_at, received_at)) FROM deliveries';
+  const newest = 'SELECT max(coalesce(last_duplicate_at, received_at)) FROM deliveries';
   const arrived = await program.value<string>(newest);
   const [read] = await program.rows(
     "SELECT max(started_at) AS started FROM syncs WHERE resource = 'warehouse'",

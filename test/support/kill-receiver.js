@@ -79,7 +79,7 @@ function examine(folder, acknowledged) {
   const rows = db
     .prepare(
       `SELECT deliveries.signed_text_sha256 AS sha256, signed_data AS text, jobs.id AS job FROM deliveries
-       LEFT JOIN signed_texts ON signed_texts.id = deliveries.signed_text_id LEFT JOIN jobs ON jobs.id = deliveries.job_id`,
+       LEFT JOIN signed_texts ON signed_texts.id = deliveries.stored_text_id LEFT JOIN jobs ON jobs.id = deliveries.job_id`,
     )
     .all();
   const sound = db.pragma('integrity_check', { simple: true }) === 'ok';

@@ -301,7 +301,7 @@ async function project({ mirror, clock }: Stage, organizationId: string, turn: n
 const instant = (ms: number): string => new Date(ms).toISOString();
 
 const DELIVERIES =
-  'received_at, event, installation_id, signed_text_sha256, signed_text_id, contradicted_fields, verdict, reason, secret_index, job_id, duplicates, last_received_at, unread_duplicate_at';
+  'received_at, event, installation_id, signed_text_sha256, stored_text_id, contradicted_fields, verdict, ignored_reason, secret_index, job_id, duplicates, last_duplicate_at, unread_duplicate_at';
 const JOBS = `kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, claimed_until,
   claim, started_at, finished_at, created_at, error_or_pause_code, last_error, outcome, merged_into, only_duplicates_asked`;
 

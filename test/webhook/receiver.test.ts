@@ -76,7 +76,9 @@ describe('a genuine delivery', () => {
       signedPost('{"event":"installed","event":"uninstalled"}'),
     ];
     for (const post of posts) expect(await postStatus(receiver, post)).toBe(202);
-    expect(receiver.db.prepare('SELECT verdict, reason, job_id FROM deliveries').all()).toEqual(
+    expect(
+      receiver.db.prepare('SELECT verdict, ignored_reason AS reason, job_id FROM deliveries').all(),
+    ).toEqual(
       ['other_app', 'not_base64', 'nested_too_deep', 'prototype_key', 'duplicate_key'].map(reason => ({
         verdict: 'ignored',
         reason,

@@ -142,11 +142,11 @@ BEGIN
     FROM (
       SELECT given_row.n, given_row.job_key, given_row.installation_id, given_row.organization_id,
         again OR coalesce(abs(extract(epoch FROM now_at - greatest(text.last_received_at, row.received_at,
-            row.last_received_at)) * 1000 - (ms_ago ->> 0)::double precision)
+            row.last_duplicate_at)) * 1000 - (ms_ago ->> 0)::double precision)
           < (given ->> 'duplicate_within_ms')::int, false) AS is_duplicate
-      FROM jsonb_to_recordset(given -> 'rows') AS given_row (n int, again boolean, signed_text_id bigint, row_id bigint, ms_ago jsonb,
+      FROM jsonb_to_recordset(given -> 'rows') AS given_row (n int, again boolean, stored_text_id bigint, row_id bigint, ms_ago jsonb,
         job_key text, installation_id text, organization_id text, sha256 text)
-      LEFT JOIN inbox.signed_texts AS text ON text.id = given_row.signed_text_id AND text.sha256 = given_row.sha256
+      LEFT JOIN inbox.signed_texts AS text ON text.id = given_row.stored_text_id AND text.sha256 = given_row.sha256
       LEFT JOIN inbox.deliveries AS row ON row.id = given_row.row_id AND row.signed_text_sha256 = given_row.sha256
       WHERE given_row.job_key IS NOT NULL
     ) AS known
@@ -157,9 +157,9 @@ BEGIN
   -- Who touches several rows that stand does so in the order of their ids.
   PERFORM FROM inbox.deliveries WHERE id IN (SELECT (each ->> 'row_id')::bigint FROM jsonb_array_elements(given -> 'rows') AS each)
     ORDER BY id FOR UPDATE;
-  PERFORM FROM inbox.signed_texts WHERE id IN (SELECT (each ->> 'signed_text_id')::bigint FROM jsonb_array_elements(given -> 'rows') AS each)
+  PERFORM FROM inbox.signed_texts WHERE id IN (SELECT (each ->> 'stored_text_id')::bigint FROM jsonb_array_elements(given -> 'rows') AS each)
     ORDER BY id FOR UPDATE;
-  FOR bundle IN SELECT * FROM jsonb_to_recordset(given -> 'rows') AS bundle (n int, again boolean, signed_text_id bigint, row_id bigint, ms_ago jsonb,
+  FOR bundle IN SELECT * FROM jsonb_to_recordset(given -> 'rows') AS bundle (n int, again boolean, stored_text_id bigint, row_id bigint, ms_ago jsonb,
     job_key text, event text, installation_id text, sha256 text, signed_data text, contradicted_fields text, verdict text,
     reason text, secret_index bigint) ORDER BY n
   LOOP
@@ -171,18 +171,18 @@ BEGIN
       UPDATE inbox.deliveries AS row SET
         duplicates = row.duplicates + jsonb_array_length(bundle.ms_ago),
         contradicted_fields = coalesce(row.contradicted_fields, bundle.contradicted_fields),
-        last_received_at = greatest(row.received_at, row.last_received_at, last_at),
+        last_duplicate_at = greatest(row.received_at, row.last_duplicate_at, last_at),
         unread_duplicate_at = coalesce(inbox.unread_duplicate_at(now_at, bundle.ms_ago, 1, row.installation_id,
           coalesce(row.unread_duplicate_at, row.received_at)), row.unread_duplicate_at)
       WHERE row.id = bundle.row_id AND row.signed_text_sha256 = bundle.sha256 AND row.secret_index = bundle.secret_index
         AND row.job_id IS NOT DISTINCT FROM job
         AND first_at >= row.received_at
         AND last_at < row.received_at + (given ->> 'folded_within_ms')::int * interval '1 millisecond'
-      RETURNING row.id, row.signed_text_id INTO row_id, kept_id;
+      RETURNING row.id, row.stored_text_id INTO row_id, kept_id;
     END IF;
     stood := row_id IS NOT NULL;
     IF NOT stood THEN
-      kept_id := coalesce((texts ->> bundle.sha256)::bigint, bundle.signed_text_id);
+      kept_id := coalesce((texts ->> bundle.sha256)::bigint, bundle.stored_text_id);
       IF kept_id IS NOT NULL THEN
         UPDATE inbox.signed_texts SET last_received_at = first_at WHERE id = kept_id AND sha256 = bundle.sha256
         RETURNING id INTO kept_id;
@@ -191,8 +191,8 @@ BEGIN
         INSERT INTO inbox.signed_texts (sha256, last_received_at, signed_data)
         VALUES (bundle.sha256, first_at, bundle.signed_data) RETURNING id INTO kept_id;
       END IF;
-      INSERT INTO inbox.deliveries (received_at, event, installation_id, signed_text_sha256, signed_text_id, contradicted_fields, verdict, reason,
-        secret_index, job_id, duplicates, last_received_at, unread_duplicate_at)
+      INSERT INTO inbox.deliveries (received_at, event, installation_id, signed_text_sha256, stored_text_id, contradicted_fields, verdict, ignored_reason,
+        secret_index, job_id, duplicates, last_duplicate_at, unread_duplicate_at)
       VALUES (first_at, bundle.event, bundle.installation_id, bundle.sha256, kept_id, bundle.contradicted_fields,
         bundle.verdict, bundle.reason, bundle.secret_index, job, jsonb_array_length(bundle.ms_ago) - 1,
         CASE WHEN jsonb_array_length(bundle.ms_ago) > 1 THEN last_at END,
@@ -502,8 +502,8 @@ BEGIN
     RETURNING id, sha256
   ),
   written AS (
-    INSERT INTO inbox.deliveries (received_at, event, installation_id, signed_text_sha256, signed_text_id, contradicted_fields, verdict, reason,
-      secret_index, job_id, duplicates, last_received_at, unread_duplicate_at)
+    INSERT INTO inbox.deliveries (received_at, event, installation_id, signed_text_sha256, stored_text_id, contradicted_fields, verdict, ignored_reason,
+      secret_index, job_id, duplicates, last_duplicate_at, unread_duplicate_at)
     SELECT first_at, event, installation_id, sha256, texts.id, contradicted_fields, verdict, reason, secret_index, asked.id,
       jsonb_array_length(ms_ago) - 1,
       CASE WHEN jsonb_array_length(ms_ago) > 1
@@ -511,9 +511,9 @@ BEGIN
       CASE WHEN jsonb_array_length(ms_ago) > 1
         THEN inbox.unread_duplicate_at(now_at, ms_ago, 2, installation_id, first_at) END
     FROM came JOIN texts USING (sha256) LEFT JOIN asked USING (job_key) ORDER BY n
-    RETURNING id, signed_text_id, job_id, signed_text_sha256 AS sha256
+    RETURNING id, stored_text_id, job_id, signed_text_sha256 AS sha256
   )
-  SELECT jsonb_agg(jsonb_build_object('rowId', written.id, 'textId', signed_text_id, 'jobId', job_id, 'stood', false) ORDER BY n)
+  SELECT jsonb_agg(jsonb_build_object('rowId', written.id, 'textId', stored_text_id, 'jobId', job_id, 'stood', false) ORDER BY n)
   INTO answers FROM written JOIN came USING (sha256);
   RETURN answers;
 END

@@ -10,7 +10,7 @@ export const TABLES = [
       event: ['text', "the event's name as signed; null where none was readable"],
       installation_id: ['text', 'the installation it speaks of; null where no usable id was signed'],
       signed_text_sha256: ['text', 'SHA-256 of the signed text in hex; equal for duplicates', 'NOT NULL'],
-      signed_text_id: ['int', 'the signed text itself, in signed_texts', 'NOT NULL'],
+      stored_text_id: ['int', 'the signed text itself, in signed_texts', 'NOT NULL'],
       contradicted_fields: [
         'text',
         'names of the unsigned fields that contradicted the signed ones; null where none did',
@@ -20,10 +20,10 @@ export const TABLES = [
         'accepted leads to a read of the registry, ignored does not',
         "NOT NULL CHECK (verdict IN ('accepted', 'ignored'))",
       ],
-      reason: [
+      ignored_reason: [
         'text',
         'why it was ignored; null where it was accepted',
-        "CHECK ((reason IS NULL) = (verdict = 'accepted'))",
+        "CHECK ((ignored_reason IS NULL) = (verdict = 'accepted'))",
       ],
       secret_index: [
         'int',
@@ -36,7 +36,7 @@ export const TABLES = [
         "CHECK (job_id IS NULL OR verdict = 'accepted')",
       ],
       duplicates: ['int', 'how many more of the same text are counted in this row', 'NOT NULL DEFAULT 0'],
-      last_received_at: ['instant', 'when the latest of them came; null where none did'],
+      last_duplicate_at: ['instant', 'when the latest of them came; null where none did'],
       unread_duplicate_at: [
         'instant',
         'the first of them that came after a read of its installation had begun, which did not answer it; null where there is none',
@@ -50,7 +50,7 @@ export const TABLES = [
     'inbox.signed_texts',
     'The raw signed texts, the proof of what the registry sent. Duplicates share one row: only a duplicate that comes after some thousands of others gets a row of its own. There is no index on sha256, because hashes fall all over an index, and to write a page of it for each delivery would cost more than everything else together.',
     {
-      id: ['id', 'deliveries.signed_text_id points here'],
+      id: ['id', 'deliveries.stored_text_id points here'],
       sha256: ['text', 'SHA-256 of signed_data in hex', 'NOT NULL'],
       last_received_at: [
         'instant',

@@ -45,7 +45,7 @@ ${installation !== null && button(canAct, `/deliveries/${String(id)}/replay`, 'R
 }
 
 /** What the timeline says. */
-const WITHOUT = ['signed_text_sha256', 'signed_text_id', 'end', 'verdict', 'reason', 'outcome'];
+const WITHOUT = ['signed_text_sha256', 'stored_text_id', 'end', 'verdict', 'ignored_reason', 'outcome'];
 
 /** What was signed is base64 of a text; where it is none, it is shown as it came. */
 function decoded(signedData: string): string {

@@ -31,7 +31,7 @@ function received({ received_at: at, duplicates }: Row, now: number): Stop {
   };
 }
 
-function stored({ verdict, reason, secret_index: secret }: Row): Stop {
+function stored({ verdict, ignored_reason: reason, secret_index: secret }: Row): Stop {
   if (verdict !== 'accepted')
     return {
       colour: 'none',

@@ -6,7 +6,7 @@ import { IN_PART } from './ends.js';
 /** The signed text of a delivery as it was sent; null once it is older than the retention, or was removed for a person's sake. */
 export async function readSignedText(
   { db }: Reader,
-  { signed_text_id: id, signed_text_sha256: sha256 }: Row,
+  { stored_text_id: id, signed_text_sha256: sha256 }: Row,
 ): Promise<string | null> {
   const text = await db
     .selectFrom('inbox.signed_texts')
@@ -28,7 +28,7 @@ export async function readNewestDelivery({ db }: Reader): Promise<string | null>
   if (at === null) return null;
   const counted = await db
     .selectFrom('inbox.deliveries')
-    .select(eb => eb.fn.max('last_received_at').as('at'))
+    .select(eb => eb.fn.max('last_duplicate_at').as('at'))
     .where('received_at', '>=', new Date(Date.parse(at) - MINUTE_MS).toISOString())
     .executeTakeFirstOrThrow();
   return counted.at !== null && counted.at > at ? counted.at : at;

@@ -131,7 +131,7 @@ export const DELIVERIES = own('inbox.deliveries', {
   many: 'deliveries',
   empty: 'No delivery has come.',
   columns: words(
-    'id received_at event organization_name verdict job_state end duplicates reason job_id installation_id',
+    'id received_at event organization_name verdict job_state end duplicates ignored_reason job_id installation_id',
   ),
   refine: async (reader, rows) => withEnds(reader, await withJobs(reader, rows)),
   leads: true,

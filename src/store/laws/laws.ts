@@ -35,7 +35,7 @@ const INBOX_LAWS: readonly Law[] = [
   },
   {
     law: 'a delivery has the SHA-256 of its signed text, as long as that is kept',
-    sql: `SELECT 'delivery ' || d.id AS found FROM inbox.deliveries AS d JOIN inbox.signed_texts AS t ON t.id = d.signed_text_id
+    sql: `SELECT 'delivery ' || d.id AS found FROM inbox.deliveries AS d JOIN inbox.signed_texts AS t ON t.id = d.stored_text_id
       WHERE t.sha256 <> d.signed_text_sha256`,
   },
   {

@@ -77,7 +77,7 @@ test('whoever receives sees nothing of the mirror, and keeps what was stored', a
 test('what was ignored is counted without a look at what was accepted', async () => {
   const { owner, reader } = await open();
   await owner.query(
-    `INSERT INTO inbox.deliveries (received_at, signed_text_sha256, signed_text_id, verdict, reason, secret_index)
+    `INSERT INTO inbox.deliveries (received_at, signed_text_sha256, stored_text_id, verdict, ignored_reason, secret_index)
      SELECT now(), '', n, CASE WHEN n % 1000 = 0 THEN 'ignored' ELSE 'accepted' END, CASE WHEN n % 1000 = 0 THEN 'other_app' END, 0
      FROM generate_series(1, ${10 * ROWS}) AS s (n)`,
   );

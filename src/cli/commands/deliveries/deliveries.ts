@@ -55,7 +55,11 @@ const replay = command({
   words: { id: ID },
   prints: { json: 'print the job as JSON' },
   run: async (context, { id }) => {
-    const { installation_id: installationId, reason } = await findNumbered(context, OF_DELIVERIES, id);
+    const { installation_id: installationId, ignored_reason: reason } = await findNumbered(
+      context,
+      OF_DELIVERIES,
+      id,
+    );
     if (typeof installationId !== 'string') {
       throw checkFault(
         `Delivery ${id} does not name an installation, so there is nothing to read.`,

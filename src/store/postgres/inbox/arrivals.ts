@@ -23,7 +23,7 @@ const HAVE_COME = `
     SELECT FROM inbox.deliveries
     WHERE installation_id = $1 ->> 'installation_id' AND verdict = 'accepted'
       AND received_at BETWEEN asked.begun AND ${AT}
-      AND coalesce(last_received_at, received_at) >= asked.since
+      AND coalesce(last_duplicate_at, received_at) >= asked.since
       AND (asked.event IS NULL OR deliveries.event = asked.event)) ORDER BY place), '[]'))
   FROM ROWS FROM (jsonb_to_recordset($1 -> 'questions') AS (since timestamptz, begun timestamptz, event text))
     WITH ORDINALITY AS asked (since, begun, event, place)`;

@@ -27,11 +27,11 @@ const TO_LOOK_AT = `
 /** A signed text goes with its last delivery. Failed, waiting and running jobs stay. */
 const PRUNE = `
   WITH old AS MATERIALIZED (
-    SELECT id, signed_text_id FROM inbox.deliveries WHERE received_at < ${BEFORE}
+    SELECT id, stored_text_id FROM inbox.deliveries WHERE received_at < ${BEFORE}
     ORDER BY received_at, id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
   ),
   texts AS (
-    DELETE FROM inbox.signed_texts WHERE last_received_at < ${BEFORE} AND id IN (SELECT signed_text_id FROM old) RETURNING id
+    DELETE FROM inbox.signed_texts WHERE last_received_at < ${BEFORE} AND id IN (SELECT stored_text_id FROM old) RETURNING id
   ),
   gone AS (DELETE FROM inbox.deliveries WHERE id IN (SELECT id FROM old) RETURNING id),
   done AS (
@@ -45,7 +45,7 @@ const PRUNE = `
 
 const EMPTY = `
   WITH emptied AS (UPDATE inbox.signed_texts SET signed_data = '' WHERE id = ANY ($1::bigint[]))
-  SELECT count(*) AS count FROM inbox.deliveries WHERE signed_text_id = ANY ($1::bigint[])`;
+  SELECT count(*) AS count FROM inbox.deliveries WHERE stored_text_id = ANY ($1::bigint[])`;
 
 export function createKeeping(query: Query, { perform }: Perform): Keeping {
   return {

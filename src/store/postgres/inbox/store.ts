@@ -111,7 +111,7 @@ function cellsOf({ posts: [first, ...others], again }: Bundle, n: number, memory
   return {
     n,
     again,
-    signed_text_id: textId,
+    stored_text_id: textId,
     row_id: rowId,
     ms_ago: all.map(({ receivedMsAgo }) => receivedMsAgo),
     job_key: keyOf(first),
@@ -129,8 +129,8 @@ function cellsOf({ posts: [first, ...others], again }: Bundle, n: number, memory
 }
 
 /** No post of its text is known, of this group or of an earlier one. */
-function isNew({ again, signed_text_id, row_id }: ReturnType<typeof cellsOf>): boolean {
-  return !again && signed_text_id === null && row_id === null;
+function isNew({ again, stored_text_id, row_id }: ReturnType<typeof cellsOf>): boolean {
+  return !again && stored_text_id === null && row_id === null;
 }
 
 /** Of the job that it asks for. */

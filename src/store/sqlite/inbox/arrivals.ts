@@ -25,7 +25,7 @@ const CAME = `
   SELECT EXISTS (SELECT 1 FROM deliveries
     WHERE installation_id = @installationId AND verdict = 'accepted'
       AND received_at BETWEEN @begun AND @now
-      AND coalesce(last_received_at, received_at) >= @since
+      AND coalesce(last_duplicate_at, received_at) >= @since
       AND event IS coalesce(@event, event)) AS found`;
 
 /** Each by its index, merged as they are read. */

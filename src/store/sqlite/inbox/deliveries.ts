@@ -15,7 +15,7 @@ import { createSignedTexts } from './signed-texts.js';
 
 type NewRow = Omit<
   Tables['inbox.deliveries'],
-  'id' | 'duplicates' | 'last_received_at' | 'unread_duplicate_at'
+  'id' | 'duplicates' | 'last_duplicate_at' | 'unread_duplicate_at'
 >;
 
 interface Received extends NewDelivery {
@@ -51,9 +51,9 @@ export function createStore(db: Sqlite): Store {
 }
 
 const INSERT = `
-  INSERT INTO deliveries (received_at, event, installation_id, signed_text_sha256, signed_text_id, contradicted_fields, verdict, reason,
+  INSERT INTO deliveries (received_at, event, installation_id, signed_text_sha256, stored_text_id, contradicted_fields, verdict, ignored_reason,
     secret_index, job_id)
-  VALUES (@received_at, @event, @installation_id, @signed_text_sha256, @signed_text_id, @contradicted_fields, @verdict, @reason,
+  VALUES (@received_at, @event, @installation_id, @signed_text_sha256, @stored_text_id, @contradicted_fields, @verdict, @ignored_reason,
     @secret_index, @job_id)
   RETURNING id`;
 
@@ -72,10 +72,10 @@ function createStoreTogether(
       event: delivery.event,
       installation_id: delivery.installationId,
       signed_text_sha256: delivery.sha256,
-      signed_text_id: texts.keep(delivery),
+      stored_text_id: texts.keep(delivery),
       contradicted_fields: delivery.contradictedFields,
       verdict: delivery.verdict,
-      reason: delivery.reason,
+      ignored_reason: delivery.reason,
       secret_index: delivery.secretIndex,
       job_id: jobId,
     });

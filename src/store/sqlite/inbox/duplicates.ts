@@ -56,7 +56,7 @@ const ADD_TO_ROW = `
   UPDATE deliveries SET
     duplicates = duplicates + 1,
     contradicted_fields = coalesce(contradicted_fields, @contradictedFields),
-    last_received_at = max(coalesce(last_received_at, received_at), @at),
+    last_duplicate_at = max(coalesce(last_duplicate_at, received_at), @at),
     unread_duplicate_at = iif(
       (SELECT max(started_at) FROM jobs WHERE jobs.installation_id = deliveries.installation_id AND part = 'data')
         > coalesce(unread_duplicate_at, received_at),

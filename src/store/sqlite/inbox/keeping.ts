@@ -37,7 +37,7 @@ export function createKeeping(db: Sqlite, now: () => number): Keeping {
   const oldTexts = statement<{ before: string }>(
     db,
     `DELETE FROM signed_texts WHERE last_received_at < @before AND id IN (
-      SELECT signed_text_id FROM deliveries WHERE id IN (${OLD_DELIVERIES}))`,
+      SELECT stored_text_id FROM deliveries WHERE id IN (${OLD_DELIVERIES}))`,
   );
   const oldDeliveries = statement<{ before: string }>(
     db,
@@ -53,7 +53,7 @@ export function createKeeping(db: Sqlite, now: () => number): Keeping {
   );
   const empty = db.prepare<[number]>("UPDATE signed_texts SET signed_data = '' WHERE id = ?");
   const named = db
-    .prepare<[number], number>('SELECT count(*) FROM deliveries WHERE signed_text_id = ?')
+    .prepare<[number], number>('SELECT count(*) FROM deliveries WHERE stored_text_id = ?')
     .pluck();
 
   return {
