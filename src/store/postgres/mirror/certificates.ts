@@ -34,12 +34,13 @@ export function createCertificateTable(
   const { query } = postgres;
   const { transact } = databaseIn(postgres);
   let writing = Promise.resolve();
-  const write = (file: string, sha256: string, chunks: readonly Uint8Array[]): Promise<void> => {
+  async function put(file: string, sha256: string, chunks: readonly Uint8Array[]): Promise<void> {
     const aside = MOVE_ASIDE({ file, aside: `${file}.${randomUUID()}.damaged`, sha256 });
-    const done = writing.then(async () => {
-      const add = ADD({ file, at: formatInstant(now()), bytes: Buffer.concat(chunks) });
-      await transact(batch => batch(aside, add));
-    });
+    const add = ADD({ file, at: formatInstant(now()), bytes: Buffer.concat(chunks) });
+    await transact(batch => batch(aside, add));
+  }
+  const write = (...given: Parameters<typeof put>): Promise<void> => {
+    const done = writing.then(() => put(...given));
     writing = done.catch(() => undefined);
     return done;
   };
