@@ -5,23 +5,23 @@ import { expect, test } from 'vitest';
 /** Lines, at first those of the day, up to the next fifty. Good work takes away: a budget falls with it, and rises only with its reason in a line beside it. */
 const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 2280,
-  /** 150 play the past of the demo; 170 are the commands of evidence, and what forget, purge, verify and doctor do of it. */
+  /** 150 play the past of the demo; 400 are the commands of evidence with the folder for an auditor, and what forget, purge, verify and doctor do of it. */
   /** 150 back all up and put it back. */
-  'src/cli': 7820,
+  'src/cli': 8040,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
-  /** 45 begin a log anew after a restore. */
-  'src/evidence': 800,
+  /** 45 begin a log anew after a restore; 280 prove it to others. */
+  'src/evidence': 1100,
   /** 270 are the stylesheet; the parts of a designed console carry the rest. */
   'src/console': 4050,
   /** Of these 350 fulfil the port of evidence on both engines. */
   /** 100 copy all files while they are used. */
-  'src/store': 8920,
+  'src/store': 8960,
   'src/inbox': 550,
   'src/mirror': 2380,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
   /** 140 draw the stock by day and what was retired by month, and name what may be chosen. */
   /** 30 count what a restore loses. */
-  'src/query': 4450,
+  'src/query': 4480,
   'src/registry': 4250,
   'src/resources': 500,
   'src/sandbox': 5450,
@@ -34,7 +34,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   migrations: 2950,
   /** 500 of evidence; 300 play every reason of freshness on both engines. */
   /** 200 of backup and restore. */
-  test: 50_650,
+  test: 50_950,
   /** 50 of evidence: who lies, and what helps. */
   docs: 1250,
   'README.md': 100,

@@ -9,7 +9,7 @@ import { CONSOLE } from './commands/console.js';
 import { DELIVERIES } from './commands/deliveries/deliveries.js';
 import { DEMO } from './commands/demo/env.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
-import { EVIDENCE } from './commands/evidence.js';
+import { EVIDENCE } from './commands/evidence/evidence.js';
 import { EXPLAIN } from './commands/explain.js';
 import { FORGET } from './commands/forget.js';
 import { WRITES } from './commands/writes/writes.js';

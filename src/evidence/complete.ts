@@ -35,7 +35,7 @@ export async function readMonths(port: EvidencePort, organizationId: string, upT
   }
   const text = [...sums].map(lineOf).toSorted().join('');
   const months = { months: sums.size, months_sha256: hexOf(text), rows };
-  return { text, record: { kind: 'organization', organization_id: organizationId, up_to: upTo, ...months } };
+  return { text, record: { kind: 'organization', organization_id: organizationId, ...months } };
 }
 
 function sumOf(sums: Map<string, Sum>, name: string): Sum {
@@ -81,7 +81,7 @@ export function completeFact(record: Cells): Fact {
   return { kind: 'complete', number: null, subject: null, record };
 }
 
-/** Up to which number of the counter a leaf of that kind is. */
+/** Up to which number of the counter such a leaf speaks. */
 export function upToOf(leaf: Leaf | null): number {
   return Number(/"up_to":(\d+)/.exec(leaf?.record ?? '')?.[1] ?? 0);
 }

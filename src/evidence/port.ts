@@ -32,6 +32,13 @@ export interface Sealed extends Leaf {
   readonly place: number;
 }
 
+/** A row as it was written, with what belongs to it. */
+export interface Version extends Fact {
+  readonly document: string | null;
+  /** Of a certificate: by which name it is kept. */
+  readonly file: string | null;
+}
+
 /** A row that stood at some moment. */
 export interface Standing {
   readonly resource: string;
@@ -74,6 +81,8 @@ export interface EvidencePort {
   readonly coverage: () => Promise<readonly Fact[]>;
   /** The organizations whose rows changed above one number, up to another. */
   readonly touched: (after: number, to: number) => Promise<readonly string[]>;
+  /** Of one resource, those that have these numbers. */
+  readonly versions: (resource: string, numbers: readonly number[]) => Promise<readonly Version[]>;
   /** What an organization had up to a number, but for people, each list in the order of the numbers. */
   readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Standing[]>;
   readonly newestOf: (subject: string) => Promise<Leaf | null>;

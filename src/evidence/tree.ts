@@ -1,7 +1,7 @@
 import { HASH_BYTES, sha256 } from './hashes.js';
 
-const LEAF = Uint8Array.of(0);
-const NODE = Uint8Array.of(1);
+export const LEAF = Uint8Array.of(0);
+export const NODE = Uint8Array.of(1);
 
 /** A Merkle tree of RFC 6962, as far as it takes to append: its size, and the hashes of its complete subtrees, the largest first. */
 export interface Peaks {
@@ -26,11 +26,14 @@ export function growTree({ size: start, peaks }: Peaks) {
     },
     peaks: (): Peaks => ({ size, peaks: Buffer.concat(hashes) }),
     /** In base64, as checkpoints have it. */
-    root: (): string => {
-      const [last = sha256(), ...left] = hashes.toReversed();
-      return Buffer.from(left.reduce((right, each) => sha256(NODE, each, right), last)).toString('base64');
-    },
+    root: (): string => rootOf(hashes),
   };
+}
+
+/** Of the complete subtrees, the largest first. */
+export function rootOf(peaks: readonly Uint8Array[]): string {
+  const [last = sha256(), ...left] = peaks.toReversed();
+  return Buffer.from(left.reduce((right, each) => sha256(NODE, each, right), last)).toString('base64');
 }
 
 function missing(size: number): never {

@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
 import type { Cells } from '../evidence/commitment.js';
-import type { Checkpoint, EvidencePort, Fact, Leaf, Sealed, Standing, Unsalted } from '../evidence/port.js';
+import type {
+  Checkpoint,
+  EvidencePort,
+  Fact,
+  Leaf,
+  Sealed,
+  Standing,
+  Unsalted,
+  Version,
+} from '../evidence/port.js';
 
 /** One statement, its values as `$1`, `$2`. */
 export type Ask = <Row extends object>(sql: string, given?: readonly (string | number)[]) => Promise<Row[]>;
@@ -112,6 +121,24 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
           for (const row of rows) touched.add(String(row['owner']));
         }
       return [...touched].toSorted();
+    },
+    versions: async (resource, numbers) => {
+      const entry = RESOURCES.find(each => each.resource === resource);
+      const found: Version[] = [];
+      if (entry === undefined) return found;
+      for (let from = 0; from < numbers.length; from += IN_ONE) {
+        const some = numbers.slice(from, from + IN_ONE).map(Number);
+        const rows = await ask.mirror<Row>(
+          `SELECT * FROM ${mirror}${entry.table}_history WHERE version IN (${some.join(', ')})`,
+        );
+        for (const row of rows)
+          found.push({
+            ...versionFact(entry, row),
+            document: row.document ?? null,
+            file: textOf(row['file']),
+          });
+      }
+      return found;
     },
     standing: async function* (organizationId, upTo) {
       for (const entry of OWNED)

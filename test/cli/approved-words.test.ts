@@ -42,6 +42,7 @@ const LEFT_OUT = {
   'demo env': 'prints a private key',
   'evidence init': 'its answer is a new key each time',
   'evidence checkpoint': 'a demo is not sealed',
+  'evidence export': 'a demo is not sealed',
   'sandbox app': 'prints a secret',
   'sandbox call': 'answers as the control API does',
 };

@@ -6,7 +6,11 @@ import { type Scene, TRAFFIC } from './mirror.js';
 const PDF_OF = (id: string) => `%PDF-1.7 the certificate of ${id}\n%%EOF\n`;
 
 /** Stores one, as a walk does, and answers its name. */
-export async function storeCertificate(scene: Scene, id: string, text = PDF_OF(id)): Promise<string> {
+export async function storeCertificate(
+  scene: Pick<Scene, 'folder' | 'port' | 'pdfs' | 'clock'>,
+  id: string,
+  text = PDF_OF(id),
+): Promise<string> {
   const files = scene.pdfs(100_000);
   await files.prepare();
   const store = createCertificateStore(scene.port, files, () => scene.clock.at);

@@ -49,5 +49,5 @@ export async function sealed(engine: Engine) {
       sql.replace(/LEAVES|CHECKPOINTS/, name => `${isOnServer ? 'evidence.' : ''}${name.toLowerCase()}`),
       ...values,
     );
-  return { stage, port, round, key, keyFile, lastSigned, newest, sealer, verified, forge };
+  return { stage, env, port, round, key, keyFile, lastSigned, newest, sealer, verified, forge };
 }

@@ -17,6 +17,23 @@ export async function readSignedText(
   return text?.signed_data || null;
 }
 
+/** The newest deliveries that had asked for some syncs, without their texts. */
+export async function readDeliveriesOf({ db, say }: Reader, syncs: readonly number[]) {
+  const newest = await db
+    .selectFrom('syncs')
+    .select('newest_delivery_id')
+    .where('id', 'in', say.each(syncs))
+    .where('newest_delivery_id', 'is not', null)
+    .execute();
+  const ids = newest.map(({ newest_delivery_id: id }) => Number(id));
+  return await db
+    .selectFrom('inbox.deliveries')
+    .select(['id', 'received_at', 'event', 'installation_id', 'signed_text_sha256'])
+    .where('id', 'in', say.each(ids))
+    .orderBy('id')
+    .execute();
+}
+
 const MINUTE_MS = 60_000;
 
 /** When the newest came: a row is counted on for a minute at most. */

@@ -164,7 +164,7 @@ function demandKnown(unknown: Awaited<ReturnType<typeof readNotKnownAt>>): void 
   );
 }
 
-function makeEmptyFolder(folder: string): void {
+export function makeEmptyFolder(folder: string): void {
   if (!existsSync(folder)) return makePrivateFolder(folder);
   if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;
   throw usageFault(

@@ -1,0 +1,161 @@
+#!/bin/sh
+# Checks a folder that "carbon-mirror evidence export" made, by POSIX sh and OpenSSL 3 alone. In the folder:
+#   sh /your/own/check.sh KEY [OLDER-CHECKPOINT]
+# Take this script and KEY (64 hex characters, or NAME+HASH+KEY) from elsewhere than the folder. OLDER-CHECKPOINT is a file
+# that you were given earlier. Ends with 0: all fits. 1: something does not. 2: nothing to check. 3: all fits, but no KEY was given.
+set -u
+export LC_ALL=C
+W=$(mktemp -d) && trap 'rm -rf "$W"' EXIT && trap 'exit 1' HUP INT TERM
+KEY=${1:-} OLDER=${2:-}
+
+say() { printf '%s\n' "$*"; }
+bad() { say "DOES NOT FIT: $*"; echo 1 >>"$W/bad"; }
+each_bad() { while read -r line; do bad "$line"; done; }
+stop() { say "$*"; exit 2; }
+hex() { openssl base64 -d -A | od -An -v -tx1 | tr -d ' \n'; }
+hash_of() { openssl dgst -sha256 -r "$1" | cut -c1-64; }
+# The hash of each file of a folder whose name is a number, after that number.
+hashes_in() { (cd "$1" && find . -type f | cut -c3- | xargs openssl dgst -sha256 -r) 2>/dev/null | awk '$2 ~ /^\*[0-9]+$/ { print substr($2, 2), $1 }' | sort -n; }
+# For awk. A line of leaves is place, salt (later: commitment) and record. bytes: as printf takes them. value: as it is written.
+AWK='BEGIN { for (i = 0; i < 256; i++) octal[sprintf("%02x", i)] = sprintf("\\%03o", i) }
+function bytes(h,  s) { for (s = ""; h != ""; h = substr(h, 3)) s = s octal[substr(h, 1, 2)]; return s }
+function record() { return substr($0, length($1) + length($2) + 3) }
+function value(name,  s) {
+  if (!match(s = record(), "[{,]\"" name "\":")) return ""
+  s = substr(s, RSTART + RLENGTH)
+  if (s ~ /^"/) match(s, /^"([^"\\]|\\.)*"/); else match(s, /^[^,}]*/)
+  return substr(s, RSTART, RLENGTH)
+}
+function plain(name,  s) { s = value(name); return s ~ /^"/ ? substr(s, 2, length(s) - 2) : s }
+'
+# Whether KEY signed the note in a file.
+signed() {
+  sed '/^$/,$d' "$1" >"$W/text"
+  sed -n '1,/^$/d; s/^— [^ ]* //p' "$1" | while read -r signature; do
+    printf %s "$signature" | openssl base64 -d -A | tail -c +5 >"$W/signature"
+    openssl pkeyutl -verify -pubin -keyform DER -inkey "$W/key" -rawin -in "$W/text" -sigfile "$W/signature" 2>/dev/null
+  done | grep -q '^Signature Verified Successfully'
+}
+
+for file in WHAT.txt checkpoint.txt rows.txt context.txt nodes.txt others.txt organizations.txt; do
+  [ -f $file ] && [ ! -h $file ] || stop "This is no folder of evidence: $file is not there, or is no file."
+done
+read -r what which <WHAT.txt
+origin=$(sed -n 1p checkpoint.txt) size=$(sed -n 2p checkpoint.txt) root=$(sed -n 3p checkpoint.txt | hex)
+case $size in '' | 0* | *[!0-9]* | ????????????????*) stop "This is no folder of evidence: checkpoint.txt has no size." ;; esac
+say "Evidence of $what $which: log $origin, checkpoint of $size leaves, dated $(sed -n 4p checkpoint.txt)."
+
+# 1. Leaves. SHA-256 of salt and record is the commitment; SHA-256 of a byte 0 and the commitment stands in the tree.
+sort -n rows.txt context.txt >"$W/leaves"
+awk '!/^(0|[1-9][0-9]*) [0-9a-f]+ [{].*[}]$/ || length($2) != 64 || $1 in seen { print "line " NR " of rows.txt and context.txt is no leaf, or is there twice" } { seen[$1] }' "$W/leaves" | each_bad
+[ ! -f "$W/bad" ] || exit 1
+mkdir "$W/salted" "$W/leaf" "$W/group"
+awk "$AWK"'{ print "printf \"" bytes($2) "\" >" $1 }' "$W/leaves" | (cd "$W/salted" && sh)
+awk -v in_="$W/salted/" "$AWK"'BEGIN { ORS = "" } { print record() >>(in_ $1); close(in_ $1) }' "$W/leaves"
+hashes_in "$W/salted" >"$W/commitments"
+awk "$AWK"'{ print "printf \"\\000" bytes($2) "\" >" $1 }' "$W/commitments" | (cd "$W/leaf" && sh)
+hashes_in "$W/leaf" >"$W/known"
+for file in rows context; do awk "$AWK"'NR == FNR { is[$1] = $2; next } { print $1, is[$1], record() }' "$W/commitments" $file.txt >"$W/$file"; done
+
+# 2. Tree. Level by level two neighbours make a node, SHA-256 of a byte 1 and both; the last without a neighbour goes up as it is.
+level=0 n=$size
+while :; do
+  awk -v l=$level '$1 == l { print $2, $3 }' nodes.txt | sort -n - "$W/known" >"$W/level"
+  awk -v l=$level '{ print l, $0 }' "$W/level" >>"$W/nodes"
+  [ "$n" -gt 1 ] || break
+  mkdir "$W/$level"
+  awk -v n="$n" -v up="$W/up" "$AWK"'BEGIN { printf "" >up }
+    left != "" && $1 != at + 1 { lacks = 1 }
+    $1 % 2 == 0 && $1 == n - 1 { printf "%d %s\n", $1 / 2, $2 >up; next }
+    $1 % 2 == 0 { left = $2; at = $1; next }
+    left == "" || $1 >= n { lacks = 1 }
+    { printf "printf \"\\001%s\" >%d\n", bytes(left $2), at / 2; left = "" }
+    END { if (lacks || left != "") print "echo >lacks" }' "$W/level" | (cd "$W/$level" && sh)
+  [ ! -f "$W/$level/lacks" ] || { bad "level $level of the tree lacks a node, or has one too many"; break; }
+  hashes_in "$W/$level" | sort -n - "$W/up" >"$W/known"
+  level=$((level + 1)) n=$(((n + 1) / 2))
+done
+[ "$(cat "$W/level")" = "0 $root" ] || bad "the leaves do not lead to the root of the checkpoint"
+
+# 3. Who signed, and what you were given before: the complete subtrees of the older tree must be nodes of this one.
+if [ -n "$KEY" ]; then
+  case $KEY in *+*+*) KEY=${KEY#*+} && KEY=$(printf %s "${KEY#*+}" | hex | cut -c3-) ;; esac
+  case $KEY in *[!0-9a-f]*) KEY= ;; esac
+  [ ${#KEY} -eq 64 ] || stop "KEY: expected 64 hex characters in small letters, or NAME+HASH+KEY."
+  echo "302a300506032b6570032100$KEY" | awk "$AWK"'{ print "printf \"" bytes($0) "\"" }' | sh >"$W/key"
+  signed checkpoint.txt || bad "the checkpoint is not signed by the key that you named"
+fi
+if [ -n "$OLDER" ]; then
+  old=$(sed -n 2p "$OLDER") found=
+  case $old in '' | 0* | *[!0-9]* | ????????????????*) stop "$OLDER is no checkpoint." ;; esac
+  [ -z "$KEY" ] || signed "$OLDER" || bad "your older checkpoint is not signed by the key that you named"
+  [ "$(sed -n 1p "$OLDER")" = "$origin" ] || bad "your older checkpoint is of another log"
+  level=0 rest=$old
+  while [ "$rest" -gt 0 ] && [ "$old" -lt "$size" ]; do
+    node=$(awk -v l=$level -v i=$((rest - 1)) '$1 == l && $2 == i { print $3; exit }' "$W/nodes")
+    if [ $((rest % 2)) -eq 1 ]; then
+      [ -n "$node" ] || { found= && break; }
+      echo "$node$found" | awk "$AWK"'{ print "printf \"\\001" bytes($0) "\"" }' | sh >"$W/both"
+      [ -z "$found" ] && found=$node || found=$(hash_of "$W/both")
+    fi
+    rest=$((rest / 2)) level=$((level + 1))
+  done
+  [ "$old" != "$size" ] || found=$root
+  if [ -z "$found" ]; then bad "nothing leads here from your older checkpoint of $old leaves: ask for an export --since it"
+  elif [ "$found" != "$(sed -n 3p "$OLDER" | hex)" ]; then bad "this log does not go on from your older checkpoint: it was rewritten"; fi
+fi
+
+# 4. Documents and certificates: files that are named by their own hash, which a leaf has.
+awk "$AWK"'plain("document_sha256") != "" { print plain("document_sha256"), "documents/" plain("document_sha256") ".json" }
+  plain("resource") == "certificates" && plain("sha256") != "" { print plain("sha256"), "certificates/" plain("sha256") ".pdf" }' "$W/leaves" | sort -u >"$W/named"
+find documents certificates -type f 2>/dev/null | xargs openssl dgst -sha256 -r 2>/dev/null | sed 's/ \*/ /; / stdin$/d' | sort >"$W/files"
+comm -23 "$W/named" "$W/files" | sed 's/.* \(.*\)/\1 is not there, or is changed/' | each_bad
+comm -13 "$W/named" "$W/files" | sed 's/.* \(.*\)/\1 is of no leaf, or is changed/' | each_bad
+
+# 5. Completeness. The last leaf has the hash of organizations.txt: places and commitments of leaves, one for each organization
+# that is known; such a leaf has that of months/PLACE.txt: list, who dates, month, rows, rows without amount, sum, and a hash.
+complete=$(awk -v last=$((size - 1)) "$AWK"'$1 == last && plain("kind") == "complete" { print plain("organizations_sha256") }' "$W/context")
+[ "$complete" = "$(hash_of organizations.txt)" ] || bad "organizations.txt is not what the last leaf of the checkpoint says"
+awk "$AWK"'plain("kind") == "organization" { print $1, $2, plain("months_sha256"), plain("organization_id") }' "$W/context" | sort >"$W/organizations"
+cut -d' ' -f1,2 "$W/organizations" >"$W/shown" && sort organizations.txt >"$W/all"
+comm -23 "$W/shown" "$W/all" | sed 's/ .*/: a leaf of an organization that the last leaf does not name/' | each_bad
+while read -r place _ months _; do
+  [ "$months" = "$(hash_of "months/$place.txt")" ] || bad "months/$place.txt is not what leaf $place says"
+  sed "s/^/$place /" "months/$place.txt" >>"$W/months"
+done <"$W/organizations"
+case $what in
+  period) comm -13 "$W/shown" "$W/all" | sed 's/ .*/: the leaf of an organization is left out/' | each_bad ;;
+  organization) cut -d' ' -f4- "$W/organizations" | grep -qxF "$which" || bad "the leaf of the organization is left out" ;;
+  retirement) awk "$AWK"'plain("resource") == "retirements" { print plain("id") }' "$W/rows" | grep -qxF "$which" || bad "the retirement is left out" ;;
+  *) bad "WHAT.txt does not say what this is evidence of" ;;
+esac
+# Each row with its two months; others.txt has rows of the same months by their commitment alone. The hash is that of all of them.
+awk "$AWK"'NR == FNR { of[$4] = $1; next }
+  { r = plain("resource"); o = of[r == "organization" ? plain("id") : plain("organization_id")]; m = plain("amount_micro"); v = plain("version")
+    print o, r, "mirror", substr(plain("valid_from"), 1, 7), v, $2, m == "" ? "none" : m
+    if (value("created_at") != "") print o, r, "registry", substr(plain("created_at"), 1, 7), v, $2, m == "" ? "none" : m }' "$W/organizations" "$W/rows" >"$W/rows-of"
+awk 'NF == 6 { print $0, "other" }' others.txt | sort -k1,1n -k2,4 -k5,5n - "$W/rows-of" |
+  awk -v in_="$W/group/" '{ key = $1 " " $2 " " $3 " " $4; if (key != was) { close(in_ i); i++; was = key } print $6 >>(in_ i); print i, $0 }' >"$W/members"
+hashes_in "$W/group" >"$W/hashes"
+awk -v what="$what" -v which="$which" -v months="$W/months" -v hashes="$W/hashes" '
+  function add(v, sign) { sub(/^-/, "", v) && sign = -sign; hi += sign * substr(v, 1, length(v) - 6); lo += sign * substr(v, length(v) > 6 ? length(v) - 5 : 1) }
+  FILENAME == hashes { hash[$1] = $2; next }
+  FILENAME != months { key = $2 " " $3 " " $4 " " $5; group[key] = $1; row[key, ++n[key]] = $6; amount[key, n[key]] = $8; next }
+  { key = $1 " " $2 " " $3 " " $4; shown = others = hi = lo = none = 0
+    for (i = 1; i <= n[key]; i++) if (amount[key, i] == "other") others++; else { shown++; if (amount[key, i] == "none") none++; else add(amount[key, i], 1) }
+    whole = n[key] == $5 && hash[group[key]] == $8
+    asked = what == "organization" || what == "period" && index($4, which) == 1
+    name = $2 ($3 == "registry" ? ", dated by the registry" : ", observed by the mirror")
+    if (whole) for (i = 1; i <= n[key]; i++) stood[row[key, i]]
+    if (whole && !others) { add($7, -1); if (none != $6 || hi * 1000000 + lo != 0) print "DOES NOT FIT: the sum of " name " in " $4 }
+    if (asked && !(whole && !others)) print "DOES NOT FIT: " name " in " $4 ": " shown + 0 " of " $5 ", " (shown < $5 ? "some left out" : "not those that were sealed")
+    if (asked || whole && others) { all[name] += $5; seen[name] += shown } }
+  END { for (key in n) for (i = 1; i <= n[key]; i++) if (amount[key, i] != "other" && !(row[key, i] in stood)) { stood[row[key, i]]; print "DOES NOT FIT: row " row[key, i] " is not shown to stand at this checkpoint" }
+    for (name in all) print name ": " seen[name] " of " all[name] (seen[name] == all[name] ? ", none left out" : ", the others by their hash alone") }' "$W/hashes" "$W/members" "$W/months" >"$W/found"
+sort "$W/found" && grep -q '^DOES' "$W/found" && echo 1 >>"$W/bad"
+
+[ ! -f "$W/bad" ] || { say "Something does not fit: do not rely on this folder."; exit 1; }
+say "$(wc -l <"$W/rows") rows and $(wc -l <"$W/context") other leaves fit the checkpoint. Read rows.txt: the page in HTML is not checked."
+if [ -z "$OLDER" ]; then say "No older checkpoint was given: whoever has the key can have written all of this today."
+else say "$(awk -v old="$old" '$1 < old' "$W/rows" | wc -l) of the rows stood in the log when your older checkpoint was signed; of the later ones only the signature says when."; fi
+[ -n "$KEY" ] || { say "Consistent with itself, signed by nobody you named."; exit 3; }

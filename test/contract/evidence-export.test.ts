@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { EXIT } from '../../src/cli/exit.js';
+import { ENGINES } from '../support/engines.js';
+import { alter, check, exportable } from '../support/folder-of-evidence.js';
+
+const FITS = 0;
+const DOES_NOT_FIT = 1;
+const NO_KEY = 3;
+
+const textOf = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
+const without = (line: number) => (text: string) =>
+  text
+    .split('\n')
+    .filter((_, at) => at !== line)
+    .join('\n');
+const first = (folder: string, inner: string) => join(inner, readdirSync(join(folder, inner))[0] ?? '');
+
+describe.each(ENGINES)('$name', engine => {
+  test('T93 a period, an organization and a retirement fit, each with what is whole in it and what an older checkpoint covered', async () => {
+    const { write, hex, older } = await exportable(engine);
+    const period = await write('2025', '--since', older);
+    expect(period).toMatchObject({ exitCode: EXIT.ok });
+    const checked = check(period.folder, hex, older);
+    expect(checked).toMatchObject({ status: FITS });
+    expect(checked.said).toContain('retirements, dated by the registry: 3 of 3, none left out');
+    expect(checked.said).toContain('3 of the rows stood in the log when your older checkpoint was signed');
+    expect(checked.said).not.toMatch(/valid|proven/);
+
+    const whole = await write('organization-1', '--since', older);
+    const all = check(whole.folder, hex, older);
+    expect(all).toMatchObject({ status: FITS });
+    expect(all.said).toContain('retirements, observed by the mirror: 4 of 4, none left out');
+    expect(all.said).toContain('certificates, observed by the mirror: 1 of 1, none left out');
+    expect(all.said).toContain('inventory, observed by the mirror: 2 of 2, none left out');
+    expect(all.said).toMatch(/^6 of the rows stood/m);
+
+    const one = await write('old', '--since', older);
+    const single = check(one.folder, hex, older);
+    expect(single).toMatchObject({ status: FITS });
+    expect(single.said).toContain(
+      'retirements, observed by the mirror: 1 of 4, the others by their hash alone',
+    );
+    expect(textOf(one.folder, 'context.txt')).toContain('"beneficiary":"Harbour Ferries"');
+  });
+
+  test('T93 without a key nobody has signed it, and without an older checkpoint that is said', async () => {
+    const { write, hex, key, older } = await exportable(engine);
+    const { folder } = await write('b');
+    const nobody = check(folder);
+    expect(nobody).toMatchObject({ status: NO_KEY });
+    expect(nobody.said).toContain('Consistent with itself, signed by nobody you named.');
+    const alone = check(
+      folder,
+      `${key.name}+00000000+${Buffer.concat([Buffer.of(1), key.publicKey]).toString('base64')}`,
+    );
+    expect(alone).toMatchObject({ status: FITS });
+    expect(alone.said).toContain('whoever has the key can have written all of this today');
+    expect(check(folder, 'A1'.repeat(32))).toMatchObject({ status: 2 });
+    expect(check(folder, 'a1'.repeat(32)).said).toContain('not signed by the key that you named');
+    expect(check(folder, hex, older).said).toContain('ask for an export --since it');
+  });
+
+  test('an export is as of a checkpoint, and what was observed later is not in it', async () => {
+    const { write, hex, stage, older } = await exportable(engine);
+    const then = textOf(older, '').split('\n')[3] ?? '';
+    const { folder } = await write('organization-1', '--as-of', then);
+    expect(check(folder, hex, older)).toMatchObject({ status: FITS });
+    expect(textOf(folder, 'checkpoint.txt')).toBe(textOf(older, ''));
+    expect(textOf(folder, 'rows.txt')).toContain('"credit_id":"c-2"');
+    const early = await write('2025', '--as-of', new Date(stage.clock.at - 1e9).toISOString());
+    expect(early).toMatchObject({ exitCode: EXIT.checkFailed });
+    expect(early.stderr).toContain('nothing was sealed by then');
+  });
+
+  test('the folder has what its sums say, paths of our own hashes alone, and a page without a script', async () => {
+    const { write } = await exportable(engine);
+    const { folder } = await write('organization-1');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name).slice(folder.length + 1));
+    for (const file of files)
+      expect(file).toMatch(
+        /^[a-zA-Z0-9]+\.[a-z]+$|^SHA256SUMS$|^documents\/[0-9a-f]{64}\.json$|^certificates\/[0-9a-f]{64}\.pdf$|^months\/\d+\.txt$/,
+      );
+    const sums = textOf(folder, 'SHA256SUMS').trimEnd().split('\n');
+    expect(sums.map(line => line.slice(66)).toSorted()).toEqual(
+      files.filter(file => file !== 'SHA256SUMS').toSorted(),
+    );
+    for (const line of sums)
+      expect(
+        createHash('sha256')
+          .update(readFileSync(join(folder, line.slice(66))))
+          .digest('hex'),
+      ).toBe(line.slice(0, 64));
+    const page = textOf(folder, 'page.html');
+    expect(page).toContain('&lt;script&gt;');
+    expect(page).not.toContain('<script');
+    expect(textOf(folder, 'README.txt')).toContain('(b) The operator, who has the key');
+  });
+
+  const FORGERIES: readonly [string, (folder: string) => void, string][] = [
+    [
+      'a byte of a record',
+      folder => alter(folder, 'rows.txt', text => text.replace('Voluntary', 'voluntary')),
+      'root of the checkpoint',
+    ],
+    [
+      'a date',
+      folder => alter(folder, 'rows.txt', text => text.replace('2025-05-01', '2024-05-01')),
+      'root of the checkpoint',
+    ],
+    [
+      'a salt',
+      folder =>
+        alter(folder, 'rows.txt', text => text.replace(/ [0-9a-f]/, char => (char === ' 0' ? ' 1' : ' 0'))),
+      'root of the checkpoint',
+    ],
+    ['a row that is left out', folder => alter(folder, 'rows.txt', without(0)), 'left out'],
+    [
+      'a row that is there twice',
+      folder => alter(folder, 'rows.txt', text => text + text.slice(0, text.indexOf('\n') + 1)),
+      'there twice',
+    ],
+    [
+      'a row that was made up',
+      folder => alter(folder, 'rows.txt', text => `${text}1 ${'0'.repeat(64)} {"kind":"change"}\n`),
+      'tree',
+    ],
+    ['a document', folder => alter(folder, first(folder, 'documents'), text => `${text} `), 'is changed'],
+    ['a document that is gone', folder => rmSync(join(folder, first(folder, 'documents'))), 'is not there'],
+    [
+      'a document more',
+      folder => writeFileSync(join(folder, 'documents', `${'0'.repeat(64)}.json`), ''),
+      'is of no leaf',
+    ],
+    [
+      'a certificate',
+      folder => alter(folder, first(folder, 'certificates'), text => text.replace('PDF', 'pdf')),
+      'is changed',
+    ],
+    [
+      'a sync',
+      folder =>
+        alter(folder, 'context.txt', text => text.replace(/"started_at":"2026/, '"started_at":"2025')),
+      'root of the checkpoint',
+    ],
+    [
+      'the size',
+      folder => alter(folder, 'checkpoint.txt', text => text.replace(/\n\d+\n/, '\n7\n')),
+      'checkpoint',
+    ],
+    [
+      'the instant',
+      folder => alter(folder, 'checkpoint.txt', text => text.replace('\n2026', '\n2025')),
+      'not signed by the key',
+    ],
+    [
+      'a node',
+      folder =>
+        alter(folder, 'nodes.txt', text =>
+          text.replace(/[0-9a-f]\n/, char => (char === '0\n' ? '1\n' : '0\n')),
+        ),
+      'root of the checkpoint',
+    ],
+    ['a node that is gone', folder => alter(folder, 'nodes.txt', without(0)), 'lacks a node'],
+    [
+      'the lists of an organization',
+      folder => alter(folder, first(folder, 'months'), text => text.replace('2025-05 2 1', '2025-05 1 0')),
+      'is not what leaf',
+    ],
+    [
+      'the organizations',
+      folder => alter(folder, 'organizations.txt', text => `${text}1 ${'0'.repeat(64)}\n`),
+      'what the last leaf of the checkpoint says',
+    ],
+    [
+      'what it is evidence of',
+      folder => alter(folder, 'WHAT.txt', () => 'organization organization-2\n'),
+      'is left out',
+    ],
+  ];
+
+  test('T93 no forgery of a folder fits, and each is named', async () => {
+    const { write, hex, older } = await exportable(engine);
+    const { folder } = await write('organization-1', '--since', older);
+    expect(check(folder, hex, older).status).toBe(FITS);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter(
+      each => each.isFile(),
+    );
+    const kept = files
+      .map(each => join(each.parentPath, each.name))
+      .map(path => [path, readFileSync(path)] as const);
+    for (const [what, forge, named] of FORGERIES) {
+      forge(folder);
+      const { status, said } = check(folder, hex, older);
+      expect(status, what).toBe(DOES_NOT_FIT);
+      expect(said, what).toContain(named);
+      rmSync(join(folder, 'documents', `${'0'.repeat(64)}.json`), { force: true });
+      for (const [path, bytes] of kept) writeFileSync(path, bytes);
+    }
+    expect(check(folder, hex, older).status).toBe(FITS);
+  });
+
+  test('T91 a log that the operator wrote anew with the key does not go on from what somebody held', async () => {
+    const { write, hex, older } = await exportable(engine);
+    const { folder } = await write('2025');
+    const forged = join(folder, '..', 'other.txt');
+    writeFileSync(
+      forged,
+      textOf(older, '').replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${Buffer.alloc(32).toString('base64')}\n`),
+    );
+    expect(check(folder, hex, forged)).toMatchObject({ status: DOES_NOT_FIT });
+    const refused = await write('2025', '--since', forged);
+    expect(refused).toMatchObject({ exitCode: EXIT.checkFailed });
+    expect(refused.stderr).toContain('does not go on from the older checkpoint');
+  });
+
+  test('T93 the script is the one whose hash stands in the documents', () => {
+    const script = readFileSync(join(import.meta.dirname, '../../docs/check.sh'));
+    const hash = createHash('sha256').update(script).digest('hex');
+    for (const file of ['docs/security.md', 'CHANGELOG.md'])
+      expect(readFileSync(join(import.meta.dirname, '../..', file), 'utf8')).toContain(hash);
+    expect(script.toString().split('\n').length).toBeLessThan(165);
+  });
+
+  test('a mirror that was changed is not exported', async () => {
+    const { write, stage } = await exportable(engine);
+    await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'b'");
+    const outcome = await write('2025');
+    expect(outcome).toMatchObject({ exitCode: EXIT.checkFailed });
+    expect(outcome.stderr).toContain('is not as it was sealed');
+    expect(readdirSync(outcome.folder)).not.toContain('SHA256SUMS');
+  });
+});

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from './command.js';
+import type { Engine } from './engines.js';
+import { storeCertificate } from './certificates.js';
+import { temporaryFolder } from './inbox.js';
+import { amount, credit, MINUTE, retirement } from './mirror.js';
+import { sealed } from './sealed.js';
+
+const SCRIPT = join(import.meta.dirname, '../../docs/check.sh');
+
+const RETIREMENTS = [
+  retirement('old', { createdAt: '2024-12-31T23:59:59.999Z', amount: amount('7') }),
+  retirement('a"; $(b) <i>', {
+    createdAt: '2025-05-01T00:00:00.000Z',
+    beneficiary: '<script>,"created_at":"x',
+  }),
+  retirement('b', { createdAt: '2025-05-31T23:59:59.999Z', amount: amount('0.0000001') }),
+  retirement('c', { createdAt: '2025-06-01T00:00:00.000Z', comment: 'Zürich \u2028 \\ %s $(id)' }),
+];
+
+/** A log of retirements, credits and a certificate, with a checkpoint that somebody held before its last round. */
+export async function exportable(engine: Engine) {
+  const log = await sealed(engine);
+  const { stage, port, round } = log;
+  await stage.read('retirements', RETIREMENTS);
+  mkdirSync(join(stage.folder, 'certificates'), { recursive: true });
+  await storeCertificate(stage, 'b');
+  await stage.read('inventory', [credit('c-1'), credit('c-2')]);
+  await round();
+  const older = join(temporaryFolder(), 'older.txt');
+  writeFileSync(older, (await port.checkpoint(Number.MAX_SAFE_INTEGER))?.note ?? '');
+  const change = async () => {
+    stage.clock.at += MINUTE;
+    await stage.read('inventory', [credit('c-1'), credit(`at-${stage.clock.at}`)]);
+    await stage.read('retirements', [retirement('old', { beneficiary: 'Another' }), ...RETIREMENTS.slice(1)]);
+    await round();
+  };
+  await change();
+  const env = { ...log.env, REGISTRY_APP_ID: 'a', EVIDENCE_KEY_FILE: log.keyFile };
+  const command = (...words: string[]) => runCommand(words, { env, now: () => stage.clock.at });
+  const write = async (what: string, ...words: string[]) => {
+    const folder = join(temporaryFolder(), 'folder');
+    const outcome = await command('evidence', 'export', what, folder, ...words);
+    return { folder, ...outcome };
+  };
+  return { ...log, hex: log.key.publicKey.toString('hex'), older, change, command, write };
+}
+
+/** As an auditor does it, with a script of his own. */
+export function check(folder: string, ...words: string[]) {
+  const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...words], { cwd: folder, encoding: 'utf8' });
+  return { status, said: stdout + stderr };
+}
+
+/** Changes a file of a folder. */
+export function alter(folder: string, file: string, by: (text: string) => string): void {
+  const path = join(folder, file);
+  const before = readFileSync(path, 'utf8');
+  const after = by(before);
+  if (after === before) throw new Error(`expected that ${file} changes, and it stays`);
+  writeFileSync(path, after);
+}
