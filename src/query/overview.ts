@@ -10,8 +10,6 @@ export const MOST_RESERVATIONS = 20;
 /** So many are grouped. */
 const CHANGES = 200;
 
-export type Reservation = Awaited<ReturnType<typeof readReservations>>[number];
-
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
 
 /** What there is at one moment: what is available, what is reserved, what moved last, what does not go on, and so many organizations. */

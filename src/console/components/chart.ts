@@ -2,7 +2,7 @@ import { withThousands } from '../../text/thousands.js';
 import { html, type Html } from './html.js';
 
 /** One value of a row of them, in the order of time. */
-export interface Point {
+interface Point {
   readonly name: string;
   /** What the value is, in words. */
   readonly says: string;

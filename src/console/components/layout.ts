@@ -103,7 +103,7 @@ ${SCRIPT}
 <header class="top">
 <a class="brand" href="/">carbon-mirror</a>
 <nav aria-label="Pages"><ul>${rooms}</ul></nav>
-<form class="search" method="get" action="/search" role="search"><label><span>Search</span><input id="search" name="q" type="search" placeholder="Search  /" value="${path === '/search' && query.get('q')}"></label></form>
+<form class="search" method="get" action="/search" role="search" aria-label="Everything"><label><span>Search</span><input id="search" name="q" type="search" placeholder="Search  /" value="${path === '/search' && query.get('q')}"></label></form>
 <ul>${aside}</ul>
 <details class="menu"><summary>Menu</summary><ul>${rooms}${aside}</ul></details>
 </header>

@@ -157,7 +157,7 @@ function fields(list: List, { query, at }: Ask, choices: Choices): Html | false 
   const isNamed = choices.get('project_id') != null && !query.get('project');
   const all = Object.entries(list.filters).filter(([name]) => name !== 'project' || !isNamed);
   if (all.length === 0) return false;
-  return html`<form class="filters" method="get" action="/${list.name}" role="search">
+  return html`<form class="filters" method="get" action="/${list.name}" role="search" aria-label="Filters">
 ${query.has(AS_OF) && html`<input type="hidden" name="${AS_OF}" value="${query.get(AS_OF)}">`}
 ${all.map(([name, filter]) => html`<label>${labelOf(name)}${field(name, filter, choices.get(name) ?? null, query.get(name))}</label>`)}
 <button>Show</button> <a href="${withAt(`/${list.name}`, at)}">All</a></form>`;

@@ -24,7 +24,7 @@ export const BALANCE: Page = {
     return {
       title: 'Does it add up?',
       body: html`<h1>Does it add up?</h1>
-<form class="filters" method="get" action="/balance" role="search"><label>Organization${field}</label><button>Show</button></form>`,
+<form class="filters" method="get" action="/balance" role="search" aria-label="Filters"><label>Organization${field}</label><button>Show</button></form>`,
       later: async () => show(await readBalance(ask.reader, chosen), chosen),
     };
   },

@@ -122,7 +122,7 @@ async function form({ reader, query, now }: Ask): Promise<Html> {
     ([says, since, until]) =>
       html`<a href="${withQuery(PATH, query, { since, until, before: null })}"${query.get('since') === since && html` aria-current="true"`}>${says}</a>`,
   )}</p>
-<form class="filters" method="get" action="${PATH}" role="search">
+<form class="filters" method="get" action="${PATH}" role="search" aria-label="Filters">
 <label>Since<input name="since" value="${query.get('since')}" placeholder="${SINCE}"></label>
 <label>Until<input name="until" value="${query.get('until')}" placeholder="${UNTIL}"></label>
 <label>Organization${organizations === null ? html`<input name="organization_id" value="${owner}">` : select('organization_id', organizations, owner)}</label>

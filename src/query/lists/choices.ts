@@ -25,5 +25,5 @@ export async function readChoices(
     .limit(MOST_CHOICES + 1)
     .execute();
   if (rows.length > MOST_CHOICES) return null;
-  return rows.map(({ id, full_name: name }) => ({ value: String(id), says: String(name ?? id) }));
+  return rows.map(({ id, full_name: name }) => ({ value: id, says: name ?? id }));
 }
