@@ -116,6 +116,7 @@ const OF_THE_MOMENT = [
   'jobs list',
   'deliveries list',
   'syncs list',
+  'syncs show',
   'changes',
   'balance',
   'certificates list',

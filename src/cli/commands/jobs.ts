@@ -7,7 +7,7 @@ import type { Row } from '../output/output.js';
 import { flag, text } from '../taken.js';
 
 const show = showNumbered(OF_JOBS, ({ id, state }) =>
-  state === 'failed' ? [`When its cause is gone: "carbon-mirror jobs retry ${id}".`] : [],
+  state === 'failed' ? [`When its cause is gone: "carbon-mirror jobs retry ${String(id)}".`] : [],
 );
 
 const retry = command({

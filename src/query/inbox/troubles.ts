@@ -1,6 +1,7 @@
 import { counted } from '../../text/counted.js';
 import { since } from '../../text/stretch.js';
 import type { Activity } from './activity.js';
+import type { Delayed } from './backlog.js';
 import type { Cause } from './causes.js';
 
 /** What does not go on by itself, in the words of doctor, status and the pages alike. */
@@ -22,7 +23,7 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
     ...causes.map(cause => ({ ...cause, isFault: true, href: PAGES[cause.check], command: null })),
     ...lifeless(activity, 'worker', 'work', now),
     ...lifeless(activity, 'receiver', 'receive', now),
-    ...delayed.map(({ what, since: from, deliveryId, jobId, error }) => ({
+    ...delayed.map(({ what, since: from, deliveryId, jobId, error }: Delayed) => ({
       check: 'backlog' as const,
       isFault: true,
       found: `${what} for ${since(from, now)}${error === null ? '' : `: ${error}`}`,
