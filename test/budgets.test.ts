@@ -14,8 +14,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 270 are the stylesheet; the parts of a designed console carry the rest. */
   'src/console': 4050,
   /** Of these 350 fulfil the port of evidence on both engines. */
-  /** 100 copy all files while they are used. */
-  'src/store': 8960,
+  /** 100 copy all files while they are used, and 210 move them into PostgreSQL. */
+  'src/store': 9200,
   'src/inbox': 550,
   'src/mirror': 2380,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
@@ -34,7 +34,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   migrations: 2950,
   /** 500 of evidence; 300 play every reason of freshness on both engines. */
   /** 200 of backup and restore. */
-  test: 50_950,
+  test: 51_060,
   /** 50 of evidence: who lies, and what helps. */
   docs: 1250,
   'README.md': 100,

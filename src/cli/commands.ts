@@ -16,7 +16,7 @@ import { WRITES } from './commands/writes/writes.js';
 import { HISTORY } from './commands/history.js';
 import { INSTALL_URL } from './commands/install-url.js';
 import { JOBS, SYNCS } from './commands/jobs.js';
-import { BACKUP, RESTORE } from './commands/keeping.js';
+import { BACKUP, MOVE, RESTORE } from './commands/keeping.js';
 import { MIGRATE } from './commands/migrate.js';
 import { PURGE } from './commands/purge.js';
 import { QUERY } from './commands/query.js';
@@ -63,7 +63,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, AnyCommand>
     api: API,
   },
   Run: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, syncs: SYNCS, migrate: MIGRATE },
-  Repair: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, purge: PURGE, forget: FORGET },
+  Repair: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, move: MOVE, purge: PURGE, forget: FORGET },
   Sandbox: { demo: DEMO, sandbox: SANDBOX },
 };
 

@@ -8,6 +8,7 @@ import type { Finding } from './contract/finding.js';
 import type { OpenReader, Reader } from './contract/reader.js';
 import type { Relation } from './contract/relation.js';
 import type { Family } from './migrations.js';
+import type { DatabaseSettings } from './settings.js';
 
 /** A migration that was applied now. */
 export interface Applied {
@@ -77,6 +78,13 @@ export interface Keeping {
   readonly demandAlone: () => Promise<void>;
   /** Puts the files of a folder here, and into another what stood here, where anything did. */
   readonly replaceBy: (folder: string, aside: string) => Promise<void>;
+  /** Into a database that nobody has used. */
+  readonly moveTo: (database: DatabaseSettings, now: number) => Promise<Moved>;
+}
+
+export interface Moved {
+  readonly rows: number;
+  readonly certificates: number;
 }
 
 /**

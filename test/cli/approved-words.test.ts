@@ -43,6 +43,7 @@ const LEFT_OUT = {
   'evidence init': 'its answer is a new key each time',
   'evidence checkpoint': 'a demo is not sealed',
   'evidence export': 'a demo is not sealed',
+  move: 'leads into a PostgreSQL; test/store/postgres/move.test.ts',
   'sandbox app': 'prints a secret',
   'sandbox call': 'answers as the control API does',
 };

@@ -17,6 +17,7 @@ const ON_ONE: Readonly<Record<string, string>> = {
     'asks commands of files; the views answer the same on both engines, in test/contract/mirror-findings.test.ts',
   'findings-counted': 'counts what those views answer, and asks commands of files',
   fuzz: 'looks into parsers, and keeps nothing',
+  keeping: 'is about files; test/store/postgres/move.test.ts leads from there to PostgreSQL',
   'large-answers': ANSWERS,
   'long-runs': 'who goes first is the laws of claims, in test/contract/inbox-claim.test.ts on both engines',
   'moving-lists': ANSWERS,

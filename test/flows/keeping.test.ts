@@ -1,94 +1,16 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readStore } from '../../src/app/config/config.js';
-import { lastSignedBeside, makeKeyFile } from '../../src/evidence/key-file.js';
-import { installationJob } from '../../src/inbox/job.js';
-import type { InboxPort } from '../../src/inbox/port.js';
-import { openEngine } from '../../src/store/open.js';
-import { receivedBy } from '../support/box.js';
-import { runCommand } from '../support/command.js';
+import { lastSignedBeside } from '../../src/evidence/key-file.js';
 import { differences } from '../support/compare.js';
-import { acceptedDelivery, temporaryFolder } from '../support/inbox.js';
-import { type Program, startProgram } from '../support/program.js';
+import { temporaryFolder } from '../support/inbox.js';
+import { PATIENCE, stageFiles, STORED } from '../support/kept-files.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 import { tablesIn, tablesInFile } from '../support/tables.js';
-import { startWorkProcess } from '../support/work-process.js';
-
-const PATIENCE = { timeout: 60_000, interval: 50 };
-
-/** A registry with retirements, and a folder of files that worker processes fill from it. */
-async function stage() {
-  const program = await startProgram({ receiveOnly: true });
-  const { id: organizationId } = createOrganization(program.sandbox);
-  const creditId = issueCredit(program.sandbox, organizationId);
-  const { id: installationId } = program.registry.installations.install(program.app.id, organizationId);
-  const dataDir = join(temporaryFolder(), 'data');
-  const keyFile = join(temporaryFolder(), 'evidence.key');
-  makeKeyFile(keyFile, 'mirror.example/log');
-  const env = { DATA_DIR: dataDir, EVIDENCE_KEY_FILE: keyFile, REGISTRY_APP_ID: program.app.id };
-  const engine = openEngine(readStore(env));
-  await engine.migrate(Date.now());
-  const tables = tablesIn(dataDir);
-
-  async function inInbox<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
-    const inbox = await engine.openInbox(Date.now);
-    try {
-      return await work(inbox);
-    } finally {
-      await inbox.close();
-    }
-  }
-  const isQuiet = () =>
-    inInbox(async inbox => {
-      const { running, oldestRunAt } = await inbox.countJobs();
-      return running === 0 && (oldestRunAt === null || Date.parse(oldestRunAt) > Date.now() + 3000);
-    });
-  return {
-    program,
-    engine,
-    dataDir,
-    keyFile,
-    tables,
-    isQuiet,
-    retire: (count: number) => retireMany(program, organizationId, creditId, count),
-    /** Somebody wants all to be read. */
-    ask: () => {
-      const installations = program.registry.store.tables.installations.rows();
-      const jobs = installations.map(each => installationJob(each.id, each.organizationId, 'person'));
-      return inInbox(inbox => inbox.enqueue(jobs));
-    },
-    arrive: () =>
-      inInbox(inbox => {
-        const at = Date.now();
-        return inbox.store([receivedBy(at, acceptedDelivery({ installationId, receivedAt: at }))]);
-      }),
-    count: async (table: string) => Number(await tables.value(`SELECT count(*) FROM ${table}`)),
-    work: () =>
-      startWorkProcess({
-        url: program.sandbox.url,
-        app: program.app,
-        dataDir,
-        env: { EVIDENCE_KEY_FILE: keyFile },
-      }),
-    run: (...argv: string[]) => runCommand(argv, { env }),
-  };
-}
-
-function retireMany(program: Program, organizationId: string, creditId: string, count: number): void {
-  const { reservations } = program.registry;
-  for (let retirement = 0; retirement < count; retirement++) {
-    const { id } = reservations.reserve(organizationId, program.app.id, { creditId, amount: 0.1 });
-    const body = { retirementData: { reason: 'for good', beneficiaryName: 'Ada' } };
-    reservations.finish(organizationId, program.app.id, { id, action: 'retire', body });
-  }
-}
-
-const STORED = "certificates WHERE state = 'stored'";
 
 test('a backup put back over the files of a killed worker: what was lost is counted, and the mirror becomes equal to the registry', async () => {
   const { program, engine, dataDir, keyFile, tables, isQuiet, retire, ask, arrive, count, work, run } =
-    await stage();
+    await stageFiles();
   retire(40);
   await ask();
   const first = work();
@@ -148,7 +70,7 @@ test('a backup put back over the files of a killed worker: what was lost is coun
 });
 
 test('a backup while a worker writes is whole, and of each job that is done in it, it has every sync', async () => {
-  const { program, tables, retire, ask, arrive, count, isQuiet, work, run } = await stage();
+  const { program, tables, retire, ask, arrive, count, isQuiet, work, run } = await stageFiles();
   retire(30);
   for (let more = 0; more < 7; more += 1) {
     const { id } = createOrganization(program.sandbox);

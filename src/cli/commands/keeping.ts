@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AllKept } from '../../query/kept.js';
 import type { Keeping } from '../../store/engine.js';
+import { readStore } from '../../app/config/config.js';
 import { openEngine } from '../../store/open.js';
 import { command } from '../command.js';
 import type { MirrorLocation } from '../connect/mirror-location.js';
@@ -10,7 +11,7 @@ import { reading } from '../connect/mirror-location.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { isThere } from '../output/sidecar.js';
-import { needed, text } from '../taken.js';
+import { choice, needed, text } from '../taken.js';
 
 const JSON_OF = { json: 'print what was done as JSON' };
 
@@ -75,6 +76,26 @@ export const RESTORE = command({
       rmSync(staged, { recursive: true, force: true });
     }
     return undefined;
+  },
+});
+
+export const MOVE = command({
+  says: 'Move all files of DATA_DIR into an empty PostgreSQL, and compare them there; every process must be stopped before',
+  options: { to: choice('engine', 'where to', ['postgres']) },
+  examples: ['MIRROR_DATABASE_URL=postgres://HOST/mirror carbon-mirror move --to postgres'],
+  run: async ({ io, say }, { to }) => {
+    const store = readStore(io.env);
+    if (to === undefined || store.database === null)
+      throw new CommandFault(EXIT.usage, 'Expected --to postgres, and MIRROR_DATABASE_URL, which names it.');
+    const engine = openEngine({ ...store, database: null });
+    const missing = engine.findMissing();
+    if (missing !== null || engine.keeping === null)
+      throw new CommandFault(EXIT.notThere, `There is no mirror in ${store.dataDir}: expected ${missing}.`);
+    await engine.keeping.demandAlone();
+    const moved = await engine.keeping.moveTo(store.database, io.now());
+    say(
+      `Moved ${moved.rows} rows and ${moved.certificates} certificates, each compared. ${store.dataDir} is as it was: keep it until you trust the other.`,
+    );
   },
 });
 

@@ -1,9 +1,19 @@
 /**
  * older: its schema is yet to be migrated. schema: it is a newer program's, or of one that was never released. foreign: a schema of that name belongs to somebody else. encoding: not UTF8.
+ * unfinished: files are being moved into it. used: files cannot be moved into it.
  * refused: whoever the address names may not do this. missing: there is no such database.
  * away: it cannot be reached, is starting, in recovery, out of connections or too slow; the same may work later.
  */
-export type PostgresErrorCode = 'older' | 'schema' | 'foreign' | 'encoding' | 'refused' | 'missing' | 'away';
+export type PostgresErrorCode =
+  | 'older'
+  | 'schema'
+  | 'unfinished'
+  | 'used'
+  | 'foreign'
+  | 'encoding'
+  | 'refused'
+  | 'missing'
+  | 'away';
 
 export class PostgresError extends Error {
   override readonly name = 'PostgresError';

@@ -45,6 +45,13 @@ export async function demandSchema({ query }: Postgres, family: Family): Promise
       `the schema ${family} has version ${version}, this program needs ${migrations.length}: run "carbon-mirror migrate" first`,
     );
   }
+  const moving = `SELECT 1 FROM ${family}.schema_migrations WHERE version = 0`;
+  if (family === 'mirror' && (await query(moving)).length > 0) {
+    throw new PostgresError(
+      'unfinished',
+      'files are being moved into this database, or were and did not all arrive: run "carbon-mirror move --to postgres" again',
+    );
+  }
 }
 
 async function apply(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Engine } from '../engine.js';
 import type { StoreSettings } from '../settings.js';
 import type { Family } from '../migrations.js';
+import { poolOf } from '../postgres/pool.js';
 import { lookAtDisk, walBytes } from './disk.js';
 
 const FAMILIES: readonly Family[] = ['inbox', 'mirror', 'evidence'];
@@ -59,6 +60,14 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
       demandAlone: async () => (await import('./keeping/keep.js')).demandAlone(dataDir),
       replaceBy: async (folder, aside) =>
         (await import('./keeping/keep.js')).replaceAll(dataDir, folder, aside),
+      moveTo: async (database, now) => {
+        const { pdfs } = (await import('./stores.js')).openPdfs(files, () => now);
+        const there = FAMILIES.filter(family => existsSync(fileOf(family)));
+        const from = { pdfs, files: Object.fromEntries(there.map(family => [family, fileOf(family)])) };
+        const { moveToPostgres } = await import('../moving/move.js');
+        const pool = poolOf(database, 'command', () => undefined);
+        return await moveToPostgres(from, pool, new Date(now).toISOString());
+      },
     },
     findBroken: async now => (await import('./find-broken.js')).findBroken(files, now),
     checked: 'inbox.db and mirror.db are whole',

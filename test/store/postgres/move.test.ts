@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { readStore } from '../../../src/app/config/config.js';
+import { installationJob } from '../../../src/inbox/job.js';
+import { relationsOf } from '../../../src/store/migrations.js';
+import { openEngine } from '../../../src/store/open.js';
+import { runCommand } from '../../support/command.js';
+import { PATIENCE, stageFiles, STORED } from '../../support/kept-files.js';
+import { atLength } from '../../support/long.js';
+import { temporaryDatabase } from '../../support/postgres.js';
+import { startWorkProcess } from '../../support/work-process.js';
+
+const COMPARED = [...relationsOf('sqlite', 'inbox'), ...relationsOf('sqlite', 'mirror')]
+  .filter(({ kind, name }) => kind === 'table' || name.endsWith('_history'))
+  .map(({ name, columns }) => {
+    const told = Object.keys(columns).filter(column => column !== 'cells');
+    const places = told.map((_, place) => place + 1);
+    return `select ${told.join(', ')} from ${name.replace('mirror.', '')} order by ${places.join(', ')}`;
+  });
+
+test('files moved into a database are equal in every column and certificate, and the next sync writes nothing', async () => {
+  const { program, tables, dataDir, keyFile, retire, ask, arrive, count, isQuiet, work, run } =
+    await stageFiles();
+  const retirements = atLength(150, 2000);
+  retire(retirements);
+  await ask();
+  const first = work();
+  await expect.poll(() => count(STORED), { ...PATIENCE, timeout: 300_000 }).toBe(retirements);
+  await expect.poll(isQuiet, PATIENCE).toBe(true);
+  await arrive();
+  await expect.poll(isQuiet, PATIENCE).toBe(true);
+  expect(await run('move', '--to', 'postgres')).toMatchObject({ exitCode: 2 });
+  const { url } = await temporaryDatabase();
+  const there = { MIRROR_DATABASE_URL: url };
+  const moveThere = () => runCommand(['move', '--to', 'postgres'], { env: { DATA_DIR: dataDir, ...there } });
+  expect((await moveThere()).stderr).toContain('is open in a process');
+  expect(await first.stop()).toBe(0);
+
+  const at = "'2026-01-01T00:00:00.000Z'";
+  for (const key of ['a', 'b'])
+    await tables.change(
+      `INSERT INTO jobs (kind, dedupe_key, trigger, run_at, created_at, state, claimed_until, organization_id)
+       VALUES ('twice', '${key}', 'person', ${at}, ${at}, 'running', ${at}, 'one')`,
+    );
+  expect(await moveThere()).toMatchObject({ exitCode: 1, stdout: '' });
+  const refused = await runCommand(['status'], { env: there });
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(refused.stderr).toContain('run "carbon-mirror move --to postgres" again');
+  await tables.change("DELETE FROM jobs WHERE kind = 'twice'");
+
+  const moved = await moveThere();
+  expect(moved).toMatchObject({ exitCode: 0, stdout: '' });
+  expect(moved.stderr).toContain(` and ${retirements} certificates, each compared`);
+  expect((await moveThere()).stderr).toContain('in use already');
+  const asked = (sql: string, env: Record<string, string>) => runCommand(['query', '--json', sql], { env });
+  for (const sql of COMPARED) {
+    const here = await asked(sql, { DATA_DIR: dataDir });
+    expect(here.exitCode, here.stderr).toBe(0);
+    expect(await asked(sql, there), sql).toEqual(here);
+  }
+  const env = { ...there, EVIDENCE_KEY_FILE: keyFile };
+  const { exitCode, stdout } = await run('verify');
+  expect(await runCommand(['verify'], { env })).toMatchObject({ exitCode, stdout });
+
+  const engine = openEngine(readStore(there));
+  const reader = await engine.openReader();
+  const changes = () => reader.db.selectFrom('changes').selectAll().execute();
+  const newest = await reader.db.selectFrom('syncs').select('id').orderBy('id', 'desc').executeTakeFirst();
+  const before = await changes();
+  const inbox = await engine.openInbox(Date.now);
+  const installations = program.registry.store.tables.installations.rows();
+  await inbox.enqueue(installations.map(each => installationJob(each.id, each.organizationId, 'person')));
+  const next = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env });
+  const syncs = () =>
+    reader.db
+      .selectFrom('syncs')
+      .select(['resource', 'state', 'rows_added', 'rows_changed', 'rows_removed'])
+      .where('id', '>', newest?.id ?? 0)
+      .execute();
+  await expect
+    .poll(async () => (await syncs()).filter(({ resource }) => resource === 'retirements').length, PATIENCE)
+    .toBeGreaterThan(0);
+  await expect.poll(async () => (await inbox.countJobs()).running, PATIENCE).toBe(0);
+  expect(await next.stop()).toBe(0);
+  for (const sync of await syncs())
+    expect(sync).toMatchObject({ rows_added: 0, rows_changed: 0, rows_removed: 0 });
+  expect(await changes()).toEqual(before);
+  await inbox.close();
+  await reader.close();
+});
