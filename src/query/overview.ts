@@ -1,6 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
 import { readAvailable } from './available.js';
-import { readActivity } from './inbox/activity.js';
+import { readActivity } from './inbox/health.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
 import { inSnapshot } from './snapshot.js';
 import { readOrganizations, sumCertificates } from './reads/status.js';

@@ -7,13 +7,14 @@ import { readAnswers } from '../../src/query/reads/answers.js';
 import { readStates, sumFreshness } from '../../src/query/reads/freshness.js';
 import * as asOf from '../../src/query/history/as-of.js';
 import { readAvailable } from '../../src/query/available.js';
+import { readCharts } from '../../src/query/charts.js';
+import { readChoices } from '../../src/query/lists/choices.js';
 import { readBalance } from '../../src/query/history/balance.js';
 import * as changes from '../../src/query/history/changes.js';
 import * as certificates from '../../src/query/certificates.js';
 import * as documents from '../../src/query/documents.js';
 import * as findings from '../../src/query/history/findings.js';
 import { findProjects } from '../../src/query/find-projects.js';
-import { readActivity } from '../../src/query/inbox/activity.js';
 import * as backlog from '../../src/query/inbox/backlog.js';
 import * as health from '../../src/query/inbox/health.js';
 import * as inbox from '../../src/query/inbox/deliveries-and-jobs.js';
@@ -37,7 +38,6 @@ import { explainRow, rowsOf } from '../../src/query/history/explanation.js';
 import { withEnds, withJobs } from '../../src/query/inbox/ends.js';
 import { readFollowUp } from '../../src/query/inbox/follow-up.js';
 import * as causes from '../../src/query/inbox/causes.js';
-import * as refusals from '../../src/query/inbox/rejected.js';
 import { countAlive, readLife, readProcesses } from '../../src/query/inbox/heartbeats.js';
 import * as singles from '../../src/query/singles.js';
 import * as status from '../../src/query/reads/status.js';
@@ -180,7 +180,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readFindings: once(findings.readFindings),
   countFindings: once(findings.countFindings),
   readBacklog: about([NOON, NOW], backlog.readBacklog),
-  readActivity: about([NOON, NOW], readActivity),
+  readActivity: about([NOON, NOW], health.readActivity),
   readJobSums: once(reader => inbox.readJobSums(reader, new Date(NOW).toISOString())),
   readHealth: once(reader => health.readHealth(reader, NOW)),
   readOrigin: once(health.readOrigin),
@@ -224,6 +224,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     sumFreshness(reader, resource, organizationId),
   ),
   findNumbered: about([0, 1, 2, 3, 999_999], findNumbered),
+  readRegistry: once(names.readRegistry),
+  readNameOf: about(pairs([ONE, 'nobody'], [null, ...MOMENTS]), (reader, [id, at]) =>
+    names.readNameOf(reader, id, at),
+  ),
   readOrganizationNames: once(names.readOrganizationNames),
   readInstallationNames: once(names.readInstallationNames),
   readPage: reader =>
@@ -253,8 +257,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readPulse: about([0, NOW], async (reader, now) =>
     (await readPulse(reader, now)).replaceAll(/\d+/g, 'a number'),
   ),
-  sumRejected: about(SINCE, refusals.sumRejected),
-  readAcceptedAt: once(refusals.readAcceptedAt),
+  sumRejected: about(SINCE, causes.sumRejected),
+  readAcceptedAt: once(causes.readAcceptedAt),
   readCauses: about([0, NOW, NOON], async (reader, now) => [
     await causes.readCauses(reader, now),
     await causes.readRejectionCauses(reader, now),
@@ -280,6 +284,11 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   sumCertificates: once(status.sumCertificates),
   readKnown: about([null, ONE], readKnown),
   readRound: once(readRound),
+  readCharts: about([NOON, NOW], readCharts),
+  readChoices: about(
+    pairs(['organizations', 'projects'] as const, [null, ...MOMENTS]),
+    (reader, [table, at]) => readChoices(reader, table, at),
+  ),
   readCertificateCounts: once(status.readCertificateCounts),
   readAges: once(status.readAges),
   readTargets: about(WHOSE, progress.readTargets),

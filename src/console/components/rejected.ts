@@ -1,4 +1,4 @@
-import type { RejectedSum } from '../../query/inbox/rejected.js';
+import type { RejectedSum } from '../../query/inbox/causes.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Html } from './html.js';
 import { table } from './table.js';

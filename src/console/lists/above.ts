@@ -1,4 +1,4 @@
-import { sumRejected } from '../../query/inbox/rejected.js';
+import { sumRejected } from '../../query/inbox/causes.js';
 import type { Ask } from '../page.js';
 import type { Html } from '../components/html.js';
 import { rejectedTable } from '../components/rejected.js';

@@ -1,7 +1,7 @@
 import { counted } from '../../text/counted.js';
 import { since } from '../../text/stretch.js';
-import type { Activity } from './activity.js';
 import type { Delayed } from './backlog.js';
+import type { Activity } from './health.js';
 import type { Cause } from './causes.js';
 
 /** What does not go on by itself, in the words of doctor, status and the pages alike. */

@@ -1,5 +1,5 @@
 import type { WorkSettings } from '../../../app/config/settings.js';
-import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
+import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import { compareStandings, wordsOf } from '../../../query/freshness.js';
 import { readRejectionCauses } from '../../../query/inbox/causes.js';
