@@ -8,7 +8,7 @@ import { readOrganizations, sumCertificates } from './reads/status.js';
 /** One more is read, so that it can be said that there are more. */
 export const MOST_RESERVATIONS = 20;
 /** So many are grouped. */
-const CHANGES = 200;
+const CHANGES = 100;
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
 
