@@ -5,7 +5,7 @@ import { writeCopy } from './copy.js';
 import { migrateFile } from './migrate.js';
 import { openDatabase, type Sqlite, write } from './open.js';
 
-export interface Table {
+interface Table {
   readonly name: string;
   readonly columns: readonly string[];
 }
