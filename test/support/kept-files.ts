@@ -19,7 +19,7 @@ export const STORED = "certificates WHERE state = 'stored'";
 export async function stageFiles() {
   const program = await startProgram({ receiveOnly: true });
   const { id: organizationId } = createOrganization(program.sandbox);
-  const creditId = issueCredit(program.sandbox, organizationId);
+  const creditId = issueCredit(program.sandbox, organizationId, { amount: 1000 });
   const { id: installationId } = program.registry.installations.install(program.app.id, organizationId);
   const dataDir = join(temporaryFolder(), 'data');
   const keyFile = join(temporaryFolder(), 'evidence.key');
