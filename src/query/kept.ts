@@ -20,10 +20,21 @@ export async function readKept(
   { db }: Reader,
   after: AllKept = { deliveries: NONE, syncs: NONE },
 ): Promise<AllKept> {
-  const read = async (table: string, at: string, { id }: Kept): Promise<Kept> => {
-    const asked = sql<Kept>`SELECT count(*) AS count, coalesce(max(id), ${id}) AS id, max(${sql.ref(at)}) AS at
-      FROM ${sql.table(table)} WHERE id > ${id}`;
-    return (await asked.execute(db)).rows[0] ?? NONE;
+  const read = async (
+    table: 'inbox.deliveries' | 'syncs',
+    at: 'received_at' | 'started_at',
+    { id }: Kept,
+  ): Promise<Kept> => {
+    const { count, newest, begun } = await db
+      .selectFrom(table)
+      .select(eb => [
+        eb.fn.countAll<number>().as('count'),
+        eb.fn.max<number | null>('id').as('newest'),
+        eb.fn.max<string | null>(sql.ref(at)).as('begun'),
+      ])
+      .where('id', '>', id)
+      .executeTakeFirstOrThrow();
+    return { count, id: newest ?? id, at: begun };
   };
   return {
     deliveries: await read('inbox.deliveries', 'received_at', after.deliveries),

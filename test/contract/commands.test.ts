@@ -96,6 +96,7 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
 const CHANGING = ['migrate', 'jobs retry', 'deliveries replay', 'forget', 'purge'];
 
 /** Those that are not compared, and why. */
+const FILES = 'copies files; of PostgreSQL it names what its own tools do (test/cli/restore.test.ts)';
 const APART: Readonly<Record<string, string>> = {
   sync: ASKS,
   'reservations create': ASKS,
@@ -107,6 +108,8 @@ const APART: Readonly<Record<string, string>> = {
   'install-url': 'looks into nothing that is kept',
   doctor: "says what is the engine's own",
   schema: "shows the engine's own types; docs/schema.md has both",
+  backup: FILES,
+  restore: FILES,
   snapshot: 'is compared cell by cell in test/store/postgres/snapshot.test.ts',
 };
 

@@ -27,6 +27,7 @@ import { isThere, readAll, readNumbered, readPage, streamRows } from '../../src/
 import * as mentions from '../../src/query/mentions.js';
 import { readRound } from '../../src/query/reads/round.js';
 import { countKnown, countKnownAt, readKnown } from '../../src/query/coverage.js';
+import { readKept } from '../../src/query/kept.js';
 import { readMirrored } from '../../src/query/mirrored.js';
 import * as names from '../../src/query/names.js';
 import { readOverview } from '../../src/query/overview.js';
@@ -219,6 +220,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readPurgeable: about(['organization_1', 'nobody'], mentions.readPurgeable),
   countKnown: once(countKnown),
   countKnownAt: about(MOMENTS, countKnownAt),
+  readKept: once(reader => readKept(reader)),
+  readDeliveriesOf: about([[], Array.from({ length: 100 }, (_, id) => id)], inbox.readDeliveriesOf),
   readMirrored: once(readMirrored),
   sumFreshness: about(pairs(RESOURCES, WHOSE), (reader, [resource, organizationId]) =>
     sumFreshness(reader, resource, organizationId),
@@ -464,6 +467,7 @@ async function libraryOf({ library }: Engine, isFilled: boolean): Promise<Asking
   if (isFilled) {
     await fillOddly(stage);
     await fillInboxOddly(tables);
+    await tables.change('UPDATE syncs SET newest_delivery_id = (SELECT min(id) FROM inbox.deliveries)');
     await writeFreshnessFacts(NOW);
   }
   return { reader, places: await placesOf(stage.db) };
