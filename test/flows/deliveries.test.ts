@@ -179,7 +179,7 @@ test('T99 a delivery whose read failed in part says what failed and when it is t
   const page = async (path: string) => await (await open(path)).text();
   const delivery = await page(`/deliveries/${before.delivery.id}`);
   expect(delivery).toContain(end);
-  expect(delivery).toMatch(/retirements<\/a> [^<]*<span class="state failed">failed<\/span> \(503\)/);
+  expect(delivery).toMatch(/retirements<\/a> [^<]*<span class="state bad">failed<\/span> \(503\)/);
   expect(delivery).not.toMatch(/retirements<\/a> in \d+ ms, nothing changed/);
   expect(await page(`/jobs/${before.delivery.job_id}`)).toContain(end);
   for (const list of ['/deliveries', '/jobs'])
