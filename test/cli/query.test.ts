@@ -162,6 +162,8 @@ describe('T77 a query that asks for too much', () => {
       const { exitCode, stderr } = await run(
         `with recursive n(i) as (values(1) union all select i + 1 from n limit 1000)
        select count(*) from (select distinct printf('%.*c', 3000000, 'x') || i from n)`,
+        '--time-limit',
+        '170',
       );
       expect(exitCode).toBe(1);
       expect(stderr).toMatch(/^The query was stopped: it needs more room for temporary files/);
