@@ -31,7 +31,7 @@ export const OLD_WORDS: readonly (readonly [was: string, now: string])[] = [
   ['query --file', 'query - < FILE'],
   ['schema --markdown', 'schema'],
   ['changes --atom', 'changes --follow'],
-  ['balance --year', 'changes --restated'],
+  ['balance --year', 'as-of'],
   ['balance --as-of', 'as-of'],
   ['transactions', 'deliveries list'],
   ['man', '--help'],

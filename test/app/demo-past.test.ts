@@ -6,14 +6,18 @@ import { tablesIn } from '../support/tables.js';
 const PATIENCE = { timeout: 120_000, interval: 200 };
 const DAY_MS = 86_400_000;
 
-test('a demo has six months of a past, which it plays once, and which nobody has to believe', async () => {
-  const cwd = temporaryFolder();
+async function newDemo() {
   const env = {
     PORT: String(await freePort()),
     SANDBOX_PORT: String(await freePort()),
     CONSOLE_PORT: String(await freePort()),
     OPERATIONS_PORT: '0',
   };
+  return { cwd: temporaryFolder(), env };
+}
+
+test('a demo has six months of a past, which it plays once, and which nobody has to believe', async () => {
+  const { cwd, env } = await newDemo();
   const first = startProcess(['up'], env, cwd);
   await expect.poll(() => first.said(), PATIENCE).toContain('Ready: ');
 
@@ -48,13 +52,7 @@ test('a demo has six months of a past, which it plays once, and which nobody has
 });
 
 test('a demo that is stopped while it plays its past goes on at the present', async () => {
-  const cwd = temporaryFolder();
-  const env = {
-    PORT: String(await freePort()),
-    SANDBOX_PORT: String(await freePort()),
-    CONSOLE_PORT: String(await freePort()),
-    OPERATIONS_PORT: '0',
-  };
+  const { cwd, env } = await newDemo();
   const first = startProcess(['up'], env, cwd);
   const { rows } = tablesIn(`${cwd}/data/demo`);
   const syncs = async () => {

@@ -8,6 +8,7 @@ import { differences } from '../support/compare.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { startInstalled } from '../support/installed.js';
 import { createRandom } from '../support/operations.js';
+import { retireMany } from '../support/kept-files.js';
 import { type Program, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 import { type Tables, tablesIn, whileOpen } from '../support/tables.js';
@@ -25,15 +26,6 @@ async function isQuiet(inbox: InboxPort): Promise<boolean> {
   const { running, oldestRunAt } = await inbox.countJobs();
   const soon = new Date(Date.now() + 3000).toISOString();
   return running === 0 && (oldestRunAt === null || oldestRunAt > soon);
-}
-
-function retireMany(program: Program, organizationId: string, creditId: string, count: number): void {
-  const { reservations } = program.registry;
-  for (let retirement = 0; retirement < count; retirement++) {
-    const { id } = reservations.reserve(organizationId, program.app.id, { creditId, amount: 0.1 });
-    const body = { retirementData: { reason: 'for good', beneficiaryName: 'Ada' } };
-    reservations.finish(organizationId, program.app.id, { id, action: 'retire', body });
-  }
 }
 
 test('T61 a worker process that is killed again and again in the middle of its work loses nothing and halves nothing', async () => {

@@ -73,7 +73,7 @@ export async function stageFiles() {
   };
 }
 
-function retireMany(program: Program, organizationId: string, creditId: string, count: number): void {
+export function retireMany(program: Program, organizationId: string, creditId: string, count: number): void {
   const { reservations } = program.registry;
   for (let retirement = 0; retirement < count; retirement++) {
     const { id } = reservations.reserve(organizationId, program.app.id, { creditId, amount: 0.1 });

@@ -10,6 +10,18 @@ interface When {
   readonly at?: string | null;
 }
 
+/** How a row is kept: what a page of it tells in its own words, or nobody asks. */
+export const BOOKKEEPING = [
+  'version',
+  'document',
+  'sync_id',
+  'amount',
+  'amount_micro',
+  'valid_to',
+  'closed_version',
+  'closed_by',
+];
+
 /** The columns of one row, a line each. */
 export function facts(row: Row, when: When, without: readonly string[] = []): Html {
   const shown = Object.keys(row).filter(column => !without.includes(column));

@@ -7,7 +7,7 @@ import { LISTS } from '../../resources/lists.js';
 import { certificateWords, reasons } from '../../text/read-behind.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { AS_OF, withAt } from '../components/as-of.js';
-import { asSent, facts } from '../components/facts.js';
+import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
 import { card, head, type Stop, timeline } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
 import { versions } from '../components/versions.js';
@@ -29,17 +29,6 @@ interface Retirement {
   readonly standing: Standing | null;
   readonly registry: string | null;
 }
-
-const WITHOUT = [
-  'version',
-  'document',
-  'sync_id',
-  'amount',
-  'amount_micro',
-  'valid_to',
-  'closed_version',
-  'closed_by',
-];
 
 export const RETIREMENT = page('/retirements/:id', read, show, { isDated: true });
 
@@ -90,7 +79,7 @@ ${sheet(answer, explained, ask)}
 <section id="why" class="card" data-live><h2>Proof: why it stands here</h2>${why(explained)}
 <p class="cite">To cite it: <a href="${citation(row, explained)}">${citation(row, explained)}</a></p></section>
 <section id="versions" class="card" data-live><h2>What the registry showed of it, newest first</h2>${versions(history, now)}</section>
-<section class="card no-paper"><details><summary>Technical</summary>${facts({ ...row, freshness: standing === null ? null : wordsOf(standing) }, { now, at }, WITHOUT)}</details>
+<section class="card no-paper"><details><summary>Technical</summary>${facts({ ...row, freshness: standing === null ? null : wordsOf(standing) }, { now, at }, BOOKKEEPING)}</details>
 ${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}</section></div>
 <section id="certificate" class="card" data-live><h2>Certificate</h2>${certificate(explained)}</section></div>`;
   return { title, body };

@@ -7,7 +7,7 @@ import type { Row } from '../../store/contract/tables.js';
 import { typeName } from '../../text/tonnes.js';
 import { withThousands } from '../../text/thousands.js';
 import { textIn } from '../components/cell.js';
-import { asSent, facts } from '../components/facts.js';
+import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
 import { head } from '../components/head.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { versions } from '../components/versions.js';
@@ -16,17 +16,7 @@ import type { Ask, Page } from '../page.js';
 import { matrix } from './matrix.js';
 
 const OWN = ['projects', 'warehouse', 'inventory'];
-const WITHOUT = [
-  'version',
-  'document',
-  'sync_id',
-  'amount',
-  'amount_micro',
-  'valid_to',
-  'closed_version',
-  'closed_by',
-  'fault',
-];
+const WITHOUT = [...BOOKKEEPING, 'fault'];
 
 /** Pages of what has no page of its own kind: what is known of it, and every version of it. */
 export const THINGS: readonly Page[] = MIRRORED.filter(({ name }) => OWN.includes(name)).map(thing);

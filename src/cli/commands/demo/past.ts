@@ -1,6 +1,7 @@
 import { readSettings } from '../../../app/config/config.js';
 import { createLog } from '../../../app/log.js';
 import { startReceive } from '../../../app/receive.js';
+import { openAll } from '../../../app/shutdown.js';
 import { startWork } from '../../../app/work.js';
 import { installationJob } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
@@ -119,14 +120,18 @@ export async function playPast(past: Past): Promise<void> {
     log: createLog({ level: 'silent', mask: createMask([]), now: clock.now, pretty: false }),
   };
   const settings = { ...env, PORT: '0', OPERATIONS_PORT: '', REGISTRY_REQUESTS_PER_SECOND: '10000' };
-  const receive = await startReceive(await readSettings(settings, 'receive'), tools);
-  const work = await startWork({ ...(await readSettings(settings, 'work')), syncSchedule: null }, tools);
-  const { inbox, close } = await engine.openWriters(clock.now);
-  const read = async () => {
-    await registry.deliveries.settled();
-    await work.sync.idle();
-  };
-  try {
+  await openAll(async shutdown => {
+    shutdown.add(() => clock.moveTo(0));
+    const { inbox, close } = await engine.openWriters(clock.now);
+    shutdown.add(close);
+    const receive = await startReceive(await readSettings(settings, 'receive'), tools);
+    shutdown.add(() => receive.stop());
+    const work = await startWork({ ...(await readSettings(settings, 'work')), syncSchedule: null }, tools);
+    shutdown.add(() => work.stop());
+    const read = async () => {
+      await registry.deliveries.settled();
+      await work.sync.idle();
+    };
     registry.apps.change(appId, { webhookUrl: `http://127.0.0.1:${receive.port}${WEBHOOK_PATH}` });
     past.install();
     await read();
@@ -138,12 +143,8 @@ export async function playPast(past: Past): Promise<void> {
       else act(stage);
       await read();
     }
-  } finally {
-    await work.stop();
-    await receive.stop();
-    await close();
-    clock.moveTo(0);
-  }
+    await shutdown.close();
+  });
 }
 
 function stageOf(registry: Sandbox['registry'], appId: string): Stage {

@@ -72,7 +72,11 @@ export function demandAlone(folder: string): void {
       }
     } catch (error) {
       if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY'))
-        throw new DatabaseError('in_use', join(folder, name), `${join(folder, name)} is open in a process.`);
+        throw new DatabaseError(
+          'in_use',
+          join(folder, name),
+          `${join(folder, name)} is open in a process: stop every process of carbon-mirror first.`,
+        );
       // What is damaged is what a backup is for.
     }
   }
