@@ -1,13 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { APP_ID, payloadOf, SECRET, signedPost } from '../support/receiver.js';
 import { freePort } from '../support/processes.js';
-import { blocks } from '../support/readme.js';
 import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
 import { until } from '../support/wait.js';
 
@@ -17,8 +16,8 @@ const ROOT = join(import.meta.dirname, '../..');
 /** All that the client needs beside Node. What it must not load is not there to be loaded. */
 const NEEDED = ['jose', '@types/node', 'undici-types'];
 
-/** Of programs that stand in the folder, in the order in which they stand in docs/client-and-sandbox.md. */
-let docs: readonly string[] = [];
+/** The programs in TypeScript of docs/examples. */
+const EXAMPLES = ['warehouse', 'with-token', 'webhook'];
 /** What the compiler said of all programs, a line each. */
 let said: readonly string[] = [];
 let folder = '';
@@ -55,16 +54,11 @@ beforeAll(async () => {
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   await writeFile(join(folder, 'exports.ts'), EXPORTS);
   await writeFile(join(folder, 'wrong.ts'), WRONG);
-  docs = await writeDocs();
-  said = await compile([...docs, 'exports.ts', 'wrong.ts']);
+  for (const name of EXAMPLES)
+    await copyFile(join(ROOT, `docs/examples/${name}.ts`), join(folder, `${name}.ts`));
+  said = await compile([...EXAMPLES.map(name => `${name}.ts`), 'exports.ts', 'wrong.ts']);
   return () => rm(folder, { recursive: true, force: true });
 });
-
-async function writeDocs(): Promise<readonly string[]> {
-  const programs = blocks(await readFile(join(ROOT, 'docs/client-and-sandbox.md'), 'utf8'), 'ts');
-  await Promise.all(programs.map((code, index) => writeFile(join(folder, `docs-${index}.ts`), code)));
-  return programs.map((_, index) => `docs-${index}.ts`);
-}
 
 /** Once for all tests: to read the types of Node takes longer than anything else. */
 async function compile(files: readonly string[]): Promise<readonly string[]> {
@@ -74,23 +68,20 @@ async function compile(files: readonly string[]): Promise<readonly string[]> {
   return stdout.split('\n').filter(line => line !== '');
 }
 
-test('packed and installed in an empty folder, the programs of docs/client-and-sandbox.md type-check and run', async () => {
+test('packed and installed in an empty folder, the programs of docs/examples type-check and run', async () => {
   const sandbox = await temporarySandbox({ headerPrefix: 'icr', strict: true });
   const { app, organization, token } = installApp(sandbox);
   issueCredit(sandbox, organization.id, { amount: 12.5 });
   expect(said.filter(isFault)).toEqual([]);
-  const [own = '', withToken = '', receiver = '', ...more] = docs.map(file => file.replace('.ts', '.js'));
-  expect(more).toEqual([]);
-
   await writeFile(join(folder, 'key.pem'), app.privateKey, { mode: 0o600 });
   const of = { PATH: process.env['PATH'], REGISTRY_BASE_URL: sandbox.url, REGISTRY_HEADER_PREFIX: 'icr' };
-  const credits = await run(process.execPath, [own], {
+  const credits = await run(process.execPath, ['warehouse.js'], {
     cwd: folder,
     env: { ...of, REGISTRY_APP_ID: app.id, REGISTRY_PRIVATE_KEY_FILE: 'key.pem' },
   });
   expect(credits.stdout).toMatch(/^ICR-ISL-\S+ 12\.5\n$/);
 
-  const { stdout } = await run(process.execPath, [withToken], {
+  const { stdout } = await run(process.execPath, ['with-token.js'], {
     cwd: folder,
     env: { ...of, ORGANIZATION_TOKEN: token, ORGANIZATION_ID: organization.id },
   });
@@ -98,7 +89,7 @@ test('packed and installed in an empty folder, the programs of docs/client-and-s
 
   const port = await freePort();
   const env = { PORT: String(port), WEBHOOK_SECRETS: SECRET, REGISTRY_APP_ID: APP_ID };
-  const child = spawn(process.execPath, [receiver], {
+  const child = spawn(process.execPath, ['webhook.js'], {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],

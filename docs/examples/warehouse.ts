@@ -1,0 +1,27 @@
+// Prints every credit in the warehouses of all organizations that have installed an app.
+import { readFileSync } from 'node:fs';
+import { createClient, RegistryError } from 'carbon-mirror/client';
+
+const client = createClient({
+  baseUrl: process.env['REGISTRY_BASE_URL'] ?? 'http://127.0.0.1:8090',
+  headerPrefix: process.env['REGISTRY_HEADER_PREFIX'] ?? 'registry',
+  appId: process.env['REGISTRY_APP_ID'] ?? '',
+  privateKey: readFileSync(process.env['REGISTRY_PRIVATE_KEY_FILE'] ?? 'key.pem', 'utf8'),
+  now: Date.now,
+  random: Math.random,
+});
+
+for await (const { items } of client.app.listInstallations()) {
+  for (const { id, organizationId } of items) {
+    if (organizationId === null) continue;
+    const organization = client.organization(id, organizationId);
+    try {
+      for await (const credits of organization.readWarehouse()) {
+        for (const credit of credits) console.log(credit.serialization, credit.amount.exact);
+      }
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.code !== 'forbidden') throw error;
+      console.log(organizationId, 'does not let this app see its warehouse');
+    }
+  }
+}

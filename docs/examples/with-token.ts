@@ -1,0 +1,14 @@
+// Prints an organization and counts its projects, with an access token of that organization and no app.
+import { createClientWithToken } from 'carbon-mirror/client';
+
+const client = createClientWithToken({
+  baseUrl: process.env['REGISTRY_BASE_URL'] ?? 'http://127.0.0.1:8090',
+  headerPrefix: process.env['REGISTRY_HEADER_PREFIX'] ?? 'registry',
+  token: process.env['ORGANIZATION_TOKEN'] ?? '',
+  now: Date.now,
+  random: Math.random,
+});
+
+const own = client.organization(process.env['ORGANIZATION_ID'] ?? '');
+console.log((await own.readOrganization()).fullName);
+for await (const { items } of client.token.listProjects()) console.log(items.length, 'projects');
