@@ -4,7 +4,7 @@ import { AVAILABLE } from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
 import { CERTIFICATES } from './commands/certificates/certificates.js';
 import { CHANGES } from './commands/changes/changes.js';
-import type { AnyCommand } from './define.js';
+import type { Command } from './command.js';
 import { CONSOLE } from './commands/console.js';
 import { DELIVERIES } from './commands/deliveries/deliveries.js';
 import { DEMO } from './commands/demo/env.js';
@@ -36,7 +36,7 @@ const listsThat = (areActedOn: boolean) =>
   Object.fromEntries(LISTS.filter(([name]) => ACTED_ON.includes(name) === areActedOn));
 
 /** Every command by what a person does with it, in the order of the help. What one loads to do its work it imports then. */
-export const GROUPS: Readonly<Record<string, Readonly<Record<string, AnyCommand>>>> = {
+export const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   Look: {
     status: STATUS,
     available: AVAILABLE,

@@ -1,11 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { readSecretFile } from '../app/config/config.js';
 import { takeEnvFile } from '../app/config/env-file.js';
-import { defineAny } from './define.js';
+import { define } from './define.js';
 import { COMMANDS, GROUPS } from './commands.js';
 import { EXIT, type ExitCode, explain, hideSecrets } from './exit.js';
 import { colours, type Io, say } from './io.js';
-import { typedNow } from './old-words.js';
 
 /** The files of settings are known once the command line is read. */
 export type GivenIo = Omit<Io, 'secretFiles'>;
@@ -25,9 +24,7 @@ export async function runProgram(
     await runWords(words, version, io);
     return EXIT.ok;
   } catch (error) {
-    const exitCode = tell(io, error);
-    if (exitCode !== EXIT.ok) say(io, ...typedNow(argv));
-    return exitCode;
+    return tell(io, error);
   }
 }
 
@@ -43,7 +40,8 @@ async function runWords(words: readonly string[], version: string, io: Io): Prom
   const program = createProgram(version, io);
   for (const [heading, commands] of Object.entries(GROUPS)) {
     program.commandsGroup(`${heading}:`);
-    for (const name of namesIn(words)) defineAny(program, name, commands[name], io);
+    for (const [name, command] of Object.entries(commands))
+      if (isNamedIn(words, name)) define(program, name, command, io);
   }
   inherit(program);
   await program.parseAsync([...words], { from: 'user' });
@@ -55,9 +53,9 @@ function isWide(words: readonly string[]): boolean {
 }
 
 /** Only the named command is defined; all of them where the whole list is shown. */
-function namesIn(argv: readonly string[]): readonly string[] {
-  const named = argv.find(word => !word.startsWith('-'));
-  return named !== undefined && Object.hasOwn(COMMANDS, named) ? [named] : Object.keys(COMMANDS);
+function isNamedIn(words: readonly string[], name: string): boolean {
+  const named = words.find(word => !word.startsWith('-'));
+  return named === undefined || !Object.hasOwn(COMMANDS, named) || named === name;
 }
 
 function createProgram(version: string, io: Io): Command {

@@ -9,7 +9,7 @@ export interface Taken<T> {
   readonly shows: string | null;
   readonly says: string | ((io: Io) => string);
   readonly isNeeded?: boolean;
-  readonly fallback?: string | ((io: Io) => string | undefined);
+  readonly fallback?: string;
   /** Done unless it is said not to. */
   readonly isOn?: boolean;
   readonly choices?: readonly string[];

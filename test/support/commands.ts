@@ -1,13 +1,13 @@
 import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
 import { COMMANDS } from '../../src/cli/commands.js';
-import { defineAny } from '../../src/cli/define.js';
+import { define } from '../../src/cli/define.js';
 
 /** All commands, as the program itself defines them. */
 export function defineProgram(): Command {
   const program = new Command();
-  for (const [name, any] of Object.entries(COMMANDS)) {
-    defineAny(program, name, any, {
+  for (const [name, command] of Object.entries(COMMANDS)) {
+    define(program, name, command, {
       stdin: new PassThrough(),
       stdout: new PassThrough(),
       stderr: new PassThrough(),

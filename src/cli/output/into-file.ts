@@ -7,7 +7,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import { readCoverage } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { readOrigin } from '../../query/inbox/health.js';
-import { type FileOptions, isCsv } from '../formats.js';
+import { type FileOptions, formatOf } from '../formats.js';
 import { readSpan } from '../instant.js';
 import { type Io, say } from '../io.js';
 import { type MirrorLocation, reading } from '../connect/mirror-location.js';
@@ -73,7 +73,7 @@ export async function asWhole(file: string, write: (part: string) => Promise<voi
 
 /** What was said counts before the name. */
 function formOf(options: FileOptions, file: string): FileOptions {
-  if (options.json || isCsv(options)) return {};
+  if (formatOf(options) !== 'table') return {};
   if (file.endsWith('.csv')) return { csv: true };
   return file.endsWith('.json') ? { json: true } : {};
 }

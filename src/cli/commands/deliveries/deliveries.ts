@@ -14,14 +14,14 @@ import { readNumber } from '../../words.js';
 const ID = needed(text('id', 'its number'));
 const LIST = listCommand(OF_DELIVERIES);
 const REJECTED = flag('count what was rejected instead, by minute and reason', {
-  conflicts: Object.keys(LIST.options).filter(name => name !== 'limit'),
+  conflicts: Object.keys(LIST.options ?? {}).filter(name => name !== 'limit'),
 });
 
 const list: Command = {
   ...LIST,
   options: { ...LIST.options, rejected: REJECTED },
   run: async (context, given) => {
-    if (given['rejected'] !== true) return await LIST.run(context, given);
+    if (given['rejected'] !== true) return await LIST.run?.(context, given);
     const most = readNumber('--limit', String(given['limit'])) || null;
     const shown = await printList(context, REJECTED_WEBHOOKS, { given: {}, at: null, most });
     if (shown > 0) context.say('Minutes are in UTC. "carbon-mirror doctor" says what may be wrong.');
