@@ -30,6 +30,7 @@ export interface ConsoleSetup {
   /** Null where the pages are to do nothing. */
   readonly openInbox: (() => Promise<InboxPort>) | null;
   readonly webhookUrl: string | null;
+  readonly version: string;
   readonly asking: Asking;
   readonly openPdfs: () => Promise<OpenPdfs>;
   readonly inspect: (pdfs: PdfStore, file: string) => Promise<Inspected | null>;
@@ -62,6 +63,7 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
       actions,
       demoActions: actions === null || setup.demoActionsBy === null ? null : setup.demoActionsBy(actions),
       webhookUrl: setup.webhookUrl,
+      version: setup.version,
       asking: setup.asking,
       pdfs: { open: pdfs.open, inspect: file => setup.inspect(pdfs, file) },
       contradicted: contradictedColumns,

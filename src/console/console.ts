@@ -25,6 +25,7 @@ export interface ConsoleOptions extends GuardOptions {
   /** Null where nothing is to be done here. */
   readonly actions: Actions | null;
   readonly webhookUrl: string | null;
+  readonly version: string;
   readonly asking: Asking;
   readonly pdfs: Pdfs;
   readonly contradicted: Ask['contradicted'];
@@ -52,7 +53,8 @@ export function createConsole(options: ConsoleOptions): Express {
   for (const page of PAGES) {
     app.get(page.path, async (request: Request, response: Response, next: NextFunction) => {
       const { searchParams: query } = new URL(request.url, ORIGIN);
-      const asked = page.isDated ? instantIn(query, now()) : { at: null };
+      const isDated = page.isDated === true;
+      const asked = isDated ? instantIn(query, now()) : { at: null };
       if ('fault' in asked)
         return await answers.page(request, response, only('Fault', asked.fault), { status: 400 });
       const { at } = asked;
@@ -73,6 +75,7 @@ export function createConsole(options: ConsoleOptions): Express {
           charts,
           origin: `${request.protocol}://${request.headers.host ?? ''}`,
           isDemo: demoActions !== null,
+          version: options.version,
         };
         const shown = await page.show(ask);
         if (shown === null) return false;
@@ -81,7 +84,7 @@ export function createConsole(options: ConsoleOptions): Express {
         else if ('text' in shown) await answers.rows(response, shown);
         else
           await answers.page(request, response, shown, {
-            dated: page.isDated ? { at, now: new Date(now()).toISOString() } : null,
+            dated: isDated ? { at, now: new Date(now()).toISOString() } : null,
           });
         return true;
       });

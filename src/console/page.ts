@@ -16,6 +16,8 @@ export interface Ask {
   /** As a browser calls us, and whether the registry is made up. */
   readonly origin: string;
   readonly isDemo: boolean;
+  /** Of carbon-mirror. */
+  readonly version: string;
   /** Where the registry is to send its webhooks; null where that is not known. */
   readonly webhookUrl: string | null;
   readonly inspect: Pdfs['inspect'];
@@ -49,24 +51,7 @@ export interface Fault {
 export interface Page {
   readonly path: string;
   /** Whether it can be shown as of an instant. */
-  readonly isDated: boolean;
+  readonly isDated?: boolean;
   /** Null where there is no such thing. */
   readonly show: (ask: Ask) => Promise<Shown | Sent | Fault | null>;
-}
-
-/** A page is a function from an answer to markup. */
-export function page<Answer>(
-  path: string,
-  read: (ask: Ask) => Promise<Answer | null>,
-  show: (answer: Answer, ask: Ask) => Shown,
-  { isDated = false } = {},
-): Page {
-  return {
-    path,
-    isDated,
-    show: async ask => {
-      const answer = await read(ask);
-      return answer === null ? null : show(answer, ask);
-    },
-  };
 }

@@ -70,7 +70,7 @@ test('a retirement on paper says whose, as of when, by which hash and where it w
     /<dl class="facts only-paper">(.*?)<\/dl>/s.exec(await page('/retirements/r-1')) ?? [];
   expect(wordsOf(sheet)).toMatch(
     new RegExp(
-      `^Organizationorganization-1 ?Registry.* Kept bycarbon-mirrorAs of\\d{4}-.*Printed\\d{4}-.*Addresshttp://127.0.0.1:${port}/retirements/r-1\\?as-of=`,
+      `^Organizationorganization-1 ?Registry.* ?Kept bycarbon-mirror 1\\.2\\.3As of\\d{4}-.*Printed\\d{4}-.*Addresshttp://127.0.0.1:${port}/retirements/r-1\\?as-of=`,
     ),
   );
   expect(sheet).not.toContain('made up');

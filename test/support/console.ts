@@ -66,6 +66,7 @@ export async function visitConsole(
     failed,
     actions: null,
     webhookUrl: null,
+    version: '1.2.3',
     asking: NO_QUESTIONS,
     pdfs: NO_PDFS,
     contradicted: contradictedColumns,

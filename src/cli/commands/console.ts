@@ -13,6 +13,7 @@ import { createOwnKey, findSandbox } from './demo/sandbox.js';
 import { readQuestions } from '../ready-questions.js';
 import { createServiceLog, runService, takesNextPort } from '../processes/service.js';
 import { flag, unless } from '../taken.js';
+import { readVersion } from '../version.js';
 
 const printUrl = command({
   says: 'Print an address that opens the console once',
@@ -51,6 +52,7 @@ export const CONSOLE = command({
         names: settings.consoleNames,
         openInbox: readOnly ? null : () => location.engine.openInbox(io.now),
         webhookUrl: webhookUrlOf(location.env),
+        version: readVersion(),
         openPdfs: () => location.engine.openPagePdfs(io.now),
         inspect,
         demoActionsBy: readOnly ? null : await demoActionsOf(io, location),

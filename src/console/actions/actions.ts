@@ -1,7 +1,7 @@
 import type { Express, NextFunction, Request, Response } from 'express';
 import { FORM, formIn, paramsOf } from '../answers.js';
+import type { Ask } from '../page.js';
 import type { Readers } from '../readers.js';
-import type { Reader } from '../../store/contract/reader.js';
 import { DELIVERIES, JOBS } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
 import { readTargets, type Target } from '../../query/reads/sync-progress.js';
@@ -18,10 +18,8 @@ export interface Actions {
   readonly discover: () => Promise<readonly number[]>;
 }
 
-interface Wanted {
+interface Wanted extends Pick<Ask, 'reader' | 'params'> {
   readonly actions: Actions;
-  readonly reader: Reader;
-  readonly params: Readonly<Record<string, string>>;
   readonly form: URLSearchParams;
 }
 
@@ -30,8 +28,6 @@ interface Route {
   /** Answers where what came of it is shown; null where there is nothing to do it to. */
   readonly run: (wanted: Wanted) => Promise<string | null>;
 }
-
-const NUMBER = /^\d{1,15}$/;
 
 const ROUTES: readonly Route[] = [
   { path: '/jobs/retry', run: retryAll },
@@ -45,15 +41,16 @@ async function retryAll({ actions }: Wanted): Promise<string> {
   return '/jobs';
 }
 
-async function retryOne({ actions, reader, params: { id = '' } }: Wanted): Promise<string | null> {
-  if (!NUMBER.test(id) || (await readNumbered(reader, JOBS, Number(id))) === null) return null;
-  await actions.retry([Number(id)]);
-  return `/jobs/${id}`;
+async function retryOne({ actions, reader, params }: Wanted): Promise<string | null> {
+  const job = await readNumbered(reader, JOBS, params['id'] ?? '');
+  if (job === null) return null;
+  await actions.retry([Number(job['id'])]);
+  return `/jobs/${String(job['id'])}`;
 }
 
-async function replay({ actions, reader, params: { id = '' } }: Wanted): Promise<string | null> {
-  const found = NUMBER.test(id) ? await readNumbered(reader, DELIVERIES, Number(id)) : null;
-  const installationId = found?.['installation_id'];
+async function replay({ actions, reader, params }: Wanted): Promise<string | null> {
+  const { installation_id: installationId } =
+    (await readNumbered(reader, DELIVERIES, params['id'] ?? '')) ?? {};
   if (typeof installationId !== 'string') return null;
   const [job] = await actions.sync([{ installationId, organizationId: null }]);
   return `/jobs/${job}`;

@@ -2,7 +2,7 @@ import type { Express, Request, Response } from 'express';
 import { AskError } from '../../store/contract/asked.js';
 import { type Answers, FORM, formIn } from '../answers.js';
 import { ORIGIN } from '../guard/guard.js';
-import { FORMS } from '../lists/row-texts.js';
+import { FORMS } from '../lists/files.js';
 import { type Asking, createDesk, leave, type Reply } from './asking.js';
 import { showAsk } from './page.js';
 
@@ -31,7 +31,7 @@ export function offerQuestions(app: Express, asking: Asking, answers: Answers): 
     try {
       const { columns, rows } = await desk.stream(sql, gone(response));
       const { type, write } = FORMS.csv;
-      const text = write(rows, columns);
+      const text = write({ rows, columns });
       try {
         await answers.rows(response, { type, name: 'answer.csv', text });
       } finally {

@@ -1,7 +1,8 @@
 import type { Value } from '../../store/contract/tables.js';
+import { withAt } from './as-of.js';
 import { html, type Html } from './html.js';
 import { withThousands } from '../../text/thousands.js';
-import { typeName } from '../../text/tonnes.js';
+import { plainTonnes, typeName } from '../../text/tonnes.js';
 import { ago, badge, day, shown, tonnes } from './words.js';
 
 const STATES = ['state', 'state_now', 'job_state', 'verdict'];
@@ -20,9 +21,15 @@ export function microOf(row: HasMicro): bigint {
   return typeof micro === 'number' || typeof micro === 'bigint' ? BigInt(micro) : 0n;
 }
 
-/** The largest first. */
-export function byMicro(one: HasMicro, other: HasMicro): number {
-  return Number(microOf(other) - microOf(one));
+/** What rows add up to, by what each is of. */
+export function sumsBy<Of extends HasMicro>(rows: readonly Of[], nameOf: (row: Of) => string) {
+  const sums = new Map<string, bigint>();
+  for (const row of rows) sums.set(nameOf(row), (sums.get(nameOf(row)) ?? 0n) + microOf(row));
+  return sums;
+}
+
+export function wholeTonnes(micro: bigint | null): string {
+  return micro === null ? '–' : withThousands(plainTonnes(micro).split('.')[0] ?? '');
 }
 
 export function textIn(row: { readonly [column: string]: Value }, column: string): string | null {
@@ -60,4 +67,23 @@ export function isId(column: string, value: string): boolean {
 function shortId(value: string): Html {
   const end = value.includes('0x') ? value.indexOf('0x') + SHORT : SHORT;
   return html`<span class="id" title="${value}">${value.slice(0, end)}</span>`;
+}
+
+/** Where there is more about what a column names. */
+const LEADS: Readonly<Record<string, string>> = {
+  organization_id: '/organizations/',
+  installation_id: '/installations?id=',
+  project_id: '/projects/',
+  retirement_id: '/retirements/',
+  newest_delivery_id: '/deliveries/',
+  job_id: '/jobs/',
+  merged_into: '/jobs/',
+};
+
+/** Leads from a value to the page of what it names, as of the same instant. */
+export function leading(column: string, value: Value | undefined, content: Html, at: string | null): Html {
+  const path = LEADS[column];
+  if (path === undefined || value === '' || (typeof value !== 'string' && typeof value !== 'number'))
+    return content;
+  return html`<a href="${withAt(`${path}${encodeURIComponent(value)}`, at)}">${content}</a>`;
 }

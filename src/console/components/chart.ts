@@ -10,6 +10,8 @@ interface Point {
 }
 
 interface Drawn {
+  /** Side by side as lengths, or as one line that begins where it says. */
+  readonly as: 'bars' | 'line';
   /** What there is to see, in one sentence. */
   readonly title: string;
   readonly points: readonly Point[];
@@ -22,83 +24,40 @@ const HEIGHT = 100;
 const LEFT = 46;
 const TOP = 8;
 const BOTTOM = 80;
-const TICKS = 2;
 const MOST_NAMES = 4;
+const MOST_DOTS = 12;
 
-/** Values side by side, as lengths. */
-export function bars(drawn: Drawn): Html {
-  const { points } = drawn;
+/** Values of a row of times, with a table of them beside it. */
+export function chart({ as, title, points, unit }: Drawn): Html {
   const step = (WIDTH - LEFT) / Math.max(points.length, 1);
-  const y = scaleOf(0, mostOf(points));
-  return chart(
-    drawn,
-    [0, mostOf(points)],
-    points.map(
-      ({ name, says, value }, index) =>
-        html`<rect x="${px(LEFT + index * step + step * 0.15)}" y="${px(y(value))}" width="${px(step * 0.7)}" height="${px(BOTTOM - y(value))}" rx="2"><title>${name}: ${says}</title></rect>`,
-    ),
-    index => LEFT + (index + 0.5) * step,
+  const [least, most] = rangeOf(
+    as,
+    points.map(({ value }) => value),
   );
-}
-
-/** Values that follow each other, as one line; what it begins at is said beside it. */
-export function line(drawn: Drawn): Html {
-  const { points } = drawn;
-  const x = (index: number) =>
-    points.length < 2 ? (LEFT + WIDTH) / 2 : LEFT + 10 + (index * (WIDTH - LEFT - 20)) / (points.length - 1);
-  const values = points.map(({ value }) => value);
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  const margin = (most - least || most) / 4;
-  const range = [Math.max(0, least - margin), most + margin] as const;
-  const y = scaleOf(...range);
-  const at = points.map(({ value }, index) => `${px(x(index))},${px(y(value))}`);
-  return chart(
-    drawn,
-    range,
-    [
-      html`<polyline points="${at.join(' ')}"/>`,
-      ...points.map(
-        ({ name, says, value }, index) =>
-          html`<circle cx="${px(x(index))}" cy="${px(y(value))}" r="${points.length < 12 ? 3 : 1.5}"><title>${name}: ${says}</title></circle>`,
-      ),
-    ],
-    x,
-  );
-}
-
-function chart(
-  { title, points, unit }: Drawn,
-  [least, most]: readonly [number, number],
-  marks: readonly Html[],
-  x: (index: number) => number,
-): Html {
+  const x = (place: number) => px(LEFT + (place + 0.5) * step);
+  const y = (value: number) => px(BOTTOM - ((BOTTOM - TOP) * (value - least)) / (most - least || 1));
+  const mark = ({ name, says, value }: Point, place: number) =>
+    as === 'bars'
+      ? html`<rect x="${px(x(place) - step * 0.35)}" y="${y(value)}" width="${px(step * 0.7)}" height="${px(BOTTOM - y(value))}" rx="2"><title>${name}: ${says}</title></rect>`
+      : html`<circle cx="${x(place)}" cy="${y(value)}" r="${points.length < MOST_DOTS ? 3 : 1.5}"><title>${name}: ${says}</title></circle>`;
+  const tick = (value: number) =>
+    html`<line x1="${LEFT}" x2="${WIDTH}" y1="${y(value)}" y2="${y(value)}"/><text class="end" x="${LEFT - 6}" y="${y(value) + 4}">${short(value)}</text>`;
   const every = Math.ceil(points.length / MOST_NAMES);
-  const ticks = Array.from({ length: TICKS + 1 }, (_, tick) => least + ((most - least) * tick) / TICKS);
-  const y = scaleOf(least, most);
+  const name = (point: Point, place: number) =>
+    place % every === 0 && html`<text class="middle" x="${x(place)}" y="${HEIGHT - 6}">${point.name}</text>`;
+  const path = points.map(({ value }, place) => `${x(place)},${y(value)}`).join(' ');
   return html`<figure class="card"><figcaption><h2>${title}</h2></figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">${ticks.map(
-    tick =>
-      html`<line x1="${LEFT}" x2="${WIDTH}" y1="${px(y(tick))}" y2="${px(y(tick))}"/><text class="end" x="${LEFT - 6}" y="${px(y(tick) + 4)}">${short(tick)}</text>`,
-  )}${marks}${points.map(
-    ({ name }, index) =>
-      index % every === 0 && html`<text class="middle" x="${px(x(index))}" y="${HEIGHT - 6}">${name}</text>`,
-  )}</svg>
-<details><summary>As a table</summary><dl class="facts"><dt>When</dt><dd>${unit}</dd>${points.map(({ name, says }) => html`<dt>${name}</dt><dd>${says}</dd>`)}</dl></details></figure>`;
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">${[least, (least + most) / 2, most].map(tick)}${as === 'line' && html`<polyline points="${path}"/>`}${points.map(mark)}${points.map(name)}</svg>
+<details><summary>As a table</summary><dl class="facts"><dt>When</dt><dd>${unit}</dd>${points.map(each => html`<dt>${each.name}</dt><dd>${each.says}</dd>`)}</dl></details></figure>`;
 }
 
-function mostOf(points: readonly Point[]): number {
-  return roundUp(Math.max(0, ...points.map(({ value }) => value)));
-}
-
-function scaleOf(least: number, most: number): (value: number) => number {
-  return value => BOTTOM - ((BOTTOM - TOP) * (value - least)) / (most - least || 1);
-}
-
-/** To a number that is easily halved. */
-function roundUp(value: number): number {
-  if (value <= 0) return 1;
-  const size = 10 ** Math.floor(Math.log10(value));
-  return ([1, 2, 4, 5, 8, 10].find(each => each * size >= value) ?? 10) * size;
+/** Lengths begin at nothing and end at a number that is easily halved. */
+function rangeOf(as: Drawn['as'], values: readonly number[]): readonly [least: number, most: number] {
+  const [least, most] = [Math.min(...values), Math.max(0, ...values)];
+  const margin = (most - least || most) / 4;
+  if (as === 'line') return [Math.max(0, least - margin), most + margin];
+  const size = 10 ** Math.floor(Math.log10(most || 1));
+  return [0, ([1, 2, 4, 5, 8, 10].find(each => each * size >= most) ?? 10) * size];
 }
 
 function short(value: number): string {

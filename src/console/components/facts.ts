@@ -1,7 +1,6 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { cell, isId, isInstant } from './cell.js';
+import { cell, isId, isInstant, leading } from './cell.js';
 import { html, type Html } from './html.js';
-import { leading } from './leading.js';
 import { instantAgo, labelOf } from './words.js';
 
 interface When {

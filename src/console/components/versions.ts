@@ -1,19 +1,8 @@
 import type { Row } from '../../store/contract/tables.js';
 import { cell } from './cell.js';
+import { BOOKKEEPING } from './facts.js';
 import { html, type Html } from './html.js';
 import { labelOf, shown } from './words.js';
-
-const BOOKKEEPING = [
-  'amount',
-  'amount_micro',
-  'closed_by',
-  'version',
-  'closed_version',
-  'valid_from',
-  'valid_to',
-  'sync_id',
-  'document',
-];
 
 /** Every version as what it changed, newest first. */
 export function versions(rows: readonly Row[], now: number): Html {
@@ -29,7 +18,7 @@ ${before === undefined ? 'first seen' : differences(before, row, now)} (${row['s
 
 function differences(before: Row, after: Row, now: number): Html {
   const columns = Object.keys(after).filter(
-    column => !BOOKKEEPING.includes(column) && before[column] !== after[column],
+    column => ![...BOOKKEEPING, 'valid_from'].includes(column) && before[column] !== after[column],
   );
   if (columns.length === 0) return html`came back as it was, or changed in what has no column.`;
   return html`${columns.map(

@@ -59,6 +59,11 @@ export function badge(state: string, colour = COLOURS[state] ?? 'none'): Html {
   return html`<span class="state ${colour}">${state.replaceAll('_', ' ')}</span>`;
 }
 
+/** What no sum has in it. */
+export function withoutAmount(rows: number): string {
+  return rows === 0 ? '' : ` ${counted(rows, 'row has', 'rows have')} no amount that can be added.`;
+}
+
 /** What a number is that has digits after its point: these stand below each other. */
 export function tonnes(text: string): Html {
   const [whole = '', fraction] = text.split('.');

@@ -4,9 +4,10 @@ import { ask, isSortable, sortedBy } from '../../query/lists/ask.js';
 import { type Choice, readChoices } from '../../query/lists/choices.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
-import { type Paged, readPage } from '../../query/lists/read.js';
-import { type Known, readGaps } from '../../query/history/as-of.js';
-import { type FreshnessSum, readStates, type States, sumFreshness } from '../../query/reads/freshness.js';
+import { type Paged, readPage, streamRows } from '../../query/lists/read.js';
+import { readGaps } from '../../query/history/as-of.js';
+import { sumRejected } from '../../query/inbox/causes.js';
+import { readStates, type States, sumFreshness, withFreshness } from '../../query/reads/freshness.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt, withQuery } from '../components/as-of.js';
@@ -14,31 +15,24 @@ import { isNumeric } from '../components/cell.js';
 import { freshnessOf, standing } from '../components/freshness.js';
 import { gapsOf } from '../components/gaps.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { select } from '../components/select.js';
+import { choose, filterBar } from '../components/filters.js';
+import { rejectedTable } from '../components/rejected.js';
 import { table } from '../components/table.js';
 import { counted, manyOf } from '../../text/counted.js';
 import { labelOf } from '../components/words.js';
-import { ABOVE } from './above.js';
+import { rowsFiles } from './files.js';
 import { contentOf, shownOf } from './rows.js';
 
 const ROWS = 50;
-
-interface Answer {
-  readonly paged: Paged;
-  readonly gaps: readonly Known[];
-  /** Of what is known now; null where rows are of no resource, and as of an instant. */
-  readonly freshness: readonly FreshnessSum[] | null;
-  /** Of rows of a list that is read: how fresh they are. */
-  readonly states: States | null;
-  readonly above: Html | false;
-}
+const DAY_MS = 86_400_000;
 
 /** Rows that no index finds take their time: they follow. */
-export function listPage(list: List): Page {
+export function listPage(list: List): readonly Page[] {
   const { name, title, past } = list;
-  return {
+  const isDated = past !== null;
+  const page: Page = {
     path: `/${name}`,
-    isDated: past !== null,
+    isDated,
     show: async asking => {
       const asked = askedBy(list, asking);
       if ('fault' in asked) return asked;
@@ -46,14 +40,25 @@ export function listPage(list: List): Page {
         title,
         body: html`<h1>${title}</h1>
 ${fields(list, asking, await choicesOf(list, asking))}`,
-        later: async () => show(asked, await read(asked, asking), asking),
+        later: () => show(asked, asking),
       };
     },
   };
+  const files = rowsFiles(name, isDated, async asking => {
+    const asked = askedBy(list, asking);
+    if ('fault' in asked) return asked;
+    const { reader, at } = asking;
+    const states = at === null ? await readStates(reader, list.resource, null) : null;
+    const rows = streamRows(reader, asked);
+    const { columns } = asked.list;
+    if (states === null) return { rows, columns };
+    return { rows: withFreshness(rows, states), columns: [...columns, 'freshness'] };
+  });
+  return [page, ...files];
 }
 
 /** What an address asks of a list. */
-export function askedBy(list: List, { query, at }: Pick<Ask, 'query' | 'at'>) {
+function askedBy(list: List, { query, at }: Pick<Ask, 'query' | 'at'>) {
   const known = [...Object.keys(list.filters), 'sort', 'after', AS_OF];
   const unknown = [...query.keys()].find(name => !known.includes(name));
   if (unknown !== undefined)
@@ -61,51 +66,30 @@ export function askedBy(list: List, { query, at }: Pick<Ask, 'query' | 'at'>) {
   return ask(list, { of: name => query.get(name), at, sort: query.get('sort') });
 }
 
-async function read(asked: Asked, asking: Ask): Promise<Answer> {
-  const { name, resource } = asked.list;
-  const { reader, query, at } = asking;
+async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html> {
+  const { list } = asked;
+  const { name, resource } = list;
   const organization = query.get('organization_id') || null;
-  const gaps = at === null || resource === null ? [] : await readGaps(reader, resource, at, organization);
-  const freshness =
-    at !== null || resource === null ? null : await sumFreshness(reader, resource, organization);
-  const above = query.has('after') ? false : ((await ABOVE[name]?.(asking)) ?? false);
   const states = at === null ? await readStates(reader, resource, organization) : null;
   const after = cursorIn(query.get('after'), asked.order.length);
-  return {
-    paged: await readPage(reader, { ...asked, after, limit: ROWS }),
-    gaps,
-    freshness,
-    states,
-    above,
-  };
-}
-
-function show(asked: Asked, { paged, gaps, freshness, states, above }: Answer, asking: Ask): Html {
-  const { now, query, at } = asking;
-  const { list } = asked;
-  const lead = (text: string, path: string, after: string | null, rel: Html | false = false) =>
-    html`<a href="${withQuery(`/${path}`, query, { after })}"${rel}>${text}</a>`;
-  return html`${freshness !== null && freshnessOf(freshness, now)}
-<section id="above" data-live>${above}</section>
-<section id="rows" data-live>${table(
-    caption(list, paged, query),
-    [
-      ...shownOf(list).map(column => ({
-        name: heading(asked, query, column),
-        label: labelOf(column),
-        cell: (row: Row) => contentOf(list, row, column, { now, at }),
-        numeric: isNumeric(column),
-      })),
-      ...(states === null || states.areAllFresh ? [] : [stateColumn(states)]),
-    ],
-    paged.rows,
-    { empty: emptyWords(list, query) },
-  )}
-<p class="links">${query.has('after') && lead('First page', list.name, null)}
-${paged.next !== null && lead('Next page', list.name, cursorOf(paged.next), html` rel="next"`)}
-${lead('CSV', `${list.name}.csv`, null)} ${lead('JSON', `${list.name}.json`, null)}</p>
+  const paged = await readPage(reader, { ...asked, after, limit: ROWS });
+  const lead = (text: string, path: string, from: string | null, rel: Html | false = false) =>
+    html`<a href="${withQuery(`/${path}`, query, { after: from })}"${rel}>${text}</a>`;
+  const shown = shownOf(list).map(column => ({
+    name: heading(asked, query, column),
+    label: labelOf(column),
+    cell: (row: Row) => contentOf(list, row, column, { now, at }),
+    numeric: isNumeric(column),
+  }));
+  const columns = states === null || states.areAllFresh ? shown : [...shown, stateColumn(states)];
+  return html`${at === null && resource !== null && freshnessOf(await sumFreshness(reader, resource, organization), now)}
+<section id="above" data-live>${name === 'deliveries' && after === null && rejectedTable(await sumRejected(reader, new Date(now - DAY_MS).toISOString()), now)}</section>
+<section id="rows" data-live>${table(caption(list, paged, query), columns, paged.rows, { empty: emptyWords(list, query) })}
+<p class="links">${query.has('after') && lead('First page', name, null)}
+${paged.next !== null && lead('Next page', name, cursorOf(paged.next), html` rel="next"`)}
+${lead('CSV', `${name}.csv`, null)} ${lead('JSON', `${name}.json`, null)}</p>
 </section>
-${gapsOf(list.resource ?? '', gaps)}
+${at !== null && resource !== null && gapsOf(resource, await readGaps(reader, resource, at, organization))}
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
 }
 
@@ -157,18 +141,17 @@ function fields(list: List, { query, at }: Ask, choices: Choices): Html | false 
   const isNamed = choices.get('project_id') != null && !query.get('project');
   const all = Object.entries(list.filters).filter(([name]) => name !== 'project' || !isNamed);
   if (all.length === 0) return false;
-  return html`<form class="filters" method="get" action="/${list.name}" role="search" aria-label="Filters">
-${query.has(AS_OF) && html`<input type="hidden" name="${AS_OF}" value="${query.get(AS_OF)}">`}
-${all.map(([name, filter]) => html`<label>${labelOf(name)}${field(name, filter, choices.get(name) ?? null, query.get(name))}</label>`)}
-<button>Show</button> <a href="${withAt(`/${list.name}`, at)}">All</a></form>`;
+  return filterBar(
+    `/${list.name}`,
+    all.map(([name, filter]) => [labelOf(name), field(name, filter, choices, query.get(name))]),
+    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}<a href="${withAt(`/${list.name}`, at)}">All</a>`,
+  );
 }
 
-function field(name: string, filter: Filter, choices: readonly Choice[] | null, value: string | null): Html {
-  if (filter.fits === 'flag')
-    return html`<input type="checkbox" name="${name}" value="yes"${value !== null && value !== '' && html` checked`}>`;
-  if (choices === null || (value && !choices.some(choice => choice.value === value)))
-    return html`<input name="${name}" value="${value}">`;
-  return select(name, choices, value);
+function field(name: string, filter: Filter, choices: Choices, value: string | null): Html {
+  return filter.fits === 'flag'
+    ? html`<input type="checkbox" name="${name}" value="yes"${value && html` checked`}>`
+    : choose(name, choices.get(name) ?? null, value);
 }
 
 /** What would fill it. */

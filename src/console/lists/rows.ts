@@ -1,9 +1,8 @@
 import type { Row } from '../../store/contract/tables.js';
 import type { List } from '../../query/lists/list.js';
 import { withAt } from '../components/as-of.js';
-import { cell } from '../components/cell.js';
+import { cell, leading } from '../components/cell.js';
 import { html, type Html } from '../components/html.js';
-import { leading } from '../components/leading.js';
 
 /** By the name of the list: the column that names a row to people. It comes first, and leads to its page. */
 const NAMES: Readonly<Record<string, string>> = {

@@ -1,30 +1,24 @@
 import { type Line, readBalance } from '../../query/history/balance.js';
 import { readChoices } from '../../query/lists/choices.js';
-import { counted } from '../../text/counted.js';
 import { ofKnown } from '../../text/known.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { select } from '../components/select.js';
+import { choose, filterBar } from '../components/filters.js';
 import { table } from '../components/table.js';
-import { badge, tonnes } from '../components/words.js';
+import { badge, tonnes, withoutAmount } from '../components/words.js';
 
 /** Whether what is listed is what it has to be, to the millionth. Every row is looked at: it follows. */
 export const BALANCE: Page = {
   path: '/balance',
-  isDated: false,
   show: async ask => {
     const chosen = ask.query.get('organization_id') || null;
     const organizations = await readChoices(ask.reader, 'organizations', null);
-    const field =
-      organizations === null
-        ? html`<input name="organization_id" value="${chosen}">`
-        : select('organization_id', organizations, chosen);
     return {
       title: 'Does it add up?',
       body: html`<h1>Does it add up?</h1>
-<form class="filters" method="get" action="/balance" role="search" aria-label="Filters"><label>Organization${field}</label><button>Show</button></form>`,
+${filterBar('/balance', [['organization', choose('organization_id', organizations, chosen)]])}`,
       later: async () => show(await readBalance(ask.reader, chosen), chosen),
     };
   },
@@ -33,7 +27,7 @@ export const BALANCE: Page = {
 function show(balance: Awaited<ReturnType<typeof readBalance>>, chosen: Ask['at']): Html {
   const { balanced, known, rowsWithoutAmount, notBalanced } = balance;
   const sums = balance.sums.filter(line => line.rows > 0 || line.balanced !== true);
-  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${verdict(balance)} ${chosen === null ? `This is of ${ofKnown(known)}.` : 'Projects and serializations are compared over all organizations only.'}${rowsWithoutAmount > 0 && ` ${counted(rowsWithoutAmount, 'row has', 'rows have')} no amount that can be added: no sum has them in it.`}</p></section>
+  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${verdict(balance)} ${chosen === null ? `This is of ${ofKnown(known)}.` : 'Projects and serializations are compared over all organizations only.'}${withoutAmount(rowsWithoutAmount)}</p></section>
 <section id="wrong" data-live>${notBalanced.length > 0 && table('What is not balanced', [WHAT, WHOSE, { name: 'Why', cell: ({ why }) => why }], notBalanced)}</section>
 <section id="sums" data-live>${table('What was added up', COLUMNS, sums, { empty: 'No list that has rows has been read completely.' })}</section>`;
 }

@@ -11,10 +11,10 @@ import { readChoices } from '../../query/lists/choices.js';
 import { Sums } from '../../text/change-sums.js';
 import { parseSpan } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';
-import { FORMS } from '../lists/row-texts.js';
-import type { Ask, Fault, Page, Sent } from '../page.js';
+import { rowsFiles } from '../lists/files.js';
+import type { Ask, Fault, Page } from '../page.js';
 import { withQuery } from '../components/as-of.js';
-import { select } from '../components/select.js';
+import { choose, filterBar } from '../components/filters.js';
 import { groupList, groupsOf } from '../components/changes.js';
 import { html, type Html } from '../components/html.js';
 import { counted } from '../../text/counted.js';
@@ -35,15 +35,16 @@ const ROWS = 100;
 export const CHANGES: readonly Page[] = [
   {
     path: PATH,
-    isDated: false,
     show: async ask => {
       const asked = askedIn(ask.query, ask.now);
       if ('fault' in asked) return { title: TITLE, body: html`<h1>${asked.fault}</h1>${await form(ask)}` };
       return { title: TITLE, body: await showChanges(ask, asked) };
     },
   },
-  file('csv'),
-  file('json'),
+  ...rowsFiles('changes', false, async ({ reader, query, now }) => {
+    const asked = askedIn(query, now);
+    return 'fault' in asked ? asked : { rows: readChanges(reader, asked), columns: CHANGE_COLUMNS };
+  }),
 ];
 
 function askedIn(query: URLSearchParams, now: number): Asked | Fault {
@@ -116,29 +117,15 @@ function presets(now: number): (readonly [says: string, since: string, until: st
 
 async function form({ reader, query, now }: Ask): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
-  const owner = query.get('organization_id');
   const what = CHANGED.map(value => ({ value, says: value.replaceAll('_', ' ') }));
   return html`<p class="links">${presets(now).map(
     ([says, since, until]) =>
       html`<a href="${withQuery(PATH, query, { since, until, before: null })}"${query.get('since') === since && html` aria-current="true"`}>${says}</a>`,
   )}</p>
-<form class="filters" method="get" action="${PATH}" role="search" aria-label="Filters">
-<label>Since<input name="since" value="${query.get('since')}" placeholder="${SINCE}"></label>
-<label>Until<input name="until" value="${query.get('until')}" placeholder="${UNTIL}"></label>
-<label>Organization${organizations === null ? html`<input name="organization_id" value="${owner}">` : select('organization_id', organizations, owner)}</label>
-<label>What${select('resource', what, query.get('resource'))}</label>
-<button>Show</button></form>`;
-}
-
-function file(ending: keyof typeof FORMS): Page {
-  const { type, write } = FORMS[ending];
-  return {
-    path: `${PATH}.${ending}`,
-    isDated: false,
-    show: async ({ reader, query, now }: Ask): Promise<Sent | Fault> => {
-      const asked = askedIn(query, now);
-      if ('fault' in asked) return asked;
-      return { type, name: `changes.${ending}`, text: write(readChanges(reader, asked), CHANGE_COLUMNS) };
-    },
-  };
+${filterBar(PATH, [
+  ['since', html`<input name="since" value="${query.get('since')}" placeholder="${SINCE}">`],
+  ['until', html`<input name="until" value="${query.get('until')}" placeholder="${UNTIL}">`],
+  ['organization', choose('organization_id', organizations, query.get('organization_id'))],
+  ['what', choose('resource', what, query.get('resource'))],
+])}`;
 }

@@ -1,6 +1,6 @@
 import type { Series } from '../../query/charts.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
-import { bars, line } from '../components/chart.js';
+import { chart } from '../components/chart.js';
 import { html, type Html } from '../components/html.js';
 import { dayWords, monthWords } from '../components/words.js';
 
@@ -17,7 +17,8 @@ export function stockByDay(all: readonly Series[]): Html {
     series.points.length === 1
       ? `Stock of ${type}, known since today: ${tonnesOf(last.micro)} t`
       : `Stock of ${type} ${way === 'stayed' ? 'stayed at' : `${way} from ${tonnesOf(first.micro)} t to`} ${tonnesOf(last.micro)} t`;
-  return line({
+  return chart({
+    as: 'line',
     title,
     unit: 'tonnes in the warehouses at the end of the day',
     points: series.points.map(({ name, micro }) => ({
@@ -38,7 +39,8 @@ export function retiredByMonth(points: Series['points']): Html {
     most === undefined || most.micro === 0n
       ? 'Nothing was retired yet'
       : `Of twelve months, most was retired in ${monthWords(most.name)}: ${tonnesOf(most.micro)} t`;
-  return bars({
+  return chart({
+    as: 'bars',
     title,
     unit: 'tonnes retired in the month, by the dates of the registry',
     points: points.map(({ name, micro }) => ({

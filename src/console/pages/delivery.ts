@@ -3,38 +3,32 @@ import { readSignedText } from '../../query/inbox/deliveries-and-jobs.js';
 import { DELIVERIES } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
 import { button } from '../actions/button.js';
-import { type FollowUp, readFollowUp } from '../../query/inbox/follow-up.js';
-import { type Ask, page, type Shown } from '../page.js';
+import { readFollowUp } from '../../query/inbox/follow-up.js';
+import type { Ask, Page, Shown } from '../page.js';
 import { asSent, facts } from '../components/facts.js';
 import { head } from '../components/head.js';
 import { html } from '../components/html.js';
 import { badge, shown } from '../components/words.js';
 import { life } from './life.js';
 
-const NUMBER = /^\d{1,15}$/;
+export const DELIVERY: Page = {
+  path: '/deliveries/:id',
+  show: async ask => {
+    const delivery = await readNumbered(ask.reader, DELIVERIES, ask.params['id'] ?? '');
+    return delivery === null ? null : await show(delivery, ask);
+  },
+};
 
-export const DELIVERY = page('/deliveries/:id', read, show);
-
-interface Detail {
-  readonly delivery: Row;
-  readonly signedData: string | null;
-  /** Null where it asked for nothing, or nobody knows yet whose it is. */
-  readonly followUp: FollowUp | null;
-}
-
-async function read({ reader, params }: Ask): Promise<Detail | null> {
-  const { id = '' } = params;
-  const delivery = NUMBER.test(id) ? await readNumbered(reader, DELIVERIES, Number(id)) : null;
-  if (delivery === null) return null;
+async function show(delivery: Row, { reader, now, canAct }: Ask): Promise<Shown> {
+  const { id, event, organization_name: owner, verdict, end, installation_id: installation } = delivery;
   const { job_id: own, merged_into: merged, organization_id: organizationId } = delivery;
   const jobId = merged ?? own;
-  const isKnown = typeof jobId === 'number' && typeof organizationId === 'string';
-  const followUp = isKnown ? await readFollowUp(reader, { organizationId, jobId }) : null;
-  return { delivery, signedData: await readSignedText(reader, delivery), followUp };
-}
-
-function show({ delivery, signedData, followUp }: Detail, { now, canAct }: Ask): Shown {
-  const { id, event, organization_name: owner, verdict, end, installation_id: installation } = delivery;
+  /** Null where it asked for nothing, or nobody knows yet whose it is. */
+  const followUp =
+    typeof jobId === 'number' && typeof organizationId === 'string'
+      ? await readFollowUp(reader, { organizationId, jobId })
+      : null;
+  const signedData = await readSignedText(reader, delivery);
   const title = `${String(event ?? 'Delivery')}${owner === null ? '' : ` of ${String(owner)}`}`;
   const body = html`${head(['/deliveries', 'Deliveries'], title, html`${badge(String(verdict))} Delivery ${shown(id)}${end !== null && html`: ${shown(end)}`}`)}
 <div class="columns"><section id="life" class="card" data-live>${life(delivery, followUp, now)}

@@ -1,10 +1,10 @@
 import { FRESHNESS, wordsOf } from '../../query/freshness.js';
 import { ALL_LISTS } from '../../query/lists/lists.js';
-import { page, type Shown } from '../page.js';
+import type { Page, Shown } from '../page.js';
 import { html } from '../components/html.js';
 import { badge } from '../components/words.js';
 
-export const HELP = page('/help', async () => ({}), show);
+export const HELP: Page = { path: '/help', show: async () => show() };
 
 function show(): Shown {
   const body = html`<h1>Help</h1>

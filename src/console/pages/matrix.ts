@@ -1,142 +1,112 @@
-import type { Available } from '../../query/available.js';
-import { plainTonnes, tonnesOf, typeName } from '../../text/tonnes.js';
-import { withThousands } from '../../text/thousands.js';
-import { microOf, textIn } from '../components/cell.js';
-import { html, type Html } from '../components/html.js';
+import type { Value } from '../../store/contract/tables.js';
+import { tonnesOf, typeName } from '../../text/tonnes.js';
+import { withAt } from '../components/as-of.js';
+import { microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
+import { html, type Html, type Part } from '../components/html.js';
 import { counted } from '../../text/counted.js';
 import { tonnes } from '../components/words.js';
 
-type Row = Available['rows'][number];
+interface Row {
+  readonly [column: string]: Value;
+}
 
 interface Line {
-  readonly projectId: string | null;
-  readonly name: string;
+  readonly row: Row;
+  readonly rows: readonly Row[];
   readonly micro: bigint;
-  readonly cells: ReadonlyMap<string, bigint>;
+}
+
+interface How {
+  readonly isAll: boolean;
+  readonly at?: string | null;
 }
 
 const MOST_PROJECTS = 12;
 const MOST_VINTAGES = 8;
 const HEATS = 4;
+const OTHERS = 'others';
 
-/** What is available by project and vintage, each type for itself: the largest, what the others add up to, and the sum. */
-export function matrix(rows: readonly Row[], isAll: boolean): Html {
-  const types = [...groupBy(rows, row => textIn(row, 'type'))].toSorted(
-    ([, one], [, other]) => Number(sum(other) - sum(one)) || other.length - one.length,
-  );
-  const vintages = largest(rows, row => textIn(row, 'vintage') ?? '', MOST_VINTAGES, isAll).toSorted();
-  const hasMore = rows.some(row => !vintages.includes(textIn(row, 'vintage') ?? ''));
-  const columns = hasMore ? [...vintages, OTHERS] : vintages;
-  const kept = largest(rows, row => `${textIn(row, 'type')} ${keyOf(row)}`, MOST_PROJECTS, isAll);
-  const most = Math.max(1, ...types.flatMap(([, of]) => linesOf(of, columns).flatMap(peaks)));
-  return html`<div class="wide" tabindex="0" role="region" aria-label="Available by project and vintage"><table class="matrix">
-<caption>Available by project and vintage, in whole tonnes</caption>
-<thead><tr><th scope="col">Project</th>${columns.map(name => html`<th scope="col" class="number">${name === OTHERS ? 'others' : name || 'none'}</th>`)}<th scope="col" class="number">Sum, t</th></tr></thead>
-${types.map(([type, of]) => body(type, of, columns, kept, most))}
-</table></div>`;
-}
+/** Credits by project and vintage, each type for itself: the largest, what the others add up to, and the sum. */
+export function matrix(what: string, rows: readonly Row[], { isAll, at = null }: How): Html {
+  const all = linesOf(rows);
+  const shown = isAll ? all : all.slice(0, MOST_PROJECTS);
+  const byVintage = [...sumsBy(rows, vintageOf)].toSorted(([, one], [, other]) => Number(other - one));
+  const vintages = byVintage.slice(0, isAll ? Infinity : MOST_VINTAGES).map(([name]) => name);
+  const columns = [...vintages.toSorted(), ...(vintages.length < byVintage.length ? [OTHERS] : [])];
+  const cellsOf = (of: readonly Row[]) =>
+    sumsBy(of, row => (vintages.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
+  const most = Math.max(1, ...shown.flatMap(each => [...cellsOf(each.rows).values()].map(Number)));
 
-const OTHERS = '\u{1}';
-
-function body(
-  type: string | null,
-  rows: readonly Row[],
-  columns: readonly string[],
-  kept: readonly string[],
-  most: number,
-): Html {
-  const isKept = (row: Row) => kept.includes(`${textIn(row, 'type')} ${keyOf(row)}`);
-  const lines = linesOf(rows.filter(isKept), columns);
-  const rest = rows.filter(row => !isKept(row));
-  const others = groupBy(rest, keyOf).size;
-  const all = groupBy(rows, keyOf).size;
-  return html`<tbody>${lines.map(each => lineOf(each, type, columns, most))}${
-    others > 0 && total(`${counted(others, 'other project')}, ${typeName(type)}`, rest, columns, false)
-  }${total(`${counted(all, 'project')}, ${typeName(type)}`, rows, columns, true)}</tbody>`;
-}
-
-function lineOf(
-  { projectId, name, micro, cells }: Line,
-  type: string | null,
-  columns: readonly string[],
-  most: number,
-): Html {
-  const href = (vintage: string | null) => {
-    const query = new URLSearchParams();
-    if (projectId !== null) query.set('project_id', projectId);
-    if (vintage !== null && vintage !== '' && vintage !== OTHERS) query.set('vintage', vintage);
-    if (type !== null) query.set('type', type);
-    return `/warehouse?${query.toString()}`;
-  };
-  return html`<tr><th scope="row" title="${name}">${projectId === null ? name : html`<a href="/projects/${encodeURIComponent(projectId)}">${name}</a>`}</th>${columns.map(
-    vintage => {
+  const line = ({ row, rows: of, micro }: Line) => {
+    const cells = cellsOf(of);
+    return html`<tr><th scope="row" title="${nameOf(row)}">${linked(row)}</th>${columns.map(vintage => {
       const value = cells.get(vintage);
       if (value === undefined) return html`<td class="number none">–</td>`;
       const heat = Math.ceil((HEATS * Number(value)) / most);
-      return html`<td class="number heat${heat}" title="${tonnesOf(value)} t"><a href="${href(vintage)}">${whole(value)}</a></td>`;
-    },
-  )}<td class="number" title="${tonnesOf(micro)} t">${whole(micro)}</td></tr>`;
+      return html`<td class="number heat${heat}" title="${tonnesOf(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
+    })}<td class="number" title="${tonnesOf(micro)} t">${wholeTonnes(micro)}</td></tr>`;
+  };
+  const total = (name: string, lines: readonly Line[], isSum: boolean) => {
+    const of = lines.flatMap(each => each.rows);
+    const cells = cellsOf(of);
+    return html`<tr${isSum && html` class="sum"`}><th scope="row">${name}, ${typeName(typeIn(lines[0]))}</th>${columns.map(
+      column => html`<td class="number">${wholeTonnes(cells.get(column) ?? null)}</td>`,
+    )}<td class="number">${tonnes(tonnesOf(sum(of)))}</td></tr>`;
+  };
+  const body = (type: string | null) => {
+    const lines = all.filter(each => typeIn(each) === type);
+    const others = lines.filter(each => !shown.includes(each));
+    return html`<tbody>${lines.filter(each => shown.includes(each)).map(line)}${
+      others.length > 0 && total(counted(others.length, 'other project'), others, false)
+    }${total(counted(lines.length, 'project'), lines, true)}</tbody>`;
+  };
+  const caption = `${what} by project and vintage, in whole tonnes`;
+  return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="matrix">
+<caption>${caption}</caption>
+<thead><tr><th scope="col">Project</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum, t</th></tr></thead>
+${[...new Set(all.map(typeIn))].map(body)}
+</table></div>`;
 }
 
-function total(name: string, rows: readonly Row[], columns: readonly string[], isSum: boolean): Html {
-  const cells = cellsOf(rows, columns);
-  return html`<tr${isSum && html` class="sum"`}><th scope="row">${name}</th>${columns.map(
-    column => html`<td class="number">${cells.has(column) ? whole(cells.get(column) ?? 0n) : '–'}</td>`,
-  )}<td class="number">${tonnes(tonnesOf(sum(rows)))}</td></tr>`;
-}
-
-function linesOf(rows: readonly Row[], columns: readonly string[]): Line[] {
-  return [...groupBy(rows, keyOf).values()]
-    .map(of => ({
-      projectId: textIn(of[0] ?? {}, 'project_id'),
-      name: textIn(of[0] ?? {}, 'project_name') ?? textIn(of[0] ?? {}, 'project_id') ?? 'of no project',
-      micro: sum(of),
-      cells: cellsOf(of, columns),
-    }))
+/** The largest first. */
+function linesOf(rows: readonly Row[]): Line[] {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = JSON.stringify([row['type'], row['project_id'], row['project_name']]);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(row);
+  }
+  return [...groups.values()]
+    .map(of => ({ row: of[0] ?? {}, rows: of, micro: sum(of) }))
     .toSorted((one, other) => Number(other.micro - one.micro));
 }
 
-function cellsOf(rows: readonly Row[], columns: readonly string[]): Map<string, bigint> {
-  const cells = new Map<string, bigint>();
-  for (const row of rows) {
-    const vintage = textIn(row, 'vintage') ?? '';
-    const column = columns.includes(vintage) ? vintage : OTHERS;
-    cells.set(column, (cells.get(column) ?? 0n) + microOf(row));
-  }
-  return cells;
+function typeIn(line: Line | undefined): string | null {
+  return textIn(line?.row ?? {}, 'type');
 }
 
-function peaks({ cells }: Line): number[] {
-  return [...cells.values()].map(Number);
+function vintageOf(row: Row): string {
+  return textIn(row, 'vintage') ?? '';
 }
 
-/** The names with the most tonnes. */
-function largest(rows: readonly Row[], nameOf: (row: Row) => string, most: number, isAll: boolean): string[] {
-  return [...groupBy(rows, nameOf)]
-    .map(([name, of]) => ({ name, micro: sum(of) }))
-    .toSorted((one, other) => Number(other.micro - one.micro))
-    .slice(0, isAll ? Infinity : most)
-    .map(({ name }) => name);
+function nameOf(row: Row): string {
+  return textIn(row, 'project_name') ?? textIn(row, 'project_id') ?? 'of no project';
 }
 
-function keyOf(row: Row): string {
-  return JSON.stringify([textIn(row, 'project_id'), textIn(row, 'project_name')]);
+function linked(row: Row): Part {
+  const id = textIn(row, 'project_id');
+  return id === null ? nameOf(row) : html`<a href="/projects/${encodeURIComponent(id)}">${nameOf(row)}</a>`;
+}
+
+function hrefOf(row: Row, vintage: string): string {
+  const query = new URLSearchParams();
+  const known = { project_id: textIn(row, 'project_id'), vintage, type: textIn(row, 'type') };
+  for (const [name, value] of Object.entries(known))
+    if (value !== null && value !== '' && value !== OTHERS) query.set(name, value);
+  return `/warehouse?${query.toString()}`;
 }
 
 function sum(rows: readonly Row[]): bigint {
   return rows.reduce((all, row) => all + microOf(row), 0n);
-}
-
-function whole(micro: bigint): string {
-  return withThousands(plainTonnes(micro).split('.')[0] ?? '');
-}
-
-function groupBy<Of, Key>(rows: readonly Of[], keyIn: (row: Of) => Key): Map<Key, Of[]> {
-  const groups = new Map<Key, Of[]>();
-  for (const row of rows) {
-    const group = groups.get(keyIn(row));
-    if (group === undefined) groups.set(keyIn(row), [row]);
-    else group.push(row);
-  }
-  return groups;
 }

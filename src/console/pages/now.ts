@@ -5,17 +5,17 @@ import { MOST_RESERVATIONS, type Overview, readOverview } from '../../query/over
 import { type OrganizationStatus, worstOf } from '../../query/reads/status.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
-import { plainTonnes, sumByType, tonnesOf } from '../../text/tonnes.js';
+import { sumByType, typeName } from '../../text/tonnes.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
-import { microOf } from '../components/cell.js';
+import { sumsBy, wholeTonnes } from '../components/cell.js';
 import { activity as feed, groupsOf } from '../components/changes.js';
 import { standing } from '../components/freshness.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { rejectedTable } from '../components/rejected.js';
 import { firstOf, mostOf, table } from '../components/table.js';
 import { counted } from '../../text/counted.js';
-import { ago, tonnes, wordsAgo } from '../components/words.js';
+import { ago, tonnes, withoutAmount, wordsAgo } from '../components/words.js';
 import { stockByDay, retiredByMonth } from './charts.js';
 import { invitation } from './invitation.js';
 import { matrix } from './matrix.js';
@@ -43,7 +43,7 @@ function show(answer: Overview, ask: Ask): Shown {
 <section id="attention" class="notices" data-live>${notices(troubles, canAct)}</section>
 <section id="invitation" data-live>${isEmpty && invitation(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
-<section id="available" data-live>${available.rows.length > 0 && matrix(available.rows, query.has('all'))}</section>
+<section id="available" data-live>${available.rows.length > 0 && matrix('Available', available.rows, { isAll: query.has('all') })}</section>
 <div class="stack"><section id="glance" data-live>${!isEmpty && glance(answer, ask)}</section>
 <section id="moved" data-live>${changes.length > 0 && feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), now, MORE)}</section></div>
 </div>
@@ -70,7 +70,7 @@ function hero({ available }: Overview): Html {
     return html`<h1 id="sentence" class="tile hero" data-live>Nothing is mirrored yet: no organization has installed the app, as far as the mirror has seen.</h1>`;
   const read = available.warehouses.filter(({ ageSeconds }) => ageSeconds !== null).length;
   const left = available.rows.reduce((sum, row) => sum + Number(row['rows_without_amount']), 0);
-  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(available.rows))} <span>available to sell now in ${withThousands(read)} of ${ofKnown(available.known)}${left > 0 && html`. ${counted(left, 'row has', 'rows have')} no amount that can be added.`}</span></h1>`;
+  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(available.rows))} <span>available to sell now in ${withThousands(read)} of ${ofKnown(available.known)}${left > 0 && `.${withoutAmount(left)}`}</span></h1>`;
 }
 
 /** The numbers of a sentence, to be seen from afar. */
@@ -141,19 +141,13 @@ const ACTS: Readonly<Record<string, (canAct: boolean) => Part>> = {
 };
 
 function glance({ organizations, available, certificates: counts }: Overview, { query, canAct }: Ask): Html {
-  const sums = new Map<unknown, Map<unknown, bigint>>();
-  for (const row of available.rows) {
-    const own = sums.get(row['organization_id']) ?? new Map<unknown, bigint>();
-    sums.set(row['organization_id'], own);
-    own.set(row['type'], (own.get(row['type']) ?? 0n) + microOf(row));
-  }
+  const owned = ({ organization_id: id, type }: Available['rows'][number]) => JSON.stringify([id, type]);
+  const sums = sumsBy(available.rows, owned);
   const sum = (type: string) => ({
-    name: type === 'exPost' ? 'Ex-post, t' : 'Ex-ante, t',
+    name: `${typeName(type)}, t`,
     numeric: true,
-    cell: ({ organizationId }: OrganizationStatus) => {
-      const micro = sums.get(organizationId)?.get(type);
-      return micro === undefined ? '–' : html`<span title="${tonnesOf(micro)} t">${whole(micro)}</span>`;
-    },
+    cell: ({ organizationId }: OrganizationStatus) =>
+      wholeTonnes(sums.get(JSON.stringify([organizationId, type])) ?? null),
   });
   return html`${firstOf(
     'Organizations, trouble first',
@@ -177,10 +171,6 @@ function glance({ organizations, available, certificates: counts }: Overview, { 
       more: html`${certificates(counts)} ${button(canAct, '/read-now', 'Read everything now')}`,
     },
   )}`;
-}
-
-function whole(micro: bigint): string {
-  return withThousands(plainTonnes(micro).split('.')[0] ?? '');
 }
 
 function certificates(counts: Overview['certificates']): Html {

@@ -7,7 +7,7 @@ import { ENTRY_OF } from '../../resources/resources.js';
 import { withThousands } from '../../text/thousands.js';
 import { ALL_LISTS } from '../../query/lists/lists.js';
 import { button } from '../actions/button.js';
-import { type Ask, page, type Shown } from '../page.js';
+import type { Ask, Page, Shown } from '../page.js';
 import { withAt } from '../components/as-of.js';
 import { activity, groupsOf } from '../components/changes.js';
 import { head } from '../components/head.js';
@@ -20,65 +20,36 @@ import { ago, badge } from '../components/words.js';
 const CHANGES = 200;
 const GROUPS = 10;
 
-interface Stood {
-  readonly resource: string;
-  readonly rows: number;
-  readonly unknown: string | null;
-  readonly lastRead: string | null;
-}
+export const ORGANIZATION: Page = {
+  path: '/organizations/:id',
+  isDated: true,
+  show: async ask => {
+    const { id = '' } = ask.params;
+    const found = await readOrganization(ask.reader, id);
+    return found === null ? null : show(found, id, ask);
+  },
+};
 
-export const ORGANIZATION = page('/organizations/:id', read, show, { isDated: true });
-
-interface Known extends OrganizationStatus {
-  readonly organizationId: string;
-}
-
-async function read({ reader, params }: Ask): Promise<Known | null> {
-  const { id: organizationId = '' } = params;
-  const found = await readOrganization(reader, organizationId);
-  return found === null ? null : { ...found, organizationId };
-}
-
-async function readStood({ reader }: Ask, organizationId: string, at: string): Promise<Stood[]> {
-  const stood: Stood[] = [];
-  for (const [resource, entry] of Object.entries(ENTRY_OF)) {
-    const owner = ownerOf(entry);
-    if (owner === null) continue;
-    stood.push({
-      resource,
-      rows: await countAt(reader, entry.table, owner, { organizationId, at }),
-      unknown: (await readKnownAt(reader, { organizationId, resource, at })).unknown,
-      lastRead: await readLastReadBefore(reader, { organizationId, resource, at }),
-    });
-  }
-  return stood;
-}
-
-function show(answer: Known, ask: Ask): Shown {
-  const { now, at, canAct } = ask;
-  const { organizationId, name, state } = answer;
-  const called = name ?? organizationId;
+function show(answer: OrganizationStatus, id: string, ask: Ask): Shown {
+  const { reader, now, at, canAct } = ask;
+  const title = answer.name ?? id;
+  const href = (path: string) => withAt(`/${path}?organization_id=${encodeURIComponent(id)}`, at);
   const lists = ALL_LISTS.filter(
     ({ filters, past }) =>
       filters['organization_id']?.column === 'organization_id' && (at === null || past !== null),
   );
-  const href = (path: string) => withAt(`/${path}?organization_id=${encodeURIComponent(organizationId)}`, at);
-  const top = html`${head([withAt('/organizations', at), 'Organizations'], called, at === null && badge(state))}
-<ul class="links no-paper">${lists.map(({ name: list, title }) => html`<li><a href="${href(list)}">${title}</a></li>`)}${at === null && html`<li><a href="${href('changes')}">Changes</a></li>`}</ul>`;
-  if (at !== null) {
-    return {
-      title: called,
-      body: top,
-      later: async () => known(await readStood(ask, organizationId, at)),
-    };
-  }
+  const links = [...lists, ...(at === null ? [{ name: 'changes', title: 'Changes' }] : [])];
+  const top = html`${head([withAt('/organizations', at), 'Organizations'], title, at === null && badge(answer.state))}
+<ul class="links no-paper">${links.map(list => html`<li><a href="${href(list.name)}">${list.title}</a></li>`)}</ul>`;
+  if (at !== null) return { title, body: top, later: () => known(ask, id, at) };
   const body = html`${top}
 <section id="resources" data-live>${resources(answer, now)}</section>
-<section class="links">${certificates(answer)} ${button(canAct, '/read-now', 'Read it now', { organization_id: organizationId })}</section>`;
-  const asked = { ...ALL_CHANGES, organizationId };
-  const later = async () =>
-    html`<section id="moved" data-live>${activity('Its last changes', groupsOf(await readNewest(ask.reader, asked, null, CHANGES)).slice(0, GROUPS), now)}</section>`;
-  return { title: called, body, later };
+<section class="links">${certificates(answer)} ${button(canAct, '/read-now', 'Read it now', { organization_id: id })}</section>`;
+  const later = async () => {
+    const changes = await readNewest(reader, { ...ALL_CHANGES, organizationId: id }, null, CHANGES);
+    return html`<section id="moved" data-live>${activity('Its last changes', groupsOf(changes).slice(0, GROUPS), now)}</section>`;
+  };
+  return { title, body, later };
 }
 
 function resources({ resources: all }: OrganizationStatus, now: number): Html {
@@ -97,13 +68,24 @@ function resources({ resources: all }: OrganizationStatus, now: number): Html {
   );
 }
 
-function known(stood: readonly Stood[]): Html {
+async function known({ reader }: Ask, organizationId: string, at: string): Promise<Html> {
+  const stood = [];
+  for (const [resource, entry] of Object.entries(ENTRY_OF)) {
+    const owner = ownerOf(entry);
+    if (owner === null) continue;
+    stood.push({
+      resource: resource.replaceAll('_', ' '),
+      rows: withThousands(await countAt(reader, entry.table, owner, { organizationId, at })),
+      unknown: (await readKnownAt(reader, { organizationId, resource, at })).unknown,
+      lastRead: (await readLastReadBefore(reader, { organizationId, resource, at })) ?? 'none on record',
+    });
+  }
   return table(
     'What was known of it then',
     [
-      { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
-      { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
-      { name: 'Last complete read by then', cell: ({ lastRead }) => lastRead ?? 'none on record' },
+      { name: 'Resource', cell: ({ resource }) => resource },
+      { name: 'Rows', cell: ({ rows }) => rows, numeric: true },
+      { name: 'Last complete read by then', cell: ({ lastRead }) => lastRead },
       { name: 'What cannot be known', cell: ({ unknown }) => unknown },
     ],
     stood,

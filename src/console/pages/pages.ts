@@ -1,7 +1,6 @@
 import { listPage } from '../lists/list-page.js';
 import { ALL_LISTS } from '../../query/lists/lists.js';
 import type { Page } from '../page.js';
-import { rowsFiles } from '../lists/rows-file.js';
 import { BALANCE } from './balance.js';
 import { CHANGES } from './changes.js';
 import { DELIVERY } from './delivery.js';
@@ -18,7 +17,7 @@ export const PAGES: readonly Page[] = [
   NOW,
   ...CHANGES,
   BALANCE,
-  ...ALL_LISTS.flatMap(list => [listPage(list), ...rowsFiles(list)]),
+  ...ALL_LISTS.flatMap(listPage),
   ORGANIZATION,
   ...THINGS,
   RETIREMENT,

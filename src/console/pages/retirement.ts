@@ -1,58 +1,39 @@
 import type { Row } from '../../store/contract/tables.js';
 import { type Explanation, explainRow } from '../../query/history/explanation.js';
 import { readHistory } from '../../query/lists/find.js';
-import { wordsOf } from '../../query/freshness.js';
+import { colourOf, wordsOf } from '../../query/freshness.js';
+import { readNameOf, readRegistry } from '../../query/names.js';
 import { readStates } from '../../query/reads/freshness.js';
 import { LISTS } from '../../resources/lists.js';
 import { certificateWords, reasons } from '../../text/read-behind.js';
-import { type Ask, page, type Shown } from '../page.js';
-import { AS_OF, withAt } from '../components/as-of.js';
+import { withThousands } from '../../text/thousands.js';
+import type { Ask, Page, Shown } from '../page.js';
+import { withAt } from '../components/as-of.js';
+import { leading } from '../components/cell.js';
 import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
 import { card, head, type Stop, timeline } from '../components/head.js';
-import { html, type Html } from '../components/html.js';
+import { html, type Html, type Part } from '../components/html.js';
 import { versions } from '../components/versions.js';
-import { withThousands } from '../../text/thousands.js';
-import { colourOf, type Standing } from '../../query/freshness.js';
-import { readNameOf, readRegistry } from '../../query/names.js';
 import { ago, badge, day, shown } from '../components/words.js';
-import { sheet } from './sheet.js';
 
-interface Retirement {
-  /** Null where none was known by then. */
-  readonly row: Row | null;
-  readonly isGone: boolean;
-  readonly history: readonly Row[];
-  readonly explained: Explanation;
-  /** What its organization was called. */
-  readonly owner: string | null;
-  /** How fresh the list is in which it stands; null where that is not of now. */
-  readonly standing: Standing | null;
-  readonly registry: string | null;
-}
-
-export const RETIREMENT = page('/retirements/:id', read, show, { isDated: true });
-
-async function read({ reader, params, at, now, inspect, contradicted }: Ask): Promise<Retirement | null> {
-  const { id = '' } = params;
-  const all = await readHistory(reader, LISTS.retirements, id);
-  const history = toldBy(at, all);
-  const found = history.findLast(isStanding) ?? history.at(-1) ?? null;
-  const any = found ?? all[0];
-  if (any === undefined) return null;
-  const own = all.filter(each => each['organization_id'] === any['organization_id']);
-  const ground = { reader, inspect, contradicted, at: at ?? new Date(now).toISOString() };
-  const owner = String(any['organization_id']);
-  const states = at === null ? await readStates(reader, 'retirements', owner) : null;
-  return {
-    row: found,
-    owner: await readNameOf(reader, owner, at),
-    standing: found === null ? null : (states?.standingOf(found) ?? null),
-    registry: await readRegistry(reader),
-    isGone: found !== null && !isStanding(found),
-    history,
-    explained: await explainRow(ground, LISTS.retirements, own),
-  };
-}
+export const RETIREMENT: Page = {
+  path: '/retirements/:id',
+  isDated: true,
+  show: async ask => {
+    const { reader, params, at, now, inspect, contradicted } = ask;
+    const all = await readHistory(reader, LISTS.retirements, params['id'] ?? '');
+    const history = toldBy(at, all);
+    const row = history.findLast(isStanding) ?? history.at(-1) ?? null;
+    const any = row ?? all[0];
+    if (any === undefined) return null;
+    const own = all.filter(each => each['organization_id'] === any['organization_id']);
+    const ground = { reader, inspect, contradicted, at: at ?? new Date(now).toISOString() };
+    const explained = await explainRow(ground, LISTS.retirements, own);
+    const title = `Retirement ${explained.id}`;
+    if (row !== null) return { title, body: await show(row, history, explained, ask) };
+    return { title, body: html`<h1>${title} was not in the mirror then.</h1>${why(explained)}` };
+  },
+};
 
 /** Versions as they were known at an instant: what ended later had not ended yet. */
 function toldBy(at: string | null, all: readonly Row[]): Row[] {
@@ -66,79 +47,92 @@ function isStanding(version: Row): boolean {
   return version['valid_to'] === null;
 }
 
-function show(answer: Retirement, ask: Ask): Shown {
-  const { row, isGone, history, explained, standing } = answer;
-  const { now, at } = ask;
-  const title = `Retirement ${explained.id}`;
-  if (row === null)
-    return { title, body: html`<h1>${title} was not in the mirror then.</h1>${why(explained)}` };
-  const lead = html`${standing !== null && badge(wordsOf(standing), colourOf(standing))} ${isGone && badge('The registry does not show it any more.', 'bad')} ${matched(explained)}`;
-  const body = html`${head([withAt('/retirements', at), 'Retirements'], sentence(row), lead)}
-${sheet(answer, explained, ask)}
-<div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${about(row, answer, ask)}</div>
+async function show(
+  row: Row,
+  history: readonly Row[],
+  explained: Explanation,
+  ask: Ask,
+): Promise<Shown['body']> {
+  const { reader, now, at } = ask;
+  const id = String(row['organization_id']);
+  const owner = (await readNameOf(reader, id, at)) ?? id;
+  const known = at === null ? ((await readStates(reader, 'retirements', id))?.standingOf(row) ?? null) : null;
+  const freshness = known === null ? null : wordsOf(known);
+  const cited = withAt(`/retirements/${encodeURIComponent(explained.id)}`, explained.at);
+  const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${matched(explained)}`;
+  return html`${head([withAt('/retirements', at), 'Retirements'], sentence(row), lead)}
+${sheet(owner, await readRegistry(reader), cited, explained, ask)}
+<div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${about(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, explained, now))}</section></div>
 <section id="why" class="card" data-live><h2>Proof: why it stands here</h2>${why(explained)}
-<p class="cite">To cite it: <a href="${citation(row, explained)}">${citation(row, explained)}</a></p></section>
+<p class="cite">To cite it: <a href="${cited}">${cited}</a></p></section>
 <section id="versions" class="card" data-live><h2>What the registry showed of it, newest first</h2>${versions(history, now)}</section>
-<section class="card no-paper"><details><summary>Technical</summary>${facts({ ...row, freshness: standing === null ? null : wordsOf(standing) }, { now, at }, BOOKKEEPING)}</details>
+<section class="card no-paper"><details><summary>Technical</summary>${facts({ ...row, freshness }, { now, at }, BOOKKEEPING)}</details>
 ${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}</section></div>
 <section id="certificate" class="card" data-live><h2>Certificate</h2>${certificate(explained)}</section></div>`;
-  return { title, body };
 }
 
-function about(row: Row, { owner, explained, isGone }: Retirement, { now, at }: Ask): Html {
-  const project = shown(row['project_name'] ?? row['project_id']);
-  const link = (path: string, id: unknown, says: Html) =>
-    typeof id === 'string'
-      ? html`<a href="${withAt(`/${path}/${encodeURIComponent(id)}`, at)}">${says}</a>`
-      : says;
-  const { dated_at: dated, first_seen_at: first, last_seen_at: last, until } = explained;
-  const when: Stop[] = [
-    ...(dated === null
-      ? []
-      : [stop(html`<strong>${day(dated)}</strong>`, 'Retired, as the registry dates it')]),
-    stop(
-      html`<strong>${ago(first, now)}</strong>`,
-      'First seen by the mirror: what was before that it does not know',
-    ),
-    ...(last === null
-      ? []
-      : [stop(html`<strong>${ago(last, now)}</strong>`, 'Last seen unchanged by a complete read')]),
-    ...(isGone && until !== null
-      ? [
-          {
-            colour: 'bad' as const,
-            what: html`<strong>${ago(until, now)}</strong>`,
-            more: 'No longer shown by the registry',
-          },
-        ]
-      : []),
+/** What a sheet of paper says of itself: nobody can ask it. */
+function sheet(
+  owner: string,
+  registry: string | null,
+  cited: string,
+  { at, certificate: stored }: Explanation,
+  { now, origin, isDemo, version }: Ask,
+): Html {
+  const told: readonly (readonly [name: string, value: Part])[] = [
+    ['Demo', isDemo && 'This registry is made up.'],
+    ['Organization', owner],
+    ['Registry', registry ?? 'not known'],
+    ['Kept by', `carbon-mirror ${version}`],
+    ['As of', at],
+    ['Printed', new Date(now).toISOString()],
+    ['Certificate', stored !== null && `SHA-256 ${stored.sha256}`],
+    ['Address', `${origin}${cited}`],
   ];
+  return html`<dl class="facts only-paper">${told.map(
+    ([name, value]) => value !== false && html`<dt>${name}</dt><dd>${value}</dd>`,
+  )}</dl>`;
+}
+
+function about(row: Row, owner: string, at: string | null): Html {
+  const id = (column: string) => row[column] !== null && html`<span class="id">${shown(row[column])}</span>`;
+  const named = (column: string, name: Part) => leading(column, row[column], html`${name}`, at);
   return html`${card('What', [
     ['Amount', html`${amountOf(row)} t`],
-    ['Project', link('projects', row['project_id'], html`${project}`)],
+    ['Project', named('project_id', shown(row['project_name'] ?? row['project_id']))],
     ['Vintage', shown(row['vintage'])],
-    ['Retirement', html`<span class="id">${shown(row['id'])}</span>`],
-    [
-      'Serialization',
-      row['serialization'] !== null && html`<span class="id">${shown(row['serialization'])}</span>`,
-    ],
+    ['Retirement', id('id')],
+    ['Serialization', id('serialization')],
   ])}${card('Who', [
-    ['Beneficiary', row['beneficiary'] === null ? 'nobody has claimed it yet' : shown(row['beneficiary'])],
-    [
-      'Retired by',
-      link('organizations', row['organization_id'], html`${owner ?? shown(row['organization_id'])}`),
-    ],
+    ['Beneficiary', shown(row['beneficiary'] ?? 'nobody has claimed it yet')],
+    ['Retired by', named('organization_id', owner)],
     ['Reason', shown(row['reason'])],
     ['Comment', shown(row['comment'])],
-  ])}<section class="card"><h2>When</h2>${timeline(when)}</section>`;
+  ])}`;
 }
 
-function stop(what: Html, more: string): Stop {
-  return { colour: 'good', what, more };
+function stops(row: Row, explained: Explanation, now: number): Stop[] {
+  const { dated_at: dated, first_seen_at: first, last_seen_at: last, until } = explained;
+  const all: readonly (readonly [at: string | null, what: Html, more: string, colour?: Stop['colour']])[] = [
+    [dated, day(dated ?? ''), 'Retired, as the registry dates it'],
+    [first, ago(first, now), 'First seen by the mirror: what was before that it does not know'],
+    [last, ago(last, now), 'Last seen unchanged by a complete read'],
+    [isStanding(row) ? null : until, ago(until, now), 'No longer shown by the registry', 'bad'],
+  ];
+  return all.flatMap(([at, what, more, colour = 'good']) =>
+    at === null ? [] : [{ colour, what: html`<strong>${what}</strong>`, more }],
+  );
 }
 
 function amountOf(row: Row): string {
   return withThousands(String(row['amount_exact'] ?? 'an unknown amount of'));
+}
+
+function sentence(row: Row): Html {
+  const whom =
+    row['beneficiary'] === null ? 'nobody has claimed it yet' : html`for ${shown(row['beneficiary'])}`;
+  const what = row['project_name'] ?? row['project_id'] ?? 'an unknown project';
+  return html`${amountOf(row)} t of ${shown(what)} ${shown(row['vintage'])} retired, ${whom}`;
 }
 
 function matched({ certificate: stored }: Explanation): Html {
@@ -148,29 +142,18 @@ function matched({ certificate: stored }: Explanation): Html {
     : badge(`certificate is ${stored.state}`, 'bad');
 }
 
-function sentence(row: Row): Html {
-  const whom =
-    row['beneficiary'] === null ? 'nobody has claimed it yet' : html`for ${shown(row['beneficiary'])}`;
-  const what = row['project_name'] ?? row['project_id'] ?? 'an unknown project';
-  return html`${withThousands(String(row['amount_exact'] ?? 'An unknown amount'))} t of ${shown(what)} ${shown(row['vintage'])} retired, ${whom}`;
-}
-
 /** The file as it is now, held against the hash that was taken as it came. */
 function certificate({ certificate: stored }: Explanation): Html {
   if (stored === null || stored.file === null) return html`<p>No certificate was stored by then.</p>`;
   const href = `/certificates/${encodeURIComponent(stored.file)}`;
   const matches = stored.state === 'as it was stored';
-  return html`<p>${matches ? badge('It matches its hash.', 'good') : badge(`It does not match: the file is ${stored.state}.`, 'bad')} <a href="${href}">Open the certificate</a></p>
+  const open = html`<a href="${href}">Open the certificate</a>`;
+  return html`<p>${matches ? badge('It matches its hash.', 'good') : badge(`It does not match: the file is ${stored.state}.`, 'bad')} ${open}</p>
 ${certificateWords(stored).map(line => html`<p>${line}</p>`)}
-${stored.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate"><a href="${href}">Open the certificate</a></object>`}`;
+${stored.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate">${open}</object>`}`;
 }
 
 function why(explained: Explanation): Html {
   const { not_known: gaps } = explained;
   return html`${reasons(explained).map(line => html`<p>${line}</p>`)}${gaps.length > 0 && html`<h3>What cannot be known</h3><ul class="gaps">${gaps.map(gap => html`<li>${gap}</li>`)}</ul>`}`;
-}
-
-/** The same page, whatever comes later. */
-function citation(row: Row, { at }: Explanation): string {
-  return `/retirements/${encodeURIComponent(String(row['id']))}?${new URLSearchParams({ [AS_OF]: at }).toString()}`;
 }

@@ -14,7 +14,6 @@ const LONGEST = 200;
 const NUMBER = /^\d{1,15}$/;
 export const SEARCH: Page = {
   path: '/search',
-  isDated: false,
   show: async ({ reader, query }: Ask) => {
     const text = (query.get('q') ?? '').trim().slice(0, LONGEST);
     const numbered = NUMBER.test(text) ? await findNumbered(reader, Number(text)) : [];

@@ -24,7 +24,6 @@ export const THINGS: readonly Page[] = MIRRORED.filter(({ name }) => OWN.include
 function thing(list: List): Page {
   return {
     path: `/${list.name}/:id`,
-    isDated: false,
     show: async ask => {
       const { id = '' } = ask.params;
       const history = list.entry === null ? [] : await readHistory(ask.reader, list.entry, id);
@@ -65,7 +64,7 @@ async function stock(project: string, { reader }: Ask): Promise<Html> {
   const links = ['warehouse', 'inventory', 'retirements'].map(
     name => html`<a href="/${name}?project_id=${encodeURIComponent(project)}">Its ${name}</a>`,
   );
-  return html`<section>${rows.length > 0 ? matrix(rows, true) : html`<p class="card">Nothing of it is available now.</p>`}<p class="links">${links}</p></section>`;
+  return html`<section>${rows.length > 0 ? matrix('Available', rows, { isAll: true }) : html`<p class="card">Nothing of it is available now.</p>`}<p class="links">${links}</p></section>`;
 }
 
 async function one(list: List, row: Row, history: readonly Row[], { reader, now }: Ask): Promise<Part> {

@@ -119,9 +119,10 @@ async function* inGroups(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
   yield group;
 }
 
-/** The one of this number; null where there is none. */
-export async function readNumbered(reader: Reader, list: List, id: number): Promise<Row | null> {
-  const [row = null] = await readAll(reader, list, [{ column: list.named, is: id }], 1);
+/** The one of this number; null where there is none, and for what is no number. */
+export async function readNumbered(reader: Reader, list: List, id: number | string): Promise<Row | null> {
+  if (!/^\d{1,15}$/.test(String(id))) return null;
+  const [row = null] = await readAll(reader, list, [{ column: list.named, is: Number(id) }], 1);
   return row;
 }
 

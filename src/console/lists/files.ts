@@ -1,25 +1,43 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { csvLine } from '../../text/csv.js';
+import type { Ask, Fault, Page } from '../page.js';
 
-type Writer = (rows: AsyncIterable<Row>, columns: readonly string[]) => AsyncIterable<string>;
-
-interface Form {
-  readonly type: string;
-  readonly write: Writer;
+interface Rows {
+  readonly rows: AsyncIterable<Row>;
+  readonly columns: readonly string[];
 }
 
 /** How rows go to another program, by the ending of their address. */
-export const FORMS: Readonly<Record<'csv' | 'json', Form>> = {
+export const FORMS = {
   csv: { type: 'text/csv; charset=utf-8', write: asCsv },
   json: { type: 'application/json', write: asJson },
-};
+} as const;
 
-async function* asCsv(rows: AsyncIterable<Row>, columns: readonly string[]): AsyncGenerator<string> {
+/** Exactly the rows of a page, all of them, for another program. */
+export function rowsFiles(
+  list: string,
+  isDated: boolean,
+  read: (ask: Ask) => Promise<Rows | Fault>,
+): readonly Page[] {
+  return Object.entries(FORMS).map(([ending, { type, write }]) => {
+    const name = `${list}.${ending}`;
+    return {
+      path: `/${name}`,
+      isDated,
+      show: async asking => {
+        const found = await read(asking);
+        return 'fault' in found ? found : { type, name, text: write(found) };
+      },
+    };
+  });
+}
+
+async function* asCsv({ rows, columns }: Rows): AsyncGenerator<string> {
   yield csvLine(columns);
   for await (const row of rows) yield csvLine(columns.map(column => row[column]));
 }
 
-async function* asJson(rows: AsyncIterable<Row>, columns: readonly string[]): AsyncGenerator<string> {
+async function* asJson({ rows, columns }: Rows): AsyncGenerator<string> {
   let before = '[\n';
   for await (const row of rows) {
     yield `${before}${JSON.stringify(Object.fromEntries(columns.map(column => [column, plain(row[column])])))}`;
