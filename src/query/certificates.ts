@@ -6,21 +6,16 @@ export interface StoredFile {
   readonly file: string;
   readonly sha256: string;
   readonly size: number;
-  readonly organizationId: string;
-  readonly retirementId: string;
 }
 
-export async function readStoredFiles({ db }: Reader, organizationId: string | null): Promise<StoredFile[]> {
+export async function readStoredFiles({ db }: Reader): Promise<StoredFile[]> {
   return await db
     .selectFrom('certificates_history')
     .where('state', '=', 'stored')
-    .where(eb => eb.and(organizationId === null ? [] : [eb('organization_id', '=', organizationId)]))
     .select(eb => [
       eb.ref('file').$notNull().as('file'),
       eb.ref('sha256').$notNull().as('sha256'),
       eb.fn.min(eb.ref('size').$notNull()).as('size'),
-      eb.fn.min('organization_id').as('organizationId'),
-      eb.fn.min('retirement_id').as('retirementId'),
     ])
     .groupBy(['file', 'sha256'])
     .orderBy('file')

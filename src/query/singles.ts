@@ -72,17 +72,12 @@ export interface Installed {
   readonly document: string;
 }
 
-/** The newest installation of an organization, an active one first; or the one that is named. */
-export async function readInstalled(
-  { db }: Reader,
-  organizationId: string,
-  installationId: string | null,
-): Promise<Installed | null> {
+/** The newest installation of an organization, an active one first. */
+export async function readInstalled({ db }: Reader, organizationId: string): Promise<Installed | null> {
   const row = await db
     .selectFrom('installations')
     .select(['id', 'document'])
     .where('organization_id', '=', organizationId)
-    .where(eb => eb.and(installationId === null ? [] : [eb('id', '=', installationId)]))
     .orderBy(eb => eb.case().when('state', '=', 'active').then(0).else(1).end())
     .orderBy('version', 'desc')
     .limit(1)

@@ -20,7 +20,7 @@ const COMMANDS = [
   ['jobs', 'list', '--json'],
   ['deliveries', 'list', '--json'],
   ['installations', 'list', '--json'],
-  ['api', 'GET', '/projects', '--as', 'app', '--json'],
+  ['api', 'GET', '/projects', '--as', 'app'],
 ];
 
 let processes: Processes;

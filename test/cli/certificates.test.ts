@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SQLITE } from '../../migrations/schema.js';
@@ -69,61 +69,6 @@ describe('list', () => {
 
   test('a state that there is none of is a mistake, exit 2', async () => {
     expect(await run('list', '--state', 'lost')).toMatchObject({ exitCode: 2, stdout: '' });
-  });
-});
-
-describe('verify', () => {
-  test('every stored file is as it was stored', async () => {
-    const { exitCode, stdout, stderr } = await run('verify');
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
-    expect(stderr).toContain(`${(await stored()).length} files`);
-    expect(await json('verify')).toMatchObject({ checked: (await stored()).length, faults: [], unnamed: [] });
-  });
-
-  test('one changed byte is found, exit 3 in words and as data', async () => {
-    await withFile(
-      path => {
-        const bytes = readFileSync(path);
-        bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
-        writeFileSync(path, bytes);
-      },
-      async () => {
-        const { exitCode, stdout, stderr } = await run('verify');
-        expect(exitCode).toBe(3);
-        expect(stdout).toMatch(/changed/);
-        expect(stderr).toContain('1 of ');
-        const data = await run('verify', '--json');
-        expect(data.exitCode).toBe(3);
-        expect(JSON.parse(data.stdout).faults).toMatchObject([
-          {
-            fault: 'changed',
-            file: (await stored())[0]?.['file'],
-            expected: (await stored())[0]?.['sha256'],
-          },
-        ]);
-      },
-    );
-  });
-
-  test('a missing file is found, and one that no row names is told and is no fault', async () => {
-    await withFile(
-      path => renameSync(path, join(demo.folder, 'certificates', 'nobody-000000000000.pdf')),
-      async () => {
-        const { exitCode, stdout } = await run('verify', '--json');
-        expect(exitCode).toBe(3);
-        expect(JSON.parse(stdout)).toMatchObject({
-          faults: [{ fault: 'missing' }],
-          unnamed: ['nobody-000000000000.pdf'],
-        });
-      },
-    );
-    const after = await run('verify');
-    expect(after.exitCode).toBe(0);
-    expect(after.stderr).toContain('belong to no row');
-  });
-
-  test('an organization that is unknown is not "nothing to check"', async () => {
-    expect(await run('verify', '--organization', 'nobody')).toMatchObject({ exitCode: 6, stdout: '' });
   });
 });
 
@@ -220,6 +165,5 @@ describe('export', () => {
     const now = join(demo.folder, 'now');
     expect(await json('export', now)).toMatchObject({ certificates: (await stored()).length });
     expect(readdirSync(now)).not.toContain(file);
-    expect(await json('verify')).toMatchObject({ checked: (await stored()).length + 1 });
   });
 });

@@ -51,7 +51,6 @@ test('T47 documents and signed texts deeper than SQLite reads end no command, no
     ['deliveries', 'list'],
     ['deliveries', 'show', String(delivery)],
     ['deliveries', 'show', String(delivery), '--json'],
-    ['certificates', 'verify'],
   ];
   const before = new Map<string, number>();
   for (const command of commands) before.set(command.join(' '), (await run(...command)).exitCode);

@@ -5,13 +5,12 @@ const WEB = ['--web', 'https://app.registry.example/'];
 const run = (argv: readonly string[], baseUrl = 'https://api.registry.example') =>
   runCommand(['install-url', ...argv], { env: { REGISTRY_BASE_URL: baseUrl } });
 
-test('the address is that of the app among the pages of the registry, and carries where to come back to', async () => {
-  const back = 'https://m.example/installed?a=b';
-  const { exitCode, stdout } = await run(['my-app', ...WEB, '--redirect-uri', back, '--json']);
-  expect(exitCode).toBe(0);
-  const url = new URL(JSON.parse(stdout).url);
-  expect(`${url.origin}${url.pathname}`).toBe('https://app.registry.example/apps/my-app/installations/new');
-  expect([...url.searchParams]).toEqual([['redirectUri', back]]);
+test('the address is that of the app among the pages of the registry', async () => {
+  const { exitCode, stdout } = await run(['my-app', ...WEB]);
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 0,
+    stdout: 'https://app.registry.example/apps/my-app/installations/new\n',
+  });
 });
 
 test('a sandbox has its pages where its calls are; of a real registry they must be said', async () => {
@@ -26,7 +25,7 @@ test.each([
   [['a/b', ...WEB], '<name-id>'],
   [['my-app', '--web', 'ftp://app.registry.example'], '--web'],
   [['my-app', '--web', 'https://me:pass@app.registry.example'], '--web'],
-  [['my-app', ...WEB, '--redirect-uri', 'javascript:x'], '--redirect-uri'],
+  [['my-app', '--web', 'javascript:x'], '--web'],
 ])('%j is refused in a sentence', async (words, named) => {
   const { exitCode, stdout, stderr } = await run(words);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });

@@ -6,6 +6,7 @@ import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { CommandFault } from '../../src/cli/exit.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { installationOf, payloadOf, signedPost } from '../support/receiver.js';
 
 const NAMED = ['organization', 'installation', 'app'];
 const sought = { what: 'organization', where: 'in the mirror', advice: 'See the list.' };
@@ -200,8 +201,14 @@ describe('on the command line', () => {
   });
 
   test('deliveries of an installation that nobody has read are found', async () => {
-    const words = ['--organization', 'stranger', '--installation', 'strange-installation'];
-    await runCommand(['trigger', 'installed', ...words], { env: demo.env });
+    const strange = { id: 'strange-installation', appId: demo.appId, organization: { id: 'stranger' } };
+    const signed = payloadOf({ event: 'installed', installation: installationOf(strange) });
+    const { headers, body } = signedPost(signed, { secret: demo.env['WEBHOOK_SECRETS'] ?? '' });
+    await fetch(`http://127.0.0.1:${demo.env['PORT']}/webhooks`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+    });
     const argv = ['deliveries', 'list', '--installation', 'strange-installation', '--json'];
     const { exitCode, stdout } = await runCommand(argv, { env: demo.env });
     expect(exitCode).toBe(0);

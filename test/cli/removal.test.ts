@@ -145,7 +145,6 @@ describe('purge', () => {
     expect(
       await demo.rows(`SELECT count(*) AS n FROM retirements WHERE organization_id <> '${id()}'`),
     ).toEqual(others);
-    expect(await run('certificates', 'verify')).toMatchObject({ exitCode: 0 });
     expect(await run('purge', '--organization', id(), '--confirm', name)).toMatchObject({ exitCode: 6 });
     const jobs = await run('jobs', 'list', '--organization', id(), '--json');
     expect(JSON.parse(jobs.stdout)).not.toEqual([]);

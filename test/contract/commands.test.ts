@@ -65,7 +65,6 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   balance: [[], OF],
   'certificates list': [[], OF, ['--state', 'pending']],
-  'certificates verify': [[], OF],
   'certificates export': [['FOLDER'], ['FOLDER', ...OF]],
   'deliveries list': [
     [],
@@ -104,8 +103,6 @@ const APART: Readonly<Record<string, string>> = {
   'reservations cancel': ASKS,
   'inventory-requests create': ASKS,
   trigger: 'posts to a receiver, and says what that answers',
-  api: ASKS,
-  'install-url': 'looks into nothing that is kept',
   doctor: "says what is the engine's own",
   schema: "shows the engine's own types; docs/schema.md has both",
   backup: FILES,

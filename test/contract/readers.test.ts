@@ -148,10 +148,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readOpenings: once(async reader =>
     [...(await changes.readOpenings(reader))].map(each => each.join(' ')).toSorted(),
   ),
-  readStoredFiles: about(WHOSE, certificates.readStoredFiles),
+  readStoredFiles: once(certificates.readStoredFiles),
   isNamed: once(async reader => {
     const named = [await certificates.isNamed(reader, 'no.pdf')];
-    for (const { file } of await certificates.readStoredFiles(reader, ONE))
+    for (const { file } of await certificates.readStoredFiles(reader))
       named.push(await certificates.isNamed(reader, file));
     return named;
   }),
@@ -277,7 +277,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readInstallations: once(singles.readInstallations),
   readProjects: once(singles.readProjects),
   readCertificates: once(singles.readCertificates),
-  readInstalled: about([null, 'installation-1'], (reader, id) => singles.readInstalled(reader, ONE, id)),
+  readInstalled: once(reader => singles.readInstalled(reader, ONE)),
   readFirstCredit: about(['warehouse_credits', 'inventory_credits'] as const, (reader, table) =>
     singles.readFirstCredit(reader, table, ONE),
   ),

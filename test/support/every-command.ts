@@ -27,7 +27,7 @@ export interface Asking {
   readonly tag?: string;
 }
 
-/** Words after each command that can print JSON, in an order in which all of them have something to answer. */
+/** Words after each command that answers without other programs, in an order in which all of them have something to answer. */
 export function everyCommand({
   demo,
   folder,
@@ -87,7 +87,6 @@ export function everyCommand({
     balance: () => [],
     history: async () => ['retirements', await one(OLDEST.retirement)],
     'certificates list': () => [],
-    'certificates verify': () => [],
     'certificates export': () => [join(folder, `export${tag}`)],
     'syncs list': () => [],
     'syncs show': () => ['1'],

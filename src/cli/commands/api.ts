@@ -1,16 +1,13 @@
-import { createWriteStream, statSync } from 'node:fs';
-import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
 import { RegistryError } from '../../registry/errors.js';
-import type { RawCall, StreamedAnswer } from '../../registry/http/calls.js';
+import type { RawCall } from '../../registry/http/calls.js';
+import { cleanText } from '../../text/clean.js';
 import { escapeJson } from '../clean.js';
 import { command } from '../command.js';
 import { confirm } from '../confirm.js';
-import type { Client, Context } from '../context.js';
+import type { Client } from '../context.js';
 import { usageFault } from '../exit.js';
 import { emit, type Io } from '../io.js';
-import { asWhole } from '../output/into-file.js';
 import { needed, text, valued, YES } from '../taken.js';
 import { readSecretFile } from '../../app/config/config.js';
 import { findInstallation } from '../find/at-registry.js';
@@ -33,22 +30,20 @@ export const API = command({
       conflicts: ['as'],
     },
     data: valued('json', 'the body', readJson),
-    output: text('file', 'write the answer into a file instead'),
     yes: { ...YES, says: 'do it without a question, where it writes' },
   },
-  prints: { json: 'print the status beside the answer, as JSON' },
   examples: [
     'carbon-mirror api GET "/app/installations?limit=10&page=0" --as jwt',
     'carbon-mirror api GET /organizations/ID/members --as installation:ID',
     'carbon-mirror api DELETE /app/installations/token --token-file leaked.txt --yes',
-    'carbon-mirror api GET /retirements/ID/pdf --as app --output certificate.pdf',
+    'carbon-mirror api GET /retirements/ID/pdf --as app > certificate.pdf',
     `carbon-mirror api POST /organizations/ID/warehouse/inventory/reservations --as installation:ID --data '{"creditId":"ID","amount":1}' --yes`,
   ],
-  run: async (context, { method, path, data, output, yes, ...credential }) => {
-    const tokenOf = await readCredential(context.io, credential);
-    const client = await context.client();
+  run: async ({ io, client: open }, { method, path, data, yes, ...credential }) => {
+    const tokenOf = await readCredential(io, credential);
+    const client = await open();
     const isWrite = method !== 'GET' || /\/friendbot\/?(\?|$)/i.test(path);
-    if (isWrite) await confirm(context.io, `${method} ${path} at ${client.http.baseUrl}.`, { yes });
+    if (isWrite) await confirm(io, `${method} ${path} at ${client.http.baseUrl}.`, { yes });
     const call = {
       method,
       path,
@@ -57,10 +52,9 @@ export const API = command({
       ...(/\/pdf(\?|$)/.test(path) && { accept: 'application/octet-stream' }),
     };
     try {
-      const answer = await client.http.raw(call);
-      await (output === undefined ? deliver(context, answer) : save(context, answer, output));
+      await deliver(io, await buffer((await client.http.raw(call)).body));
     } catch (error) {
-      throw withPath(error, method, path);
+      throw withPath(error, `${method} ${path}`);
     }
   },
 });
@@ -76,49 +70,21 @@ function readJson(typed: string): string {
   throw usageFault('--data: expected JSON.');
 }
 
-async function deliver({ io, format }: Context, { status, body: stream }: StreamedAnswer): Promise<void> {
-  const body = await buffer(stream);
+/** The digits stay as they came. */
+async function deliver(io: Io, body: Buffer): Promise<void> {
   const answer = body.toString('utf8');
-  /** The digits stay as they came; what is no JSON becomes a text. */
-  if (format === 'json')
-    return await emit(
-      io,
-      `{"status":${status},"body":${isJson(answer) ? answer : JSON.stringify(answer)}}\n`,
-    );
-  if (io.terminal.stdout && !isText(body)) {
-    throw usageFault('The answer is not text.', 'Write it into a file with --output FILE.');
+  const end = isJson(answer) ? '\n' : '';
+  if (!io.terminal.stdout) {
+    io.stdout.write(body);
+    return await emit(io, end);
   }
-  if (io.terminal.stdout && isJson(answer)) return await emit(io, `${escapeJson(indent(answer))}\n`);
-  io.stdout.write(body);
-  return isJson(answer) ? await emit(io, '\n') : undefined;
-}
-
-/** A file of that name is whole, or as it was before. */
-async function save(context: Context, { status, body }: StreamedAnswer, file: string): Promise<void> {
-  await asWhole(file, part => pipeline(Readable.from(body), createWriteStream(part, { mode: 0o600 })));
-  const bytes = statSync(file).size;
-  if (context.format === 'json') await context.value({ status, file, bytes });
-  context.say(`${status}: ${bytes} bytes in ${file}.`);
+  if (!isText(body)) throw usageFault('The answer is not text.', 'Write it into a file with > FILE.');
+  await emit(io, `${isJson(answer) ? escapeJson(answer) : cleanText(answer)}${end}`);
 }
 
 /** A PDF may hold no zero byte. */
 function isText(body: Buffer): boolean {
   return !body.includes(0) && !body.subarray(0, 5).equals(Buffer.from('%PDF-'));
-}
-
-const TOKEN = /"(?:[^"\\]|\\.)*"|\s+|([[{])\s*([\]}])|[[\]{},:]/g;
-
-/** The same JSON in lines, every digit as it came. */
-function indent(json: string): string {
-  let depth = 0;
-  const line = (deeper: number) => `\n${'  '.repeat((depth += deeper))}`;
-  return json.replace(TOKEN, (token: string, opens?: string, closes?: string) => {
-    if (opens !== undefined) return `${opens}${closes}`;
-    if (token === '[' || token === '{') return `${token}${line(1)}`;
-    if (token === ']' || token === '}') return `${line(-1)}${token}`;
-    if (token === ',') return `,${line(0)}`;
-    return token === ':' ? ': ' : token.trimStart();
-  });
 }
 
 function isJson(given: string): boolean {
@@ -131,13 +97,10 @@ function isJson(given: string): boolean {
 }
 
 /** The client knows calls by their routes; here the path itself tells what was asked, and what it needs. */
-function withPath(error: unknown, method: string, path: string): unknown {
+function withPath(error: unknown, call: string): unknown {
   if (!(error instanceof RegistryError)) return error;
-  const call = `${method} ${path}`;
-  const { code, message, status, retryAfterMs, registryMessage, mayHaveHappened, candidates, answer, cause } =
-    error;
-  const details = { status, retryAfterMs, registryMessage, mayHaveHappened, candidates, answer, cause };
-  return new RegistryError(code, message.replace(`${method} raw`, call), { ...details, call });
+  const message = error.message.replace(/^\w+ raw/, call);
+  return new RegistryError(error.code, message, { ...error, cause: error.cause, call });
 }
 
 type Token = RawCall['token'];

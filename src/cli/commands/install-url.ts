@@ -10,43 +10,32 @@ export const INSTALL_URL = command({
   words: { nameId: needed(text('name-id', "the app's name id, as the registry's dashboard has it")) },
   options: {
     web: text('url', "the registry's web pages (default: REGISTRY_BASE_URL where that is a sandbox)"),
-    redirectUri: text('url', "one of the app's callback URLs (default: the first one registered)"),
   },
-  prints: { json: 'print it as JSON' },
   examples: [
     'carbon-mirror install-url carbon-mirror-demo',
     'carbon-mirror install-url my-app --web https://app.registry.example',
-    'carbon-mirror install-url my-app --redirect-uri https://mirror.example.org/installed',
   ],
-  run: async ({ format, settings, value, print, say }, { nameId, web, redirectUri }) => {
+  run: async ({ settings, print, say }, { nameId, web }) => {
     const pages = readWeb(web, settings().env['REGISTRY_BASE_URL']);
     if (!/^[\w-]{1,128}$/.test(nameId)) throw unusable('<name-id>', 'letters, digits, - and _', nameId);
-    const url = new URL(`${pages}/apps/${nameId}/installations/new`);
-    if (redirectUri !== undefined)
-      url.searchParams.set('redirectUri', readAddress('--redirect-uri', redirectUri));
-    if (format === 'json') return await value({ url: url.href });
-    await print(url.href);
+    await print(`${pages}/apps/${nameId}/installations/new`);
     say(
       `After the installation the registry sends the person to a callback URL of the app, such as https://<your host>${LANDING_PATH}.`,
     );
-    return undefined;
   },
 });
 
 function readWeb(given: string | undefined, baseUrl: string | undefined): string {
-  if (given !== undefined) return readAddress('--web', given).replace(/\/+$/, '');
-  if (baseUrl !== undefined && LOOPBACK.test(baseUrl)) return baseUrl.replace(/\/+$/, '');
-  throw usageFault(
-    "The address of the registry's web pages is missing: REGISTRY_BASE_URL has none.",
-    'Name it with --web, as in --web https://app.registry.example.',
-  );
-}
-
-function readAddress(name: string, given: string): string {
-  const url = URL.canParse(given) ? new URL(given) : null;
-  const isUsable = url !== null && (url.protocol === 'https:' || LOOPBACK.test(given));
-  if (isUsable && url.username === '' && url.password === '') return given;
-  throw unusable(name, 'an https address, or one of this machine', given);
+  if (given === undefined && (baseUrl === undefined || !LOOPBACK.test(baseUrl)))
+    throw usageFault(
+      "The address of the registry's web pages is missing: REGISTRY_BASE_URL has none.",
+      'Name it with --web, as in --web https://app.registry.example.',
+    );
+  const pages = given ?? baseUrl ?? '';
+  const url = URL.canParse(pages) ? new URL(pages) : null;
+  const isUsable = url !== null && (url.protocol === 'https:' || LOOPBACK.test(pages));
+  if (isUsable && url.username === '' && url.password === '') return pages.replace(/\/+$/, '');
+  throw unusable('--web', 'an https address, or one of this machine', pages);
 }
 
 function unusable(name: string, expected: string, given: string): CommandFault {

@@ -124,9 +124,7 @@ async function check({ io }: Context, copy: Files): Promise<{ readonly certifica
   const { verifyFiles } = await import('./certificates/files.js');
   const broken = await copy.findBroken(io.now());
   const pdfs = await copy.openPdfs(io.now);
-  const files = await reading({ engine: copy }, reader =>
-    verifyFiles(reader, pdfs.pdfs, null, io.interruption()),
-  );
+  const files = await reading({ engine: copy }, reader => verifyFiles(reader, pdfs.pdfs, io.interruption()));
   const faults = [
     ...broken.map(({ law, where }) => `${where}: ${law}`),
     ...files.faults.map(({ file, fault }) => `certificates/${file}: ${fault}`),

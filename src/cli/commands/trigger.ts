@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
-import { type EventName, EVENTS, isId, isObject } from '../../registry/model.js';
+import { type EventName, EVENTS, isObject } from '../../registry/model.js';
 import { readFirstCredit, readInstalled } from '../../query/singles.js';
 import { signDelivery } from '../../webhook/signature.js';
 import { command } from '../command.js';
-import type { Context } from '../context.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { checkFault, CommandFault, EXIT, notThereFault, usageFault } from '../exit.js';
 import { choice, flag, HOW_NAMED, needed, text } from '../taken.js';
-import { installationIn, organizationIn } from '../find/in-mirror.js';
-import { readId } from '../words.js';
+import { organizationIn } from '../find/in-mirror.js';
 import { excessOf } from '../../registry/json/json-text.js';
 
 const ANSWER_WITHIN_MS = 20_000;
@@ -18,7 +17,6 @@ export const TRIGGER = command({
   words: { event: needed(choice('event', 'the event that it announces', EVENTS)) },
   options: {
     organization: needed(text('name', `the organization that it is about: ${HOW_NAMED}`)),
-    installation: text('id', 'the installation, where it is not the one that the mirror knows'),
     url: text('url', 'the whole address to post to (default: /webhooks at HOST and PORT)'),
     badSignature: flag('sign it with a made-up secret: it must be rejected'),
   },
@@ -26,14 +24,14 @@ export const TRIGGER = command({
   examples: [
     'carbon-mirror trigger warehouseTransaction --organization ID',
     'carbon-mirror trigger installed --organization ID --bad-signature',
-    'carbon-mirror trigger installed --organization ID --installation ID --url http://127.0.0.1:3000/webhooks',
+    'carbon-mirror trigger installed --organization ID --url http://127.0.0.1:3000/webhooks',
   ],
   run: async (context, given) => {
     const { io, format, value, print, say } = context;
-    const { event, organization, installation, badSignature: isForged } = given;
+    const { event, organization, badSignature: isForged } = given;
     const settings = await readSettings(context.settings().env, 'receive');
     const [newest = ''] = settings.webhookSecrets;
-    const subject = await findSubject(context, event, organization, installation);
+    const subject = await findSubject(await context.reader(), event, organization);
     const { body, signedData } = createDelivery(event, subject, settings.appId, io.now());
     const url = readUrl(given.url, settings.host, settings.port);
     const headers = {
@@ -95,45 +93,18 @@ async function post(url: string, headers: Readonly<Record<string, string>>, body
   }
 }
 
-/** With --installation both may be new to the mirror: then they are ids, and taken as they are. */
-async function findSubject(
-  context: Context,
-  event: EventName,
-  organization: string,
-  installation: string | undefined,
-): Promise<Subject> {
-  if (context.settings().engine.findMissing() !== null) {
-    const organizationId = readId('--organization', organization);
-    if (installation === undefined) throw noInstallation(organizationId);
-    return { organizationId, installationId: readId('--installation', installation) };
-  }
-  const reader = await context.reader();
-  const found = organizationIn(reader, organization);
-  const organizationId = await (installation === undefined ? found : orAsItIs(organization, found));
-  const named =
-    installation === undefined ? null : await orAsItIs(installation, installationIn(reader, installation));
-  const row = await readInstalled(reader, organizationId, named);
-  const installationId = row?.id ?? named;
-  if (installationId === null) throw noInstallation(organizationId);
+/** What a delivery is about: the installation as the registry sent it, and a credit for an event that is about one. */
+async function findSubject(reader: Reader, event: EventName, organization: string) {
+  const organizationId = await organizationIn(reader, organization);
+  const installed = await readInstalled(reader, organizationId);
+  if (installed === null)
+    throw notThereFault(
+      `The mirror has found no installation on the organization ${organizationId}.`,
+      '"carbon-mirror sync" looks for new installations.',
+    );
   const table = TRANSACTIONS[event];
   const creditId = table === undefined ? null : await readFirstCredit(reader, table, organizationId);
-  return { installationId, organizationId, document: row?.document, creditId };
-}
-
-async function orAsItIs(given: string, found: Promise<string>): Promise<string> {
-  try {
-    return await found;
-  } catch (error) {
-    if (error instanceof CommandFault && error.exitCode === EXIT.notThere && isId(given)) return given;
-    throw error;
-  }
-}
-
-function noInstallation(organizationId: string): CommandFault {
-  return notThereFault(
-    `The mirror has found no installation on the organization ${organizationId}.`,
-    'Name one with --installation: see "carbon-mirror api GET /app/installations --as jwt".',
-  );
+  return { installationId: installed.id, organizationId, document: installed.document, creditId };
 }
 
 /** Where the receiver listens is known by its settings; one that listens everywhere is reached on this machine. */
@@ -144,16 +115,6 @@ function readUrl(given: string | undefined, host: string, port: number): string 
   throw usageFault(`--url: expected an address such as http://127.0.0.1:8080/webhooks, got "${url}".`);
 }
 
-/** What a delivery is about. */
-export interface Subject {
-  readonly installationId: string;
-  readonly organizationId: string;
-  /** The registry's own object where the mirror has it. */
-  readonly document?: string | undefined;
-  /** A credit for an event that is about one. */
-  readonly creditId?: string | null;
-}
-
 /** Events that tell of a transaction, and where its credits stood. */
 const TRANSACTIONS: Partial<Readonly<Record<EventName, 'warehouse_credits' | 'inventory_credits'>>> = {
   warehouseTransaction: 'warehouse_credits',
@@ -161,10 +122,15 @@ const TRANSACTIONS: Partial<Readonly<Record<EventName, 'warehouse_credits' | 'in
 };
 
 /** The body of a delivery, and the text of it that is signed. */
-function createDelivery(event: EventName, subject: Subject, appId: string, now: number) {
+function createDelivery(
+  event: EventName,
+  subject: Awaited<ReturnType<typeof findSubject>>,
+  appId: string,
+  now: number,
+) {
   const dates = { createdAt: new Date(now).toISOString(), updatedAt: new Date(now).toISOString() };
   const { installationId: id, organizationId, document, creditId } = subject;
-  const known: unknown = document === undefined || excessOf(document) !== null ? {} : JSON.parse(document);
+  const known: unknown = excessOf(document) === null ? JSON.parse(document) : {};
   const transaction = {
     id: randomUUID(),
     creditId: creditId ?? `exPost-1-0x${'0'.repeat(40)}`,

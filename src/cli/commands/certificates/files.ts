@@ -23,60 +23,28 @@ import { organizationOrAll } from '../../find/in-mirror.js';
 import { jsonText } from '../../output/output.js';
 import { withSnakeKeys } from '../../snake-case.js';
 
-export const FAULT_COLUMNS = ['organization_id', 'retirement_id', 'file', 'fault', 'expected', 'found'];
-
 /** Hash every stored file again and compare it with its row. */
-export async function verifyFiles(
-  reader: Reader,
-  pdfs: PdfStore,
-  organizationId: string | null,
-  interrupted: AbortSignal,
-) {
-  const faults: NonNullable<Awaited<ReturnType<typeof findFault>>>[] = [];
+export async function verifyFiles(reader: Reader, pdfs: PdfStore, interrupted: AbortSignal) {
+  const faults: { readonly file: string; readonly fault: string }[] = [];
   const named = new Set<string>();
-  let bytes = 0;
   /** What is hashed takes long: no question is left open meanwhile. */
-  for (const stored of await readStoredFiles(reader, organizationId)) {
+  for (const stored of await readStoredFiles(reader)) {
     demandNotInterrupted(interrupted);
     named.add(stored.file);
     const fault = await findFault(pdfs, stored);
-    if (fault === null) bytes += stored.size;
-    else if (await isNamed(reader, stored.file)) faults.push(fault);
+    if (fault !== null && (await isNamed(reader, stored.file))) faults.push({ file: stored.file, fault });
   }
-  const unnamed = organizationId === null ? await findUnnamed(reader, pdfs, named) : [];
-  return { checked: named.size, bytes, faults, unnamed };
-}
-
-/** Files that no row names, such as one whose row was about to be written in a crash. */
-async function findUnnamed(reader: Reader, pdfs: PdfStore, named: ReadonlySet<string>): Promise<string[]> {
-  const unnamed: string[] = [];
-  for await (const files of pdfs.list(null)) {
-    for (const file of files) {
-      if (!file.endsWith('.pdf') || named.has(file) || (await isNamed(reader, file))) continue;
-      unnamed.push(file);
-    }
-  }
-  return unnamed;
+  return { checked: named.size, faults };
 }
 
 /** Null where it is as it was stored. */
-async function findFault(pdfs: PdfStore, { file, sha256, size, ...whose }: StoredFile) {
-  const fault = (what: 'missing' | 'changed' | 'unreadable', found: string | null) => ({
-    organization_id: whose.organizationId,
-    retirement_id: whose.retirementId,
-    file,
-    fault: what,
-    expected: sha256,
-    found,
-  });
+async function findFault(pdfs: PdfStore, { file, sha256, size }: StoredFile): Promise<string | null> {
   try {
     const found = await measure(pdfs, file);
-    if (found === null) return fault('missing', null);
-    if (found.sha256 !== sha256) return fault('changed', found.sha256);
-    if (found.size === size) return null;
-    return fault('changed', `${found.size} bytes, where its row says ${size}`);
+    if (found === null) return 'missing';
+    return found.sha256 === sha256 && found.size === size ? null : 'changed';
   } catch (error) {
-    return fault('unreadable', error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
+    return `unreadable (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'})`;
   }
 }
 
@@ -149,7 +117,7 @@ export async function exportCertificates(
   if (damaged.length === 0) return;
   throw checkFault(
     `${damaged.length} certificates are left out, because their files are not as they were stored: ${damaged.slice(0, 5).join(', ')}`,
-    'See "carbon-mirror certificates verify".',
+    'See "carbon-mirror verify".',
   );
 }
 

@@ -49,10 +49,7 @@ export async function writeEvidence(
     if (existsSync(path)) return;
     const copied = await measure(pdfs, stored, async chunk => appendFileSync(path, chunk, PRIVATE_FILE));
     if (copied?.sha256 !== hash)
-      throw checkFault(
-        `The certificate ${stored} is not as it was stored.`,
-        'See "carbon-mirror certificates verify".',
-      );
+      throw checkFault(`The certificate ${stored} is not as it was stored.`, 'See "carbon-mirror verify".');
   };
   const title = `Evidence of ${asked.what} ${asked.which}`;
   await write('page.html', pageHead(title));

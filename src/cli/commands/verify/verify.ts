@@ -101,7 +101,7 @@ async function check({ io, location, reader: open, pdfs }: Context, interrupted:
     ...(await findChangedTexts(reader)),
   ];
   const findings = await countFindings(reader);
-  const { checked, faults } = await verifyFiles(reader, await pdfs(), null, interrupted);
+  const { checked, faults } = await verifyFiles(reader, await pdfs(), interrupted);
   return {
     rows,
     findings,
