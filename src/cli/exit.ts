@@ -100,33 +100,24 @@ export function isAway(error: unknown): error is Error {
 
 /** The one table from an error to what a person reads and a script gets. */
 export function explain(error: unknown): Explanation {
-  if (error instanceof CommandFault) {
-    return { exitCode: error.exitCode, lines: error.lines };
-  }
+  if (error instanceof CommandFault) return { exitCode: error.exitCode, lines: error.lines };
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: [String(error)] };
-  if (FAULTS_OF_THE_PLACE.includes(error.name)) {
-    return { exitCode: EXIT.usage, lines: error.message.split('\n') };
-  }
-  if (error.name === 'PostgresError') {
-    const code = 'code' in error ? String(error.code) : '';
+  const code = 'code' in error ? String(error.code) : '';
+  if (error.name === 'PostgresError')
     return { exitCode: EXIT_BY_STORE[code] ?? EXIT.usage, lines: [error.message] };
-  }
-  if ('code' in error && OTHER_DATABASE.includes(String(error.code))) {
-    return { exitCode: EXIT.usage, lines: [error.message] };
-  }
+  if (FAULTS_OF_THE_PLACE.includes(error.name) || OTHER_DATABASE.includes(code))
+    return { exitCode: EXIT.usage, lines: error.message.split('\n') };
   const damage = describeDamage(error);
   if (damage !== null) return { exitCode: EXIT.unexpected, lines: damage };
   const system = describeSystemFault(error);
   if (system !== null) return { exitCode: EXIT.usage, lines: system };
-  return (
-    explainRegistry(error) ?? { exitCode: EXIT.unexpected, lines: (error.stack ?? error.message).split('\n') }
-  );
+  const lines = (error.stack ?? error.message).split('\n');
+  return explainRegistry(error, code) ?? { exitCode: EXIT.unexpected, lines };
 }
 
-function explainRegistry(error: Error): Explanation | null {
-  const code = error.name === 'RegistryError' && 'code' in error ? String(error.code) : '';
+function explainRegistry(error: Error, code: string): Explanation | null {
   const exitCode = EXIT_BY_CODE[code];
-  if (exitCode === undefined) return null;
+  if (error.name !== 'RegistryError' || exitCode === undefined) return null;
   const candidates = 'candidates' in error && Array.isArray(error.candidates) ? error.candidates : [];
   const call = 'call' in error && typeof error.call === 'string' ? error.call : '';
   const given = code === 'bad_request' ? error.message : `The registry: ${error.message}`;

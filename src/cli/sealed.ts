@@ -1,11 +1,26 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Unsalted } from '../evidence/port.js';
+import type { EvidencePort, Unsalted } from '../evidence/port.js';
 import type { Verified } from '../evidence/verify.js';
 import { type Finding, fail, ok } from '../store/contract/finding.js';
+import type { MirrorLocation } from './connect/mirror-location.js';
 import type { Context } from './context.js';
 import { checkFault } from './exit.js';
 
 type Where = Pick<Context, 'io' | 'location'>;
+
+/** Null where nothing was ever sealed. */
+export async function withLog<T>(
+  { engine }: Pick<MirrorLocation, 'engine'>,
+  work: (port: EvidencePort) => Promise<T>,
+): Promise<T | null> {
+  const port = await engine.openEvidence();
+  if (port === null) return null;
+  try {
+    return await work(port);
+  } finally {
+    await port.close();
+  }
+}
 
 /** Removes, and takes the salts of what was sealed of it, so that the log tells nothing of it either. */
 export async function eraseSealed<T>(
@@ -14,55 +29,38 @@ export async function eraseSealed<T>(
   what: () => Promise<Unsalted>,
   remove: () => Promise<T>,
 ): Promise<T> {
-  const port = await location().engine.openEvidence();
-  if (port === null) return await remove();
   const { erase } = await import('../evidence/seal.js');
-  try {
-    return await erase({ port, now: io.now, randomBytes, holder: randomUUID() }, kind, what, remove);
-  } finally {
-    await port.close();
-  }
+  const erased = await withLog(location(), async port => {
+    const tools = { port, now: io.now, randomBytes, holder: randomUUID() };
+    return { removed: await erase(tools, kind, what, remove) };
+  });
+  return erased === null ? await remove() : erased.removed;
 }
 
 const ON_SILENCE =
   'Is "carbon-mirror work" running with EVIDENCE_KEY_FILE? Its log says why it does not seal.';
 
 /** Nothing is said where nothing is to be sealed. */
-export async function* checkSealing({ io, location }: Where): AsyncGenerator<Finding> {
-  const { engine, env } = location();
-  if (!env['EVIDENCE_KEY_FILE']) return;
-  const port = await engine.openEvidence();
-  if (port === null) {
-    yield fail('evidence', 'nothing was ever sealed', ON_SILENCE);
-    return;
-  }
+export async function checkSealing({ io, location }: Where): Promise<Finding[]> {
+  if (!location().env['EVIDENCE_KEY_FILE']) return [];
   const { findUnsealed } = await import('../evidence/behind.js');
-  try {
+  const found = await withLog(location(), async port => {
     const unsealed = await findUnsealed(port, io.now());
-    const { size } = await port.ends();
-    yield unsealed === null
-      ? ok('evidence', `${size} leaves are sealed`)
-      : fail('evidence', unsealed, ON_SILENCE);
-  } finally {
-    await port.close();
-  }
+    if (unsealed !== null) return fail('evidence', unsealed, ON_SILENCE);
+    return ok('evidence', `${(await port.ends()).size} leaves are sealed`);
+  });
+  return [found ?? fail('evidence', 'nothing was ever sealed', ON_SILENCE)];
 }
 
 /** Null where no setting names a key: without one nobody can tell which log it is. */
-export async function verifySealed({ location }: Where): Promise<Verified | null> {
-  const { engine, env } = location();
-  const keyFile = env['EVIDENCE_KEY_FILE'];
+export async function verifySealed({ location }: Pick<Where, 'location'>): Promise<Verified | null> {
+  const keyFile = location().env['EVIDENCE_KEY_FILE'];
   if (!keyFile) return null;
   const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
   const { verifyEvidence } = await import('../evidence/verify.js');
   const [key, lastSigned] = [readKeyFile(keyFile), lastSignedBeside(keyFile)];
-  const port = await engine.openEvidence();
-  if (port === null && lastSigned.read() === null) return null;
-  if (port === null)
+  const verified = await withLog(location(), port => verifyEvidence({ port, key, lastSigned }));
+  if (verified === null && lastSigned.read() !== null)
     throw checkFault('The log is gone: there is no evidence.db, and this key has signed one.');
-  try {
-    return await verifyEvidence({ port, key, lastSigned });
-  } finally {
-    await port.close();
-  }
+  return verified;
 }

@@ -371,7 +371,6 @@ test.each([
   ['snapshot', '/nope/copy.db'],
   ['snapshot', '/dev/null/copy.db'],
   ['certificates', 'export', '/proc/nope'],
-  ['api', 'GET', '/projects', '--token-file', '/nope/token'],
   ['query', ''],
   ['--env-file', '/', 'status'],
   ['as-of', ''],

@@ -9,7 +9,6 @@ import type { Client } from '../context.js';
 import { usageFault } from '../exit.js';
 import { emit, type Io } from '../io.js';
 import { needed, text, valued, YES } from '../taken.js';
-import { readSecretFile } from '../../app/config/config.js';
 import { findInstallation } from '../find/at-registry.js';
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
@@ -21,33 +20,24 @@ export const API = command({
     path: needed(text('path', 'as in /projects?limit=10&page=0')),
   },
   options: {
-    as: text('who', 'jwt, app or installation:NAME: the credential to send'),
-    tokenFile: {
-      ...text(
-        'file',
-        'send the token in this file, or from standard input with -; this is how to revoke a token that leaked',
-      ),
-      conflicts: ['as'],
-    },
+    as: needed(valued('who', 'jwt, app or installation:NAME: the credential to send', readWho)),
     data: valued('json', 'the body', readJson),
     yes: { ...YES, says: 'do it without a question, where it writes' },
   },
   examples: [
     'carbon-mirror api GET "/app/installations?limit=10&page=0" --as jwt',
     'carbon-mirror api GET /organizations/ID/members --as installation:ID',
-    'carbon-mirror api DELETE /app/installations/token --token-file leaked.txt --yes',
     'carbon-mirror api GET /retirements/ID/pdf --as app > certificate.pdf',
     `carbon-mirror api POST /organizations/ID/warehouse/inventory/reservations --as installation:ID --data '{"creditId":"ID","amount":1}' --yes`,
   ],
-  run: async ({ io, client: open }, { method, path, data, yes, ...credential }) => {
-    const tokenOf = await readCredential(io, credential);
+  run: async ({ io, client: open }, { method, path, as, data, yes }) => {
     const client = await open();
     const isWrite = method !== 'GET' || /\/friendbot\/?(\?|$)/i.test(path);
     if (isWrite) await confirm(io, `${method} ${path} at ${client.http.baseUrl}.`, { yes });
     const call = {
       method,
       path,
-      token: await tokenOf(client),
+      token: await tokenOf(client, as),
       ...(data !== undefined && { body: data }),
       ...(/\/pdf(\?|$)/.test(path) && { accept: 'application/octet-stream' }),
     };
@@ -105,38 +95,15 @@ function withPath(error: unknown, call: string): unknown {
 
 type Token = RawCall['token'];
 
-interface Given {
-  readonly as: string | undefined;
-  readonly tokenFile: string | undefined;
+/** What a call is made with. */
+async function tokenOf(client: Client, as: string): Promise<Token> {
+  if (as === 'jwt') return client.jwt;
+  if (as === 'app') return client.tokens.app();
+  const [, named = ''] = /^installation:(.+)$/s.exec(as) ?? [];
+  return client.tokens.installation((await findInstallation(client, named)).id);
 }
 
-/** What a call is made with: a credential of the app's, or a token that somebody else has held too. */
-async function readCredential(
-  io: Io,
-  { as, tokenFile }: Given,
-): Promise<(client: Client) => Token | Promise<Token>> {
-  if (tokenFile !== undefined) {
-    const token = await readToken(io, tokenFile);
-    return () => ({ get: async () => ({ token, fresh: true }), refuse: () => undefined });
-  }
-  if (as === 'jwt') return client => client.jwt;
-  if (as === 'app') return client => client.tokens.app();
-  const [, named] = /^installation:(.+)$/s.exec(as ?? '') ?? [];
-  if (named !== undefined)
-    return async client => client.tokens.installation((await findInstallation(client, named)).id);
-  throw usageFault(
-    as === undefined
-      ? 'Expected the credential to send: --as jwt, app or installation:NAME, or --token-file FILE.'
-      : `--as: expected jwt, app or installation:NAME, got "${as}".`,
-  );
-}
-
-/** The token itself stands in no command line, where others could read it. */
-async function readToken(io: Io, file: string): Promise<string> {
-  const isPiped = file === '-';
-  const token = (isPiped ? (await buffer(io.stdin)).toString('utf8') : readSecretFile(file)).trim();
-  if (/^[\x21-\x7e]{1,16384}$/.test(token)) return token;
-  throw usageFault(
-    `--token-file: expected one token and nothing else in ${isPiped ? 'what was piped in' : file}.`,
-  );
+function readWho(typed: string): string {
+  if (/^(jwt|app|installation:.+)$/s.test(typed)) return typed;
+  throw usageFault(`--as: expected jwt, app or installation:NAME, got "${typed}".`);
 }

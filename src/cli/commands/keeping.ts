@@ -11,6 +11,7 @@ import { reading } from '../connect/mirror-location.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { isThere } from '../output/sidecar.js';
+import { withLog } from '../sealed.js';
 import { choice, needed, text } from '../taken.js';
 
 const JSON_OF = { json: 'print what was done as JSON' };
@@ -177,17 +178,8 @@ async function beginOrigin(engine: Files, env: Context['io']['env'], now: () => 
   const { lastSignedBeside, readKeyFile } = await import('../../evidence/key-file.js');
   const { beginOrigin: begin } = await import('../../evidence/restore.js');
   await engine.prepare(['evidence'], now(), () => undefined);
-  const port = await engine.openEvidence();
-  if (port === null) throw new Error('expected a log that has been made, got none');
-  try {
-    return await begin({
-      port,
-      now,
-      randomBytes,
-      key: readKeyFile(keyFile),
-      lastSigned: lastSignedBeside(keyFile),
-    });
-  } finally {
-    await port.close();
-  }
+  const lastSigned = lastSignedBeside(keyFile);
+  return await withLog({ engine }, port =>
+    begin({ port, now, randomBytes, key: readKeyFile(keyFile), lastSigned }),
+  );
 }

@@ -61,7 +61,7 @@ async function* checkStore(
     const rate = work === null ? null : Number((workers * work.requestsPerSecond).toFixed(3));
     for (const check of Object.values(MIRROR_CHECKS))
       yield* [await check({ reader, now, health, work, rate })].flat();
-    yield* checkSealing({ io, location });
+    yield* await checkSealing({ io, location });
     return await readProcesses(reader, 'receive');
   } catch (error) {
     yield describeUnreadable(error);

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Context } from '../../context.js';
 import { command, type CommandGroup } from '../../command.js';
 import { checkFault, notThereFault, usageFault } from '../../exit.js';
+import { withLog } from '../../sealed.js';
 import { date, needed, text } from '../../taken.js';
 
 const INIT = command({
@@ -33,15 +34,10 @@ const CHECKPOINT = command({
   says: 'Print the newest signed checkpoint: whoever keeps a copy can prove that the log was not rewritten since',
   examples: ['carbon-mirror evidence checkpoint > checkpoint-2026-01-31.txt'],
   run: async ({ location, io, say }) => {
-    const port = await location().engine.openEvidence();
-    try {
-      const newest = (await port?.checkpoint(Number.MAX_SAFE_INTEGER)) ?? null;
-      if (newest === null) throw nothingSealed();
-      io.stdout.write(newest.note);
-      say(`Covers ${newest.size} leaves. Send it to somebody who does not run this mirror.`);
-    } finally {
-      await port?.close();
-    }
+    const newest = await withLog(location(), port => port.checkpoint(Number.MAX_SAFE_INTEGER));
+    if (newest === null) throw nothingSealed();
+    io.stdout.write(newest.note);
+    say(`Covers ${newest.size} leaves. Send it to somebody who does not run this mirror.`);
   },
 });
 
@@ -66,22 +62,18 @@ const EXPORT = command({
     const { EvidenceError } = await import('../../../evidence/errors.js');
     const { headOf } = await import('../../../evidence/checkpoint.js');
     const { writeEvidence } = await import('./export.js');
-    const port = await context.location().engine.openEvidence();
-    if (port === null) throw nothingSealed();
-    try {
-      const older = since === undefined ? null : headOf(readFileSync(since, 'utf8'));
-      const at = asOf === undefined ? null : Date.parse(asOf.to);
-      const written = await writeEvidence(context, port, { what, folder, asOf: at, since: older });
-      context.say(
-        `Wrote ${written.rows} rows as of the checkpoint of ${written.size} leaves to ${folder}, ${written.files} files.`,
-        'Whoever checks it takes check.sh, the key and an older checkpoint from elsewhere: README.txt says why.',
-      );
-    } catch (error) {
-      if (error instanceof EvidenceError) throw checkFault(error.message);
-      throw error;
-    } finally {
-      await port.close();
-    }
+    const older = since === undefined ? null : headOf(readFileSync(since, 'utf8'));
+    const at = asOf === undefined ? null : Date.parse(asOf.to);
+    const written = await withLog(context.location(), port =>
+      writeEvidence(context, port, { what, folder, asOf: at, since: older }),
+    ).catch((error: unknown) => {
+      throw error instanceof EvidenceError ? checkFault(error.message) : error;
+    });
+    if (written === null) throw nothingSealed();
+    context.say(
+      `Wrote ${written.rows} rows as of the checkpoint of ${written.size} leaves to ${folder}, ${written.files} files.`,
+      'Whoever checks it takes check.sh, the key and an older checkpoint from elsewhere: README.txt says why.',
+    );
   },
 });
 
