@@ -1,5 +1,8 @@
 import type { Reader } from '../store/contract/reader.js';
-import type { Row, Tables } from '../store/contract/tables.js';
+import type { Row } from '../store/contract/tables.js';
+import { plainTonnes } from '../text/tonnes.js';
+import { byOwner } from './reads/status.js';
+import { BY_OWNER, sumWarehouses } from './sums.js';
 import { NULLS_FIRST } from './by-name.js';
 import { readKnown } from './coverage.js';
 import { TOLD, type Told, WAITING } from './freshness.js';
@@ -11,8 +14,6 @@ interface Demand {
   /** Whatever was read completely within so many seconds counts as available; null where only what is fresh does. */
   readonly maxAgeSeconds: number | null;
   readonly only?: Only;
-  /** Whether rows say no more than what adding them up takes. */
-  readonly isToAddUp?: boolean;
 }
 
 /** What of a warehouse is looked for; a project by its id or a part of its name. */
@@ -36,6 +37,7 @@ export interface Warehouse extends Told {
 export type Available = Awaited<ReturnType<typeof readAvailable>>;
 /** A warehouse of which nothing is available now, and why. */
 export type LeftOut = Available['leftOut'][number];
+export type Standing = Awaited<ReturnType<typeof readStanding>>;
 
 /** Of these nothing is expected: they are shown only where something is known. */
 const CLOSED = ['no_access', 'not_offered'];
@@ -43,34 +45,43 @@ const CLOSED = ['no_access', 'not_offered'];
 /** What is available now, and what is known and is not. Each warehouse is in one of both or empty. */
 export async function readAvailable(reader: Reader, demand: Demand) {
   return await inSnapshot(reader, async snapshot => {
-    const sums = await readSums(snapshot, demand);
-    const all = await readWarehouses(snapshot, demand.organizationId);
-    const warehouses = all.filter(warehouse => isAvailable(warehouse, demand.maxAgeSeconds));
-    const availableIn = new Set(warehouses.map(({ organizationId }) => organizationId));
-    const uninstalled = all.filter(({ reason }) => reason === 'uninstalled').length;
-    const amounts = amountsIn(sums.filter(sum => !availableIn.has(sum.organization_id)));
-    const wanted: readonly Row[] = sums.filter(
-      sum => availableIn.has(sum.organization_id) && isWanted(sum, demand.only ?? {}),
+    const standing = await readStanding(snapshot, demand);
+    const available = new Set(idsOf(standing.warehouses));
+    const all: readonly Row[] = await readRows(snapshot, demand);
+    const rows = all.filter(row => available.has(String(row['organization_id'])) && isWanted(row, demand));
+    const left = await sumWarehouses(snapshot, idsOf(standing.leftOut), BY_OWNER);
+    const amounts = byOwner(
+      left.map(({ organization_id: organizationId, type, amount_micro: micro }) => {
+        return { organizationId, type, amount: Number(plainTonnes(micro)) };
+      }),
     );
-    return {
-      /** Of how many organizations this is all that can be said; those that have removed the app are apart. */
-      known: all.length - uninstalled,
-      uninstalled,
-      /** Those of which something is available, the empty ones too. */
-      warehouses,
-      rows: wanted,
-      leftOut: all
-        .filter(
-          ({ organizationId, state, rows }) =>
-            !availableIn.has(organizationId) && (rows > 0 || !CLOSED.includes(state)),
-        )
-        /** With tonnes of each type, to look at. */
-        .map(left => ({ ...left, amounts: amounts.get(left.organizationId ?? '') ?? [] })),
-    };
+    /** What is left out with tonnes of each type, to look at. */
+    const leftOut = standing.leftOut.map(each => ({ ...each, amounts: amounts(each).toReversed() }));
+    return { ...standing, rows, leftOut };
   });
 }
 
-function isWanted(row: Row, { project, vintage, type }: Only): boolean {
+/** Of which warehouses something is available, and of which not. */
+export async function readStanding(reader: Reader, { organizationId, maxAgeSeconds }: Demand) {
+  const all = await readWarehouses(reader, organizationId);
+  const warehouses = all.filter(warehouse => isAvailable(warehouse, maxAgeSeconds));
+  const available = new Set(warehouses);
+  const uninstalled = all.filter(({ reason }) => reason === 'uninstalled').length;
+  return {
+    /** Of how many organizations this is all that can be said; those that have removed the app are apart. */
+    known: all.length - uninstalled,
+    uninstalled,
+    /** Those of which something is available, the empty ones too. */
+    warehouses,
+    leftOut: all.filter(each => !available.has(each) && (each.rows > 0 || !CLOSED.includes(each.state))),
+  };
+}
+
+export function idsOf(owners: readonly { readonly organizationId: string | null }[]): string[] {
+  return owners.flatMap(({ organizationId: id }) => id ?? []);
+}
+
+function isWanted(row: Row, { only: { project, vintage, type } = {} }: Demand): boolean {
   const name = String(row['project_name'] ?? '').toLowerCase();
   return (
     (project === undefined || row['project_id'] === project || name.includes(project.toLowerCase())) &&
@@ -122,43 +133,17 @@ async function readWarehouses(reader: Reader, organizationId: string | null): Pr
   }));
 }
 
-type Sum = Tables['warehouse_sums'];
-
-/** Of what stands in a warehouse all that is needed to add it up. */
-const TO_ADD_UP = [
-  'organization_id',
-  'project_id',
-  'project_name',
-  'vintage',
-  'type',
-  'amount',
-  'amount_micro',
-  'rows_without_amount',
-] as const satisfies (keyof Sum)[];
-
-async function readSums({ db }: Reader, { organizationId, isToAddUp = false }: Demand) {
-  const all = db
+async function readRows({ db }: Reader, { organizationId }: Demand) {
+  return await db
     .selectFrom('warehouse_sums')
+    .$if(organizationId !== null, all => all.where('organization_id', '=', organizationId))
     .orderBy('organization_name', NULLS_FIRST)
     .orderBy('organization_id')
     .orderBy('project_name', NULLS_FIRST)
     .orderBy('vintage', NULLS_FIRST)
     .orderBy('type', NULLS_FIRST)
     .orderBy('project_id', NULLS_FIRST)
-    .orderBy('credit_id');
-  const asked = organizationId === null ? all : all.where('organization_id', '=', organizationId);
-  return await (isToAddUp ? asked.select(TO_ADD_UP).execute() : asked.selectAll().execute());
-}
-
-/** Added here: engines add in orders of their own, and parts of a tonne come out otherwise. */
-function amountsIn(sums: readonly Pick<Sum, (typeof TO_ADD_UP)[number]>[]) {
-  const amounts = new Map<string, { type: string | null; amount: number }[]>();
-  for (const { organization_id: id, type, amount } of sums) {
-    const own = amounts.get(id) ?? [];
-    amounts.set(id, own);
-    const known = own.find(each => each.type === type);
-    if (known === undefined) own.push({ type, amount: amount ?? 0 });
-    else known.amount += amount ?? 0;
-  }
-  return amounts;
+    .orderBy('credit_id')
+    .selectAll()
+    .execute();
 }

@@ -1,4 +1,8 @@
-import { AT_ONCE, type Reader } from '../store/contract/reader.js';
+import type { ExpressionBuilder, ExpressionWrapper } from 'kysely';
+import type { Reader } from '../store/contract/reader.js';
+import type { Tables } from '../store/contract/tables.js';
+import { NULLS_FIRST } from './by-name.js';
+import { added, exact } from './sums.js';
 
 /** Millionths of a tonne of one type at the end of each day, or in each month. */
 export interface Series {
@@ -12,6 +16,8 @@ export async function readCharts(reader: Reader, now: number) {
   return { stock: await readStockByDay(reader, now), retired: await readRetiredByMonth(reader, now) };
 }
 
+type History = ExpressionBuilder<Tables, 'warehouse_credits_history'>;
+
 const DAY_MS = 86_400_000;
 const DAYS = 30;
 const MONTHS = 12;
@@ -19,33 +25,43 @@ const MONTHS = 12;
 /** What stood in the warehouses at the end of each of the last days, from the first that the mirror knows; the last is now. */
 async function readStockByDay({ db }: Reader, now: number): Promise<Series[]> {
   const ends = Array.from({ length: DAYS }, (_, ago) => dayOf(now - (DAYS - 1 - ago) * DAY_MS));
-  const moves = new Map<string | null, bigint[]>();
-  let first = DAYS;
   const versions = db
     .selectFrom('warehouse_credits_history')
-    .select(['type', 'amount_micro', 'valid_from', 'valid_to'])
     .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>=', `${ends[0]}T00:00:00.000Z`)]))
-    .stream(AT_ONCE);
-  for await (const { type, amount_micro: micro, valid_from: from, valid_to: to } of versions) {
-    const days = moves.get(type) ?? Array.from({ length: DAYS + 1 }, () => 0n);
-    moves.set(type, days);
-    const begin = placeOf(ends, from);
-    first = Math.min(first, begin);
-    days[begin] = (days[begin] ?? 0n) + BigInt(micro ?? 0);
-    const end = to === null ? DAYS : placeOf(ends, to);
-    days[end] = (days[end] ?? 0n) - BigInt(micro ?? 0);
-  }
-  return [...moves].map(([type, days]) => {
-    let micro = 0n;
-    const points = ends.map((name, place) => ({ name, micro: (micro += days[place] ?? 0n) }));
+    .select(eb => [
+      'type',
+      'amount_micro',
+      placeOf(eb, ends, 'valid_from').as('begin'),
+      placeOf(eb, ends, 'valid_to').as('end'),
+    ]);
+  const found = await db
+    .selectFrom(versions.as('v'))
+    .groupBy(['type', 'begin', 'end'])
+    .orderBy('type', NULLS_FIRST)
+    .select(eb => ['type', 'begin', 'end', ...added(eb, 'amount_micro')])
+    .execute();
+  const sums = found.map(exact);
+  const first = Math.min(...sums.map(({ begin }) => begin));
+  const stood = (type: string | null, place: number) =>
+    sums.filter(each => each.type === type && each.begin <= place && place < each.end);
+  return [...new Set(sums.map(({ type }) => type))].map(type => {
+    const points = ends.map((name, place) => ({ name, micro: total(stood(type, place)) }));
     return { type, points: points.slice(first) };
   });
 }
 
-/** The first day at whose end it had happened. */
-function placeOf(ends: readonly string[], instant: string): number {
-  const place = ends.findIndex(end => instant.slice(0, end.length) <= end);
-  return place === -1 ? ends.length : place;
+/** The first day at whose end it had happened; after the last where it has not. */
+function placeOf(eb: History, ends: readonly string[], instant: 'valid_from' | 'valid_to') {
+  return ends.reduceRight<ExpressionWrapper<Tables, 'warehouse_credits_history', number>>(
+    (later, end, place) => {
+      return eb.case().when(instant, '<=', `${end}T23:59:59.999Z`).then(eb.lit(place)).else(later).end();
+    },
+    eb.lit(DAYS),
+  );
+}
+
+function total(sums: readonly { readonly amount_micro: bigint }[]): bigint {
+  return sums.reduce((all, { amount_micro: micro }) => all + micro, 0n);
 }
 
 function dayOf(ms: number): string {
@@ -58,17 +74,14 @@ async function readRetiredByMonth({ db }: Reader, now: number): Promise<Series['
   const last = Math.min(now, Date.parse((await readNewestRetirement({ db })) ?? '') || now);
   for (let ago = MONTHS - 1; ago >= 0; ago -= 1) {
     const [from, to] = [monthAgo(last, ago), monthAgo(last, ago - 1)];
-    const { tonnes, rest } = await db
+    const sum = await db
       .selectFrom('retirements')
       .where('organization_id', 'in', eb => eb.selectFrom('resource_states').select('organization_id'))
       .where('created_at', '>=', `${from}-01T00:00:00.000Z`)
       .where('created_at', '<', `${to}-01T00:00:00.000Z`)
-      .select(eb => [
-        eb.fn.sum<number | null>(eb('amount_micro', '/', eb.lit(MICRO))).as('tonnes'),
-        eb.fn.sum<number | null>(eb('amount_micro', '%', eb.lit(MICRO))).as('rest'),
-      ])
+      .select(eb => added(eb, 'amount_micro'))
       .executeTakeFirstOrThrow();
-    points.push({ name: from, micro: BigInt(tonnes ?? 0) * BigInt(MICRO) + BigInt(rest ?? 0) });
+    points.push({ name: from, micro: exact(sum).amount_micro });
   }
   return points;
 }
@@ -85,15 +98,12 @@ async function readNewestRetirement({ db }: Pick<Reader, 'db'>): Promise<string 
         .whereRef('r.organization_id', '=', 's.organization_id')
         .as('at'),
     );
-  const { at } = await db
-    .selectFrom(newest.as('newest'))
-    .select(eb => eb.fn.max<string | null>('at').as('at'))
-    .executeTakeFirstOrThrow();
-  return at;
+  const found = await newest
+    .orderBy('at', each => each.desc().nullsLast())
+    .limit(1)
+    .executeTakeFirst();
+  return found?.at ?? null;
 }
-
-/** Whole tonnes and the millionths beyond are added each by itself: no sum of them overflows. */
-const MICRO = 1_000_000;
 
 function monthAgo(now: number, ago: number): string {
   const then = new Date(now);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
-import { readAvailable } from '../../src/query/available.js';
+import { idsOf, readAvailable } from '../../src/query/available.js';
+import { BY_OWNER, BY_PROJECT, sumWarehouses } from '../../src/query/sums.js';
+import { sumByType } from '../../src/text/tonnes.js';
 import { readOrganization, readOrganizations, sumCertificates } from '../../src/query/reads/status.js';
 import { ENGINES, type Stage } from '../support/engines.js';
 import { fill } from '../support/mirror.js';
@@ -93,14 +95,18 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     expect(await readOrganization(reader, 'nobody')).toBe(null);
   });
 
-  test('rows that only add up are the same rows, with fewer columns', async () => {
+  test('sums of projects and of organizations are those of the rows that are available', async () => {
     const { stage, reader } = await library();
     await fillByChance(stage, 2);
-    const demand = { organizationId: null, maxAgeSeconds: null };
-    const whole = await readAvailable(reader, demand);
-    const few = await readAvailable(reader, { ...demand, isToAddUp: true });
-    expect(few.rows.length).toBeGreaterThan(0);
-    expect(withoutAges(whole)).toMatchObject(Object(withoutAges(few)));
-    expect(whole.rows).toHaveLength(few.rows.length);
+    const { rows, warehouses } = await readAvailable(reader, { organizationId: null, maxAgeSeconds: null });
+    const owners = idsOf(warehouses);
+    const all = sumByType(rows);
+    expect(all).not.toBe('0 t');
+    for (const by of [BY_PROJECT, BY_OWNER])
+      expect(sumByType(await sumWarehouses(reader, owners, by))).toBe(all);
+    for (const { project_id: id, ...sum } of await sumWarehouses(reader, owners, ['project_id', 'type'])) {
+      const own = rows.filter(row => row['project_id'] === id && row['type'] === sum.type);
+      expect(sumByType([sum])).toBe(sumByType(own));
+    }
   });
 });

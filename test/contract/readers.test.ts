@@ -6,7 +6,8 @@ import type { Value } from '../../src/store/contract/tables.js';
 import { readAnswers } from '../../src/query/reads/answers.js';
 import { readStates, sumFreshness } from '../../src/query/reads/freshness.js';
 import * as asOf from '../../src/query/history/as-of.js';
-import { readAvailable } from '../../src/query/available.js';
+import { readAvailable, readStanding } from '../../src/query/available.js';
+import { BY_OWNER, BY_PROJECT, sumWarehouses } from '../../src/query/sums.js';
 import { readCharts } from '../../src/query/charts.js';
 import { readChoices } from '../../src/query/lists/choices.js';
 import { readBalance } from '../../src/query/history/balance.js';
@@ -109,6 +110,12 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readOrganizationIds: once(asOf.readOrganizationIds),
   readAvailable: about(pairs(WHOSE, [null, 0, 1e9]), (reader, [organizationId, maxAgeSeconds]) =>
     readAvailable(reader, { organizationId, maxAgeSeconds }),
+  ),
+  readStanding: about(WHOSE, (reader, organizationId) =>
+    readStanding(reader, { organizationId, maxAgeSeconds: null }),
+  ),
+  sumWarehouses: about(pairs([[], [ONE]], [BY_OWNER, BY_PROJECT]), (reader, [owners, by]) =>
+    sumWarehouses(reader, owners, by),
   ),
   readChanges: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
     changes.readChanges(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
@@ -371,12 +378,14 @@ async function everyPage(
 /** What readers are made of. */
 const PARTS = [
   'NULLS_FIRST',
+  'added',
   'ask',
   'byChoice',
   'byFlag',
   'byId',
   'byName',
   'byNumber',
+  'byOwner',
   'byPart',
   'byState',
   'byText',
@@ -385,8 +394,10 @@ const PARTS = [
   'compareStandings',
   'conditionOf',
   'count',
+  'exact',
   'findTroubles',
   'fits',
+  'idsOf',
   'inSnapshot',
   'isFrozen',
   'isSortable',

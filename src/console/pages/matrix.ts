@@ -72,7 +72,7 @@ ${[...new Set(all.map(typeIn))].map(body)}
 function linesOf(rows: readonly Row[]): Line[] {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
-    const key = JSON.stringify([row['type'], row['project_id'], row['project_name']]);
+    const key = JSON.stringify([row['type'], row['project_id'] ?? [row['project_name']]]);
     const group = groups.get(key) ?? [];
     groups.set(key, group);
     group.push(row);

@@ -1,4 +1,4 @@
-import type { Available, LeftOut } from '../../query/available.js';
+import type { Standing, Warehouse } from '../../query/available.js';
 import { compareStandings, sentenceOf, wordsOf } from '../../query/freshness.js';
 import { findTroubles, type Trouble } from '../../query/inbox/troubles.js';
 import { MOST_RESERVATIONS, type Overview, readOverview } from '../../query/overview.js';
@@ -36,14 +36,14 @@ export const NOW: Page = {
 
 function show(answer: Overview, ask: Ask): Shown {
   const { now, canAct, webhookUrl, query } = ask;
-  const { activity, available, changes } = answer;
+  const { activity, available, sums, changes } = answer;
   const isEmpty = countOf(available) === 0;
   const troubles = findTroubles(activity, now);
   const body = html`<div class="tiles">${hero(answer)}<div id="tiles" data-live>${tiles(answer, troubles, now)}</div></div>
 <section id="attention" class="notices" data-live>${notices(troubles, canAct)}</section>
 <section id="invitation" data-live>${isEmpty && invitation(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
-<section id="available" data-live>${available.rows.length > 0 && matrix('Available', available.rows, { isAll: query.has('all') })}</section>
+<section id="available" data-live>${sums.length > 0 && matrix('Available', sums, { isAll: query.has('all') })}</section>
 <div class="stack"><section id="glance" data-live>${!isEmpty && glance(answer, ask)}</section>
 <section id="moved" data-live>${changes.length > 0 && feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), now, MORE)}</section></div>
 </div>
@@ -60,17 +60,17 @@ async function charts({ reader, now, charts: read }: Ask): Promise<Html> {
 
 const MORE = html`<p class="more"><a href="/changes">All changes of the last day</a></p>`;
 
-function countOf({ known, uninstalled }: Available): number {
+function countOf({ known, uninstalled }: Standing): number {
   return known + uninstalled;
 }
 
 /** A number, and of how many organizations; true in every state. */
-function hero({ available }: Overview): Html {
+function hero({ available, sums }: Overview): Html {
   if (countOf(available) === 0)
     return html`<h1 id="sentence" class="tile hero" data-live>Nothing is mirrored yet: no organization has installed the app, as far as the mirror has seen.</h1>`;
   const read = available.warehouses.filter(({ ageSeconds }) => ageSeconds !== null).length;
-  const left = available.rows.reduce((sum, row) => sum + Number(row['rows_without_amount']), 0);
-  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(available.rows))} <span>available to sell now in ${withThousands(read)} of ${ofKnown(available.known)}${left > 0 && `.${withoutAmount(left)}`}</span></h1>`;
+  const left = sums.reduce((sum, row) => sum + row.rows_without_amount, 0);
+  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(sums))} <span>available to sell now in ${withThousands(read)} of ${ofKnown(available.known)}${left > 0 && `.${withoutAmount(left)}`}</span></h1>`;
 }
 
 /** The numbers of a sentence, to be seen from afar. */
@@ -118,7 +118,7 @@ function tile(name: string, value: Part, more: Part): Html {
   return html`<dl class="tile"><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></dl>`;
 }
 
-function nameOf({ organizationName, organizationId, installationId }: LeftOut): string {
+function nameOf({ organizationName, organizationId, installationId }: Warehouse): string {
   return organizationName ?? organizationId ?? installationId;
 }
 
@@ -140,9 +140,11 @@ const ACTS: Readonly<Record<string, (canAct: boolean) => Part>> = {
   '/jobs?state=paused': canAct => button(canAct, '/read-now', 'Read now'),
 };
 
-function glance({ organizations, available, certificates: counts }: Overview, { query, canAct }: Ask): Html {
-  const owned = ({ organization_id: id, type }: Available['rows'][number]) => JSON.stringify([id, type]);
-  const sums = sumsBy(available.rows, owned);
+function glance(
+  { organizations, available, own, certificates: counts }: Overview,
+  { query, canAct }: Ask,
+): Html {
+  const sums = sumsBy(own, ({ organization_id: id, type }) => JSON.stringify([id, type]));
   const sum = (type: string) => ({
     name: `${typeName(type)}, t`,
     numeric: true,
@@ -182,11 +184,11 @@ function certificates(counts: Overview['certificates']): Html {
 }
 
 /** What is worst first, and of the same that with the most rows. */
-function byTrouble(one: LeftOut, other: LeftOut): number {
+function byTrouble(one: Warehouse, other: Warehouse): number {
   return compareStandings(one, other) || other.rows - one.rows;
 }
 
-function leftOut(all: readonly LeftOut[], { now, query }: Ask): Html | false {
+function leftOut(all: readonly Warehouse[], { now, query }: Ask): Html | false {
   if (all.length === 0) return false;
   return firstOf(
     'What is known and is not available now',

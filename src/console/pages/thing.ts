@@ -1,4 +1,5 @@
-import { readAvailable } from '../../query/available.js';
+import { idsOf, readStanding } from '../../query/available.js';
+import { BY_PROJECT, sumWarehouses } from '../../query/sums.js';
 import { readHistory } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
@@ -59,8 +60,9 @@ function titleOf({ name }: List, row: Row): string {
 }
 
 async function stock(project: string, { reader }: Ask): Promise<Html> {
-  const asked = { organizationId: null, maxAgeSeconds: null, isToAddUp: true, only: { project } };
-  const { rows } = await readAvailable(reader, asked);
+  const { warehouses } = await readStanding(reader, { organizationId: null, maxAgeSeconds: null });
+  const sums = await sumWarehouses(reader, idsOf(warehouses), BY_PROJECT);
+  const rows = sums.filter(sum => sum.project_id === project);
   const links = ['warehouse', 'inventory', 'retirements'].map(
     name => html`<a href="/${name}?project_id=${encodeURIComponent(project)}">Its ${name}</a>`,
   );

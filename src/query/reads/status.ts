@@ -96,7 +96,8 @@ function withResources<Resource extends Owned>(organizations: readonly Known[], 
   }));
 }
 
-function byOwner<Row extends Owned>(
+/** What is of the same owner. */
+export function byOwner<Row extends Owned>(
   rows: readonly Row[],
 ): (owner: Owned) => readonly Omit<Row, 'organizationId'>[] {
   const owned = new Map<string | null, Omit<Row, 'organizationId'>[]>();

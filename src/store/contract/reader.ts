@@ -8,6 +8,8 @@ export const AT_ONCE = 100;
 export interface Expressions {
   /** Whole numbers as a table of one column, however many there are: for `in`. */
   each(values: readonly number[]): RawBuilder<number>;
+  /** Texts likewise. */
+  texts(values: readonly string[]): RawBuilder<string>;
 }
 
 /**

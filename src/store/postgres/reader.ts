@@ -36,6 +36,7 @@ class Compiler extends PostgresQueryCompiler {
 
 const say: Expressions = {
   each: values => sql`(SELECT unnest(${values}::bigint[]))`,
+  texts: values => sql`(SELECT unnest(${values}::text[]))`,
 };
 
 const BEFORE_YEAR_1 = /^(0000|-\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -49,9 +49,9 @@ class Compiler extends SqliteQueryCompiler {
   }
 }
 
-const say: Expressions = {
-  each: values => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`,
-};
+const valuesOf = (values: unknown) => sql<never>`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
+
+const say: Expressions = { each: valuesOf, texts: valuesOf };
 
 /** One connection, on which nothing waits: whoever asks gets it. */
 function createDriver(db: Sqlite): Driver {

@@ -1,0 +1,44 @@
+import type { ExpressionBuilder, ReferenceExpression } from 'kysely';
+import type { Reader } from '../store/contract/reader.js';
+
+/** Whole tonnes and the millionths beyond are added each by itself: no sum of them overflows. */
+const MICRO = 1_000_000;
+
+/** What rows add up to, to the last millionth; of none, nothing. */
+export function added<DB, TB extends keyof DB>(
+  eb: ExpressionBuilder<DB, TB>,
+  micro: ReferenceExpression<DB, TB>,
+) {
+  return [
+    eb.fn.sum<number | bigint | null>(eb(micro, '/', eb.lit(MICRO))).as('tonnes'),
+    eb.fn.sum<number | bigint | null>(eb(micro, '%', eb.lit(MICRO))).as('rest'),
+  ] as const;
+}
+
+type Added = Readonly<Record<'tonnes' | 'rest', number | bigint | null>>;
+
+export function exact<Sum extends Added>({ tonnes, rest, ...sum }: Sum) {
+  return { ...sum, amount_micro: BigInt(tonnes ?? 0) * BigInt(MICRO) + BigInt(rest ?? 0) };
+}
+
+type Column = 'organization_id' | 'project_id' | 'project_name' | 'vintage' | 'type';
+
+export const BY_OWNER: readonly Column[] = ['organization_id', 'type'];
+export const BY_PROJECT: readonly Column[] = ['project_id', 'project_name', 'vintage', 'type'];
+
+export type Sum = Awaited<ReturnType<typeof sumWarehouses>>[number];
+
+/** What stands in the warehouses of some organizations, added up by some columns. */
+export async function sumWarehouses({ db, say }: Reader, owners: readonly string[], by: readonly Column[]) {
+  const all = db
+    .selectFrom('warehouse_credits')
+    .where('organization_id', 'in', say.texts(owners))
+    .groupBy(by)
+    .select(by)
+    .select(eb => [
+      ...added(eb, 'amount_micro'),
+      eb(eb.fn.countAll<number>(), '-', eb.fn.count<number>('amount_micro')).as('rows_without_amount'),
+    ]);
+  const ordered = by.reduce((sums, column) => sums.orderBy(column, each => each.asc().nullsFirst()), all);
+  return (await ordered.execute()).map(exact);
+}
