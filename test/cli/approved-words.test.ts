@@ -124,8 +124,6 @@ const OF_THE_MOMENT = [
   'reservations list',
   'inventory-requests list',
 ];
-/** Which reads changed something is of the moment. */
-const RUNS = /^.*: complete: .*\n/gm;
 /** Whether the worker beside this test has counted them by then. */
 const COUNTED =
   /^Findings(?: were not counted yet: a worker counts them every five minutes\.|, counted .* ago: none\.)$/gm;
@@ -138,7 +136,6 @@ function steady(text: string, tag: string): string {
     .replaceAll(demo.folder, 'FOLDER')
     .replaceAll(folder, 'FOLDER')
     .replaceAll(tag, '')
-    .replaceAll(RUNS, '')
     .replaceAll(COUNTED, 'Findings …');
   return steadyWords(here);
 }

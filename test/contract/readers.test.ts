@@ -305,7 +305,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readMark: about([NOW], progress.readMark),
   readFollowed: about(ASKED, (reader, asked) => progress.readFollowed(reader, asked, NOW)),
   isAnybodyAtWork: about([NOON, NOW], progress.isAnybodyAtWork),
-  readEndedSyncs: about(ASKED, progress.readEndedSyncs),
   readSynced: about(ASKED, (reader, asked) => readSynced(reader, asked, RESOURCES)),
 };
 

@@ -101,28 +101,3 @@ export async function isAnybodyAtWork({ db }: Reader, now: number): Promise<bool
   const held = running.where('claimed_until', '>', new Date(now).toISOString());
   return (await held.limit(1).executeTakeFirst()) !== undefined;
 }
-
-export type EndedSync = Awaited<ReturnType<typeof readEndedSyncs>>[number];
-
-/** Syncs that ended after the mark and were not told yet. */
-export async function readEndedSyncs({ db }: Reader, { mark, organizationId: id }: Asked) {
-  return await db
-    .selectFrom('syncs as s')
-    .leftJoin('organizations as o', 'o.id', 's.organization_id')
-    .where('s.id', '>', mark.sync)
-    .where('s.state', '<>', 'running')
-    .where(eb => eb.and(id === null ? [] : [eb('s.organization_id', '=', id)]))
-    .select(eb => [
-      's.id',
-      eb.fn.coalesce('o.full_name', 's.organization_id', eb.val('')).as('organization'),
-      's.resource',
-      's.state',
-      's.rows_added as added',
-      's.rows_changed as changed',
-      's.rows_removed as removed',
-      's.rows_unchanged as unchanged',
-      's.error',
-    ])
-    .orderBy('s.id')
-    .execute();
-}

@@ -5,8 +5,8 @@ import type { Sandbox } from '../../../sandbox/sandbox.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { usageFault } from '../../exit.js';
-import { describeSystemFault } from '../../faults/system-fault.js';
 import { emit, type Io } from '../../io.js';
+import { counted } from '../../../text/counted.js';
 import { dataFolder } from '../../connect/find-mirror.js';
 import { readNumber } from '../../words.js';
 import { aborted } from '../../processes/service.js';
@@ -15,8 +15,6 @@ import { choice, count, flag, text, texts } from '../../taken.js';
 const DEFAULT_PORT = '8090';
 /** Of a world whose size is told and whose number is not. */
 const SEED = 1;
-const ELSEWHERE =
-  'Is a sandbox or the demo running already? Else choose another port with --port or SANDBOX_PORT.';
 
 const PREFIX_SAYS =
   'as in x-<word>-api-version; icr for the public registry (default: REGISTRY_HEADER_PREFIX, else registry)';
@@ -102,19 +100,11 @@ async function open(asked: Asked): Promise<Sandbox> {
     makePrivateFolder(asked.folder);
     return await startSandbox({ ...asked, listen });
   } catch (error) {
-    throw explainStart(error, asked);
+    const isError = error instanceof Error && !('code' in error);
+    const isRefusal = isError && (error.constructor === Error || error instanceof RangeError);
+    const advice = 'Leave --seed and the sizes out, or choose another --folder.';
+    throw isRefusal ? usageFault(`${error.message}.`, advice) : error;
   }
-}
-
-function explainStart(error: unknown, { port, folder }: Asked): unknown {
-  if (!(error instanceof Error)) return error;
-  const code = 'code' in error ? String(error.code) : null;
-  if (code === 'EADDRINUSE') return usageFault(`Another program has port ${port}.`, ELSEWHERE);
-  if (describeSystemFault(error) !== null) return error;
-  if (code !== null) return usageFault(`${folder} cannot be used: ${error.message}.`);
-  const isRefusal = error.constructor === Error || error instanceof RangeError;
-  const advice = 'Leave --seed and the sizes out, or choose another --folder.';
-  return isRefusal ? usageFault(`${error.message}.`, advice) : error;
 }
 
 function introduce(
@@ -131,8 +121,4 @@ function introduce(
   );
   if (organizations === 0) say('It is empty: stop it and start it with --seed 1 to begin with a world.');
   say('In a second shell, "carbon-mirror sandbox --help" shows what can be done with it. Ctrl-C stops it.');
-}
-
-function counted(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }

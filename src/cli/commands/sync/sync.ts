@@ -31,8 +31,7 @@ export const SYNC = command({
     'carbon-mirror sync --full --json',
   ],
   run: async (context, typed) => {
-    const { follow } = await import('./work.js');
-    const { askForSync } = await import('./work.js');
+    const { askForSync, follow } = await import('./work.js');
     const { io, format, reader, rows, value, print, say } = context;
     const interrupted = io.interruption();
     const startedAt = io.now();

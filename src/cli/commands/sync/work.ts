@@ -1,10 +1,8 @@
 import { installationJob, type NewJob } from '../../../inbox/job.js';
 import {
   type Asked,
-  type EndedSync,
   type Followed,
   isAnybodyAtWork,
-  readEndedSyncs,
   readFollowed,
   readMark,
   readTargets,
@@ -24,7 +22,6 @@ import { readSettings } from '../../../app/config/config.js';
 import { describeDisk } from '../../../store/contract/disk.js';
 import { createLog } from '../../../app/log.js';
 import { createMask } from '../../../registry/http/mask.js';
-import { shortName } from '../../../text/clean.js';
 
 export interface Wanted {
   readonly organization: string | undefined;
@@ -78,53 +75,29 @@ export interface Ended {
 
 /** Watch the jobs to their end; where nobody takes them, do them here. */
 export async function follow(context: Context, asked: Asked, interrupted: AbortSignal): Promise<Ended> {
-  const worker = createOwnWorker(context);
-  try {
-    return await watch(context, worker, asked, interrupted);
-  } finally {
-    await worker.stop();
-  }
-}
-
-async function watch(
-  { io, location, reader: openReader, say }: Context,
-  worker: ReturnType<typeof createOwnWorker>,
-  asked: Asked,
-  interrupted: AbortSignal,
-): Promise<Ended> {
-  const reader = await openReader();
-  const told = new Set<number>();
+  const { io, location } = context;
+  const reader = await context.reader();
   let idleSince: number | null = null;
-  for (;;) {
-    const jobs = await readFollowed(reader, asked, io.now());
-    const news = (await readEndedSyncs(reader, asked)).filter(
-      sync => isWorthTelling(sync) && !told.has(sync.id),
-    );
-    for (const sync of news) told.add(sync.id);
-    say(...news.map(describeSync));
-    const open = jobs.filter(job => isOpen(job, asked.mark.at, io.now()));
-    if (open.length === 0) return { jobs, by: worker.runs() ? 'this process' : 'the running worker' };
-    const isDueNow = open.some(job => isDue(job, io.now()));
-    const idle = isDueNow && !(await isAnybodyAtWork(reader, io.now()));
-    idleSince = idle ? (idleSince ?? io.now()) : null;
-    if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
-      demandRoom(location());
-      await worker.start();
+  let own: Running | null = null;
+  try {
+    for (;;) {
+      const jobs = await readFollowed(reader, asked, io.now());
+      const open = jobs.filter(job => isOpen(job, asked.mark.at, io.now()));
+      if (open.length === 0) return { jobs, by: own === null ? 'the running worker' : 'this process' };
+      const isDueNow = open.some(job => isDue(job, io.now()));
+      const idle = isDueNow && !(await isAnybodyAtWork(reader, io.now()));
+      idleSince = idle ? (idleSince ?? io.now()) : null;
+      if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
+        demandRoom(location());
+        own ??= await startWorker(context);
+      }
+      const pause = sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
+      await Promise.race([pause, ...(own === null ? [] : [own.failed])]);
+      demandNotInterrupted(interrupted, LEFT_EARLY);
     }
-    await sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
-    demandNotInterrupted(interrupted, LEFT_EARLY);
-    worker.demandWhole();
+  } finally {
+    await own?.stop();
   }
-}
-
-function isWorthTelling({ state, added, changed, removed }: EndedSync): boolean {
-  return state !== 'complete' || added + changed + removed > 0;
-}
-
-function describeSync(sync: EndedSync): string {
-  const counts = `${sync.added} added, ${sync.changed} changed, ${sync.removed} removed, ${sync.unchanged} unchanged`;
-  const fault = sync.error === null ? '' : `: ${sync.error}`;
-  return `${shortName(sync.organization)}, ${sync.resource}: ${sync.state}: ${counts}${fault}`;
 }
 
 const LEFT_EARLY =
@@ -153,33 +126,16 @@ function isDue({ state, runAt }: Followed, now: number): boolean {
 }
 
 /** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */
-function createOwnWorker({ io, location, say }: Context) {
-  let running: Running | null = null;
-  let fault: unknown = null;
-  return {
-    runs: () => running !== null,
-    async start() {
-      if (running !== null) return;
-      const settings = await readSettings(location().env, 'work');
-      const log = createLog({
-        level: 'silent',
-        mask: createMask([settings.privateKey]),
-        now: io.now,
-        pretty: false,
-      });
-      say('No worker is running: reading in this process.');
-      const options = { ...settings, syncSchedule: null, operationsPort: 0 };
-      running = await startWork(options, { log, now: io.now });
-      running.failed.catch((error: unknown) => {
-        fault = error;
-      });
-    },
-    /** Throws where it cannot go on. */
-    demandWhole() {
-      if (fault !== null) throw fault;
-    },
-    async stop() {
-      await running?.stop();
-    },
-  };
+async function startWorker({ io, location, say }: Context): Promise<Running> {
+  const settings = await readSettings(location().env, 'work');
+  const mask = createMask([settings.privateKey]);
+  const log = createLog({ level: 'silent', mask, now: io.now, pretty: false });
+  say('No worker is running: reading in this process.');
+  const running = await startWork(
+    { ...settings, syncSchedule: null, operationsPort: 0 },
+    { log, now: io.now },
+  );
+  /** Whoever waits for it is told. */
+  running.failed.catch(() => undefined);
+  return running;
 }
