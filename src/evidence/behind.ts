@@ -7,9 +7,9 @@ const AT_ONCE = 1000;
 /** What waits for too long to be sealed or signed; null where nothing does. */
 export async function findUnsealed(port: EvidencePort, now: number): Promise<string | null> {
   const { size, change } = await port.ends();
-  const [oldest] = await port.changes(change, change + AT_ONCE);
+  const [oldest] = await port.facts('change', change, change + AT_ONCE);
   const observedAt = String(oldest?.record['valid_from'] ?? oldest?.record['valid_to'] ?? '');
-  const waiting = (await port.newestChange()) - change;
+  const waiting = (await port.newest('change', change)) - change;
   if (now - Date.parse(observedAt) > LATE_MS)
     return `${waiting} changes are not sealed, the oldest of ${observedAt}`;
   const newest = await port.checkpoint(Number.MAX_SAFE_INTEGER);

@@ -9,6 +9,14 @@ export function commit(salt: Uint8Array, record: Cells): Buffer {
   return sha256(salt, Buffer.from(canonicalJson(record)));
 }
 
+/** Whether a leaf is of this record. Without its salt nobody can say so. */
+export function isSealed(
+  leaf: { readonly salt: Uint8Array | null; readonly commitment: Uint8Array } | undefined,
+  record: Cells,
+): boolean {
+  return leaf?.salt != null && commit(leaf.salt, record).equals(leaf.commitment);
+}
+
 /** As RFC 8785 writes it. A cell without a value is left out: so a column that is added later changes no older record. */
 export function canonicalJson(record: Cells): string {
   const told = Object.keys(record)

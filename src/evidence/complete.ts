@@ -1,5 +1,4 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { Cells } from './commitment.js';
 import type { EvidencePort, Fact, Leaf, Standing } from './port.js';
 import { sha256 } from './hashes.js';
 
@@ -10,45 +9,53 @@ interface Sum {
   readonly commitments: Hash;
 }
 
+/** A row that stood, and what was sealed of it. */
+export interface Stood extends Standing {
+  readonly leaf: Leaf;
+}
+
 /** By whom a row is dated, and in which month: by the mirror, which observed it, and by the registry where that says a date. */
 export function groupsOf({ resource, observedAt, createdAt }: Standing): string[] {
   const dated = createdAt === null ? [] : [`${resource} registry ${createdAt.slice(0, 7)}`];
   return [...dated, `${resource} mirror ${observedAt.slice(0, 7)}`];
 }
 
-/** What an organization has up to a number of the counter: a line for each of its lists and months. */
+/** What an organization has up to a number of the counter, some rows of a list at a time. What was never sealed stands nowhere. */
+export async function* readStood(
+  port: EvidencePort,
+  organizationId: string,
+  upTo: number,
+): AsyncGenerator<Stood[]> {
+  for await (const standing of port.standing(organizationId, upTo)) {
+    const leaves = await port.leaves({ kind: 'change', numbers: standing.map(({ number }) => number) });
+    const sealed = new Map(leaves.map(leaf => [leaf.number, leaf]));
+    yield standing.flatMap(row => {
+      const leaf = sealed.get(row.number);
+      return leaf === undefined ? [] : [{ ...row, leaf }];
+    });
+  }
+}
+
+/** A line for each list and month of an organization. */
 export async function readMonths(port: EvidencePort, organizationId: string, upTo: number) {
   const sums = new Map<string, Sum>();
   let rows = 0;
-  for await (const standing of port.standing(organizationId, upTo)) {
-    const leaves = await port.leavesOf(
-      'change',
-      standing.map(({ number }) => number),
-    );
-    const sealed = new Map(leaves.map(leaf => [leaf.number, leaf]));
-    for (const row of standing) {
-      const leaf = sealed.get(row.number);
-      if (leaf === undefined) continue;
-      rows += 1;
-      for (const name of groupsOf(row)) add(sumOf(sums, name), row, leaf);
-    }
+  for await (const stood of readStood(port, organizationId, upTo)) {
+    rows += stood.length;
+    for (const row of stood) for (const name of groupsOf(row)) add(sums, name, row);
   }
   const text = [...sums].map(lineOf).toSorted().join('');
   const months = { months: sums.size, months_sha256: hexOf(text), rows };
   return { text, record: { kind: 'organization', organization_id: organizationId, ...months } };
 }
 
-function sumOf(sums: Map<string, Sum>, name: string): Sum {
-  const known = sums.get(name) ?? { rows: 0, withoutAmount: 0, micro: 0n, commitments: createHash('sha256') };
-  sums.set(name, known);
-  return known;
-}
-
-function add(sum: Sum, { micro }: Standing, { commitment }: Leaf): void {
+function add(sums: Map<string, Sum>, name: string, { micro, leaf }: Stood): void {
+  const sum = sums.get(name) ?? { rows: 0, withoutAmount: 0, micro: 0n, commitments: createHash('sha256') };
+  sums.set(name, sum);
   sum.rows += 1;
   if (micro === null) sum.withoutAmount += 1;
   else sum.micro += micro;
-  sum.commitments.update(`${Buffer.from(commitment).toString('hex')}\n`);
+  sum.commitments.update(`${Buffer.from(leaf.commitment).toString('hex')}\n`);
 }
 
 function lineOf([name, { rows, withoutAmount, micro, commitments }]: [string, Sum]): string {
@@ -57,7 +64,7 @@ function lineOf([name, { rows, withoutAmount, micro, commitments }]: [string, Su
 
 /** The newest that was said of each organization, as lines: where that stands in the log, and its commitment. */
 export async function readOrganizations(port: EvidencePort, before: number, upTo: number) {
-  const leaves = await port.organizations(before);
+  const leaves = await port.leaves({ newest: 'organization', before });
   const text = leaves
     .map(({ place, commitment }) => `${place} ${Buffer.from(commitment).toString('hex')}\n`)
     .join('');
@@ -77,13 +84,10 @@ export async function* changedOrganizations(
   }
 }
 
-export function completeFact(record: Cells): Fact {
-  return { kind: 'complete', number: null, subject: null, record };
-}
-
-/** Up to which number of the counter such a leaf speaks. */
-export function upToOf(leaf: Leaf | null): number {
-  return Number(/"up_to":(\d+)/.exec(leaf?.record ?? '')?.[1] ?? 0);
+/** What says which those are, and up to which number of the counter it speaks: the newest before a place. */
+export async function readComplete(port: EvidencePort, before: number) {
+  const [leaf] = await port.leaves({ newest: 'complete', before });
+  return { leaf: leaf ?? null, upTo: Number(/"up_to":(\d+)/.exec(leaf?.record ?? '')?.[1] ?? 0) };
 }
 
 function hexOf(text: string): string {

@@ -1,8 +1,8 @@
 import { type Head, headOf } from './checkpoint.js';
-import { canonicalJson, commit } from './commitment.js';
-import { groupsOf, readMonths, readOrganizations, upToOf } from './complete.js';
+import { canonicalJson, isSealed } from './commitment.js';
+import { groupsOf, readComplete, readMonths, readOrganizations, readStood, type Stood } from './complete.js';
 import { EvidenceError } from './errors.js';
-import type { Checkpoint, EvidencePort, Fact, Sealed, Standing, Version } from './port.js';
+import type { Checkpoint, EvidencePort, Fact, Leaf, Standing, Version } from './port.js';
 import { proveLeaves } from './proof.js';
 
 /** What is to be shown: all that is dated or was observed in a month or year, all of an organization, or one retirement. */
@@ -33,113 +33,110 @@ export interface Exporting {
   readonly certificate: (file: string, stored: string, hash: string) => Promise<void>;
 }
 
-const AT_ONCE = 1000;
+type File = 'rows.txt' | 'context.txt';
 
 /** Writes what proves it, as docs/check.sh reads it. Answers the checkpoint, and the numbers of the syncs that showed it. */
 export async function exportEvidence(exporting: Exporting) {
   const { port, asked, write, since } = exporting;
-  const checkpoint = await checkpointAt(port, exporting.asOf);
+  const checkpoint = await checkpointAt(port, exporting.asOf ?? Infinity);
   if (checkpoint === null) refuse('nothing was sealed by then');
   const { size } = checkpoint;
-  const complete = await port.newestComplete(size);
+  const { leaf: complete, upTo } = await readComplete(port, size);
   if (complete === null || complete.place !== size - 1) refuse('the checkpoint does not say what is whole');
-  const upTo = upToOf(complete);
   const organizations = await readOrganizations(port, complete.place, upTo);
-  demandSealed(complete, organizations.record, 'a purge has removed what it said of organizations');
+  if (!isSealed(complete, organizations.record)) refuse('a purge has removed what it said of organizations');
+  const places = new Set<number>();
+  const syncs = new Set<number>();
+  let rows = 0;
   await write('WHAT.txt', `${asked.what} ${asked.which}\n`);
   await write('checkpoint.txt', checkpoint.note);
   await write('organizations.txt', organizations.text);
-  const places = new Set<number>();
-  let rows = 0;
-  const syncs = new Set<number>();
-  const show = async (file: 'rows.txt' | 'context.txt', leaf: Sealed, record: Fact['record']) => {
-    demandSealed(leaf, record, `${leaf.kind} ${leaf.number} is not as it was sealed: see "verify"`);
+  for (const file of ['rows.txt', 'others.txt', 'nodes.txt']) await write(file, '');
+  for (const leaf of organizations.leaves) {
+    if (!concerns(asked, leaf.subject)) continue;
+    const { text, record } = await readMonths(port, String(leaf.subject), upTo);
+    await show('context.txt', leaf, record);
+    await write(`months/${leaf.place}.txt`, text);
+    await showRows(String(leaf.subject), leaf.place);
+  }
+  await show('context.txt', complete, organizations.record);
+  for (const leaf of await port.leaves({ kind: 'sync', numbers: [...syncs] })) {
+    const [fact] = await port.facts('sync', leaf.number - 1, leaf.number);
+    if (leaf.salt !== null && leaf.place < size && fact !== undefined)
+      await show('context.txt', leaf, fact.record);
+  }
+  await prove();
+  return { checkpoint, rows, syncs: [...syncs] };
+
+  async function show(file: File, leaf: Leaf, record: Fact['record']): Promise<void> {
+    if (!isSealed(leaf, record)) refuse(`${leaf.kind} ${leaf.number} is not as it was sealed: see "verify"`);
     if (places.has(leaf.place)) return;
     places.add(leaf.place);
     if (file === 'rows.txt') rows += 1;
     if (record['sync_id'] != null) syncs.add(Number(record['sync_id']));
     const salt = Buffer.from(leaf.salt ?? Buffer.of()).toString('hex');
     await write(file, `${leaf.place} ${salt} ${canonicalJson(record)}\n`);
-  };
-  const showVersions = async (file: 'rows.txt' | 'context.txt', resource: string, numbers: number[]) => {
-    const leaves = await port.leavesOf('change', numbers);
-    const versions = new Map((await port.versions(resource, numbers)).map(each => [each.number, each]));
+  }
+
+  async function showVersions(file: File, resource: string, leaves: readonly Leaf[]): Promise<Version[]> {
+    const found = await port.versions(
+      resource,
+      leaves.map(({ number }) => number),
+    );
+    const versions = new Map(found.map(each => [each.number, each]));
     for (const leaf of leaves) {
       const version = versions.get(leaf.number);
       if (version === undefined) refuse(`change ${leaf.number} is not there: see "verify"`);
-      await show(file, leaf, version.record);
-      await showBytes(exporting, version);
+      const { record, document, file: stored } = version;
+      await show(file, leaf, record);
+      if (document !== null)
+        await exporting.document(`documents/${record['document_sha256']}.json`, document);
+      const hash = String(record['sha256']);
+      if (stored !== null) await exporting.certificate(`certificates/${hash}.pdf`, stored, hash);
       if (file === 'rows.txt') await exporting.rowShown(version);
     }
     return [...versions.values()];
-  };
-  for (const leaf of organizations.leaves) {
-    const { subject } = leaf;
-    if (subject === null || !isAsked(asked, subject)) continue;
-    const { text, record } = await readMonths(port, subject, upTo);
-    await show('context.txt', leaf, record);
-    await write(`months/${leaf.place}.txt`, text);
-    await showRows(subject, leaf.place);
   }
-  for (const file of ['rows.txt', 'others.txt', 'nodes.txt'] as const) await write(file, '');
-  await show('context.txt', complete, organizations.record);
-  for (const number of syncs) {
-    const [leaf] = await port.leavesOf('sync', [number]);
-    const [fact] = await port.syncs(number - 1, 1);
-    if (leaf?.salt != null && leaf.place < size && fact?.number === number)
-      await show('context.txt', leaf, fact.record);
-  }
-  await prove();
-  return { checkpoint, rows, syncs: [...syncs] };
 
   /** Rows as they stand, and with a retirement its certificate; of one retirement what it was before, too. */
   async function showRows(organizationId: string, organizationPlace: number): Promise<void> {
     const retirements = new Set<unknown>();
-    const numbers = asked.what === 'retirement' ? new Set(asked.numbers.filter(each => each <= upTo)) : null;
     const shared = new Set<string>();
-    for await (const standing of port.standing(organizationId, upTo)) {
-      const resource = standing[0]?.resource ?? '';
-      for (let from = 0; from < standing.length; from += AT_ONCE) {
-        const some = standing.slice(from, from + AT_ONCE);
-        const shown = some
-          .filter(row => numbers?.has(row.number) ?? isIn(asked, row))
-          .map(({ number }) => number);
-        if (numbers !== null) for (const row of some) if (numbers.has(row.number)) shared.add(mirrored(row));
-        const versions = await showVersions('rows.txt', resource, shown);
-        if (resource === 'retirements') for (const { record } of versions) retirements.add(record['id']);
-        if (resource !== 'certificates' || asked.what !== 'period') continue;
-        const rest = some.map(({ number }) => number).filter(number => !shown.includes(number));
-        const beside = (await port.versions(resource, rest)).filter(({ record }) =>
-          retirements.has(record['retirement_id']),
-        );
-        await showVersions(
-          'context.txt',
-          resource,
-          beside.map(({ number }) => Number(number)),
-        );
-      }
-    }
-    if (numbers === null) return;
-    for await (const standing of port.standing(organizationId, upTo)) {
-      const others = standing.filter(row => shared.has(mirrored(row)) && !numbers.has(row.number));
-      const leaves = await port.leavesOf(
-        'change',
-        others.map(({ number }) => number),
+    for await (const stood of readStood(port, organizationId, upTo)) {
+      const resource = stood[0]?.resource ?? '';
+      const shown = stood.filter(row => isAsked(asked, row));
+      for (const row of shown) shared.add(mirrored(row));
+      const versions = await showVersions(
+        'rows.txt',
+        resource,
+        shown.map(({ leaf }) => leaf),
       );
-      const sealed = new Map(leaves.map(leaf => [leaf.number, leaf]));
-      for (const row of others) {
-        const commitment = Buffer.from(sealed.get(row.number)?.commitment ?? '').toString('hex');
-        await write('others.txt', `${organizationPlace} ${mirrored(row)} ${row.number} ${commitment}\n`);
-      }
+      if (resource === 'retirements') for (const { record } of versions) retirements.add(record['id']);
+      if (resource !== 'certificates' || asked.what !== 'period') continue;
+      const rest = stood.filter(row => !shown.includes(row));
+      const known = await port.versions(
+        resource,
+        rest.map(({ number }) => number),
+      );
+      const beside = known.filter(({ record }) => retirements.has(record['retirement_id']));
+      const numbers = new Set(beside.map(({ number }) => number));
+      await showVersions(
+        'context.txt',
+        resource,
+        rest.filter(({ number }) => numbers.has(number)).map(({ leaf }) => leaf),
+      );
     }
-    for (const number of numbers) {
-      const [leaf] = await port.leavesOf('change', [number]);
-      const [fact] = await port.changes(number - 1, number);
-      if (leaf !== undefined && fact !== undefined && !places.has(leaf.place)) {
-        await show('context.txt', leaf, fact.record);
-        for (const version of await port.versions(String(fact.record['resource']), [number]))
-          await showBytes(exporting, version);
-      }
+    if (asked.what !== 'retirement') return;
+    for await (const stood of readStood(port, organizationId, upTo))
+      for (const row of stood)
+        if (shared.has(mirrored(row)) && !isAsked(asked, row))
+          await write('others.txt', `${organizationPlace} ${mirrored(row)} ${row.number} ${hexOf(row)}\n`);
+    for (const leaf of await port.leaves({ kind: 'change', numbers: asked.numbers })) {
+      const [fact] = await port.facts('change', leaf.number - 1, leaf.number);
+      if (leaf.place >= size || places.has(leaf.place) || fact === undefined) continue;
+      if (fact.record['closed_version'] === undefined)
+        await showVersions('context.txt', String(leaf.resource), [leaf]);
+      else await show('context.txt', leaf, fact.record);
     }
   }
 
@@ -150,13 +147,10 @@ export async function exportEvidence(exporting: Exporting) {
     const proof = proveLeaves(places, since?.size ?? 0, (level, index, hash) => {
       nodes.push(`${level} ${index} ${hash}\n`);
     });
-    for (let from = 0; from < size; from += AT_ONCE) {
-      for (const commitment of await port.commitments(from, Math.min(size, from + AT_ONCE))) {
-        proof.add(commitment);
-        if (proof.size() === since?.size && proof.root() !== since.root)
-          refuse('this log does not go on from the older checkpoint');
-      }
-      await write('nodes.txt', nodes.splice(0).join(''));
+    for await (const commitment of port.commitments(0, size)) {
+      proof.add(commitment);
+      if (proof.size() === since?.size && proof.root() !== since.root)
+        refuse('the log does not go on from the older checkpoint: it is of another log');
     }
     if (proof.root() !== headOf(checkpoint?.note ?? '').root)
       refuse('the log is not that of its checkpoint: see "verify"');
@@ -165,42 +159,24 @@ export async function exportEvidence(exporting: Exporting) {
   }
 }
 
-/** The newest that was signed by an instant. */
-async function checkpointAt(port: EvidencePort, at: number | null): Promise<Checkpoint | null> {
-  let found = await port.checkpoint(Number.MAX_SAFE_INTEGER);
-  if (at === null || found === null || isSigned(found)) return found;
-  let [low, high] = [0, found.size];
-  for (found = null; low < high; ) {
-    const middle = Math.floor((low + high) / 2);
-    const known = await port.checkpoint(middle);
-    if (known !== null && !isSigned(known)) high = known.size;
-    else {
-      found = known ?? found;
-      low = middle + 1;
-    }
+/** The newest that was signed by an instant: all that cover fewer leaves are older. */
+async function checkpointAt(port: EvidencePort, at: number): Promise<Checkpoint | null> {
+  let size = 0;
+  for (let step = 2 ** 52; step >= 1; step /= 2) {
+    const known = await port.checkpoint(size + step);
+    if (known === null || Date.parse(known.note.split('\n')[3] ?? '') <= at) size += step;
   }
-  return found;
-
-  function isSigned({ note }: Checkpoint): boolean {
-    return Date.parse(note.split('\n')[3] ?? '') <= Number(at);
-  }
+  return await port.checkpoint(size);
 }
 
-async function showBytes(
-  { document: keep, certificate }: Exporting,
-  { record, document, file }: Version,
-): Promise<void> {
-  if (document !== null) await keep(`documents/${record['document_sha256']}.json`, document);
-  if (file !== null)
-    await certificate(`certificates/${record['sha256']}.pdf`, file, String(record['sha256']));
-}
-
-function isAsked(asked: What, organizationId: string): boolean {
+function concerns(asked: What, organizationId: string | null): boolean {
   if (asked.what === 'period') return true;
   return organizationId === (asked.what === 'organization' ? asked.which : asked.organizationId);
 }
 
-function isIn({ what, which }: What, row: Standing): boolean {
+function isAsked(asked: What, row: Standing): boolean {
+  if (asked.what === 'retirement') return asked.numbers.includes(row.number);
+  const { what, which } = asked;
   return what === 'organization' || groupsOf(row).some(group => group.split(' ')[2]?.startsWith(which));
 }
 
@@ -208,8 +184,8 @@ function mirrored(row: Standing): string {
   return groupsOf(row).at(-1) ?? '';
 }
 
-function demandSealed({ salt, commitment }: Sealed, record: Fact['record'], otherwise: string): void {
-  if (salt === null || !commit(salt, record).equals(commitment)) refuse(otherwise);
+function hexOf({ leaf }: Stood): string {
+  return Buffer.from(leaf.commitment).toString('hex');
 }
 
 function refuse(why: string): never {

@@ -1,8 +1,20 @@
 import type { Cells } from './commitment.js';
 import type { Peaks } from './tree.js';
 
+/** What the mirror numbers, and is sealed in the order of its numbers. */
+export const NUMBERED = ['change', 'sync'] as const;
+export type Numbered = (typeof NUMBERED)[number];
+
+/** Of which a leaf keeps the text: no row of the mirror says it. */
+const KEPT = ['complete', 'forget', 'purge', 'restore'] as const;
+type Kept = (typeof KEPT)[number];
+
+export function isKept(kind: Kind): kind is Kept {
+  return KEPT.some(each => each === kind);
+}
+
 /** Of what a leaf speaks. */
-type Kind = 'change' | 'sync' | 'coverage' | 'organization' | 'complete' | 'forget' | 'purge' | 'restore';
+type Kind = Numbered | 'coverage' | 'organization' | Kept;
 
 /** Something that the mirror observed. */
 export interface Fact {
@@ -15,6 +27,7 @@ export interface Fact {
 }
 
 export interface Leaf {
+  readonly place: number;
   readonly kind: Kind;
   readonly number: number;
   readonly subject: string | null;
@@ -27,10 +40,11 @@ export interface Leaf {
   readonly commitment: Uint8Array;
 }
 
-/** A leaf where it stands in the log. */
-export interface Sealed extends Leaf {
-  readonly place: number;
-}
+/** Those that stand between two places; those that have such numbers; or of each of whom it speaks the newest before a place. */
+export type Which =
+  | { readonly from: number; readonly to: number }
+  | { readonly kind: Numbered; readonly numbers: readonly number[] }
+  | { readonly newest: 'coverage' | 'organization' | 'complete'; readonly before: number };
 
 /** A row as it was written, with what belongs to it. */
 export interface Version extends Fact {
@@ -59,48 +73,34 @@ export type Unsalted =
   | { readonly resource: string }
   | { readonly numbers: readonly number[] };
 
-/** How far the log goes. */
-interface Ends {
-  readonly size: number;
-  /** The newest change and sync in it; 0 before the first. */
-  readonly change: number;
-  readonly sync: number;
-}
+/** How far the log goes: its leaves, and the newest of what has a number; 0 before the first. */
+type Ends = Readonly<Record<'size' | Numbered, number>>;
 
 /** The log, and the mirror that it is a log of. */
 export interface EvidencePort {
   /** True for one who asks at a time, until then. */
   readonly claim: (holder: string, now: number, until: number) => Promise<boolean>;
   readonly ends: () => Promise<Ends>;
-  /** The newest number of the counter. */
-  readonly newestChange: () => Promise<number>;
+  /** How far the mirror goes beyond a number: a sync counts once it has ended, and so have all before it. */
+  readonly newest: (kind: Numbered, after: number) => Promise<number>;
   /** Those above one number, up to another, in their order. */
-  readonly changes: (after: number, to: number) => Promise<readonly Fact[]>;
-  /** Those that have ended, above an id, before any that still runs. */
-  readonly syncs: (after: number, atMost: number) => Promise<readonly Fact[]>;
+  readonly facts: (kind: Numbered, after: number, to: number) => Promise<readonly Fact[]>;
   readonly coverage: () => Promise<readonly Fact[]>;
-  /** The organizations whose rows changed above one number, up to another. */
-  readonly touched: (after: number, to: number) => Promise<readonly string[]>;
   /** Of one resource, those that have these numbers. */
   readonly versions: (resource: string, numbers: readonly number[]) => Promise<readonly Version[]>;
-  /** What an organization had up to a number, but for people, each list in the order of the numbers. */
+  /** What an organization had up to a number, but for people, each list in the order of the numbers, some at a time. */
   readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Standing[]>;
-  readonly newestOf: (subject: string) => Promise<Leaf | null>;
+  /** In their order. */
+  readonly leaves: (which: Which) => Promise<readonly Leaf[]>;
+  readonly commitments: (from: number, to: number) => AsyncIterable<Uint8Array>;
+  /** Of whom sealed changes above one number, up to another, speak, but for people. */
+  readonly touched: (after: number, to: number) => Promise<readonly string[]>;
   /** At the end, which must be there still. */
-  readonly append: (place: number, leaves: readonly Leaf[]) => Promise<void>;
-  readonly commitments: (from: number, to: number) => Promise<readonly Uint8Array[]>;
+  readonly append: (leaves: readonly Leaf[]) => Promise<void>;
   /** The newest that covers at most so many leaves. */
   readonly checkpoint: (atMost: number) => Promise<Checkpoint | null>;
   /** All that cover more than one number of leaves, up to another, in their order. */
   readonly checkpoints: (after: number, to: number) => Promise<readonly Checkpoint[]>;
-  /** Of one kind, those that have these numbers, in their order. */
-  readonly leavesOf: (kind: Kind, numbers: readonly number[]) => Promise<readonly Sealed[]>;
-  /** The newest of each organization before a place, in the order of the log. */
-  readonly organizations: (before: number) => Promise<readonly Sealed[]>;
-  /** What says which those are: the newest before a place. */
-  readonly newestComplete: (before: number) => Promise<Sealed | null>;
-  /** Of one kind, above one number, up to another, in their order. */
-  readonly leaves: (kind: Kind, after: number, to: number) => Promise<readonly Sealed[]>;
   /** Of how many leaves the salt is there still. */
   readonly salted: (what: Unsalted) => Promise<number>;
   readonly unsalt: (what: Unsalted) => Promise<void>;

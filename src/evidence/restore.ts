@@ -13,8 +13,6 @@ export interface Restored {
   readonly lost: number;
 }
 
-const AT_ONCE = 1000;
-
 /** A log that was put back never goes on under the name by which more of it was signed; a leaf says so. Null where nothing was sealed. */
 export async function beginOrigin(
   sealing: Pick<Sealing, 'port' | 'key' | 'lastSigned' | 'now' | 'randomBytes'>,
@@ -30,10 +28,9 @@ export async function beginOrigin(
   const lost = Math.max(0, (newest?.size ?? 0) - size);
   const record = { kind: 'restore', at, origin, lost, held: toldOf(held), newest: toldOf(newest) };
   const fact = { kind: 'restore', number: null, subject: null, record } as const;
-  await port.append(size, [leafOf(sealing, fact, size)]);
+  await port.append([leafOf(sealing, fact, size)]);
   const tree = growTree(EMPTY);
-  for (let from = 0; from <= size; from += AT_ONCE)
-    for (const each of await port.commitments(from, Math.min(size + 1, from + AT_ONCE))) tree.add(each);
+  for await (const each of port.commitments(0, size + 1)) tree.add(each);
   lastSigned.write({ origin, size: size + 1, root: tree.root() });
   return { origin, held, newest, lost };
 }

@@ -1,11 +1,19 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 import { type Head, headOf, textOfHead } from './checkpoint.js';
-import { canonicalJson, commit } from './commitment.js';
-import { changedOrganizations, completeFact, readOrganizations, upToOf } from './complete.js';
+import { canonicalJson, commit, isSealed } from './commitment.js';
+import { changedOrganizations, readComplete, readOrganizations } from './complete.js';
 import { EvidenceError } from './errors.js';
 import type { LastSigned } from './key-file.js';
 import { openNote, signNote, type SigningKey } from './note.js';
-import type { EvidencePort, Fact, Leaf, Unsalted } from './port.js';
+import {
+  type EvidencePort,
+  type Fact,
+  isKept,
+  type Leaf,
+  NUMBERED,
+  type Numbered,
+  type Unsalted,
+} from './port.js';
 import { EMPTY, growTree } from './tree.js';
 
 export interface Sealing {
@@ -24,50 +32,68 @@ const CLAIM_MS = 120_000;
 /** Long over, also for a clock that stands still or was set back. */
 const RELEASED = 0;
 const SALT_BYTES = 32;
-/** What no row of the mirror says. */
-const KEPT: ReadonlySet<Fact['kind']> = new Set(['complete', 'forget', 'purge', 'restore']);
+const IN_ONE_WRITE = 5000;
 const CLAIM_LOOK_MS = 200;
 /** No purge takes longer, and who is killed keeps nobody from sealing for longer. */
 const ERASE_MS = 600_000;
 
 /** One round: appends what is new, and signs the tree where it has grown. Answers its size; null where somebody else seals. */
 export async function seal(sealing: Sealing): Promise<number | null> {
-  const { port } = sealing;
+  const { port, holder, now } = sealing;
   if (!(await hasClaim(sealing))) return null;
   const ends = await port.ends();
-  const newest = await port.newestChange();
-  let size = ends.size;
-  const append = async (facts: readonly Fact[]): Promise<boolean> => {
-    const leaves = facts.map((fact, place) => leafOf(sealing, fact, size + place));
-    if (leaves.length > 0) await port.append(size, leaves);
-    size += leaves.length;
+  const upTo = await port.newest('change', ends.change);
+  let size = await append(sealing, ends.size, observed(port, ends, upTo));
+  const complete = size === null ? null : await readComplete(port, size);
+  if (complete !== null && size !== (complete.leaf === null ? 0 : complete.leaf.place + 1)) {
+    size = await append(sealing, size, changedOrganizations(port, complete.upTo, upTo));
+    size = await append(sealing, size, sayComplete(port, size, upTo));
+  }
+  if (size === null) return null;
+  await signTree(sealing, size);
+  await port.claim(holder, now(), RELEASED);
+  return size;
+}
+
+/** Many leaves are written at once. Answers how many there are now; null where somebody else seals meanwhile. */
+async function append(
+  sealing: Sealing,
+  size: number | null,
+  facts: AsyncIterable<Fact>,
+): Promise<number | null> {
+  if (size === null) return null;
+  let [written, claimedAt, waiting]: [number, number, Leaf[]] = [size, sealing.now(), []];
+  const write = async () => {
+    claimedAt = sealing.now();
+    if (waiting.length > 0) await sealing.port.append(waiting);
+    written += waiting.length;
+    waiting = [];
     await breathe();
     return await hasClaim(sealing);
   };
-  for (let after = ends.change; after < newest; after += AT_ONCE)
-    if (!(await append(await port.changes(after, Math.min(newest, after + AT_ONCE))))) return null;
-  for (let after = ends.sync; ; ) {
-    const syncs = await port.syncs(after, AT_ONCE);
-    if (!(await append(syncs))) return null;
-    if (syncs.length < AT_ONCE) break;
-    after = syncs.at(-1)?.number ?? after;
+  for await (const fact of facts) {
+    waiting.push(leafOf(sealing, fact, written + waiting.length));
+    const isDue = waiting.length === IN_ONE_WRITE || sealing.now() > claimedAt + CLAIM_MS / 4;
+    if (isDue && !(await write())) return null;
   }
-  if (!(await append(await newCoverage(port)))) return null;
-  const complete = await port.newestComplete(size);
-  if (size !== (complete === null ? 0 : complete.place + 1)) {
-    const changed: Fact[] = [];
-    for await (const fact of changedOrganizations(port, upToOf(complete), newest)) {
-      changed.push(fact);
-      await breathe();
-    }
-    for (let from = 0; from < changed.length; from += AT_ONCE)
-      if (!(await append(changed.slice(from, from + AT_ONCE)))) return null;
-    const { record } = await readOrganizations(port, size, newest);
-    if (!(await append([completeFact(record)]))) return null;
-  }
-  await signTree(sealing, size);
-  await port.claim(sealing.holder, sealing.now(), RELEASED);
-  return size;
+  return (await write()) ? written : null;
+}
+
+/** What no leaf speaks of yet. */
+async function* observed(port: EvidencePort, ends: Record<Numbered, number>, newestChange: number) {
+  const newest = { change: newestChange, sync: await port.newest('sync', ends.sync) };
+  for (const kind of NUMBERED)
+    for (let after = ends[kind]; after < newest[kind]; after += AT_ONCE)
+      yield* await port.facts(kind, after, Math.min(newest[kind], after + AT_ONCE));
+  const known = await port.leaves({ newest: 'coverage', before: Number.MAX_SAFE_INTEGER });
+  const bySubject = new Map(known.map(leaf => [leaf.subject, leaf]));
+  for (const fact of await port.coverage())
+    if (!isSealed(bySubject.get(fact.subject), fact.record)) yield fact;
+}
+
+async function* sayComplete(port: EvidencePort, size: number | null, upTo: number): AsyncGenerator<Fact> {
+  const { record } = await readOrganizations(port, size ?? 0, upTo);
+  yield { kind: 'complete', number: null, subject: null, record };
 }
 
 async function hasClaim({
@@ -84,8 +110,9 @@ export function leafOf({ randomBytes }: Pick<Sealing, 'randomBytes'>, fact: Fact
   const { kind, number, subject, record } = fact;
   const salt = randomBytes(SALT_BYTES);
   const resource = kind === 'change' ? String(record['resource']) : null;
-  const text = KEPT.has(kind) ? canonicalJson(record) : null;
+  const text = isKept(kind) ? canonicalJson(record) : null;
   return {
+    place,
     kind,
     number: number ?? place,
     subject,
@@ -109,22 +136,11 @@ export async function erase<T>(
   const leaves = await port.salted(gone);
   const { size } = await port.ends();
   const record = { kind, leaves, at: new Date(now()).toISOString() };
-  if (leaves > 0)
-    await port.append(size, [leafOf(sealing, { kind, number: null, subject: null, record }, size)]);
+  if (leaves > 0) await port.append([leafOf(sealing, { kind, number: null, subject: null, record }, size)]);
   await port.unsalt(gone);
   const removed = await remove();
   await port.claim(holder, now(), RELEASED);
   return removed;
-}
-
-async function newCoverage(port: EvidencePort): Promise<Fact[]> {
-  const changed: Fact[] = [];
-  for (const fact of await port.coverage()) {
-    const known = await port.newestOf(fact.subject ?? '');
-    const isKnown = known?.salt != null && commit(known.salt, fact.record).equals(known.commitment);
-    if (!isKnown) changed.push(fact);
-  }
-  return changed;
 }
 
 /** Only what the key has signed before, and more: whatever the database says. */
@@ -140,8 +156,7 @@ async function signTree({ port, key, lastSigned, now }: Sealing, size: number): 
   const known = (await port.checkpoint(last?.size ?? 0)) ?? EMPTY;
   const tree = growTree(known);
   const grow = async (from: number, to: number): Promise<void> => {
-    for (let start = from; start < to; start += AT_ONCE)
-      for (const each of await port.commitments(start, Math.min(to, start + AT_ONCE))) tree.add(each);
+    for await (const each of port.commitments(from, to)) tree.add(each);
   };
   await grow(known.size, last?.size ?? 0);
   if (last !== null && tree.root() !== last.root)

@@ -1,9 +1,9 @@
 import { headOf } from './checkpoint.js';
-import { commit } from './commitment.js';
+import { isSealed } from './commitment.js';
 import { sha256 } from './hashes.js';
 import type { LastSigned } from './key-file.js';
 import { openNote, type SigningKey } from './note.js';
-import type { EvidencePort, Fact, Leaf } from './port.js';
+import { type EvidencePort, isKept, type Leaf, NUMBERED, type Numbered } from './port.js';
 import { EMPTY, growTree } from './tree.js';
 
 /** What does not fit, and where. */
@@ -35,82 +35,70 @@ const AT_ONCE = 1000;
 export async function verifyEvidence({ port, key, lastSigned }: Verifying): Promise<Verified> {
   const faults: Unfit[] = [];
   const counts = { erased: 0, removed: 0 };
+  /** No number is below 1, unless somebody made it up. */
+  const compared = { change: Number.MIN_SAFE_INTEGER, sync: Number.MIN_SAFE_INTEGER };
   const last = lastSigned.read();
-  const { size, change, sync } = await port.ends();
-  for (let after = 0; after < change; after += AT_ONCE) {
-    const to = Math.min(change, after + AT_ONCE);
-    const from = startOf(after);
-    compare(await port.leaves('change', from, to), await port.changes(from, to));
-  }
-  for (let after = 0; after < sync; after += AT_ONCE) {
-    const to = Math.min(sync, after + AT_ONCE);
-    const from = startOf(after);
-    const facts = (await port.syncs(from, AT_ONCE)).filter(({ number }) => Number(number) <= to);
-    compare(await port.leaves('sync', from, to), facts);
-  }
-  let accounted = 0;
-  for (let after = -1; after < size; after += AT_ONCE) {
-    for (const kind of ['coverage', 'organization'] as const)
-      for (const { salt } of await port.leaves(kind, after, after + AT_ONCE))
-        if (salt === null) counts.erased += 1;
-    for (const kind of ['complete', 'forget', 'purge', 'restore'] as const)
-      for (const leaf of await port.leaves(kind, after, after + AT_ONCE)) {
-        if (isOf(leaf, leaf.record ?? '')) accounted += leavesIn(leaf.record ?? '');
-        else tell(leaf, 'it is not as it was sealed');
-      }
+  const tree = growTree(EMPTY);
+  const { size } = await port.ends();
+  let [accounted, covered] = [0, 0];
+  for (let from = 0; from < size; from += AT_ONCE) {
+    const to = Math.min(size, from + AT_ONCE);
+    const leaves = await port.leaves({ from, to });
+    for (const kind of NUMBERED)
+      await compare(
+        kind,
+        leaves.filter(leaf => leaf.kind === kind),
+      );
+    for (const leaf of leaves)
+      if (!isKept(leaf.kind)) counts.erased += leaf.salt === null ? 1 : 0;
+      else if (isOf(leaf)) accounted += Number(/"leaves":(\d+)/.exec(leaf.record ?? '')?.[1] ?? 0);
+      else tell(leaf.kind, leaf.number, 'it is not as it was sealed');
+    await compareTrees(from, to, leaves);
   }
   if (counts.erased > accounted)
     faults.push({
       where: `${counts.erased} leaves without salt`,
       fault: `forget and purge erased ${accounted}`,
     });
-  const covered = await compareTrees();
+  if (last !== null && last.size > size)
+    tellTree(last.size, `it was signed, and only ${size} leaves are there`);
+  const later = await port.checkpoints(size, Number.MAX_SAFE_INTEGER);
+  const { size: now } = await port.ends();
+  for (const { size: of } of later) if (of > now) tellTree(of, `only ${now} leaves are there`);
   return { leaves: size, covered, ...counts, faults };
 
-  function tell({ kind, number }: Pick<Leaf, 'kind' | 'number'>, fault: string): void {
-    faults.push({ where: `${kind} ${number}`, fault });
-  }
-
-  function compare(leaves: readonly Leaf[], facts: readonly Fact[]): void {
+  async function compare(kind: Numbered, leaves: readonly Leaf[]): Promise<void> {
+    if (leaves.length === 0) return;
+    const to = leaves.reduce((most, { number }) => Math.max(most, number), compared[kind]);
+    const facts = await port.facts(kind, compared[kind], to);
+    compared[kind] = to;
     const byNumber = new Map(facts.map(fact => [fact.number, fact]));
     for (const leaf of leaves) {
       const fact = byNumber.get(leaf.number);
       byNumber.delete(leaf.number);
       if (leaf.salt === null) {
-        counts.erased += 1;
         if (fact !== undefined)
-          tell(leaf, 'its salt is erased, and it is there still: forget or purge again');
-      } else if (fact === undefined && leaf.kind === 'sync') counts.removed += 1;
-      else if (fact === undefined) tell(leaf, `it was sealed (${leaf.resource}), and is not there`);
-      else if (!commit(leaf.salt, fact.record).equals(leaf.commitment))
-        tell(leaf, 'it is not as it was sealed');
+          tell(kind, leaf.number, 'its salt is erased, and it is there still: forget or purge again');
+      } else if (fact === undefined && kind === 'sync') counts.removed += 1;
+      else if (fact === undefined)
+        tell(kind, leaf.number, `it was sealed (${leaf.resource}), and is not there`);
+      else if (!isSealed(leaf, fact.record)) tell(kind, leaf.number, 'it is not as it was sealed');
     }
-    for (const { kind, number } of byNumber.values())
-      tell({ kind, number: Number(number) }, 'it is older than what is sealed, and was never sealed');
+    for (const { number } of byNumber.values())
+      tell(kind, number, 'it is older than what is sealed, and was never sealed');
   }
 
-  async function compareTrees(): Promise<number> {
-    const tree = growTree(EMPTY);
-    let newest = 0;
-    for (let from = 0; from < size; from += AT_ONCE) {
-      const to = Math.min(size, from + AT_ONCE);
-      const notes = new Map((await port.checkpoints(from, to)).map(each => [each.size, each.note]));
-      for (const [index, commitment] of (await port.commitments(from, to)).entries()) {
-        tree.add(commitment);
-        const at = from + index + 1;
-        const note = notes.get(at);
-        if (note !== undefined) compareNote(at, note, tree.root());
-        if (note !== undefined) newest = at;
-        if (last?.size === at && last.root !== tree.root())
-          tellTree(at, 'what was signed last is of another log');
-      }
+  async function compareTrees(from: number, to: number, leaves: readonly Leaf[]): Promise<void> {
+    const notes = new Map((await port.checkpoints(from, to)).map(each => [each.size, each.note]));
+    for (const { place, commitment } of leaves) {
+      tree.add(commitment);
+      const at = place + 1;
+      const note = notes.get(at);
+      if (note !== undefined) compareNote(at, note, tree.root());
+      if (note !== undefined) covered = at;
+      if (last?.size === at && last.root !== tree.root())
+        tellTree(at, 'what was signed last is of another log');
     }
-    if (last !== null && last.size > size)
-      tellTree(last.size, `it was signed, and only ${size} leaves are there`);
-    const later = await port.checkpoints(size, Number.MAX_SAFE_INTEGER);
-    const { size: now } = await port.ends();
-    for (const { size: of } of later) if (of > now) tellTree(of, `only ${now} leaves are there`);
-    return newest;
   }
 
   function compareNote(at: number, note: string, root: string): void {
@@ -123,17 +111,12 @@ export async function verifyEvidence({ port, key, lastSigned }: Verifying): Prom
   function tellTree(at: number, fault: string): void {
     faults.push({ where: `checkpoint of ${at} leaves`, fault });
   }
+
+  function tell(kind: string, number: number | null, fault: string): void {
+    faults.push({ where: `${kind} ${number}`, fault });
+  }
 }
 
-/** No number is below 1, unless somebody made it up. */
-function startOf(after: number): number {
-  return after === 0 ? Number.MIN_SAFE_INTEGER : after;
-}
-
-function isOf({ salt, commitment }: Leaf, text: string): boolean {
-  return salt !== null && sha256(salt, Buffer.from(text)).equals(commitment);
-}
-
-function leavesIn(record: string): number {
-  return Number(/"leaves":(\d+)/.exec(record)?.[1] ?? 0);
+function isOf({ salt, commitment, record }: Leaf): boolean {
+  return salt !== null && sha256(salt, Buffer.from(record ?? '')).equals(commitment);
 }

@@ -1,35 +1,40 @@
 import { createHash } from 'node:crypto';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
+import { DATED, ENDED_IN_HISTORY, type Mirrored, VERSION, wasIn } from '../../migrations/schema.js';
 import type { Cells } from '../evidence/commitment.js';
-import type {
-  Checkpoint,
-  EvidencePort,
-  Fact,
-  Leaf,
-  Sealed,
-  Standing,
-  Unsalted,
-  Version,
-} from '../evidence/port.js';
+import type { Checkpoint, EvidencePort, Fact, Leaf, Standing, Unsalted, Which } from '../evidence/port.js';
+import type { Bound, Dialect, Kinds, Rows } from './dialect.js';
 
 /** One statement, its values as `$1`, `$2`. */
 export type Ask = <Row extends object>(sql: string, given?: readonly (string | number)[]) => Promise<Row[]>;
 
-/** What an engine has for it. `mirror` and `evidence` stand before the names of their tables. */
+/** What an engine has for it. */
 export interface EvidenceStore {
-  readonly ask: { readonly mirror: Ask; readonly evidence: Ask };
-  readonly schema: { readonly mirror: string; readonly evidence: string };
-  readonly append: (rows: readonly (Leaf & { readonly place: number })[]) => Promise<void>;
-  readonly change: (sql: string, given: readonly string[]) => Promise<void>;
-  readonly keep: EvidencePort['keep'];
+  readonly dialect: Dialect;
+  readonly mirror: Ask;
+  readonly log: Ask;
+  /** Puts rows into a table of the log, all or none. */
+  readonly insert: (insertion: Bound) => Promise<void>;
   readonly close: EvidencePort['close'];
 }
+
+const LEAF = {
+  place: 'int',
+  kind: 'text',
+  number: 'int',
+  subject: 'text',
+  resource: 'text',
+  record: 'text',
+  salt: 'bytes',
+  commitment: 'bytes',
+} as const;
+const CHECKPOINT = { size: 'int', peaks: 'bytes', note: 'text' } as const;
 
 type Row = Cells & { readonly document?: string };
 type Entry = (typeof RESOURCES)[number];
 
 /** As a database answers it. */
-type Numbered<T> = { readonly [Name in keyof T]: T[Name] extends number ? number | bigint : T[Name] };
+type Answered<T> = { readonly [Name in keyof T]: T[Name] extends number ? number | bigint : T[Name] };
 
 /** What organizations have, but for people: what is forgotten of these has no number of the counter. */
 const OWNED = RESOURCES.flatMap(({ owner, ...entry }) =>
@@ -37,35 +42,113 @@ const OWNED = RESOURCES.flatMap(({ owner, ...entry }) =>
 );
 /** A list of an organization is read in few pages: each of them sorts all of it. */
 const PAGE = 20_000;
-const IN_ONE = 1000;
+const AT_ONCE = 1000;
 
 /** The end of a version is told by what ended it. */
 const ENDING = ['valid_to', 'closed_by', 'closed_version'];
 
 export function createEvidencePort(store: EvidenceStore): EvidencePort {
-  const { ask, schema } = store;
-  const { mirror, evidence } = schema;
+  const { dialect, mirror, log } = store;
+  const LEAVES = `${dialect.evidence}leaves`;
   /** The past of a demo was played within seconds: nobody observed it. */
-  const isNotPlayed = (at: string) => `(${at} > (SELECT simulated_until FROM ${mirror}origin)) IS NOT FALSE`;
+  const isNotPlayed = (at: string) =>
+    `(${at} > (SELECT simulated_until FROM ${dialect.mirror}origin)) IS NOT FALSE`;
+  const isListed = (column: string, place: string) =>
+    `${column} IN (SELECT number FROM ${dialect.rows(place, 'given', { number: 'int' })})`;
+  const isBetween = (column: string) => `${column} > $1 AND ${column} <= $2`;
   const whole = async (asked: Promise<{ n: number | bigint | null }[]>) => Number((await asked)[0]?.n ?? 0);
-  const newest = (kind: string) =>
-    whole(ask.evidence(`SELECT max(number) AS n FROM ${evidence}leaves WHERE kind = $1`, [kind]));
-  const checkpointsOf = async (where: string, given: readonly number[]): Promise<Checkpoint[]> => {
-    const asked = `SELECT size, peaks, note FROM ${evidence}checkpoints WHERE ${where}`;
-    const rows = await ask.evidence<Numbered<Checkpoint>>(asked, given);
-    return rows.map(row => ({ ...row, size: Number(row.size) }));
+  const newestIn = (kind: string) =>
+    whole(log(`SELECT max(number) AS n FROM ${LEAVES} WHERE kind = '${kind}'`));
+
+  const insert = (table: string, columns: Kinds, rows: Rows) => {
+    const text = dialect.insertion(`${dialect.evidence}${table}`, columns, '');
+    return store.insert({ text, ...dialect.bindRows({ columns, rows }) });
   };
-  const leavesOf = async (where: string, given: readonly (string | number)[]): Promise<Sealed[]> => {
-    const rows = await ask.evidence<Numbered<Sealed>>(
-      `SELECT * FROM ${evidence}leaves WHERE ${where}`,
-      given,
+  const pastOf = (entry: Mirrored, names: readonly string[], where: string) => {
+    const cells = names.map(name => `${wasIn(dialect, entry, name)} AS ${name}`);
+    return `SELECT * FROM (SELECT ${cells.join(', ')} FROM ${dialect.mirror}past AS p WHERE ${where}) AS h WHERE ${onlyOf(entry)}`;
+  };
+  /** Found by its number: of its list there may be a million, and an index of that is not to be used. */
+  const pastBy = (entry: Mirrored, names: readonly string[], where: string) =>
+    pastOf(entry, names, `p.resource || '' = '${entry.resource}' AND ${where}`);
+  /** First those that stand, then those that stood: what ends meanwhile is told twice, and never not at all. */
+  const versionsBy = async (
+    entry: Mirrored,
+    where: (column: string) => string,
+    given: readonly (string | number)[],
+  ) => {
+    const { columns, dated = DATED } = entry;
+    const names = Object.keys({ ...VERSION, ...columns, ...dated, ...ENDED_IN_HISTORY });
+    const table = `${dialect.mirror}${entry.table}`;
+    return [
+      ...(await mirror<Row>(`SELECT * FROM ${table} WHERE ${where('version')} AND ${onlyOf(entry)}`, given)),
+      ...(await mirror<Row>(pastBy(entry, names, where('p.version')), given)),
+    ];
+  };
+  /** A number that closes one version and begins the next is that of the next. */
+  const changes = async (after: number, to: number) => {
+    const facts = new Map<number | null, Fact>();
+    for (const entry of RESOURCES) {
+      const names = [...new Set(['version', ...entry.key, entry.owner ?? 'version', ...ENDING])];
+      const told = 'only' in entry ? [...names, 'state'] : names;
+      const ended = `${isBetween('p.closed_version')} AND ${isNotPlayed('p.valid_to')}`;
+      for (const row of await mirror<Row>(pastBy(entry, told, ended), [after, to])) {
+        const fact = goneFact(entry, row);
+        facts.set(fact.number, fact);
+      }
+      const begun = (version: string) =>
+        `${isBetween(version)} AND ${isNotPlayed(version.replace('version', 'valid_from'))}`;
+      for (const row of await versionsBy(entry, begun, [after, to])) {
+        const fact = versionFact(entry, row);
+        facts.set(fact.number, fact);
+      }
+    }
+    return [...facts.values()].toSorted((a, b) => Number(a.number) - Number(b.number));
+  };
+  const syncs = async (after: number, to: number) => {
+    const rows = await mirror<Row>(
+      `SELECT * FROM ${dialect.mirror}syncs WHERE ${isBetween('id')} AND ${isNotPlayed('started_at')} ORDER BY id`,
+      [after, to],
     );
-    return rows.map(row => ({ ...row, number: Number(row.number), place: Number(row.place) }));
+    return rows.map(row => factOf('sync', Number(row['id']), row, textOf(row['organization_id'])));
+  };
+  const standingOf = (entry: (typeof OWNED)[number]) => {
+    const names = [
+      'version',
+      'valid_from',
+      ...['created_at', 'amount_micro'].filter(name => name in entry.columns),
+    ];
+    const which = `${entry.owner} = $1 AND version <= $2 AND version > $3 AND ${onlyOf(entry)}`;
+    const whichPast = `p.resource = '${entry.resource}' AND p.organization_id = $1 AND p.version <= $2 AND p.version > $3 AND p.closed_version > $2`;
+    const told = 'only' in entry ? [...names, 'state'] : names;
+    return `SELECT ${told.join(', ')} FROM ${dialect.mirror}${entry.table} WHERE ${which}
+      UNION ALL ${pastOf(entry, told, whichPast)} ORDER BY version LIMIT ${PAGE}`;
+  };
+  const checkpointsOf = async (where: string, given: readonly number[]): Promise<Checkpoint[]> => {
+    const asked = `SELECT size, peaks, note FROM ${dialect.evidence}checkpoints WHERE ${where}`;
+    return (await log<Answered<Checkpoint>>(asked, given)).map(row => ({ ...row, size: Number(row.size) }));
+  };
+  const whichOf = (which: Which): readonly [string, readonly (string | number)[]] => {
+    if ('from' in which) return ['place >= $1 AND place < $2 ORDER BY place', [which.from, which.to]];
+    if ('numbers' in which)
+      return [
+        `kind = '${which.kind}' AND ${isListed('number', '$1')} ORDER BY place`,
+        [jsonOf(which.numbers)],
+      ];
+    const [of, each] =
+      which.newest === 'complete' ? ['number', ''] : ['place', ' AND subject IS NOT NULL GROUP BY subject'];
+    const newest = `SELECT max(${of}) FROM ${LEAVES} WHERE kind = '${which.newest}' AND ${of} < $1${each}`;
+    return [`place IN (${newest}) ORDER BY place`, [which.before]];
+  };
+  const saltedOf = (what: Unsalted): readonly [string, readonly string[]] => {
+    if ('organizationId' in what) return ['salt IS NOT NULL AND subject = $1', [what.organizationId]];
+    if ('resource' in what) return ['salt IS NOT NULL AND resource = $1', [what.resource]];
+    return [`salt IS NOT NULL AND kind = 'change' AND ${isListed('number', '$1')}`, [jsonOf(what.numbers)]];
   };
   return {
     claim: async (holder, now, until) => {
-      const claimed = await ask.evidence(
-        `INSERT INTO ${evidence}sealer AS s VALUES (1, $1, $2)
+      const claimed = await log(
+        `INSERT INTO ${dialect.evidence}sealer AS s VALUES (1, $1, $2)
          ON CONFLICT (only_row) DO UPDATE SET holder = excluded.holder, until_at = excluded.until_at
          WHERE s.holder = excluded.holder OR s.until_at < $3 RETURNING 1 AS one`,
         [holder, iso(until), iso(now)],
@@ -73,135 +156,100 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       return claimed.length > 0;
     },
     ends: async () => ({
-      size: await whole(ask.evidence(`SELECT coalesce(max(place) + 1, 0) AS n FROM ${evidence}leaves`)),
-      change: await newest('change'),
-      sync: await newest('sync'),
+      size: await whole(log(`SELECT coalesce(max(place) + 1, 0) AS n FROM ${LEAVES}`)),
+      change: await newestIn('change'),
+      sync: await newestIn('sync'),
     }),
-    newestChange: () => whole(ask.mirror(`SELECT last AS n FROM ${mirror}version_counter`)),
-    changes: async (after, to) => {
-      const facts = new Map<number, Fact>();
-      for (const entry of RESOURCES) {
-        const only = 'only' in entry ? ` AND ${entry.only}` : '';
-        const between = (column: string, at: string) =>
-          ask.mirror<Row>(
-            `SELECT * FROM ${mirror}${entry.table}_history
-             WHERE ${column} > $1 AND ${column} <= $2 AND ${isNotPlayed(at)}${only}`,
-            [after, to],
-          );
-        for (const row of await between('closed_version', 'valid_to')) add(facts, goneFact(entry, row));
-        for (const row of await between('version', 'valid_from')) add(facts, versionFact(entry, row));
-      }
-      return [...facts.values()].toSorted((a, b) => Number(a.number) - Number(b.number));
-    },
-    syncs: async (after, atMost) => {
-      const rows = await ask.mirror<Row>(
-        `SELECT * FROM ${mirror}syncs WHERE id > $1 AND ${isNotPlayed('started_at')} ORDER BY id LIMIT ${atMost}`,
-        [after],
-      );
-      const open = rows.findIndex(row => row['finished_at'] === null);
-      return rows
-        .slice(0, open < 0 ? atMost : open)
-        .map(record => factOf('sync', Number(record['id']), record, textOf(record['organization_id'])));
-    },
+    newest: (kind, after) =>
+      kind === 'change'
+        ? whole(mirror(`SELECT last AS n FROM ${dialect.mirror}version_counter`))
+        : whole(
+            mirror(
+              `SELECT coalesce(min(CASE WHEN finished_at IS NULL THEN id END) - 1, max(id)) AS n FROM ${dialect.mirror}syncs WHERE id > $1`,
+              [after],
+            ),
+          ),
+    facts: (kind, after, to) => (kind === 'change' ? changes(after, to) : syncs(after, to)),
     coverage: async () => {
-      const rows = await ask.mirror<Row>(`SELECT * FROM ${mirror}coverage ORDER BY installation_id`);
-      return rows.map(record => {
-        const subject = String(record['organization_id'] ?? record['installation_id']);
-        return factOf('coverage', null, record, subject);
+      const rows = await mirror<Row>(`SELECT * FROM ${dialect.mirror}coverage ORDER BY installation_id`);
+      return rows.map(row => {
+        const subject = String(row['organization_id'] ?? row['installation_id']);
+        return factOf('coverage', null, row, subject);
       });
-    },
-    touched: async (after, to) => {
-      const touched = new Set<string>();
-      for (const { table, owner } of OWNED)
-        for (const column of ['version', 'closed_version']) {
-          const rows = await ask.mirror<Row>(
-            `SELECT DISTINCT ${owner} AS owner FROM ${mirror}${table}_history WHERE ${column} > $1 AND ${column} <= $2 AND ${owner} IS NOT NULL`,
-            [after, to],
-          );
-          for (const row of rows) touched.add(String(row['owner']));
-        }
-      return [...touched].toSorted();
     },
     versions: async (resource, numbers) => {
       const entry = RESOURCES.find(each => each.resource === resource);
-      const found: Version[] = [];
-      if (entry === undefined) return found;
-      for (let from = 0; from < numbers.length; from += IN_ONE) {
-        const some = numbers.slice(from, from + IN_ONE).map(Number);
-        const rows = await ask.mirror<Row>(
-          `SELECT * FROM ${mirror}${entry.table}_history WHERE version IN (${some.join(', ')})`,
-        );
-        for (const row of rows)
-          found.push({
-            ...versionFact(entry, row),
-            document: row.document ?? null,
-            file: textOf(row['file']),
-          });
-      }
-      return found;
+      if (entry === undefined) return [];
+      const rows = await versionsBy(entry, version => isListed(version, '$1'), [jsonOf(numbers)]);
+      return rows.map(row => ({
+        ...versionFact(entry, row),
+        document: row.document ?? null,
+        file: textOf(row['file']),
+      }));
     },
     standing: async function* (organizationId, upTo) {
       for (const entry of OWNED)
         for (let after = Number.MIN_SAFE_INTEGER; ; ) {
-          const rows = await ask.mirror<Row>(standingOf(entry, mirror), [organizationId, upTo, after]);
-          yield rows.map(row => standing(entry.resource, row));
+          const rows = await mirror<Row>(standingOf(entry), [organizationId, upTo, after]);
+          for (let from = 0; from < rows.length; from += AT_ONCE)
+            yield rows.slice(from, from + AT_ONCE).map(row => standing(entry.resource, row));
           if (rows.length < PAGE) break;
           after = Number(rows.at(-1)?.['version']);
         }
     },
-    newestOf: async subject => {
-      const [leaf] = await ask.evidence<Leaf>(
-        `SELECT * FROM ${evidence}leaves WHERE kind = 'coverage' AND subject = $1 ORDER BY place DESC LIMIT 1`,
-        [subject],
-      );
-      return leaf ?? null;
+    leaves: async which => {
+      const [where, given] = whichOf(which);
+      const rows = await log<Answered<Leaf>>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
+      return rows.map(row => ({ ...row, number: Number(row.number), place: Number(row.place) }));
     },
-    append: (place, leaves) => store.append(leaves.map((leaf, index) => ({ ...leaf, place: place + index }))),
-    commitments: async (from, to) => {
-      const rows = await ask.evidence<Pick<Leaf, 'commitment'>>(
-        `SELECT commitment FROM ${evidence}leaves WHERE place >= $1 AND place < $2 ORDER BY place`,
-        [from, to],
-      );
-      return rows.map(({ commitment }) => commitment);
+    commitments: async function* (from, to) {
+      const asked = `SELECT commitment FROM ${LEAVES} WHERE place >= $1 AND place < $2 ORDER BY place`;
+      for (let start = from; start < to; start += AT_ONCE) {
+        const rows = await log<Leaf>(asked, [start, Math.min(to, start + AT_ONCE)]);
+        if (rows.length === 0) return;
+        for (const { commitment } of rows) yield commitment;
+      }
     },
+    touched: async (after, to) => {
+      const rows = await log<{ subject: string }>(
+        `SELECT DISTINCT subject FROM ${LEAVES} WHERE kind = 'change' AND ${isBetween('number')} AND subject IS NOT NULL AND resource <> 'members'`,
+        [after, to],
+      );
+      return rows.map(({ subject }) => subject).toSorted();
+    },
+    append: leaves =>
+      insert(
+        'leaves',
+        LEAF,
+        leaves.map(leaf => [
+          leaf.place,
+          leaf.kind,
+          leaf.number,
+          leaf.subject,
+          leaf.resource,
+          leaf.record,
+          leaf.salt,
+          leaf.commitment,
+        ]),
+      ),
     checkpoint: async atMost =>
       (await checkpointsOf('size <= $1 ORDER BY size DESC LIMIT 1', [atMost]))[0] ?? null,
-    checkpoints: (after, to) => checkpointsOf('size > $1 AND size <= $2 ORDER BY size', [after, to]),
-    leaves: (kind, after, to) =>
-      leavesOf('kind = $1 AND number > $2 AND number <= $3 ORDER BY number', [kind, after, to]),
-    leavesOf: async (kind, numbers) => {
-      const found: Sealed[] = [];
-      for (let from = 0; from < numbers.length; from += IN_ONE) {
-        const some = numbers.slice(from, from + IN_ONE).map(Number);
-        found.push(
-          ...(await leavesOf(`kind = $1 AND number IN (${some.join(', ')}) ORDER BY number`, [kind])),
-        );
-      }
-      return found;
-    },
-    organizations: before =>
-      leavesOf(
-        `place IN (SELECT max(place) FROM ${evidence}leaves WHERE kind = 'organization' AND subject IS NOT NULL AND place < $1 GROUP BY subject) ORDER BY place`,
-        [before],
-      ),
-    newestComplete: async before =>
-      (await leavesOf("kind = 'complete' AND number < $1 ORDER BY number DESC LIMIT 1", [before]))[0] ?? null,
+    checkpoints: (after, to) => checkpointsOf(`${isBetween('size')} ORDER BY size`, [after, to]),
     salted: what => {
-      const [where, given] = whereOf(what);
-      return whole(ask.evidence(`SELECT count(*) AS n FROM ${evidence}leaves WHERE ${where}`, given));
+      const [where, given] = saltedOf(what);
+      return whole(log(`SELECT count(*) AS n FROM ${LEAVES} WHERE ${where}`, given));
     },
     unsalt: async what => {
-      const [where, given] = whereOf(what);
-      await store.change(`UPDATE ${evidence}leaves SET salt = NULL, subject = NULL WHERE ${where}`, given);
+      const [where, given] = saltedOf(what);
+      await log(`UPDATE ${LEAVES} SET salt = NULL, subject = NULL WHERE ${where}`, given);
     },
-    keep: store.keep,
+    keep: ({ size, peaks, note }) => insert('checkpoints', CHECKPOINT, [[size, peaks, note]]),
     close: store.close,
   };
 }
 
-/** A number that closes one version and begins the next is that of the next. */
-function add(facts: Map<number, Fact>, fact: Fact): void {
-  facts.set(Number(fact.number), fact);
+function onlyOf({ only = 'true' }: Mirrored): string {
+  return only;
 }
 
 /** What is written once, and never again while the version stands. */
@@ -217,14 +265,6 @@ function versionFact(entry: Entry, { document, ...row }: Row): Fact {
 function goneFact({ key, resource, owner }: Entry, row: Row): Fact {
   const record = { ...cellsOf(row, [...key, 'version', ...ENDING]), resource };
   return factOf('change', Number(row['closed_version']), record, ownerOf(owner, row));
-}
-
-function standingOf(entry: (typeof OWNED)[number], mirror: string): string {
-  const [dated, amount] = ['created_at', 'amount_micro'].map(name => (name in entry.columns ? name : 'NULL'));
-  const only = 'only' in entry ? ` AND ${entry.only}` : '';
-  const select = `SELECT version, valid_from, ${dated} AS created_at, ${amount} AS amount_micro FROM ${mirror}${entry.table}`;
-  const which = `WHERE ${entry.owner} = $1 AND version <= $2 AND version > $3${only}`;
-  return `${select} ${which} UNION ALL ${select}_history ${which} AND closed_version > $2 ORDER BY version LIMIT ${PAGE}`;
 }
 
 function standing(resource: string, row: Row): Standing {
@@ -246,15 +286,6 @@ function textOf(cell: Cells[string] | undefined): string | null {
   return typeof cell === 'string' ? cell : null;
 }
 
-function whereOf(what: Unsalted): readonly [string, readonly string[]] {
-  if ('organizationId' in what) return ['salt IS NOT NULL AND subject = $1', [what.organizationId]];
-  if ('resource' in what) return ['salt IS NOT NULL AND resource = $1', [what.resource]];
-  return [
-    `salt IS NOT NULL AND kind = 'change' AND number IN (${what.numbers.map(Number).join(', ') || 'NULL'})`,
-    [],
-  ];
-}
-
 function cellsOf(row: Cells, names: readonly string[]): Cells {
   return Object.fromEntries(names.map(name => [name, row[name] ?? null]));
 }
@@ -266,6 +297,11 @@ function factOf(
   subject: string | null = null,
 ): Fact {
   return { kind, number, subject, record: { ...record, kind } };
+}
+
+/** As `dialect.rows` takes them. */
+function jsonOf(numbers: readonly number[]): string {
+  return JSON.stringify(numbers.map(number => [number]));
 }
 
 function digestOf(text: string): string {

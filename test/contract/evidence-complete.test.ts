@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { commit } from '../../src/evidence/commitment.js';
-import { readMonths, upToOf } from '../../src/evidence/complete.js';
+import { readComplete, readMonths } from '../../src/evidence/complete.js';
 import { erase } from '../../src/evidence/seal.js';
 import { ENGINES } from '../support/engines.js';
 import { amount, MINUTE, retirement } from '../support/mirror.js';
@@ -19,10 +19,10 @@ type Sealed = Awaited<ReturnType<typeof sealed>>;
 
 /** What the newest checkpoint says of the organization, as it says it. */
 async function said({ port }: Pick<Sealed, 'port'>) {
-  const complete = await port.newestComplete(ALL);
-  const [leaf] = await port.organizations(complete?.place ?? 0);
-  const { text, record } = await readMonths(port, 'organization-1', upToOf(complete));
-  return { complete, leaf, text, record };
+  const { leaf: complete, upTo } = await readComplete(port, ALL);
+  const [leaf] = await port.leaves({ newest: 'organization', before: complete?.place ?? 0 });
+  const { text, record } = await readMonths(port, 'organization-1', upTo);
+  return { complete, upTo, leaf, text, record };
 }
 
 describe.each(ENGINES)('$name', engine => {
@@ -40,7 +40,7 @@ describe.each(ENGINES)('$name', engine => {
     const numbers = await scene.stage.db.column<number>(
       "SELECT version FROM retirements WHERE id IN ('a', 'b') ORDER BY version",
     );
-    const leaves = await scene.port.leavesOf('change', numbers.map(Number));
+    const leaves = await scene.port.leaves({ kind: 'change', numbers: numbers.map(Number) });
     const lines = leaves.map(({ commitment }) => `${Buffer.from(commitment).toString('hex')}\n`).join('');
     const march = createHash('sha256').update(lines).digest('hex');
     const april = expect.stringMatching(/^retirements registry 2026-04 1 1 0 [0-9a-f]{64}$/);
@@ -65,7 +65,7 @@ describe.each(ENGINES)('$name', engine => {
     const after = await said(scene);
     expect(after.text).toContain('retirements registry 2026-03 1 0 9007199254740993 ');
     expect(after.leaf?.place).toBeGreaterThan(Number(before.leaf?.place));
-    const then = await readMonths(scene.port, 'organization-1', upToOf(before.complete));
+    const then = await readMonths(scene.port, 'organization-1', before.upTo);
     expect(then.text).toBe(before.text);
   });
 
@@ -91,8 +91,8 @@ describe.each(ENGINES)('$name', engine => {
       async () => scene.stage.db.change("DELETE FROM retirements WHERE organization_id = 'organization-1'"),
     );
     await scene.round();
-    expect(await scene.port.organizations(ALL)).toEqual([]);
-    expect((await scene.port.newestComplete(ALL))?.record).toContain('"organizations":0,');
+    expect(await scene.port.leaves({ newest: 'organization', before: ALL })).toEqual([]);
+    expect((await readComplete(scene.port, ALL)).leaf?.record).toContain('"organizations":0,');
     expect((await scene.verified()).erased).toBeGreaterThan(3);
   });
 });

@@ -14,6 +14,12 @@ import { tablesInFile, type Value } from './tables.js';
 
 export const ALL = Number.MAX_SAFE_INTEGER;
 
+export async function arrayOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
 /** A mirror with three retirements, and who seals it. */
 export async function sealed(engine: Engine) {
   const { stage, env } = await engine.library();

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { EvidencePort } from '../../evidence/port.js';
+import { SQLITE } from '../dialect.js';
 import { type Ask, createEvidencePort } from '../evidence.js';
 import { demandSchema } from './migrate.js';
 import { openDatabase, type Sqlite, write } from './open.js';
@@ -23,18 +24,16 @@ export function openEvidence(evidenceFile: string, mirrorFile: string): Evidence
 }
 
 function portOf(evidence: Sqlite, mirror: Sqlite): EvidencePort {
-  const append = evidence.prepare('INSERT INTO leaves VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-  const keep = evidence.prepare('INSERT INTO checkpoints VALUES (?, ?, ?)');
   return createEvidencePort({
-    ask: { mirror: askOf(mirror), evidence: askOf(evidence) },
-    schema: { mirror: '', evidence: '' },
-    append: async leaves =>
+    dialect: SQLITE,
+    mirror: askOf(mirror, true),
+    log: askOf(evidence, false),
+    insert: async ({ text, rows = [] }) => {
+      const insertion = evidence.prepare(text);
       write(evidence, () => {
-        for (const { place, kind, number, subject, resource, record, salt, commitment } of leaves)
-          append.run(place, kind, number, subject, resource, record, salt, commitment);
-      }),
-    change: async (sql, given) => write(evidence, () => void evidence.prepare(sql).run(placed(given))),
-    keep: async ({ size, peaks, note }) => write(evidence, () => void keep.run(size, peaks, note)),
+        for (const row of rows) insertion.run(row);
+      });
+    },
     close: async () => {
       evidence.pragma('wal_checkpoint(TRUNCATE)');
       evidence.close();
@@ -43,12 +42,16 @@ function portOf(evidence: Sqlite, mirror: Sqlite): EvidencePort {
   });
 }
 
-/** Whole numbers come as they are, however large. */
-function askOf(db: Sqlite): Ask {
-  return async <Row extends object>(sql: string, given: readonly (string | number)[] = []) =>
-    db.prepare<unknown[], Row>(sql).safeIntegers().all(placed(given));
-}
-
-function placed(given: readonly (string | number)[]): Record<string, string | number> {
-  return Object.fromEntries(given.map((value, place) => [place + 1, value]));
+/** Each statement is prepared once. Whole numbers of the registry may be larger than a number of ours holds. */
+function askOf(db: Sqlite, hasLarge: boolean): Ask {
+  const prepare = (sql: string) => db.prepare<unknown[], never>(sql);
+  const known = new Map<string, ReturnType<typeof prepare>>();
+  return async (sql, given = []) => {
+    const statement = known.get(sql) ?? prepare(sql);
+    known.set(sql, statement);
+    const values = Object.fromEntries(given.map((value, place) => [place + 1, value]));
+    if (statement.reader) return statement.safeIntegers(hasLarge).all(values);
+    write(db, () => void statement.run(values));
+    return [];
+  };
 }
