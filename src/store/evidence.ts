@@ -89,19 +89,18 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
   const changes = async (after: number, to: number) => {
     const facts = new Map<number | null, Fact>();
     for (const entry of RESOURCES) {
-      const names = [...new Set(['version', ...entry.key, entry.owner ?? 'version', ...ENDING])];
-      const told = 'only' in entry ? [...names, 'state'] : names;
+      const told = [...entry.key, 'version', ...ENDING];
+      const names = new Set([...told, entry.owner ?? 'version', ...('only' in entry ? ['state'] : [])]);
       const ended = `${isBetween('p.closed_version')} AND ${isNotPlayed('p.valid_to')}`;
-      for (const row of await mirror<Row>(pastBy(entry, told, ended), [after, to])) {
-        const fact = goneFact(entry, row);
-        facts.set(fact.number, fact);
-      }
       const begun = (version: string) =>
         `${isBetween(version)} AND ${isNotPlayed(version.replace('version', 'valid_from'))}`;
-      for (const row of await versionsBy(entry, begun, [after, to])) {
-        const fact = versionFact(entry, row);
-        facts.set(fact.number, fact);
-      }
+      const ends = await mirror<Row>(pastBy(entry, [...names], ended), [after, to]);
+      const versions = await versionsBy(entry, begun, [after, to]);
+      const all = [
+        ...ends.map(row => changeOf(entry, row, told)),
+        ...versions.map(row => changeOf(entry, row, toldOf(entry))),
+      ];
+      for (const fact of all) facts.set(fact.number, fact);
     }
     return [...facts.values()].toSorted((a, b) => Number(a.number) - Number(b.number));
   };
@@ -110,7 +109,10 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       `SELECT * FROM ${dialect.mirror}syncs WHERE ${isBetween('id')} AND ${isNotPlayed('started_at')} ORDER BY id`,
       [after, to],
     );
-    return rows.map(row => factOf('sync', Number(row['id']), row, textOf(row['organization_id'])));
+    return rows.map((row): Fact => {
+      const [number, subject] = [Number(row['id']), textOf(row['organization_id'])];
+      return { kind: 'sync', number, subject, record: { ...row, kind: 'sync' } };
+    });
   };
   const standingOf = (entry: (typeof OWNED)[number]) => {
     const names = [
@@ -174,7 +176,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       const rows = await mirror<Row>(`SELECT * FROM ${dialect.mirror}coverage ORDER BY installation_id`);
       return rows.map(row => {
         const subject = String(row['organization_id'] ?? row['installation_id']);
-        return factOf('coverage', null, row, subject);
+        return { kind: 'coverage', number: null, subject, record: { ...row, kind: 'coverage' } };
       });
     },
     versions: async (resource, numbers) => {
@@ -182,7 +184,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       if (entry === undefined) return [];
       const rows = await versionsBy(entry, version => isListed(version, '$1'), [jsonOf(numbers)]);
       return rows.map(row => ({
-        ...versionFact(entry, row),
+        ...changeOf(entry, row, toldOf(entry)),
         document: row.document ?? null,
         file: textOf(row['file']),
       }));
@@ -252,19 +254,18 @@ function onlyOf({ only = 'true' }: Mirrored): string {
   return only;
 }
 
-/** What is written once, and never again while the version stands. */
-function versionFact(entry: Entry, { document, ...row }: Row): Fact {
-  const { key, resource, owner } = entry;
-  const told = 'shows' in entry ? ['version', ...key, ...entry.shows, ...Object.keys(entry.dated)] : null;
-  const names = Object.keys(row).filter(name => told?.includes(name) ?? !ENDING.includes(name));
-  const digest = document === undefined ? {} : { document_sha256: digestOf(document) };
-  const record = { ...cellsOf(row, names), ...digest, resource };
-  return factOf('change', Number(row['version']), record, ownerOf(owner, row));
+/** What changed of a row: of its version what is written once, and never again while that stands; of its end what ended it. */
+function changeOf({ resource, owner }: Entry, row: Row, told: readonly string[] | null): Fact {
+  const record: Record<string, Cells[string]> = { kind: 'change', resource };
+  for (const [name, cell] of Object.entries(row))
+    if (name === 'document') record['document_sha256'] = digestOf(String(cell));
+    else if (told?.includes(name) ?? !ENDING.includes(name)) record[name] = cell;
+  const number = Number(record['closed_version'] ?? record['version']);
+  return { kind: 'change', number, subject: owner === null ? null : textOf(row[owner]), record };
 }
 
-function goneFact({ key, resource, owner }: Entry, row: Row): Fact {
-  const record = { ...cellsOf(row, [...key, 'version', ...ENDING]), resource };
-  return factOf('change', Number(row['closed_version']), record, ownerOf(owner, row));
+function toldOf(entry: Entry): readonly string[] | null {
+  return 'shows' in entry ? ['version', ...entry.key, ...entry.shows, ...Object.keys(entry.dated)] : null;
 }
 
 function standing(resource: string, row: Row): Standing {
@@ -278,25 +279,8 @@ function standing(resource: string, row: Row): Standing {
   };
 }
 
-function ownerOf(owner: string | null, row: Row): string | null {
-  return owner === null ? null : textOf(row[owner]);
-}
-
 function textOf(cell: Cells[string] | undefined): string | null {
   return typeof cell === 'string' ? cell : null;
-}
-
-function cellsOf(row: Cells, names: readonly string[]): Cells {
-  return Object.fromEntries(names.map(name => [name, row[name] ?? null]));
-}
-
-function factOf(
-  kind: Fact['kind'],
-  number: number | null,
-  record: Cells,
-  subject: string | null = null,
-): Fact {
-  return { kind, number, subject, record: { ...record, kind } };
 }
 
 /** As `dialect.rows` takes them. */
