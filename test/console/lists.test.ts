@@ -266,3 +266,36 @@ describe('a retirement', () => {
     }
   });
 });
+
+test('days leave what happened between them, and a day that no calendar has is told', async () => {
+  const { scene, page, open } = await consoleStage({ now: Date.now });
+  await scene.read('retirements', [
+    retirement('r-1', { createdAt: '2025-05-29T23:59:59.999Z' }),
+    retirement('r-2', { createdAt: '2025-05-30T00:00:00.000Z' }),
+    retirement('r-3', { createdAt: '2025-06-02T12:00:00.000Z' }),
+  ]);
+  const found = async (query: string) =>
+    Array.from(
+      (await page(`/retirements?${query}`)).matchAll(/retirements\/(r-\d)"/g),
+      ([, id]) => id,
+    ).toSorted();
+  expect(await found('from=2025-05-30')).toEqual(['r-2', 'r-3']);
+  expect(await found('until=2025-05-29')).toEqual(['r-1']);
+  expect(await found('from=2025-05-30&until=2025-05-31')).toEqual(['r-2']);
+  expect((await open('/retirements?from=2025-02-30')).status).toBe(400);
+  expect(await page('/retirements')).toContain('<input type="date" name="from"');
+  expect(await page('/retirements')).not.toContain('name="year"');
+  expect(await page('/retirements?year=2025')).toContain('name="year" value="2025"');
+});
+
+test('what may be chosen stands in a field: type, vintage, verdict, and whose a delivery is', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  await scene.read('warehouse', [credit('c-1', { vintage: '2021' }), credit('c-2', { vintage: '2019' })]);
+  const warehouse = await page('/warehouse');
+  expect(warehouse).toContain('<option value="exPost">ex-post</option>');
+  expect(warehouse).toMatch(/<option value="2019">2019<\/option><option value="2021">/);
+  const deliveries = await page('/deliveries');
+  expect(deliveries).toContain('<option value="accepted">accepted</option><option value="ignored">');
+  expect(deliveries).toContain('<option value="installation-1">organization-1</option>');
+  expect(deliveries).not.toContain('name="ignored"');
+});

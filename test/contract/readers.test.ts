@@ -9,7 +9,7 @@ import * as asOf from '../../src/query/history/as-of.js';
 import { readAvailable, readStanding } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumWarehouses } from '../../src/query/sums.js';
 import { readCharts } from '../../src/query/charts.js';
-import { readChoices } from '../../src/query/lists/choices.js';
+import { readChoices, readValues } from '../../src/query/lists/choices.js';
 import { readBalance } from '../../src/query/history/balance.js';
 import * as changes from '../../src/query/history/changes.js';
 import * as certificates from '../../src/query/certificates.js';
@@ -23,7 +23,7 @@ import { ask as askOf } from '../../src/query/lists/ask.js';
 import type { Filter } from '../../src/query/lists/filter.js';
 import * as find from '../../src/query/lists/find.js';
 import type { Asked, List } from '../../src/query/lists/list.js';
-import { ALL_LISTS, DELIVERIES, JOBS, SYNCS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../src/query/lists/lists.js';
 import { isThere, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/read.js';
 import * as mentions from '../../src/query/mentions.js';
 import { readRound } from '../../src/query/reads/round.js';
@@ -296,8 +296,15 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readRound: once(readRound),
   readCharts: about([NOON, NOW], readCharts),
   readChoices: about(
-    pairs(['organizations', 'projects'] as const, [null, ...MOMENTS]),
+    pairs(['organizations', 'projects', 'installations'] as const, [null, ...MOMENTS]),
     (reader, [table, at]) => readChoices(reader, table, at),
+  ),
+  readValues: about(
+    pairs(
+      MIRRORED.filter(({ filters }) => 'vintage' in filters),
+      [null, ...MOMENTS],
+    ),
+    (reader, [list, at]) => readValues(reader, list, 'vintage', at),
   ),
   readCertificateCounts: once(status.readCertificateCounts),
   readAges: once(status.readAges),
@@ -314,6 +321,8 @@ const SAID: Readonly<Record<Filter['fits'], readonly string[]>> = {
   part: [...LOOKED_FOR, '%', '\\'],
   number: ['2', '99'],
   year: ['2024', '0000'],
+  from: ['2026-05-04', '0001-01-01'],
+  until: ['2026-05-04', '9999-12-31'],
   organization: [ONE, 'Organization-1', 'nobody'],
   installation: ['installation-1'],
   choice: [],
@@ -380,6 +389,7 @@ const PARTS = [
   'added',
   'ask',
   'byChoice',
+  'byDays',
   'byFlag',
   'byId',
   'byName',

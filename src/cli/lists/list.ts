@@ -59,6 +59,8 @@ const SHOWN = {
   text: 'text',
   number: 'n',
   year: 'year',
+  from: 'day',
+  until: 'day',
 };
 
 function optionOf(filter: Filter): Option {

@@ -1,7 +1,7 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { WAITING } from '../../query/freshness.js';
 import { ask, isSortable, sortedBy } from '../../query/lists/ask.js';
-import { type Choice, readChoices } from '../../query/lists/choices.js';
+import { type Choice, readChoices, readValues } from '../../query/lists/choices.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { type Paged, readPage, streamRows } from '../../query/lists/read.js';
@@ -122,36 +122,60 @@ function caption(list: List, { count, isCountedToTheEnd }: Paged, query: URLSear
 
 type Choices = ReadonlyMap<string, readonly Choice[] | null>;
 
-const CHOSEN = { organization_id: 'organizations', project_id: 'projects' } as const;
+const CHOSEN = {
+  organization_id: 'organizations',
+  project_id: 'projects',
+  installation_id: 'installations',
+} as const;
+const FEW = ['type', 'vintage'];
+/** So many that looking for what stands in them takes its time. */
+const MANY = 'retirements';
 
 async function choicesOf(list: List, { reader, at }: Ask): Promise<Choices> {
   const choices = new Map<string, readonly Choice[] | null>();
-  for (const name of ['organization_id', 'project_id'] as const)
+  for (const name of ['organization_id', 'project_id', 'installation_id'] as const)
     if (name in list.filters) choices.set(name, await readChoices(reader, CHOSEN[name], at));
-  for (const [name, { fits, ...filter }] of Object.entries(list.filters))
-    if (fits === 'choice' && 'choices' in filter)
+  for (const [name, filter] of Object.entries(list.filters)) {
+    if (filter.fits === 'choice')
       choices.set(
         name,
         filter.choices.map(value => ({ value, says: value.replaceAll('_', ' ') })),
       );
+    else if (FEW.includes(name) && list.name !== MANY)
+      choices.set(name, await readValues(reader, list, filter.column, at));
+  }
   return choices;
 }
 
+/** What another field asks as well: it is shown where an address asks so. */
+const ASKED_BY: Readonly<Record<string, string>> = {
+  project: 'project_id',
+  ignored: 'verdict',
+  year: 'from',
+};
+
 function fields(list: List, { query, at }: Ask, choices: Choices): Html | false {
-  const isNamed = choices.get('project_id') != null && !query.get('project');
-  const all = Object.entries(list.filters).filter(([name]) => name !== 'project' || !isNamed);
+  const isAsked = (name: string) => {
+    const other = ASKED_BY[name] ?? '';
+    return !query.get(name) && other in list.filters && choices.get(other) !== null;
+  };
+  const all = Object.entries(list.filters).filter(([name]) => !isAsked(name));
   if (all.length === 0) return false;
   return filterBar(
     `/${list.name}`,
-    all.map(([name, filter]) => [labelOf(name), field(name, filter, choices, query.get(name))]),
+    all.map(([name, filter]) => [
+      name === 'installation_id' ? 'organization' : labelOf(name),
+      field(name, filter, choices, query.get(name)),
+    ]),
     html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}<a href="${withAt(`/${list.name}`, at)}">All</a>`,
   );
 }
 
-function field(name: string, filter: Filter, choices: Choices, value: string | null): Html {
-  return filter.fits === 'flag'
-    ? html`<input type="checkbox" name="${name}" value="yes"${value && html` checked`}>`
-    : choose(name, choices.get(name) ?? null, value);
+function field(name: string, { fits }: Filter, choices: Choices, value: string | null): Html {
+  if (fits === 'flag')
+    return html`<input type="checkbox" name="${name}" value="yes"${value && html` checked`}>`;
+  if (fits === 'from' || fits === 'until') return html`<input type="date" name="${name}" value="${value}">`;
+  return choose(name, choices.get(name) ?? null, value);
 }
 
 /** What would fill it. */

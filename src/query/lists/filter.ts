@@ -6,7 +6,9 @@ export type Filter = {
   readonly says: string;
   readonly column: string;
 } & (
-  | { readonly fits: 'text' | 'part' | 'number' | 'year' | 'organization' | 'installation' }
+  | {
+      readonly fits: 'text' | 'part' | 'number' | 'year' | 'from' | 'until' | 'organization' | 'installation';
+    }
   | { readonly fits: 'choice'; readonly choices: readonly string[] }
   | { readonly fits: 'flag'; readonly where: Condition }
 );
@@ -41,6 +43,12 @@ export function byYear(column: string): Filter {
   return { column, fits: 'year', option: 'year', says: 'of one year only, in UTC' };
 }
 
+/** From a day on, and until one, as pages ask. */
+export function byDays(column: string): { readonly from: Filter; readonly until: Filter } {
+  const asked = { column, option: null, says: '' };
+  return { from: { ...asked, fits: 'from' }, until: { ...asked, fits: 'until' } };
+}
+
 export function byChoice(
   option: string,
   choices: readonly string[],
@@ -57,6 +65,10 @@ export function byFlag(option: string, says: string, where: Condition): Filter {
   return { column: where.column, fits: 'flag', where, option, says };
 }
 
+const MORNING = 'T00:00:00.000Z';
+const EVENING = 'T23:59:59.999Z';
+const FIRST = `0000-01-01${MORNING}`;
+const LAST = `9999-12-31${EVENING}`;
 /** No engine takes a pattern of any length. */
 const LONGEST = 10_000;
 
@@ -72,7 +84,14 @@ export function conditionOf(filter: Filter, text: string): Condition | { readonl
     return /^\d{1,15}$/.test(text) ? { column, is: Number(text) } : expected('a number', text);
   if (fits === 'year') {
     if (!/^\d{4}$/.test(text)) return expected('a year like 2025', text);
-    return { column, from: `${text}-01-01T00:00:00.000Z`, to: `${text}-12-31T23:59:59.999Z` };
+    return { column, from: `${text}-01-01${MORNING}`, to: `${text}-12-31${EVENING}` };
+  }
+  if (fits === 'from' || fits === 'until') {
+    const day = new Date(`${text}T00:00:00.000Z`);
+    if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text)
+      return expected('a day like 2025-05-29', text);
+    const isFrom = fits === 'from';
+    return { column, from: isFrom ? `${text}${MORNING}` : FIRST, to: isFrom ? LAST : `${text}${EVENING}` };
   }
   if (fits === 'choice' && !filter.choices.includes(text))
     return expected(`one of ${filter.choices.join(', ')}`, text);

@@ -1,11 +1,23 @@
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
 import { type Row, TABLES, type Value } from '../../store/contract/tables.js';
 import { type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } from '../../resources/entry.js';
+import { VERDICTS } from '../../inbox/delivery.js';
 import { JOB_STATES } from '../../inbox/job.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
 import { withEnds, withJobs } from '../inbox/ends.js';
-import { byChoice, byFlag, byId, byNumber, byPart, byState, byText, byYear, type Filter } from './filter.js';
+import {
+  byChoice,
+  byDays,
+  byFlag,
+  byId,
+  byNumber,
+  byPart,
+  byState,
+  byText,
+  byYear,
+  type Filter,
+} from './filter.js';
 import type { List } from './list.js';
 
 type Filters = List['filters'];
@@ -138,6 +150,8 @@ export const DELIVERIES = own('inbox.deliveries', {
   filters: {
     event: byText('event'),
     installation_id: INSTALLATION,
+    verdict: { ...byChoice('verdict', VERDICTS), option: null },
+    ...byDays('received_at'),
     ignored: byFlag('ignored', 'only those that lead to no read', { column: 'verdict', is: 'ignored' }),
   },
 });
@@ -158,6 +172,7 @@ export const JOBS = own('inbox.jobs', {
     kind: byText('kind'),
     trigger: byText('trigger'),
     organization_id: ORGANIZATION,
+    ...byDays('run_at'),
   },
 });
 
@@ -181,6 +196,7 @@ export const SYNCS = own('syncs', {
       above: 0,
     }),
     organization_id: ORGANIZATION,
+    ...byDays('started_at'),
   },
 });
 
@@ -193,7 +209,7 @@ export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at'],
   order: [['minute', 'desc']],
   tie: ['minute', 'reason', 'header_prefix', 'status'],
-  filters: {},
+  filters: byDays('newest_at'),
 });
 
 export const CERTIFICATES = mirrored(
@@ -237,6 +253,7 @@ export const MIRRORED: readonly List[] = [
       beneficiary: byPart('beneficiary'),
       project: byPart('project', 'project_name'),
       vintage: byText('vintage'),
+      ...byDays('created_at'),
     },
   }),
   mirrored('projects', 'project', 'The projects that issued the credits', ENTRY_OF.projects, {
@@ -251,7 +268,10 @@ export const MIRRORED: readonly List[] = [
     {
       columns: OF_RESERVATIONS.map(name => (name === 'seconds_left' ? 'minutes_left' : name)),
       refine: async (_reader, rows) => rows.map(withMinutes),
-      filters: { state: byState(['outstanding', 'finished', 'cancelled', 'expired'], 'state_now') },
+      filters: {
+        state: byState(['outstanding', 'finished', 'cancelled', 'expired'], 'state_now'),
+        ...byDays('created_at'),
+      },
     },
   ),
   mirrored(
@@ -261,7 +281,7 @@ export const MIRRORED: readonly List[] = [
     ENTRY_OF.inventory_requests,
     {
       many: 'inventory requests',
-      filters: { state: byPart('state'), beneficiary: byPart('beneficiary') },
+      filters: { state: byPart('state'), beneficiary: byPart('beneficiary'), ...byDays('created_at') },
     },
   ),
   CERTIFICATES,
