@@ -1,4 +1,5 @@
 import type { Actions } from '../console/actions/actions.js';
+import type { Comparison } from '../console/comparison.js';
 import { installationJob } from '../inbox/job.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Log } from './log.js';
@@ -7,7 +8,11 @@ import { discoverJob } from '../sync/schedule/discover.js';
 const PERSON = 'person';
 
 /** Actions work to whoever runs, and says in the log that a person asked for it. The inbox is open only meanwhile. */
-export function createActions(openInbox: () => Promise<InboxPort>, log: Pick<Log, 'info'>): Actions {
+export function createActions(
+  openInbox: () => Promise<InboxPort>,
+  log: Pick<Log, 'info'>,
+  comparison: Comparison | null = null,
+): Actions {
   async function using<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
     const inbox = await openInbox();
     try {
@@ -38,5 +43,11 @@ export function createActions(openInbox: () => Promise<InboxPort>, log: Pick<Log
       log.info({ act: 'discover', jobs }, 'a person asked in the console');
       return jobs;
     },
+    compare:
+      comparison &&
+      (() => {
+        log.info({ act: 'compare' }, 'a person asked in the console');
+        comparison.begin();
+      }),
   };
 }

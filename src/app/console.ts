@@ -1,6 +1,7 @@
 import type { Actions } from '../console/actions/actions.js';
 import type { Asking } from '../console/ask/asking.js';
 import { createConsole } from '../console/console.js';
+import { type Compare, createComparison } from '../console/comparison.js';
 import type { DemoAction } from '../console/demo/demo.js';
 import { createKeys } from '../console/guard/keys.js';
 import { createChanges } from '../console/live/changes.js';
@@ -29,6 +30,8 @@ export interface ConsoleSetup {
   readonly names: readonly string[];
   /** Null where the pages are to do nothing. */
   readonly openInbox: (() => Promise<InboxPort>) | null;
+  /** Null where nobody here may ask the registry. */
+  readonly compare: Compare | null;
   readonly webhookUrl: string | null;
   readonly version: string;
   readonly asking: Asking;
@@ -46,7 +49,10 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
   return openAll(async shutdown => {
     const readers = createReaders(setup.openReader, setup.sharesReader);
     shutdown.add(() => readers.close());
-    const look = (): Promise<string> => readers.use(reader => readPulse(reader, now()));
+    const comparison = setup.compare === null ? null : createComparison(setup.compare, now);
+    shutdown.add(async () => comparison?.stop());
+    const look = async (): Promise<string> =>
+      JSON.stringify([await readers.use(reader => readPulse(reader, now())), comparison?.told()]);
     await look();
     const changes = createChanges({
       look,
@@ -54,7 +60,7 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
     });
     const { pdfs, close } = await setup.openPdfs();
     shutdown.add(close);
-    const actions = setup.openInbox === null ? null : createActions(setup.openInbox, log);
+    const actions = setup.openInbox === null ? null : createActions(setup.openInbox, log, comparison);
     const app = createConsole({
       readers,
       now,
@@ -62,6 +68,7 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
       names: setup.names,
       actions,
       demoActions: actions === null || setup.demoActionsBy === null ? null : setup.demoActionsBy(actions),
+      comparison,
       webhookUrl: setup.webhookUrl,
       version: setup.version,
       asking: setup.asking,

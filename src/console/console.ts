@@ -24,6 +24,7 @@ export interface ConsoleOptions extends GuardOptions {
   readonly changes: Changes;
   /** Null where nothing is to be done here. */
   readonly actions: Actions | null;
+  readonly comparison: Ask['comparison'];
   readonly webhookUrl: string | null;
   readonly version: string;
   readonly asking: Asking;
@@ -68,6 +69,7 @@ export function createConsole(options: ConsoleOptions): Express {
           query,
           at,
           canAct,
+          comparison: options.comparison,
           webhookUrl,
           inspect,
           contradicted,

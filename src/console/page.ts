@@ -1,6 +1,7 @@
 import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
 import type { Charts } from '../query/charts.js';
+import type { Comparison } from './comparison.js';
 import type { Pdfs } from './pdfs.js';
 import type { Html } from './components/html.js';
 
@@ -13,6 +14,8 @@ export interface Ask {
   readonly at: string | null;
   /** Whether a page may offer to do something. */
   readonly canAct: boolean;
+  /** Null where nobody here may ask the registry. */
+  readonly comparison: Comparison | null;
   /** As a browser calls us, and whether the registry is made up. */
   readonly origin: string;
   readonly isDemo: boolean;
@@ -34,6 +37,8 @@ export interface Shown {
   readonly body: Html;
   /** What takes longer, or may: it follows once the body is sent. */
   readonly later?: () => Promise<Html>;
+  /** Whether it is about what goes on: a browser without JavaScript opens it again soon. */
+  readonly goesOn?: boolean;
 }
 
 /** What another program takes, as it comes. */

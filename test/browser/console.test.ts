@@ -138,6 +138,14 @@ long.test(
   },
 );
 
+test('an auditor: every row is compared with the registry by a button, and the page follows to what came of it', async () => {
+  const page = await visit({}, '/balance');
+  await page.getByRole('button', { name: 'Compare with the registry' }).click();
+  await expect
+    .poll(() => page.locator('#registry').innerText(), PATIENCE)
+    .toMatch(/rows of (\d+) of the \1 known organizations are as at the registry\./);
+});
+
 test('a failed job stands under what needs attention, and is tried again by its button', async () => {
   await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, only_duplicates_asked)
     VALUES ('discover', 'data', 'failed', 'person', '{}', 'failed', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
@@ -340,6 +348,26 @@ test('no page is wider than a window of 380 pixels', async () => {
     expect(wider, path).toBeLessThanOrEqual(0);
   }
 });
+
+const THEMES = ['light', 'dark'] as const;
+
+test.each(THEMES)('at 200 %% of a window of 1,280 by 800 nothing is cut off: %s', async colorScheme => {
+  const page = await visit({ viewport: { width: 640, height: 400 }, colorScheme });
+  for (const path of some([...PAGES, '/balance', '/help', '/organizations'])) {
+    await page.goto(`${demo.origin}${path}`);
+    expect(await page.evaluate<string[]>(CUT), path).toEqual([]);
+  }
+});
+
+/** What ends beyond the window, and is in nothing that scrolls; or ends within itself, and says so with no dots. */
+const CUT = `[...document.querySelectorAll('body *')].filter(part => {
+  const { left, right, width, height } = part.getBoundingClientRect();
+  if (width === 0 || height === 0 || left < -500) return false;
+  const style = getComputedStyle(part);
+  const isWide = right > innerWidth + 1 && !part.closest('.wide, .tabs, object, svg');
+  const isCut = part.scrollWidth > part.clientWidth + 1 && style.overflowX === 'hidden' && style.textOverflow !== 'ellipsis';
+  return isWide || isCut;
+}).map(part => part.outerHTML.slice(0, 100))`;
 
 /** The page of a list's first row as it is printed: all of it, while a click waits for no more than its beginning. */
 async function printFirst(path: string): Promise<Page> {

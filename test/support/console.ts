@@ -65,6 +65,7 @@ export async function visitConsole(
     port,
     failed,
     actions: null,
+    comparison: null,
     webhookUrl: null,
     version: '1.2.3',
     asking: NO_QUESTIONS,

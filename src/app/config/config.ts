@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { distance } from './distance.js';
+import { distance } from '../../text/distance.js';
 import { namesDatabase, readDatabase } from './database.js';
 import { dynoFaults, withoutAdvice } from './platform.js';
 import { type Given, type SettingsTools, takeSecret } from './secret.js';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
 import type { Actions } from '../../console/actions/actions.js';
+import type { Compare } from '../../console/comparison.js';
 import type { DemoAction } from '../../console/demo/demo.js';
 import { connect } from '../connect/registry.js';
 import { command } from '../command.js';
@@ -10,6 +11,7 @@ import type { Io } from '../io.js';
 import type { MirrorLocation } from '../connect/mirror-location.js';
 import { createDemoActions } from './demo/actions.js';
 import { createOwnKey, findSandbox } from './demo/sandbox.js';
+import { compareBy } from '../processes/compare.js';
 import { readQuestions } from '../ready-questions.js';
 import { createServiceLog, runService, takesNextPort } from '../processes/service.js';
 import { flag, unless } from '../taken.js';
@@ -43,6 +45,7 @@ export const CONSOLE = command({
     const secret = findConsole(location)?.secret ?? randomBytes(32).toString('hex');
     const log = await createServiceLog(io, 'console', settings, [secret]);
     await runService(io, 'console', async () => {
+      const demo = await findDemo(location);
       const setup = {
         openReader: location.engine.openPages,
         sharesReader: location.engine.sharesPages,
@@ -55,7 +58,8 @@ export const CONSOLE = command({
         version: readVersion(),
         openPdfs: () => location.engine.openPagePdfs(io.now),
         inspect,
-        demoActionsBy: readOnly ? null : await demoActionsOf(io, location),
+        demoActionsBy: readOnly || demo === null ? null : demoActionsOf(io, demo),
+        compare: compareOf(location, demo),
         asking: {
           ask: location.engine.ask,
           describeSchema: location.engine.describeSchema,
@@ -71,18 +75,34 @@ export const CONSOLE = command({
   },
 });
 
-/** What the page Demo offers, where the registry is a sandbox. */
-async function demoActionsOf(
-  io: Io,
-  { env }: MirrorLocation,
-): Promise<((actions: Actions) => readonly DemoAction[]) | null> {
+type Registry = NonNullable<Awaited<ReturnType<typeof findDemo>>>;
+
+/** Where the registry is a sandbox, what of it is this console's own. */
+async function findDemo({ env }: MirrorLocation) {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
   const control = await findSandbox(url);
   if (control === null || !appId) return null;
   const key = createOwnKey(control, appId);
-  const asApp = async () => ({ ...env, REGISTRY_PRIVATE_KEY: await key(), REGISTRY_PRIVATE_KEY_FILE: '' });
-  return ({ sync }) =>
-    createDemoActions({ connect: async () => connect({ env: await asApp() }, io), control, appId, sync });
+  const settings = async () => ({ ...env, REGISTRY_PRIVATE_KEY: await key(), REGISTRY_PRIVATE_KEY_FILE: '' });
+  return { control, appId, settings };
+}
+
+/** What the page Demo offers. */
+function demoActionsOf(io: Io, { control, appId, settings }: Registry) {
+  return ({ sync }: Actions): readonly DemoAction[] =>
+    createDemoActions({
+      connect: async () => connect({ env: await settings() }, io),
+      control,
+      appId,
+      sync,
+    });
+}
+
+/** A console that was given no key of a registry cannot ask there. */
+function compareOf({ env }: MirrorLocation, demo: Registry | null): Compare | null {
+  if (demo !== null) return compareBy(demo.settings);
+  const { REGISTRY_PRIVATE_KEY: key, REGISTRY_PRIVATE_KEY_FILE: file } = env;
+  return key || file ? compareBy(async () => env) : null;
 }
 
 /** Where the receiver is on this machine; from outside it has another name. */

@@ -1,4 +1,4 @@
-import { distance } from '../../app/config/distance.js';
+import { distance } from '../../text/distance.js';
 import { cleanText } from '../../text/clean.js';
 import { CommandFault, notThereFault, usageFault } from '../exit.js';
 

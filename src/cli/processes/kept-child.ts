@@ -8,7 +8,7 @@ import { CommandFault, EXIT } from '../exit.js';
 import { OR_NEXT_PORT } from './service.js';
 import { type Io, say } from '../io.js';
 
-const MAIN = fileURLToPath(new URL('dist/main.js', PACKAGE));
+export const MAIN = fileURLToPath(new URL('dist/main.js', PACKAGE));
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Who falls after a longer life is started again after the first pause. */

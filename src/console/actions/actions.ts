@@ -16,6 +16,8 @@ export interface Actions {
   ) => Promise<readonly number[]>;
   /** Looks for installations that nobody has announced. */
   readonly discover: () => Promise<readonly number[]>;
+  /** Compares every row with the registry; null where nobody here may ask there. */
+  readonly compare: (() => void) | null;
 }
 
 interface Wanted extends Pick<Ask, 'reader' | 'params'> {
@@ -34,6 +36,7 @@ const ROUTES: readonly Route[] = [
   { path: '/jobs/:id/retry', run: retryOne },
   { path: '/deliveries/:id/replay', run: replay },
   { path: '/read-now', run: readNow },
+  { path: '/balance/compare', run: compare },
 ];
 
 async function retryAll({ actions }: Wanted): Promise<string> {
@@ -66,6 +69,12 @@ async function readNow({ actions, reader, form }: Wanted): Promise<string | null
     ...(organizationId === null ? await actions.discover() : []),
   ];
   return jobs.length === 1 ? `/jobs/${jobs[0]}` : '/jobs?trigger=person';
+}
+
+async function compare({ actions }: Wanted): Promise<string | null> {
+  if (actions.compare === null) return null;
+  actions.compare();
+  return '/balance';
 }
 
 export function offerActions(app: Express, readers: Readers, actions: Actions): void {

@@ -1,4 +1,5 @@
 import { type Asked, AskError, type Question } from '../../store/contract/asked.js';
+import { distance } from '../../text/distance.js';
 import { sizeOf } from '../../store/contract/question.js';
 import type { Relation } from '../../store/contract/relation.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -30,7 +31,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const AT_ONCE = 2;
 
 /** Answers few questions at a time, and none for ever. */
-export function createDesk({ ask }: Pick<Asking, 'ask'>) {
+export function createDesk({ ask, describeSchema }: Pick<Asking, 'ask' | 'describeSchema'>) {
   let busy = 0;
 
   async function stream(sql: string, signal: AbortSignal): Promise<Asked> {
@@ -59,7 +60,7 @@ export function createDesk({ ask }: Pick<Asking, 'ask'>) {
           hasMore: taken.length > MOST_ROWS || bytesIn(taken) > MOST_BYTES,
         };
       } catch (error) {
-        if (error instanceof AskError) return { fault: describe(error) };
+        if (error instanceof AskError) return { fault: describe(error, describeSchema()) };
         throw error;
       }
     },
@@ -94,9 +95,29 @@ async function take(rows: AsyncIterable<Row>, most: number): Promise<Row[]> {
   return taken;
 }
 
-function describe({ code, message }: AskError): string {
-  if (code === 'refused') return `SQL: ${message}`;
+function describe({ code, message }: AskError, schema: readonly Relation[]): string {
+  if (code === 'unknown_name') return `SQL: ${message}${perhaps(message, schema)}`;
+  if (code === 'refused' || code === 'in_brackets') return `SQL: ${message}`;
   if (code === 'time_limit')
     return `The question was ${message}. Ask for less, or use "carbon-mirror query" with a longer limit.`;
   return `The question was stopped: ${message}.`;
+}
+
+const NAMED = /(table|relation|column):? "?([\w.]+)/;
+const MOST_NEAR = 4;
+
+/** What may have been meant by a name that is not there: it holds that word, or few letters are otherwise. */
+function perhaps(message: string, schema: readonly Relation[]): string {
+  const [, kind, said = ''] = NAMED.exec(message) ?? [];
+  const name = said.split('.').at(-1)?.toLowerCase() ?? '';
+  const names =
+    kind === 'column'
+      ? schema.flatMap(({ columns }) => columns.map(column => column.name))
+      : schema.map(each => (each.database === 'inbox' ? `inbox.${each.name}` : each.name));
+  const far = (other: string) => (other.includes(name) ? 1 : distance(name, other.replace('inbox.', '')));
+  const near = [...new Set(names)]
+    .filter(other => name !== '' && far(other) <= Math.max(2, name.length / 3))
+    .toSorted((one, other) => far(one) - far(other) || one.length - other.length)
+    .slice(0, MOST_NEAR);
+  return near.length === 0 ? '' : `. Perhaps ${near.join(', ')}?`;
 }

@@ -10,6 +10,7 @@ export interface Frame {
   readonly query: URLSearchParams;
   /** What of the body is there at once. */
   readonly body: Html;
+  readonly goesOn: boolean;
   /** Null where a page is of no instant. */
   readonly dated: { readonly at: string | null; readonly now: string } | null;
   readonly hasDemo: boolean;
@@ -79,7 +80,7 @@ interface Layout {
 }
 
 /** A whole page. It says all that it says without a script. */
-export function layout({ title, path, query, body, dated, hasDemo, theme }: Frame): Layout {
+export function layout({ title, path, query, body, goesOn, dated, hasDemo, theme }: Frame): Layout {
   const at = dated?.at ?? null;
   const room = ROOMS.find(([, pages]) => pages.some(([to]) => isIn(path, to)));
   const rooms = ROOMS.map(([name, [[to] = ['/']]]) =>
@@ -96,7 +97,7 @@ export function layout({ title, path, query, body, dated, hasDemo, theme }: Fram
 <meta name="color-scheme" content="light dark">
 <title>${title} · carbon-mirror</title>
 <link rel="stylesheet" href="/console.css">
-${SCRIPT}
+${SCRIPT}${goesOn && AGAIN}
 </head>
 <body>
 <a class="skip" href="#content">To the content</a>
@@ -143,5 +144,6 @@ function themes(theme: Theme, path: string, query: URLSearchParams): Html {
 const HELP: Place = ['/help', 'Help'];
 /** Not in a template: a bundler rewrites those that end a script. */
 const SCRIPT = new Html('<script src="/console.js" defer></script>');
+const AGAIN = html`<noscript><meta http-equiv="refresh" content="2"></noscript>`;
 const CURRENT = html` aria-current="page"`;
 const IN_ROOM = html` aria-current="true"`;

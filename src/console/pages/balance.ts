@@ -3,11 +3,15 @@ import { readChoices } from '../../query/lists/choices.js';
 import { ofKnown } from '../../text/known.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import { withThousands } from '../../text/thousands.js';
+import { andMore, MOST_SHOWN } from '../../text/and-more.js';
+import { counted } from '../../text/counted.js';
+import { button } from '../actions/button.js';
+import type { Comparison } from '../comparison.js';
 import type { Ask, Page } from '../page.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { choose, filterBar } from '../components/filters.js';
 import { table } from '../components/table.js';
-import { badge, tonnes, withoutAmount } from '../components/words.js';
+import { ago, badge, tonnes, withoutAmount } from '../components/words.js';
 
 /** Whether what is listed is what it has to be, to the millionth. Every row is looked at: it follows. */
 export const BALANCE: Page = {
@@ -17,8 +21,10 @@ export const BALANCE: Page = {
     const organizations = await readChoices(ask.reader, 'organizations', null);
     return {
       title: 'Does it add up?',
+      goesOn: ask.comparison?.told().underway != null,
       body: html`<h1>Does it add up?</h1>
-${filterBar('/balance', [['organization', choose('organization_id', organizations, chosen)]])}`,
+${filterBar('/balance', [['organization', choose('organization_id', organizations, chosen)]])}
+${registry(ask)}`,
       later: async () => show(await readBalance(ask.reader, chosen), chosen),
     };
   },
@@ -30,6 +36,37 @@ function show(balance: Awaited<ReturnType<typeof readBalance>>, chosen: Ask['at'
   return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${verdict(balance)} ${chosen === null ? `This is of ${ofKnown(known)}.` : 'Projects and serializations are compared over all organizations only.'}${withoutAmount(rowsWithoutAmount)}</p></section>
 <section id="wrong" data-live>${notBalanced.length > 0 && table('What is not balanced', [WHAT, WHOSE, { name: 'Why', cell: ({ why }) => why }], notBalanced)}</section>
 <section id="sums" data-live>${table('What was added up', COLUMNS, sums, { empty: 'No list that has rows has been read completely.' })}</section>`;
+}
+
+/** What each row is held against is asked for at the registry, which takes its time. */
+function registry({ comparison, canAct, now }: Ask): Html {
+  if (comparison === null)
+    return html`<section class="card"><h2>Is it what the registry has?</h2><p>This console may not ask the registry. Where its settings are, <code>carbon-mirror verify --against-registry</code> compares every row.</p></section>`;
+  const { underway, ended } = comparison.told();
+  return html`<section id="registry" class="card" data-live><h2>Is it what the registry has?</h2>
+${underway === null ? button(canAct, '/balance/compare', 'Compare with the registry') : html`<p role="status">${badge('being compared', 'doubt')} since ${ago(underway.since, now)}: ${counted(underway.lists, 'list')} read${underway.reading !== null && html`, now ${underway.reading}`}</p>`}
+${ended === null ? html`<p class="quiet">Not compared since this console was started. Every row is asked for again, and held against the mirror.</p>` : html`<p>${outcome(ended.outcome)} <span class="quiet">Compared ${ago(ended.at, now)}.</span></p>${differences(ended.outcome)}`}</section>`;
+}
+
+type Outcome = NonNullable<ReturnType<Comparison['told']>['ended']>['outcome'];
+
+function outcome(found: Outcome): Html {
+  if ('fault' in found) return html`${badge('It could not be compared:', 'bad')} ${found.fault}`;
+  const { faults, rows, organizations, known, left } = found;
+  const whose = `${withThousands(rows)} rows of ${withThousands(organizations)} of ${ofKnown(known)}`;
+  if (faults.length > 0) return badge(`${counted(faults.length, 'fault')} in ${whose}.`, 'bad');
+  if (rows === 0) return badge('Nothing was compared: there is no row that can be read there.', 'doubt');
+  return html`${badge(`${whose} are as at the registry.`, 'good')}${left > 0 && ` ${counted(left, 'list')} could not be compared.`}`;
+}
+
+function differences(found: Outcome): Html | false {
+  if ('fault' in found || found.faults.length === 0) return false;
+  const columns = (['check', 'where', 'fault'] as const).map(name => ({
+    name,
+    cell: (row: (typeof found.faults)[number]) => row[name],
+  }));
+  const shown = found.faults.slice(0, MOST_SHOWN);
+  return table('What differs', columns, shown, { more: andMore(found.faults.length) });
 }
 
 function verdict({ balanced, sums }: Awaited<ReturnType<typeof readBalance>>): Html {

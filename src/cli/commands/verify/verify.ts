@@ -132,6 +132,7 @@ async function compare(context: Context, certificates: boolean, interrupted: Abo
     certificates,
     turn: ({ resource, organization_id: organization }) => {
       demandNotInterrupted(interrupted);
+      context.io.tellParent({ reading: `${resource} of ${organization}` });
       if (context.io.terminal.stderr && isListResource(resource))
         context.say(`Reading ${resource} of ${organization} ...`);
     },

@@ -1,0 +1,23 @@
+import { describe, expect, test } from 'vitest';
+import { readStore } from '../../src/app/config/config.js';
+import { createDesk } from '../../src/console/ask/asking.js';
+import { openEngine } from '../../src/store/open.js';
+import { ENGINES } from '../support/engines.js';
+
+describe.each(ENGINES)('$name', ({ library }) => {
+  test.each([
+    ['select * from retirments', 'Perhaps retirements'],
+    ['select * from credits', 'available_credits'],
+    ['select * from inbox.jbos', 'Perhaps inbox.jobs'],
+    ['select benficiary from retirements', 'Perhaps beneficiary?'],
+    ['select r.vintge from retirements as r', 'Perhaps vintage?'],
+  ])('a name that is not there is told with those that are like it: %s', async (sql, perhaps) => {
+    const { env } = await library();
+    const desk = createDesk(openEngine(readStore(env)));
+    const reply = await desk.answer(sql, new AbortController().signal);
+    expect('fault' in reply && reply.fault).toContain(perhaps);
+    const other = await desk.answer('select * from xyzzyplugh', new AbortController().signal);
+    expect('fault' in other && other.fault).toMatch(/^SQL: .*xyzzyplugh/);
+    expect('fault' in other && other.fault).not.toContain('Perhaps');
+  });
+});
