@@ -103,6 +103,12 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.sees(/It matches its hash\./);
     expect(await person.take(person.link('Open the certificate').first())).toBe('application/pdf %PDF');
   },
+  'Make sure that nothing was changed by hand': async person => {
+    await person.click(person.link('Changes'));
+    await person.click(person.link('Does it add up?'));
+    await person.click(person.page.getByRole('button', { name: 'Compare with the registry' }));
+    await person.sees(/are as at the registry\./);
+  },
   'Check that the sums are balanced': async person => {
     await person.click(person.link('Changes'));
     await person.click(person.link('Does it add up?'));
