@@ -7,6 +7,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 2280,
   /** 150 play the past of the demo; 400 are the commands of evidence with the folder for an auditor, and what forget, purge, verify and doctor do of it. */
   /** 150 back all up and put it back. */
+  /** 50 let a console compare with the registry, by a process of its own. */
   'src/cli': 7700,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   /** 45 begin a log anew after a restore; 280 prove it to others. */
@@ -21,12 +22,14 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
   /** 140 draw the stock by day and what was retired by month, and name what may be chosen. */
   /** 30 count what a restore loses. */
-  'src/query': 4480,
+  /** 80 leave rows between two days, and name what stands in few values. */
+  'src/query': 4565,
   'src/registry': 4250,
   'src/resources': 500,
   'src/sandbox': 5450,
   'src/sync': 2650,
-  'src/text': 550,
+  /** 15 came from app: how far a word is from another. */
+  'src/text': 560,
   'src/webhook': 1200,
   /** The call by message of both threads took 180 lines from webhook, store and app, and has 100 here. */
   'src/*.ts': 350,
@@ -34,7 +37,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   migrations: 2950,
   /** 500 of evidence; 300 play every reason of freshness on both engines. */
   /** 200 of backup and restore. */
-  test: 51_100,
+  /** 150 compare by a button, name near names and look at pages at twice their size. */
+  test: 51_250,
   /** 50 of evidence: who lies, and what helps. */
   docs: 1140,
   'README.md': 100,

@@ -27,6 +27,8 @@ export async function readOverview(reader: Reader, now: number, most: number) {
       /** Of all organizations, by state. */
       certificates: await sumCertificates(snapshot),
       available,
+      /** What is known of those that are left out. */
+      left: await sumWarehouses(snapshot, idsOf(available.leftOut), BY_OWNER),
       sums: await sumWarehouses(snapshot, [...owners], BY_PROJECT),
       /** What is available of these organizations. */
       own: await sumWarehouses(snapshot, shown, BY_OWNER),

@@ -30,7 +30,7 @@ test('a warehouse that nobody read lately is left out, by name and with the reas
   await scene.read('warehouse', [credit('c-1')]);
   expect(await sentence()).toMatch(/^0 t available to sell now in 0 of the 1 known organization$/);
   const words = wordsOf(await page('/'));
-  expect(words).toContain('Not available1organization-1: stale (overdue)');
+  expect(words).toContain('Not available100 t ex-postorganization-1: stale (overdue)');
   expect(words).toContain('the last complete read is older than two intervals');
 });
 

@@ -4,6 +4,8 @@ import { counted } from '../../text/counted.js';
 import { ago } from './words.js';
 
 const PAGES: Readonly<Record<string, string>> = {
+  warehouse: 'warehouse',
+  inventory: 'inventory',
   retirements: 'retirements',
   certificates: 'retirements',
   organization: 'organizations',

@@ -85,10 +85,11 @@ button.first { color: var(--card); background: var(--accent); border-color: var(
 form.act { display: inline-block; }
 .filters { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s3); align-items: end; }
 .filters label { display: grid; gap: .1rem; color: var(--quiet); font-size: var(--small); flex: 0 1 10rem; }
-.filters label > * { width: 100%; font-size: var(--fine); color: var(--ink); }
+.filters label > * { width: 100%; height: 1.9rem; font-size: var(--fine); color: var(--ink); }
 .filters [type=checkbox] { width: 1.1rem; height: 1.75rem; }
 .filters > a { padding: .3rem 0; }
 .links { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
+.wide + .links { margin-top: var(--s2); }
 summary { cursor: pointer; color: var(--quiet); }
 
 .ask label { display: block; color: var(--quiet); font-size: var(--small); }
@@ -169,7 +170,7 @@ td i { font-style: normal; color: var(--quiet); }
 .feed .feed { grid-column: 1 / -1; }
 .feed details { grid-column: 1 / -1; }
 .feed summary { color: var(--ink); }
-.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem var(--s5); }
+.facts { display: grid; grid-template-columns: minmax(7rem, max-content) minmax(0, 1fr); gap: .2rem var(--s5); }
 .facts dt { color: var(--quiet); }
 .facts dd { overflow-wrap: anywhere; }
 .timeline > li { position: relative; padding: 0 0 var(--s4) 1.75rem; }

@@ -29,13 +29,13 @@ const OTHERS = 'others';
 /** Credits by project and vintage, each type for itself: the largest, what the others add up to, and the sum. */
 export function matrix(what: string, rows: readonly Row[], { isAll, at = null }: How): Html {
   const all = linesOf(rows);
-  const shown = isAll ? all : all.slice(0, MOST_PROJECTS);
+  const shown = new Set(isAll ? all : all.slice(0, MOST_PROJECTS));
   const byVintage = [...sumsBy(rows, vintageOf)].toSorted(([, one], [, other]) => Number(other - one));
   const vintages = byVintage.slice(0, isAll ? Infinity : MOST_VINTAGES).map(([name]) => name);
   const columns = [...vintages.toSorted(), ...(vintages.length < byVintage.length ? [OTHERS] : [])];
   const cellsOf = (of: readonly Row[]) =>
     sumsBy(of, row => (vintages.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
-  const most = Math.max(1, ...shown.flatMap(each => [...cellsOf(each.rows).values()].map(Number)));
+  const most = Math.max(1, ...[...shown].flatMap(each => [...cellsOf(each.rows).values()].map(Number)));
 
   const line = ({ row, rows: of, micro }: Line) => {
     const cells = cellsOf(of);
@@ -55,8 +55,8 @@ export function matrix(what: string, rows: readonly Row[], { isAll, at = null }:
   };
   const body = (type: string | null) => {
     const lines = all.filter(each => typeIn(each) === type);
-    const others = lines.filter(each => !shown.includes(each));
-    return html`<tbody>${lines.filter(each => shown.includes(each)).map(line)}${
+    const others = lines.filter(each => !shown.has(each));
+    return html`<tbody>${lines.filter(each => shown.has(each)).map(line)}${
       others.length > 0 && total(counted(others.length, 'other project'), others, false)
     }${total(counted(lines.length, 'project'), lines, true)}</tbody>`;
   };

@@ -81,7 +81,8 @@ function large(sentence: string): Part {
 }
 
 function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Html {
-  const { available, reservations, activity } = answer;
+  const { available, left, reservations, activity } = answer;
+  const others = available.leftOut.length - 1;
   const [first] = available.leftOut.toSorted(byTrouble);
   const [next] = reservations;
   const hasMore = reservations.length > MOST_RESERVATIONS;
@@ -94,10 +95,12 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
       : html`<a href="#reservations">${counted(reservations.length, 'reservation')}</a>, the first ends ${next.reserved_to_at === null ? 'never' : wordsAgo(next.reserved_to_at, now)}`,
   )}${tile(
     'Not available',
-    withThousands(available.leftOut.length),
+    first !== undefined && available.leftOut.every(({ asOf }) => asOf === null)
+      ? 'not known'
+      : sumByType(left),
     first === undefined
       ? 'no organization is left out'
-      : html`<a href="#leftout">${nameOf(first)}</a>: ${wordsOf(first)}`,
+      : html`<a href="#leftout">${nameOf(first)}</a>: ${wordsOf(first)}${others > 0 && `, and ${counted(others, 'other')}`}`,
   )}${tile(
     'Fresh',
     `${withThousands(available.warehouses.length)} of ${withThousands(available.known)}`,

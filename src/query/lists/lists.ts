@@ -1,7 +1,6 @@
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
 import { type Row, TABLES, type Value } from '../../store/contract/tables.js';
 import { type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } from '../../resources/entry.js';
-import { VERDICTS } from '../../inbox/delivery.js';
 import { JOB_STATES } from '../../inbox/job.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
@@ -150,7 +149,7 @@ export const DELIVERIES = own('inbox.deliveries', {
   filters: {
     event: byText('event'),
     installation_id: INSTALLATION,
-    verdict: { ...byChoice('verdict', VERDICTS), option: null },
+    verdict: { ...byChoice('verdict', ['accepted', 'ignored']), option: null },
     ...byDays('received_at'),
     ignored: byFlag('ignored', 'only those that lead to no read', { column: 'verdict', is: 'ignored' }),
   },
