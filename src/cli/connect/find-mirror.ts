@@ -1,16 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEngine } from '../../store/open.js';
 import { readStore } from '../../app/config/config.js';
 import { namesDatabase } from '../../app/config/database.js';
-import { parseDemoSettings } from '../commands/demo/settings.js';
+import { readDemoSettings } from '../commands/demo/settings.js';
 import { usageFault } from '../exit.js';
 import { type Io, say } from '../io.js';
 import type { MirrorLocation } from './mirror-location.js';
 
 type Environment = Io['env'];
-
-const DEMO_SETTINGS = 'settings.json';
 
 /** With no setting of a registry, a webhook or a database, a command means the demo. */
 export function meansDemo(env: Environment): boolean {
@@ -26,10 +23,6 @@ export function dataFolder(env: Environment): string {
 
 export function demoFolder(env: Environment): string {
   return join(dataFolder(env), 'demo');
-}
-
-export function demoSettingsFile(folder: string): string {
-  return join(folder, DEMO_SETTINGS);
 }
 
 export function locationAt(io: Io, folder: string, env: Environment, demo: boolean): MirrorLocation {
@@ -57,15 +50,10 @@ export function findMirror(io: Io): MirrorLocation {
 /** The same for a command that asks the registry or the receiver, and needs no mirror. */
 export function findSettings(io: Io): MirrorLocation {
   const own = ownLocation(io);
-  if (!meansDemo(io.env)) return own;
+  if (!meansDemo(io.env) || own.engine.findMissing() === null) return own;
   const folder = demoFolder(io.env);
-  if (!existsSync(demoSettingsFile(folder)) || own.engine.findMissing() === null) return own;
-  return locationAt(io, folder, { ...readDemoSettings(folder), ...io.env }, true);
-}
-
-export function readDemoSettings(folder: string): Environment {
-  const file = demoSettingsFile(folder);
-  return parseDemoSettings(file, readFileSync(file, 'utf8'));
+  const settings = readDemoSettings(folder);
+  return settings === null ? own : locationAt(io, folder, { ...settings, ...io.env }, true);
 }
 
 export function demandMirror(location: MirrorLocation): MirrorLocation {

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { realpathSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
 import { listenFrom } from '../../../app/next-port.js';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
-import { findConsole, invitation, type KnownConsole, pagesAt } from '../../console-address.js';
+import { findConsole, invitation, pagesAt } from '../../console-address.js';
 import { valueAt } from '../../value-at.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox, PEM } from './sandbox.js';
@@ -14,8 +14,9 @@ import { usageFault } from '../../exit.js';
 import { LANDING_PATH } from '../../../webhook/pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
 import { type Io, say } from '../../io.js';
-import { demoFolder, demoSettingsFile, locationAt, readDemoSettings } from '../../connect/find-mirror.js';
-import { reading } from '../../connect/mirror-location.js';
+import { demoFolder, locationAt } from '../../connect/find-mirror.js';
+import { type MirrorLocation, reading } from '../../connect/mirror-location.js';
+import { readDemoSettings, writeDemoSettings } from './settings.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMirrored } from '../../../query/mirrored.js';
 
@@ -36,14 +37,14 @@ const PERMISSIONS = {
 export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const folder = demoFolder(io.env);
   makePrivateFolder(folder);
-  await demandNobody(folder, readKnown(folder)?.['REGISTRY_BASE_URL']);
-  await migrateDemo(io, folder);
-  const known = readKnown(folder);
+  await demandNobody(folder, readDemoSettings(folder)?.['REGISTRY_BASE_URL']);
+  const own = locationAt(io, folder, io.env, true);
+  await migrateDemo(io, own);
+  const known = readDemoSettings(folder);
   const clock = createPastClock(io.now);
   if (known !== null) clock.moveTo(0);
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT'], clock.now);
   try {
-    const own = locationAt(io, folder, io.env, true);
     const settings: Io['env'] = {
       ...(known ?? registerDemoApp(sandbox, io.env['PORT'] || DEFAULT_PORT)),
       REGISTRY_BASE_URL: sandbox.url,
@@ -51,15 +52,12 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     };
     const appId = settings['REGISTRY_APP_ID'] ?? '';
     const writers = await own.engine.openWriters(clock.now);
-    try {
-      const mirror = createMirror(writers.mirror, clock.now);
-      const baseUrl = new URL(sandbox.url).href;
-      const past = known === null ? { simulatedTo: io.now() } : {};
-      await mirror.checkOrigin({ baseUrl, appId, mayMove: true, ...past });
-    } finally {
-      await writers.close();
-    }
-    writeSettings(folder, settings);
+    const past = known === null ? { simulatedTo: io.now() } : {};
+    const baseUrl = new URL(sandbox.url).href;
+    await createMirror(writers.mirror, clock.now)
+      .checkOrigin({ baseUrl, appId, mayMove: true, ...past })
+      .finally(() => writers.close());
+    writeDemoSettings(folder, settings);
     const { env, engine } = locationAt(io, folder, { ...settings, ...io.env }, true);
     const install = () => installEverywhere(sandbox, appId);
     const play = (stopping: AbortSignal) =>
@@ -72,17 +70,18 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
         const addresses = addressesAt(port);
         sandbox.registry.apps.change(appId, addresses);
         const { OPERATIONS_PORT = '' } = env;
-        const ports = {
+        writeDemoSettings(folder, {
+          ...settings,
           PORT: String(port),
           ...(OPERATIONS_PORT && { OPERATIONS_PORT }),
           ...(consolePort !== null && { CONSOLE_PORT: String(consolePort) }),
-        };
-        writeSettings(folder, { ...settings, ...ports });
+        });
         install();
-        const pages = consolePort === null ? null : findConsole({ folder });
-        const { webhookUrl } = addresses;
-        introduce(io, { folder, registryUrl: sandbox.url, webhookUrl, console: pages });
-        await tellWhenReady(io, { folder, console: pages }, countInstalled(sandbox, appId), stopping);
+        const pages = consolePort === null ? null : findConsole(own);
+        const places = { registry: sandbox.url, webhooks: addresses.webhookUrl, ...own.engine.files };
+        introduce(io, pages === null ? places : { console: pagesAt(pages.port), ...places });
+        const ready = await waitUntilRead(own, countInstalled(sandbox, appId), stopping);
+        if (ready !== null) say(io, ready, ...(pages === null ? [] : invitation(pages, io, commandOf(io))));
       },
       known === null ? play : undefined,
     );
@@ -91,21 +90,16 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   }
 }
 
-function readKnown(folder: string): Io['env'] | null {
-  return existsSync(demoSettingsFile(folder)) ? readDemoSettings(folder) : null;
-}
-
 /**
  * Before anybody can find the demo's settings, so that a command beside its start finds an empty mirror, not none.
  * What a demo holds is made up: one of an earlier program is moved aside whole, and made anew.
  */
-async function migrateDemo(io: Io, folder: string): Promise<void> {
-  const { engine } = locationAt(io, folder, io.env, true);
+async function migrateDemo(io: Io, { engine, folder }: MirrorLocation): Promise<void> {
   try {
     await engine.migrate(io.now());
   } catch (error) {
     const isEarlier = error instanceof Error && 'code' in error && error.code === 'earlier';
-    if (!isEarlier || readKnown(folder) === null) throw error;
+    if (!isEarlier || readDemoSettings(folder) === null) throw error;
     const aside = `${folder}-${new Date(io.now()).toISOString().replaceAll(/\D/g, '')}`;
     renameSync(folder, aside);
     say(
@@ -184,12 +178,6 @@ function registerDemoApp(sandbox: Sandbox, port: string) {
   };
 }
 
-function writeSettings(folder: string, settings: Io['env']): void {
-  const file = demoSettingsFile(folder);
-  writeFileSync(`${file}.new`, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
-}
-
 function countInstalled({ registry }: Sandbox, appId: string): number {
   const { installations } = registry.store.tables;
   return installations.live().filter(row => row.appId === appId && row.state === 'active').length;
@@ -204,18 +192,9 @@ function installEverywhere(sandbox: Sandbox, appId: string): void {
 
 const POLL_MS = 250;
 
-interface Demo {
-  readonly folder: string;
-  readonly registryUrl: string;
-  readonly webhookUrl: string;
-  /** Null where none could be started. */
-  readonly console: KnownConsole | null;
-}
-
-function introduce(io: Io, { folder, registryUrl, webhookUrl, console: known }: Demo): void {
-  const { files } = locationAt(io, folder, io.env, true).engine;
-  const pages = known === null ? {} : { console: pagesAt(known.port) };
-  const where = Object.entries({ ...pages, registry: registryUrl, webhooks: webhookUrl, ...files });
+/** Where everything is, by what it is called. */
+function introduce(io: Io, places: Readonly<Record<string, string>>): void {
+  const where = Object.entries(places);
   const command = commandOf(io);
   const lines = `
 This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
@@ -242,26 +221,20 @@ function commandOf({ env }: Io): string {
   return `DATA_DIR=${word} ${command}`;
 }
 
-/** Say once that all of so many organizations are read, what is there, and at last where to look at it. */
-async function tellWhenReady(
-  io: Io,
-  { folder, console: known }: Pick<Demo, 'folder' | 'console'>,
+/** Says what is there once all of so many organizations are read; null where nobody waits any more. */
+async function waitUntilRead(
+  location: MirrorLocation,
   organizations: number,
   stopping: AbortSignal,
-): Promise<void> {
-  await reading(locationAt(io, folder, io.env, true), async reader => {
+): Promise<string | null> {
+  return await reading(location, async reader => {
     while (!stopping.aborted) {
       const there = await readMirrored(reader);
-      if (there.organizations >= organizations && there.unread === 0) {
-        const { credits, retirements, certificates } = there;
-        return say(
-          io,
-          `Ready: ${there.organizations} organizations, ${credits} credits, ${retirements} retirements and ${certificates} certificates are mirrored.`,
-          ...(known === null ? [] : invitation(known, io, commandOf(io))),
-        );
-      }
+      const { credits, retirements, certificates } = there;
+      if (there.organizations >= organizations && there.unread === 0)
+        return `Ready: ${there.organizations} organizations, ${credits} credits, ${retirements} retirements and ${certificates} certificates are mirrored.`;
       await sleep(POLL_MS, undefined, { signal: stopping }).catch(() => undefined);
     }
-    return undefined;
+    return null;
   });
 }

@@ -1,10 +1,11 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { command, type CommandGroup } from '../../command.js';
 import { envLine } from '../../env-line.js';
 import { usageFault } from '../../exit.js';
 import { emit } from '../../io.js';
-import { demoFolder, demoSettingsFile, readDemoSettings } from '../../connect/find-mirror.js';
+import { demoFolder } from '../../connect/find-mirror.js';
+import { readDemoSettings } from './settings.js';
 
 const KEY_FILE = 'key.pem';
 
@@ -17,18 +18,19 @@ const env = command({
   ],
   run: async ({ io, say }) => {
     const folder = resolve(demoFolder(io.env));
-    if (!existsSync(demoSettingsFile(folder))) {
+    const known = readDemoSettings(folder);
+    if (known === null) {
       throw usageFault(
         `There is no demo in ${folder}.`,
         '"carbon-mirror up" makes one where no setting of a registry is there. DATA_DIR says where.',
       );
     }
-    const { REGISTRY_PRIVATE_KEY: key = '', ...settings } = readDemoSettings(folder);
+    const { REGISTRY_PRIVATE_KEY: key = '', ...settings } = known;
     const keyFile = join(folder, KEY_FILE);
     rmSync(keyFile, { force: true });
     writeFileSync(keyFile, key, { mode: 0o600, flag: 'wx' });
     const told = { ...settings, REGISTRY_PRIVATE_KEY_FILE: keyFile, DATA_DIR: folder };
-    for (const [name, value] of Object.entries(told)) await emit(io, envLine(name, value ?? ''));
+    for (const [name, value] of Object.entries(told)) await emit(io, envLine(name, value));
     say(`The key is in ${keyFile}. The demo must be running for its registry to answer.`);
   },
 });

@@ -1,6 +1,8 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { shownName } from '../../../app/config/shown.js';
 import { isObject } from '../../../registry/model.js';
-import { CommandFault, usageFault } from '../../exit.js';
+import { usageFault } from '../../exit.js';
 
 /** All that a demo writes into its settings, and all that is believed of them. */
 const NAMES = [
@@ -17,15 +19,39 @@ const NAMES = [
 
 type Settings = Readonly<Record<string, string>>;
 
-/** The settings of a demo. Who can write the file must not thereby run code here, nor send its key elsewhere. */
-export function parseDemoSettings(file: string, text: string): Settings {
-  const settings = parse(text);
-  if (!areTexts(settings)) throw unusable(file, 'it is not a list of names and texts');
+/** The settings of a demo; null where there is none. Who can write the file must not thereby run code here, nor send its key elsewhere. */
+export function readDemoSettings(folder: string): Settings | null {
+  const file = fileIn(folder);
+  if (!existsSync(file)) return null;
+  const settings = parse(readFileSync(file, 'utf8'));
+  const why = areTexts(settings) ? faultIn(settings) : 'it is not a list of names and texts';
+  if (areTexts(settings) && why === null) return settings;
+  throw usageFault(
+    `${file} is not as a demo writes it: ${why}.`,
+    'Correct it, or remove the folder of the demo: the next "carbon-mirror up" makes a new one.',
+  );
+}
+
+export function writeDemoSettings(
+  folder: string,
+  settings: Readonly<Record<string, string | undefined>>,
+): void {
+  const file = fileIn(folder);
+  writeFileSync(`${file}.new`, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+function fileIn(folder: string): string {
+  return join(folder, 'settings.json');
+}
+
+function faultIn(settings: Settings): string | null {
   const foreign = Object.keys(settings).find(name => !NAMES.includes(name));
-  if (foreign !== undefined) throw unusable(file, `it holds ${shownName(foreign)}`);
+  if (foreign !== undefined) return `it holds ${shownName(foreign)}`;
   const { REGISTRY_BASE_URL: url } = settings;
-  if (url === undefined || /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url)) return settings;
-  throw unusable(file, 'its registry is not on this machine');
+  return url === undefined || /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url)
+    ? null
+    : 'its registry is not on this machine';
 }
 
 function areTexts(value: unknown): value is Settings {
@@ -38,11 +64,4 @@ function parse(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-function unusable(file: string, why: string): CommandFault {
-  return usageFault(
-    `${file} is not as a demo writes it: ${why}.`,
-    'Correct it, or remove the folder of the demo: the next "carbon-mirror up" makes a new one.',
-  );
 }
