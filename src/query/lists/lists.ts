@@ -214,7 +214,7 @@ export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
 export const CERTIFICATES = mirrored(
   'certificates',
   'certificate',
-  'The official PDF of each retirement: list, check and export',
+  'The official PDF of each retirement: list and export',
   ENTRY_OF.certificates,
   { order: [['version', 'desc']], filters: { state: byState(CERTIFICATE_STATES) } },
 );

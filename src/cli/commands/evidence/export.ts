@@ -13,11 +13,12 @@ import type { Context } from '../../context.js';
 import { checkFault, demandNotInterrupted } from '../../exit.js';
 import { organizationIn } from '../../find/in-mirror.js';
 import { makeEmptyFolder, measure } from '../certificates/files.js';
-import { PAGE_END, pageHead, pageRow, readme } from './page.js';
+import { PAGE_END, pageHead, pageRow } from './page.js';
 
 const PRIVATE_FILE = { mode: 0o600 };
 const PRIVATE_FOLDER = { mode: 0o700, recursive: true };
 const SCRIPT = new URL('docs/check.sh', PACKAGE);
+const README = new URL('docs/evidence.txt', PACKAGE);
 
 /** SHA256SUMS is written last: where it is there, the folder is whole. */
 export async function writeEvidence(
@@ -61,9 +62,12 @@ export async function writeEvidence(
     await write('deliveries.txt', `${JSON.stringify(delivery)}\n`);
   const { size, note } = exported.checkpoint;
   copyFileSync(SCRIPT, pathOf('check.sh'));
+  const [origin = ''] = note.split('\n');
+  const told: Record<string, unknown> = { title, origin, size, sha256: sha256Of(join(folder, 'check.sh')) };
+  const readme = readFileSync(README, 'utf8');
   await write(
     'README.txt',
-    readme(title, note.split('\n')[0] ?? '', size, sha256Of(join(folder, 'check.sh'))),
+    readme.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(told[name])),
   );
   const sums = [...files].toSorted().map(file => `${sha256Of(join(folder, file))}  ${file}\n`);
   await write('SHA256SUMS', sums.join(''));
