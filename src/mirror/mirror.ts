@@ -93,12 +93,12 @@ export interface Finished extends Counts {
 export interface Read<Item> {
   /** How the resource was read before. */
   readonly before: LastRead;
-  /** Whether a page with this digest will be passed, unless its rows were seen on another one. */
-  readonly willPass: (page: number, digest: string) => boolean | Promise<boolean>;
-  /** A page that stands as the read before found it is written already: its rows are not needed. Null for any other. */
-  passPage(page: number, digest: string): Promise<PageResult | null>;
-  /** A page of a paginated list, numbered from 0, when its answer had arrived, and a digest of it that is known already. */
-  writePage(page: number, items: readonly Item[], arrivedAt: number, digest?: string): Promise<PageResult>;
+  /** Whether a page with this digest stands as it stood, all of its rows with it: then it may be passed. */
+  readonly knows: (digest: string) => boolean;
+  /** A page that stands as it stood, and the ids of its rows. */
+  passPage(digest: string, ids: readonly string[]): PageResult;
+  /** Any other page of a paginated list, and when its answer had arrived. */
+  writePage(digest: string, items: readonly Item[], arrivedAt: number): Promise<PageResult>;
   /** A part of one answer that holds the whole list, and when that part had arrived. */
   writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult>;
   /** After everything was written: closes what is gone, if that is certain. */

@@ -75,6 +75,8 @@ export interface Ending extends Traffic {
   readonly fault: Fault | null;
   /** Whether the read stopped before it had seen everything. */
   readonly isInterrupted: boolean;
+  /** The digests of its pages; null where a row stood on two of them, absent where not all have come. */
+  readonly pageDigests?: string | null;
   readonly endedAt: number;
 }
 
@@ -89,6 +91,10 @@ export interface Opening extends LastRead {
   readonly stampAt: string | null;
   /** Its answers say whose they are. */
   readonly isOwnerNamed: boolean;
+  /** How its latest read ended. */
+  readonly outcome: string | null;
+  /** The digests of its pages as the latest whole read saw them; null where a row stood on two of them. */
+  readonly pageDigests: string | null;
 }
 
 /** A sync as it goes from one commit to the next. Its row is entered with the first. */
@@ -127,12 +133,6 @@ export interface Cells {
   readonly cells: readonly Value[];
 }
 
-export interface StoredPage {
-  readonly page: number;
-  readonly digest: string;
-  readonly versions: readonly number[];
-}
-
 /** One new version of a row. */
 export interface Insert {
   readonly key: Key;
@@ -157,10 +157,6 @@ export interface Changes {
   readonly closes: readonly Close[];
   /** Versions that stay, as their columns were before somebody changed them by hand. */
   readonly mends: readonly Cells[];
-  /** Versions below zero are inserts of this transaction: -1 is the first. */
-  readonly pages: readonly StoredPage[];
-  /** Pages from this one on are forgotten. */
-  readonly dropPagesFrom: number | null;
   /** Projects that rows of this sync name for the first time. */
   readonly projects: readonly string[];
   /** Rows that a second read must miss too; null forgets an earlier doubt, undefined leaves it. */
@@ -171,8 +167,6 @@ export const NO_CHANGES: Changes = {
   inserts: [],
   closes: [],
   mends: [],
-  pages: [],
-  dropPagesFrom: null,
   projects: [],
   doubt: undefined,
 };
@@ -381,14 +375,8 @@ export interface MirrorPort {
   /** What was mirrored stays; the next read that works takes the mark away. */
   readonly mark: (how: Mark, task: Task, resources: readonly Resource[], at: number) => Promise<void>;
 
-  readonly pages: (list: List, from: number, count: number) => Promise<StoredPage[]>;
-  /** The rows of these keys, and those of the versions that are still current; with what stands in their columns, or without. */
-  readonly find: (
-    list: List,
-    keys: readonly Key[],
-    versions: readonly number[],
-    withCells?: boolean,
-  ) => Promise<StoredRow[]>;
+  /** The rows of these keys, with what stands in their columns, or without. */
+  readonly find: (list: List, keys: readonly Key[], withCells?: boolean) => Promise<StoredRow[]>;
   /** Up to `limit` rows after a key, in the order of their keys. */
   readonly after: (
     list: List,

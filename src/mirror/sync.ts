@@ -24,6 +24,8 @@ const NEVER_READ: Opening = {
   doubted: null,
   stampAt: null,
   isOwnerNamed: false,
+  outcome: null,
+  pageDigests: null,
   declined: null,
   refusals: 0,
   attemptedAt: null,

@@ -16,12 +16,16 @@ export interface ListOptions extends ReadOptions {
   readonly limit?: number;
   /** Pages that are asked for at once; they are delivered in order. Default 4. */
   readonly readAhead?: number;
-  /** Whether nobody will ask for the rows of a page with this digest: then they are parsed only where somebody does. */
-  readonly willPass?: ((page: number, digest: string) => boolean | Promise<boolean>) | undefined;
+  /** Whether nobody needs the rows of a page with this digest: then they are not parsed. */
+  readonly knows?: ((digest: string) => boolean) | undefined;
 }
 
 export interface Page<T> {
+  /** None where the page was known. */
   readonly items: readonly T[];
+  /** Of all of its rows, as they say them. */
+  readonly ids: readonly string[];
+  readonly isKnown: boolean;
   /** Counted from 0. */
   readonly number: number;
   /** What the registry says the whole list holds; null where it does not say. */

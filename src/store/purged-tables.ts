@@ -20,7 +20,6 @@ export const PURGED = {
 const BOOKS = [
   'syncs',
   'resource_states',
-  'read_pages',
   'project_references',
   'awaited_installations',
   'certificate_sums',

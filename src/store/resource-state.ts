@@ -20,6 +20,8 @@ export interface OpeningRow
     | 'duration_ms'
     | 'page_size'
     | 'every_seconds'
+    | 'outcome'
+    | 'page_digests'
   > {
   readonly declined: Opening['declined'];
   readonly is_strange: boolean | number;
@@ -30,7 +32,7 @@ export const OPENING = `resource, rows, open_sync, doubted_at, doubted, stamp_at
     WHEN not_offered_at IS NOT NULL THEN 'not_offered'
     WHEN no_permission_at IS NOT NULL AND refusals > 0 THEN 'refused'
   END AS declined, refusals, attempted_at, as_of, duration_ms, page_size, every_seconds,
-  answer_text IS NOT NULL AS is_strange`;
+  outcome, page_digests, answer_text IS NOT NULL AS is_strange`;
 
 export function openingOf(row: OpeningRow): Opening {
   return {
@@ -40,6 +42,8 @@ export function openingOf(row: OpeningRow): Opening {
     doubted: row.doubted,
     stampAt: row.stamp_at,
     isOwnerNamed: row.owner_named === 1,
+    outcome: row.outcome,
+    pageDigests: row.page_digests,
     declined: row.declined,
     refusals: row.refusals,
     attemptedAt: milliseconds(row.attempted_at),
@@ -63,6 +67,9 @@ export function endingColumns({ request }: OpenSync, ending: Ending) {
     error_code: fault?.code ?? null,
     error: fault?.message ?? null,
     duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt) : null,
+    /** Whether `page_digests` is to be written. */
+    is_listed: Number(ending.pageDigests !== undefined),
+    page_digests: ending.pageDigests ?? null,
     /** Whether `page_size` is to be written. */
     is_sized: Number(pageSize !== undefined),
     page_size: pageSize ?? null,

@@ -103,14 +103,7 @@ function paged<Item>(
   ask: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<Page<Item>>,
 ): Source<Item> {
   async function* parts(owner: OrganizationClient, options: ListOptions): AsyncIterable<Part<Item>> {
-    for await (const page of ask(owner, options)) {
-      yield {
-        get items() {
-          return page.items;
-        },
-        page,
-      };
-    }
+    for await (const page of ask(owner, options)) yield { items: page.items, page };
   }
   return { kind: 'paged', parse, parts };
 }

@@ -265,7 +265,6 @@ const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
     'a retirement up to the mark has its certificate entered',
     'DELETE FROM certificates WHERE version = (SELECT min(version) FROM certificates)',
   ],
-  ['a remembered page holds whole version numbers', "UPDATE read_pages SET versions = x'00'"],
   ['no claim that the mirror has seen is above the counter of the inbox', 'UPDATE fences SET claim = 1e9'],
   [
     'a signed text is what its SHA-256 says',

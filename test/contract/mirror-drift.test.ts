@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NO_CHANGES } from '../../src/mirror/port.js';
-import { ENGINES, openSync } from '../support/engines.js';
+import { ENGINES } from '../support/engines.js';
 import { amount, credit, installation, retirement } from '../support/mirror.js';
 
 /** Where two engines are apart without a word, unless somebody looks. */
@@ -27,14 +26,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('null against an empty list: what is asked for nothing answers nothing', async () => {
     const { port } = await stage();
     const list = { organizationId: 'organization-1', resource: 'retirements' } as const;
-    expect(await port.find(list, [], [])).toEqual([]);
-    expect(await port.find(list, [['r-2']], [7_000])).toEqual([]);
+    expect(await port.find(list, [])).toEqual([]);
+    expect(await port.find(list, [['r-2']])).toEqual([]);
     expect((await port.known()).forgotten).toEqual(new Set());
     expect(await port.knownResources([])).toEqual(new Map());
     expect((await port.knownResources(['nobody'])).get('nobody') ?? []).toEqual([]);
-    const empty = { page: 3, digest: 'none', versions: [] };
-    await port.commit(openSync('retirements'), { ...NO_CHANGES, pages: [empty] }, null);
-    expect(await port.pages(list, 0, 64)).toEqual([empty]);
   });
 
   test('the order of texts is that of their code points, in questions and in the walk over a list', async () => {

@@ -143,7 +143,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(await scene.db.rows(WHOLE)).toEqual(before);
   });
 
-  test('a scheduled read passes a page that stands as it stood, and looks at no row of it', async () => {
+  test('a scheduled read looks at no column of a row whose document stands as it stood', async () => {
     const scene = await stage();
     await scene.read('retirements', LIST, { limit: 2 });
     const asked: string[] = [];
@@ -153,7 +153,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
       {
         ...port,
         find: (...given) => {
-          const [, , , withCells = false] = given;
+          const [, , withCells = false] = given;
           asked.push(withCells ? 'cells' : 'find');
           return port.find(...given);
         },
@@ -162,7 +162,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     );
     const read = readerOf(watched, scene.clock);
     await read('retirements', LIST, { limit: 2, trigger: 'schedule' });
-    expect(asked).toEqual([]);
+    expect(new Set(asked)).toEqual(new Set(['find']));
     scene.clock.at += MINUTE;
     await read('retirements', LIST, { limit: 2, trigger: 'person', full: true });
     expect(asked).toContain('cells');

@@ -15,7 +15,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Numbers have gaps on either engine, and not the same ones: their order is what counts. How long a read took is chance. */
 const NUMBERS = new Set(['version', 'closed_version', 'retirement_version', 'number', 'changes_up_to']);
-const LEFT_OUT = new Set(['read_pages', 'version_counter', 'certificate_mark', 'freshness']);
+const LEFT_OUT = new Set(['version_counter', 'certificate_mark', 'freshness']);
 /** The files of certificates, and what an engine keeps for itself. */
 const NOT_COPIED = new Set(['certificate_files', 'schema_migrations', 'sqlite_sequence']);
 /** Each engine writes the JSON of its cells in its own way. */

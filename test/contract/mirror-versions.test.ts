@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type Stage } from '../support/engines.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import { digestOf } from '../../src/mirror/list/held-pages.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
-import type { Credit } from '../../src/registry/model.js';
-import { answering, credit, MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
+import type { Credit, Retirement } from '../../src/registry/model.js';
+import { answering, credit, digestOf, MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
 
 const gone = async (ids: readonly string[]) => ids;
 
@@ -101,7 +100,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       trigger: 'delivery',
     });
     for (let page = 0; page < 10; page += 1)
-      await broken.writePage(page, changed.slice(page * 100, page * 100 + 100), clock.at);
+      await broken.writePage(`${page}`, changed.slice(page * 100, page * 100 + 100), clock.at);
     await broken.abandon({ code: 'timeout', message: 'no answer' }, { requests: 10, bytes: 1 });
     expect(
       await db.value("SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = 'retirements'"),
@@ -125,7 +124,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     for (let page = 0; page < 10; page += 1) {
       const later = old.slice(1_000 + page * 100, 1_100 + page * 100);
       await broken.writePage(
-        page,
+        `${page}`,
         later.map(item => ({ ...item, document: `${item.document} ` })),
         clock.at,
       );
@@ -144,16 +143,60 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('retirements', old, { limit: 10, total: 20 });
     clock.at += MINUTE;
     const same = await begin({ mirror, clock });
-    const [first, second] = [old.slice(0, 10), old.slice(10)].map(digestOf);
-    expect(await same.willPass(0, first ?? '')).toBe(true);
-    expect(await same.willPass(1, second ?? '')).toBe(true);
-    expect(await same.willPass(0, 'other')).toBe(false);
-    expect(await same.passPage(0, second ?? '')).toBeNull();
-    expect(await same.passPage(0, first ?? '')).toEqual({ fresh: 10, repeated: 0 });
-    expect(await same.passPage(2, second ?? '')).toBeNull();
-    expect(await same.writePage(1, old.slice(10), clock.at)).toEqual({ fresh: 10, repeated: 0 });
+    const [first = '', second = ''] = [old.slice(0, 10), old.slice(10)].map(digestOf);
+    expect([first, second, 'other'].map(digest => same.knows(digest))).toEqual([true, true, false]);
+    expect(same.passPage(...pageOf(old.slice(0, 10)))).toEqual({ fresh: 10, repeated: 0 });
+    expect(await same.writePage(second, old.slice(10), clock.at)).toEqual({ fresh: 10, repeated: 0 });
     expect(await same.finish({ ...TRAFFIC, total: 20 })).toMatchObject({ state: 'complete', unchanged: 20 });
   });
+
+  test.each([
+    { what: 'lacks a row', second: retirements(20).slice(10, 19), total: null },
+    { what: 'has a row of the one that was passed', second: retirements(20).slice(9), total: null },
+    {
+      what: 'has one of them for one of its own, so that the count fits',
+      second: retirements(20).slice(9, 19),
+      total: 20,
+    },
+    {
+      what: 'has one of them for one of its own beside a new one',
+      second: [...retirements(20).slice(9, 19), retirement('new')],
+      total: 21,
+    },
+  ])('where a page was passed and another $what, all rows are read before any is closed', async given => {
+    const { db, mirror, clock, read } = await stage();
+    const old = retirements(20);
+    await read('retirements', old, { limit: 10, total: 20 });
+    clock.at += MINUTE;
+    const moved = await begin({ mirror, clock });
+    moved.passPage(...pageOf(old.slice(0, 10)));
+    await moved.writePage('moved', given.second, clock.at);
+    const asked = answering(async ids => ids, clock);
+    const ended = await moved.finish({ ...TRAFFIC, total: given.total, ask: asked });
+    expect(ended).toMatchObject({ state: 'partial', readAgain: true, removed: 0 });
+    const again = await begin({ mirror, clock });
+    expect(again.knows(digestOf(old.slice(0, 10)))).toBe(false);
+    expect(await db.value("SELECT count(*) FROM retirements WHERE id <> 'new'")).toBe(20);
+  });
+
+  test.each(['partial', 'broken', 'full', 'repeated'] as const)(
+    'no page is passed where the read before did not leave the mirror as the list is: %s',
+    async how => {
+      const { mirror, clock, read } = await stage();
+      const old = retirements(20);
+      await read('retirements', old, { limit: 10, total: 20 });
+      if (how === 'partial') await read('retirements', old, { limit: 10, total: 21 });
+      if (how === 'repeated')
+        await read('retirements', [...old, ...old.slice(0, 1)], { limit: 10, total: 20 });
+      if (how === 'broken') {
+        const broken = await begin({ mirror, clock });
+        await broken.writePage('new', retirements(900, 'new'), clock.at);
+        await broken.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+      }
+      const next = await begin({ mirror, clock }, { full: how === 'full' });
+      expect(next.knows(digestOf(old.slice(0, 10)))).toBe(false);
+    },
+  );
 
   test('what a read sees later is what it keeps, also on a page that stands as it stood', async () => {
     const { db, mirror, clock, read } = await stage();
@@ -162,8 +205,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     clock.at += MINUTE;
     const moved = await begin({ mirror, clock });
     const changed = retirement('r-00015', { comment: 'for a moment' });
-    await moved.writePage(0, [changed, ...old.slice(0, 9)], clock.at);
-    expect(await moved.writePage(1, old.slice(10), clock.at)).toEqual({ fresh: 9, repeated: 1 });
+    await moved.writePage('page 0', [changed, ...old.slice(0, 9)], clock.at);
+    expect(await moved.writePage('page 1', old.slice(10), clock.at)).toEqual({ fresh: 9, repeated: 1 });
     await moved.finish({ ...TRAFFIC, total: null, ask: answering(async () => [], clock) });
     const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');
     expect(documents).toEqual(old.map(item => item.document));
@@ -177,12 +220,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     async ({ rows, written }) => {
       const { db, mirror, clock } = await stage();
       const twice = await begin({ mirror, clock });
-      await twice.writePage(0, retirements(rows), clock.at);
+      await twice.writePage('page 0', retirements(rows), clock.at);
       await expect.poll(() => db.value('SELECT count(*) FROM retirements')).toBe(written);
       const changed = retirement('r-00000', { comment: 'changed meanwhile' });
-      await twice.writePage(1, [changed], clock.at + 20);
-      await twice.writePage(2, [changed], clock.at + 30);
-      await twice.writePage(3, [retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10);
+      await twice.writePage('page 1', [changed], clock.at + 20);
+      await twice.writePage('page 2', [changed], clock.at + 30);
+      await twice.writePage('page 3', [retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10);
       expect(await twice.finish({ ...TRAFFIC, total: rows })).toMatchObject({ added: rows, changed: 2 });
       const versions = await db.rows(
         "SELECT comment, valid_from, valid_to FROM retirements_history WHERE id = 'r-00000' ORDER BY 2",
@@ -207,10 +250,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       },
     };
     const read = await begin({ mirror: createMirror(slow, () => clock.at), clock });
-    await read.writePage(0, retirements(400), clock.at);
+    await read.writePage('page 0', retirements(400), clock.at);
     await expect.poll(() => waiting).toHaveLength(1);
     const changed = retirement('r-00350', { comment: 'changed meanwhile' });
-    const again = read.writePage(1, [changed, retirement('new')], clock.at + 20);
+    const again = read.writePage('page 1', [changed, retirement('new')], clock.at + 20);
     waiting.shift()?.();
     expect(await again).toEqual({ fresh: 1, repeated: 1 });
     const finish = read.finish({ ...TRAFFIC, total: 401 });
@@ -227,21 +270,21 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const asked: string[] = [];
     const watched: MirrorPort = {
       ...port,
-      find: async (list, keys, versions) => {
+      find: async (list, keys) => {
         asked.push(...keys.flat());
-        return port.find(list, keys, versions);
+        return port.find(list, keys);
       },
     };
     const mirror = createMirror(watched, () => clock.at);
     const first = await begin({ mirror, clock });
-    await first.writePage(0, retirements(400), clock.at);
+    await first.writePage('page 0', retirements(400), clock.at);
     const again = [retirement('r-00007'), retirement('r-00008', { comment: 'changed' }), retirement('new')];
-    expect(await first.writePage(1, again, clock.at)).toEqual({ fresh: 1, repeated: 2 });
+    expect(await first.writePage('page 1', again, clock.at)).toEqual({ fresh: 1, repeated: 2 });
     await first.finish({ ...TRAFFIC, total: 401 });
     expect(asked).toEqual(['r-00007', 'r-00008']);
     expect(await db.value('SELECT count(*) FROM retirements_history')).toBe(402);
     const second = await begin({ mirror, clock });
-    await second.writePage(0, [retirement('r-00009')], clock.at);
+    await second.writePage('page 0', [retirement('r-00009')], clock.at);
     expect(asked.at(-1)).toBe('r-00009');
   });
 
@@ -255,7 +298,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       },
     };
     const read = await begin({ mirror: createMirror(failing, () => clock.at), clock });
-    await read.writePage(0, retirements(400), clock.at);
+    await read.writePage('page 0', retirements(400), clock.at);
     await expect(read.finish({ ...TRAFFIC, total: 400 })).rejects.toThrow('the disk is full');
     await read.abandon({ code: 'disk_full', message: 'the disk is full' }, TRAFFIC);
     expect(await db.value('SELECT count(*) FROM retirements')).toBe(0);
@@ -270,8 +313,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('retirements', old, { limit: 10, total: 30 });
     clock.at += MINUTE;
     const slow = await begin({ mirror, clock });
-    await slow.writePage(0, [retirement('new-0'), ...old.slice(2, 10)], clock.at + 3_000);
-    await slow.writePage(1, [retirement('new-1'), ...old.slice(10, 29)], clock.at + 1_000);
+    await slow.writePage('page 0', [retirement('new-0'), ...old.slice(2, 10)], clock.at + 3_000);
+    await slow.writePage('page 1', [retirement('new-1'), ...old.slice(10, 29)], clock.at + 1_000);
     const toldAt = clock.at + 4_000;
     clock.at += 5_000;
     await slow.finish({ ...TRAFFIC, total: 29, ask: async ([first = '']) => new Map([[first, toldAt]]) });
@@ -292,8 +335,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('what a list held is known from the end of its first complete read; freshness and fences count from its start', async () => {
     const { db, mirror, clock } = await stage();
     const first = await begin({ mirror, clock });
-    await first.writePage(0, retirements(10), clock.at + 1_000);
-    await first.writePage(1, [retirement('last')], clock.at + 9_000);
+    await first.writePage('page 0', retirements(10), clock.at + 1_000);
+    await first.writePage('page 1', [retirement('last')], clock.at + 9_000);
     clock.at += 10_000;
     await first.finish({ ...TRAFFIC, total: 11 });
     expect(await stateOf(db)).toEqual({
@@ -424,8 +467,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 });
 
-function begin({ mirror, clock }: Pick<Stage, 'mirror' | 'clock'>) {
+function pageOf(items: readonly Retirement[]): [digest: string, ids: string[]] {
+  return [digestOf(items), items.map(({ id }) => id)];
+}
+
+function begin({ mirror, clock }: Pick<Stage, 'mirror' | 'clock'>, how: { readonly full?: boolean } = {}) {
   return mirror.beginRead({
+    ...how,
     organizationId: 'organization-1',
     resource: 'retirements',
     claim: 1,

@@ -41,15 +41,15 @@ test('a page size that the registry refuses is made smaller and remembered, unti
   expect(await differences(program)).toEqual([]);
 });
 
-test('a page is remembered by the digest that its answer was given as it came', async () => {
+test('a page is remembered by how the digest begins that its answer was given as it came', async () => {
   const { program, ask, owner } = await startRetired(3);
   await ask();
   await program.rest();
   const { client } = await contextOf(program, {});
   const [page] = await collect(client.organization(...owner).listRetirements());
-  expect(await program.column("SELECT digest FROM read_pages WHERE resource = 'retirements'")).toEqual([
-    page?.digest,
-  ]);
+  expect(
+    await program.column("SELECT page_digests FROM resource_states WHERE resource = 'retirements'"),
+  ).toEqual([expect.stringMatching(`^\\d+ ${page?.digest.slice(0, 16)}$`)]);
 });
 
 test('T35 missing retirements are asked for eight at a time, and Node warns of nothing', async () => {

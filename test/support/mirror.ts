@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { migrate } from '../../src/store/sqlite/migrate.js';
@@ -210,15 +211,23 @@ export function readerOf(mirror: Mirror, clock: Clock): Scene['read'] {
   };
 }
 
-async function writePages<Item>(
+async function writePages<Item extends { readonly document: string }>(
   read: Read<Item>,
   items: readonly Item[],
   limit: number,
   clock: Clock,
 ): Promise<void> {
   for (let page = 0; page === 0 || page * limit < items.length; page += 1) {
-    await read.writePage(page, items.slice(page * limit, (page + 1) * limit), clock.at);
+    const some = items.slice(page * limit, (page + 1) * limit);
+    await read.writePage(digestOf(some), some, clock.at);
   }
+}
+
+/** Equal for equal rows in equal order. */
+export function digestOf(items: readonly { readonly document: string }[]): string {
+  return createHash('sha256')
+    .update(items.map(({ document }) => document).join())
+    .digest('hex');
 }
 
 /** A registry that says at once which of the ids it does not know any more. */

@@ -172,20 +172,12 @@ export const BOOKS = [
         'how often it is read without a webhook; null where each scheduled round reads it',
       ],
       requests: ['int', 'calls that the last complete read took'],
+      page_digests: [
+        'text',
+        'a sum of the keys, and how the hash of each page begins, as the latest whole read saw them: the rows of a page that still stands so are not looked at again; null where it has no pages',
+      ],
     },
     { rules: ['PRIMARY KEY (organization_id, resource)'], storage: 'fillfactor = 50' },
-  ),
-  table(
-    'mirror.read_pages',
-    'What stood on each page of a paginated list when it was last read, so that an unchanged page costs nothing.',
-    {
-      organization_id: ['text', 'whose list', 'NOT NULL'],
-      resource: ['text', 'which list', 'NOT NULL'],
-      page: ['int', 'number of the page, from 0', 'NOT NULL'],
-      digest: ['text', 'hash of the documents on it', 'NOT NULL'],
-      versions: ['bytes', 'the versions on it, eight bytes each', 'NOT NULL'],
-    },
-    { isSmall: true, rules: ['PRIMARY KEY (organization_id, resource, page)'] },
   ),
   table(
     'mirror.project_references',

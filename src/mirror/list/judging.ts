@@ -12,6 +12,8 @@ import {
   NONE,
   partial,
 } from './missing.js';
+import type { PageDigests } from './page-digests.js';
+import type { Staging } from './staging.js';
 import { VersionSet } from './version-set.js';
 
 /** How a read stands when everything has come. */
@@ -20,8 +22,8 @@ interface Stand {
   readonly list: List;
   readonly sync: Sync;
   readonly request: SyncRequest;
-  readonly staging: { readonly seen: VersionSet; readonly distinct: number; readonly unseen: number };
-  readonly pages: { readonly visited: number; readonly moved: number };
+  readonly staging: Pick<Staging<never>, 'seen' | 'distinct' | 'unseen' | 'prints'>;
+  readonly pages: PageDigests;
 }
 
 /** What the answers tell of the whole list: how long it is, why this is not all of it, whose it is. */
@@ -39,6 +41,12 @@ interface Judged {
 
 const NOTHING_MISSING: Missing = { versions: NONE, first: new Map() };
 
+/** Which rows stand on pages that were passed nobody knows: the next pass reads each. */
+const UNACCOUNTED: Fault = {
+  code: 'rows_missing',
+  message: 'pages moved while others stood as they stood, and the rows of both do not add up',
+};
+
 const OWNER_UNNAMED: Fault = {
   code: 'owner_untold',
   message:
@@ -47,13 +55,16 @@ const OWNER_UNNAMED: Fault = {
 
 /** What becomes of the rows that the read did not find. */
 export async function judgeRead(stand: Stand, answers: Answers): Promise<Judged> {
-  const { port, list, request, staging } = stand;
+  const { port, list, request, staging, pages } = stand;
   const { total, flaw } = answers;
   if (flaw !== null) return { decision: partial(flaw), missing: NOTHING_MISSING };
   if (total !== null && total !== staging.distinct) {
     const message = `the registry counts ${total} rows, this read saw ${staging.distinct}`;
     const decision = { ...partial({ code: 'total_differs', message }), readAgain: true };
     return { decision, missing: NOTHING_MISSING };
+  }
+  if (pages.passed > 0 && (staging.unseen !== 0 || pages.areMixed(staging.prints))) {
+    return { decision: { ...partial(UNACCOUNTED), readAgain: true }, missing: NOTHING_MISSING };
   }
   if (staging.unseen === 0 && request.full !== true) return { decision: COMPLETE, missing: NOTHING_MISSING };
   const missing = await findMissing(port, list, staging.seen);
@@ -74,7 +85,7 @@ function circumstancesOf(stand: Stand, ask: Answers['ask']): Circumstances {
     before: before.rows,
     seen: staging.distinct,
     isSnapshot: pages.visited <= 1,
-    isQuiet: pages.moved === 0,
+    isQuiet: pages.isQuiet,
     endsByNature: LISTS[list.resource].endsByNature === true,
     doubted: before.doubted === null ? NONE : VersionSet.unpack(before.doubted),
     doubtedForMs: doubtedForMs(stand),

@@ -1,6 +1,4 @@
 import { formatInstant } from '../../resources/columns.js';
-import { HeldPage } from './held-page.js';
-import { digestOf, HeldPages } from './held-pages.js';
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Finish, Finished, PageResult, Read } from '../mirror.js';
 import { judgeRead } from './judging.js';
@@ -16,6 +14,7 @@ import {
   NO_CHANGES,
   type Traffic,
 } from '../port.js';
+import { PageDigests } from './page-digests.js';
 import { type Portion, Slices } from './slices.js';
 import { type ListParts, type Origin, type Slice, Staging } from './staging.js';
 
@@ -25,50 +24,41 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   readonly before: LastRead;
   readonly #parts: ListParts<Item>;
   readonly #staging: Staging<Item>;
-  readonly #pages: HeldPages;
   readonly #slices: Slices;
+  readonly #pages: PageDigests;
   /** The last slice is under way while the next page is read. */
   #underWay: Promise<void> = Promise.resolve();
 
   constructor(parts: ListParts<Item>) {
-    const { port, list, sync } = parts;
-    this.before = sync.before;
+    this.before = parts.sync.before;
+    this.#pages = new PageDigests(parts.sync.before, parts.request.full === true);
     this.#parts = parts;
     this.#staging = new Staging(parts);
-    const trusted = sync.before.rows > 0 && !sync.before.isBroken && parts.request.full !== true;
-    this.#pages = new HeldPages(port, list, trusted);
-    this.#slices = new Slices({ staging: this.#staging, pages: this.#pages, pace: parts.pace });
+    this.#slices = new Slices({ staging: this.#staging, pace: parts.pace });
   }
 
-  readonly willPass = (page: number, digest: string) => this.#pages.isKnown(page, digest);
+  readonly knows = (digest: string) => this.#pages.knows(digest);
 
-  async passPage(page: number, digest: string): Promise<PageResult | null> {
+  passPage(digest: string, ids: readonly string[]): PageResult {
     this.#parts.sync.demandNotEnded();
-    const rows = await this.#pages.pass(page, digest, this.#staging);
-    return rows === null ? null : { fresh: rows, repeated: 0 };
+    this.#pages.pass(digest, ids);
+    this.#staging.pass(ids.length);
+    return { fresh: ids.length, repeated: 0 };
   }
 
-  async writePage(
-    page: number,
-    items: readonly Item[],
-    arrivedAt: number,
-    digest: string = digestOf(items),
-  ): Promise<PageResult> {
-    const stood = await this.passPage(page, digest);
-    if (stood !== null) return stood;
-    const likely = await this.#pages.visit(page);
+  async writePage(digest: string, items: readonly Item[], arrivedAt: number): Promise<PageResult> {
+    this.#parts.sync.demandNotEnded();
+    this.#pages.visit(digest);
     this.#staging.demandDistinct(items);
-    const held = new HeldPage(page, digest, items.length);
-    const origin = { observedAt: formatInstant(arrivedAt), page: held, likely };
-    const result = await this.#compare(items, origin);
-    this.#pages.keep(held);
+    const result = await this.#compare(items, { observedAt: formatInstant(arrivedAt), isPage: true });
+    this.#pages.repeated ||= result.repeated > 0;
     for (const portion of this.#slices.afterPage()) await this.#write(portion);
     return result;
   }
 
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult> {
     this.#parts.sync.demandNotEnded();
-    const origin = { observedAt: formatInstant(arrivedAt), page: null, likely: [] };
+    const origin = { observedAt: formatInstant(arrivedAt), isPage: false };
     const result = await this.#compare(await this.#notForgotten(items), origin);
     for (const portion of this.#slices.afterBatch()) await this.#write(portion);
     return result;
@@ -85,11 +75,11 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     const rest = {
       closes: this.#closesOf(decision),
       closed: decision.close.size,
-      dropPagesFrom: this.#pages.staleFrom(this.#staging.repeated),
       doubt: this.#doubtOf(decision),
     };
+    const pageDigests = this.#pages.seen(this.#staging.prints);
     const known = fault ?? this.#mendedBy();
-    const ending = { state, fault: known, isInterrupted: false, ...traffic };
+    const ending = { state, fault: known, isInterrupted: false, pageDigests, ...traffic };
     for (const portion of this.#slices.atEnd(rest, ending)) await this.#write(portion);
     await this.#underWay;
     return {
@@ -126,8 +116,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     const { port, sync, now } = this.#parts;
     const slice = this.#staging.take(limit);
     const { inserts, mends, projects } = slice;
-    const pages = this.#pages.readyWith(slice);
-    const changes = { ...NO_CHANGES, ...rest, inserts, mends, projects, pages };
+    const changes = { ...NO_CHANGES, ...rest, inserts, mends, projects };
     const end = ending === undefined ? null : { ...ending, endedAt: now() };
     const committed = port.commit(sync.open(), changes, end);
     this.#underWay = committed.then(done => this.#written(slice, done, end));
@@ -143,7 +132,6 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   #written(slice: Slice, done: ListCommitted, ending: Ending | null): void {
     this.#parts.sync.note(done, ending);
     this.#staging.written(slice, done.versions);
-    this.#pages.forgetWritten();
     this.#parts.pace.note(slice.inserts.length, done.ms);
   }
 
@@ -160,13 +148,13 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     });
   }
 
-  async #compare(items: readonly Item[], origin: Omit<Origin, 'start'>): Promise<PageResult> {
+  async #compare(items: readonly Item[], origin: Origin): Promise<PageResult> {
     const before = this.#staging.distinct;
     for (let start = 0; start < items.length; start += COMPARE_AT_ONCE) {
       if (start > 0) await pause();
       const some = items.slice(start, start + COMPARE_AT_ONCE);
-      if (origin.page !== null && this.#staging.holds(some)) await this.#writeAll();
-      await this.#staging.compare(some, { ...origin, start });
+      if (origin.isPage && this.#staging.holds(some)) await this.#writeAll();
+      await this.#staging.compare(some, origin);
     }
     const fresh = this.#staging.distinct - before;
     return { fresh, repeated: items.length - fresh };

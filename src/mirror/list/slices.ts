@@ -6,10 +6,9 @@ const AT_ONCE = 400;
 const HOLD_LENGTH = 8 * 1024 * 1024;
 /** The changes of a long list become visible after so many pages, or so many rows. */
 const HOLD_PAGES = 50;
-const REMEMBER_PAGES = 512;
 
 /** What the end of a read writes beside the differences that are left. */
-export interface Rest extends Pick<Changes, 'doubt' | 'dropPagesFrom'> {
+export interface Rest extends Pick<Changes, 'doubt'> {
   readonly closes: Iterable<Close>;
   readonly closed: number;
 }
@@ -24,7 +23,6 @@ export interface Portion {
 
 interface HeldBack {
   readonly staging: { readonly size: number; readonly length: number; readonly mends: number };
-  readonly pages: { readonly waiting: number };
   readonly pace: { readonly rows: number };
 }
 
@@ -42,7 +40,7 @@ export class Slices {
   *afterPage(): Generator<Portion> {
     if (this.#held.staging.size > 0) this.#pagesHeldBack += 1;
     if (this.#isMuch || this.#pagesHeldBack >= HOLD_PAGES) yield* this.all();
-    else if (this.#held.pages.waiting >= REMEMBER_PAGES || this.#isMended) yield { limit: 0, rest: {} };
+    else if (this.#isMended) yield { limit: 0, rest: {} };
   }
 
   /** After a part of one answer. */
@@ -55,7 +53,7 @@ export class Slices {
   /** What is left is written in one transaction if it is little, so that readers see the old list or the new. */
   *atEnd({ closes, closed, ...rest }: Rest, ending: Omit<Ending, 'endedAt'>): Generator<Portion> {
     const isLittle = this.#held.staging.size + closed <= AT_ONCE;
-    if (!isLittle) yield* this.#early(closes, rest.dropPagesFrom);
+    if (!isLittle) yield* this.#early(closes);
     yield { limit: AT_ONCE, rest: { ...rest, closes: isLittle ? [...closes] : [] }, ending };
   }
 
@@ -77,10 +75,8 @@ export class Slices {
     this.#pagesHeldBack = 0;
   }
 
-  /** What is remembered of pages is dropped before the first row is closed. */
-  *#early(closes: Iterable<Close>, dropPagesFrom: number | null): Generator<Portion> {
+  *#early(closes: Iterable<Close>): Generator<Portion> {
     yield* this.all();
-    yield { limit: 0, rest: { dropPagesFrom } };
     let some: Close[] = [];
     for (const close of closes) {
       some.push(close);

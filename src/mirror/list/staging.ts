@@ -1,8 +1,7 @@
 import { MirrorError } from '../errors.js';
-import type { HeldPage } from './held-page.js';
 import type { Pace } from './pace.js';
 import type { Cells, Insert, Key, List, MirrorPort, SyncRequest, StoredRow } from '../port.js';
-import { createSeen, type Seen } from '../../registry/pages/seen.js';
+import { createSeen, fingerprint, type Seen } from '../../registry/pages/seen.js';
 import { textOf } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { Sync } from '../sync.js';
@@ -26,12 +25,7 @@ export interface Slice {
   readonly inserts: readonly Insert[];
   readonly mends: readonly Cells[];
   readonly projects: readonly string[];
-  readonly entries: readonly {
-    readonly name: string;
-    readonly insert: number;
-    readonly page: HeldPage | null;
-    readonly slot: number;
-  }[];
+  readonly entries: readonly { readonly name: string; readonly insert: number }[];
 }
 
 interface Staged {
@@ -39,27 +33,20 @@ interface Staged {
   readonly project: string | null;
   /** The version that it takes the place of. */
   readonly previous: number | null;
-  readonly page: HeldPage | null;
-  readonly slot: number;
 }
 
 export interface Origin {
   readonly observedAt: string;
-  readonly page: HeldPage | null;
-  /** The place of the first of the items on its page. */
-  readonly start: number;
-  /** Versions among which the items may be found. */
-  readonly likely: readonly number[];
+  /** A row may come again on a later page; in one answer it may not. */
+  readonly isPage: boolean;
 }
 
-interface Compared<Item> {
+interface Compared<Item> extends Origin {
   readonly item: Item;
   readonly key: Key;
   readonly name: string;
   readonly there: StoredRow | undefined;
-  readonly observedAt: string;
-  readonly page: HeldPage | null;
-  readonly slot: number;
+  readonly isSame: boolean;
 }
 
 /** Compares what was read with what is there, and holds back the differences until they are written. */
@@ -67,7 +54,8 @@ export class Staging<Item extends { document: string }> {
   /** The current version of every row that was seen and is written. */
   readonly seen = new VersionSet();
   distinct = 0;
-  repeated = 0;
+  /** Sums of the fingerprints of keys on pages: of rows that were there, and of new ones. */
+  readonly prints = { there: 0, added: 0 };
   /** Rows that were seen and are not written yet, changed ones left out. */
   #waitingNew = 0;
   #length = 0;
@@ -122,10 +110,10 @@ export class Staging<Item extends { document: string }> {
     if (names.size < items.length) throw this.#duplicate();
   }
 
-  see(versions: readonly number[]): void {
-    for (const version of versions) this.seen.add(version);
-    this.distinct += versions.length;
-    this.#parts.sync.noteUnchanged(versions.length);
+  /** So many rows that stand as they stood; which is not known. */
+  pass(rows: number): void {
+    this.distinct += rows;
+    this.#parts.sync.noteUnchanged(rows);
   }
 
   /** Whether one of them waits to be written: a row that is seen twice is written twice, one after the other. */
@@ -133,17 +121,19 @@ export class Staging<Item extends { document: string }> {
     return this.#staged.size > 0 && items.some(item => this.#staged.has(nameOf(this.#keyOf(item))));
   }
 
-  async compare(items: readonly Item[], { observedAt, page, start, likely }: Origin): Promise<void> {
+  async compare(items: readonly Item[], origin: Origin): Promise<void> {
     const keys = items.map(item => this.#keyOf(item));
-    const find = await this.#lookUp(items, keys, likely);
+    const found = await this.#find(keys.filter(key => this.#mayBeThere(key)));
     const standing: { item: Item; there: StoredRow }[] = [];
     for (const [index, item] of items.entries()) {
       const key = keys[index] ?? [];
       const name = nameOf(key);
-      const there = find(item, name);
-      if (there?.document === item.document) standing.push({ item, there });
-      this.#compareOne({ item, key, name, there, observedAt, page, slot: start + index });
+      const there = found.get(name);
+      const isSame = there?.document === item.document;
+      if (isSame) standing.push({ item, there });
+      this.#compareOne({ ...origin, item, key, name, there, isSame });
     }
+    this.#parts.sync.noteUnchanged(standing.length);
     if (this.#parts.request.full) this.#mend(standing);
   }
 
@@ -162,39 +152,21 @@ export class Staging<Item extends { document: string }> {
     }
   }
 
-  /**
-   * To find a row by its version costs a third of finding it by its key. Where documents are equal, so are keys.
-   * Where most are found so, a second look is for the rest.
-   */
-  async #lookUp(
-    items: readonly Item[],
-    keys: readonly Key[],
-    likely: readonly number[],
-  ): Promise<(item: Item, name: string) => StoredRow | undefined> {
+  async #find(keys: readonly Key[]): Promise<ReadonlyMap<string, StoredRow>> {
     const { port, list, request } = this.#parts;
-    const guessed = likely.length === 0 ? [] : await port.find(list, [], likely, request.full);
-    const same = new Map(guessed.map(row => [row.document, row]));
-    const others = keys.filter(
-      (key, index) => !same.has(items[index]?.document ?? '') && this.#mayBeThere(key),
-    );
-    const found = others.length === 0 ? [] : await port.find(list, others, [], request.full);
-    const there = new Map(found.map(row => [nameOf(row.key), row]));
-    return (item, name) => same.get(item.document) ?? there.get(name);
+    const found = keys.length === 0 ? [] : await port.find(list, keys, request.full);
+    return new Map(found.map(row => [nameOf(row.key), row]));
   }
 
-  #compareOne({ item, key, name, there, observedAt, page, slot }: Compared<Item>): void {
+  #compareOne({ item, key, name, there, isSame, observedAt, isPage }: Compared<Item>): void {
     if (this.#staged.has(name)) throw this.#duplicate();
     const isRepeated = there !== undefined && this.seen.has(there.version);
-    this.#count(isRepeated, page);
+    this.#count(isRepeated, isPage);
+    if (isPage) this.prints[there === undefined ? 'added' : 'there'] += fingerprint(name);
     if (there !== undefined) this.seen.add(there.version);
-    if (there?.document === item.document) {
-      this.#parts.sync.noteUnchanged(1);
-      page?.know(slot, there.version);
-      return;
-    }
+    if (isSame) return;
     const previous = there?.version ?? null;
     if (previous === null) this.#waitingNew += 1;
-    page?.expect();
     this.#length += item.document.length;
     const { columns, projectOf } = this.#parts.entry;
     const insert: Insert = {
@@ -205,7 +177,7 @@ export class Staging<Item extends { document: string }> {
       replaces: previous,
     };
     const project = projectOf(item)?.id ?? null;
-    this.#staged.set(name, { insert, project, previous, page, slot });
+    this.#staged.set(name, { insert, project, previous });
   }
 
   /** Up to `limit` of the differences, oldest first. They stay until they are written. One slice at a time. */
@@ -219,7 +191,7 @@ export class Staging<Item extends { document: string }> {
       if (project !== null && !this.#projects.has(project)) projects.add(project);
       inserts.push(insert);
       this.#leaving.add(name);
-      entries.push({ name, insert: inserts.length - 1, page: staged.page, slot: staged.slot });
+      entries.push({ name, insert: inserts.length - 1 });
     }
     const mends = this.#mends;
     this.#mends = [];
@@ -229,13 +201,12 @@ export class Staging<Item extends { document: string }> {
   /** After a commit: the version that each of them became. */
   written({ entries, projects }: Slice, versions: readonly number[]): void {
     for (const project of projects) this.#projects.add(project);
-    for (const { name, insert, page, slot } of entries) {
+    for (const { name, insert } of entries) {
       const version = versions[insert] ?? 0;
       const staged = this.#staged.get(name);
       if (staged !== undefined) this.#drop(name, staged);
       if (version === 0) continue;
       this.seen.add(version);
-      page?.written(slot, version);
       if ((staged?.previous ?? null) === null) this.#waitingNew -= 1;
     }
     this.#leaving.clear();
@@ -255,13 +226,9 @@ export class Staging<Item extends { document: string }> {
     return this.#own === null || !this.#own.add(nameOf(key));
   }
 
-  #count(isRepeated: boolean, page: HeldPage | null): void {
-    if (!isRepeated) {
-      this.distinct += 1;
-      return;
-    }
-    if (page === null) throw this.#duplicate();
-    this.repeated += 1;
+  #count(isRepeated: boolean, isPage: boolean): void {
+    if (isRepeated && !isPage) throw this.#duplicate();
+    if (!isRepeated) this.distinct += 1;
   }
 
   #duplicate(): MirrorError {

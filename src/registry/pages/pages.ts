@@ -3,7 +3,7 @@ import type { Call, Http } from '../http/calls.js';
 import { cutPage } from './cut-page.js';
 import { RegistryError } from '../errors.js';
 import { isObject } from '../model.js';
-import { parseModest, type Source, sourceOf } from '../json/fields.js';
+import { type Source, sourceOf } from '../json/fields.js';
 import { type Pagination, readPagination, whatFollows } from './pagination.js';
 import { readOwner } from '../owner.js';
 import { createReadAhead } from './read-ahead.js';
@@ -28,7 +28,8 @@ export interface ListCall<T> {
 
 interface RawPage<T> {
   readonly ids: readonly string[];
-  readonly items: () => readonly T[];
+  readonly items: readonly T[];
+  readonly isKnown: boolean;
   readonly pagination: Pagination;
   readonly bytes: number;
   readonly digest: string;
@@ -104,21 +105,11 @@ async function* readOn<T>(
       const fresh = page.ids.reduce((sum, id) => sum + (progress.seen.add(id) ? 1 : 0), 0);
       const end = endOf({ last, repeated: rows > 0 && fresh === 0, over: number + 1 >= most });
       if (end === null) ahead.allow(Math.min(expect, most));
-      const { items, bytes, digest, arrivedAt } = page;
+      const { items, ids, isKnown, bytes, digest, arrivedAt } = page;
       const place = { number: progress.pages, total, limit, pageSize };
       progress.rows += fresh;
       progress.pages += 1;
-      yield {
-        get items() {
-          return items();
-        },
-        ...place,
-        bytes,
-        digest,
-        arrivedAt,
-        last: end !== null,
-        end,
-      };
+      yield { items, ids, isKnown, ...place, bytes, digest, arrivedAt, last: end !== null, end };
       if (end !== null) return;
     }
   } finally {
@@ -144,7 +135,7 @@ function endOf({
 async function readPage<T>(
   { http, call, key, parse, idNames = ['id'], organizationId }: ListCall<T>,
   page: number,
-  { limit, signal, onCall, onOwner, willPass }: ListOptions,
+  { limit, signal, onCall, onOwner, knows }: ListOptions,
 ): Promise<RawPage<T>> {
   const query = { ...call.query, limit: String(limit), page: String(page) };
   const { body } = await http.call({ ...call, query, signal, onCall });
@@ -154,16 +145,12 @@ async function readPage<T>(
   onOwner?.(owner);
   const ids = elements.map(({ value }) => idIn(value, idNames));
   const digest = hash('sha256', list);
-  const one = (text: string, value: unknown, index: number) =>
-    parse(sourceOf(text, value, `${key}[${index}]`));
-  const passed = willPass?.(page, digest) ?? false;
-  const items = (passed instanceof Promise ? await passed : passed)
-    ? later(
-        elements.map(({ text }) => text),
-        (text, index) => one(text, parseModest(text, key), index),
-      )
-    : kept(elements.map(({ text, value }, index) => one(text, value, index)));
-  return { ids, items, pagination: readPagination(envelope), bytes: body.length, digest, arrivedAt };
+  const isKnown = knows?.(digest) ?? false;
+  const items = (isKnown ? [] : elements).map(({ text, value }, index) =>
+    parse(sourceOf(text, value, `${key}[${index}]`)),
+  );
+  const pagination = readPagination(envelope);
+  return { ids, items, isKnown, pagination, bytes: body.length, digest, arrivedAt };
 }
 
 /** Only to tell rows apart: what is no id is refused when the row is parsed. */
@@ -174,19 +161,6 @@ function idIn(value: unknown, names: readonly string[]): string {
     if (typeof id === 'string') return id;
   }
   return '';
-}
-
-function kept<T>(value: T): () => T {
-  return () => value;
-}
-
-/** The texts stay, and not what was made of them: that would be most of what the collector has to copy. */
-function later<T>(texts: readonly string[], parse: (text: string, index: number) => T): () => readonly T[] {
-  let made: readonly T[] | null = null;
-  return () => {
-    made ??= texts.map(parse);
-    return made;
-  };
 }
 
 function wholeNumber(name: string, value: number): number {

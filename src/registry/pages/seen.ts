@@ -36,7 +36,7 @@ function place(into: Uint32Array, print: number): boolean {
 }
 
 /** FNV-1a with a last stir, never 0. */
-function fingerprint(id: string): number {
+export function fingerprint(id: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);

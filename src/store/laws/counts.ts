@@ -31,9 +31,4 @@ export const COUNT_LAWS: readonly Law[] = [
       )
       .join(' UNION '),
   },
-  {
-    law: 'a remembered page holds whole version numbers',
-    sql: `SELECT organization_id || ', ' || resource || ', page ' || page AS found FROM read_pages
-    WHERE length(versions) % 8 <> 0`,
-  },
 ];

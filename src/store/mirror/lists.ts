@@ -8,7 +8,6 @@ import { isListResource, type ListResource, LISTS } from '../../resources/lists.
 import type { Database } from '../database.js';
 import type { Table, Value } from '../dialect.js';
 import { type Asked, type Batch, statement } from '../statement.js';
-import { dropPages, putPages } from './pages.js';
 import { FORGOTTEN } from './people.js';
 import { enter, type Entered, guard, leave, leaveEnded, leaveFailed, named } from './syncs.js';
 import { forEachList } from './rows.js';
@@ -181,8 +180,8 @@ function createList(resource: ListResource) {
     write: (entered: Entered, changes: Changes, found: Found): Work => {
       const { sync, id } = entered;
       const { organizationId, startedAt } = sync.request;
-      const { inserts, mends, projects, pages, dropPagesFrom, doubt } = changes;
-      const { closings: replaced, rows, numbers } = insert(entered, inserts, found);
+      const { mends, projects, doubt } = changes;
+      const { closings: replaced, rows, numbers } = insert(entered, changes.inserts, found);
       const { closings: closed, stored } = close(entered, changes, found);
       const closings = [...replaced, ...closed];
       const certificates = found.certificates.map(({ version }) => version);
@@ -194,8 +193,6 @@ function createList(resource: ListResource) {
         rows.length === 0 ? null : versions.enter(rows),
         mends.length === 0 ? null : versions.mend(mends),
         projects.length === 0 ? null : NOTE_PROJECTS({ organizationId, projects: idsOf(projects) }),
-        pages.length === 0 ? null : putPages(list, pages, numbers),
-        dropPagesFrom === null ? null : dropPages(list, dropPagesFrom),
         doubt === undefined
           ? null
           : DOUBT({ ...list, doubted: doubt, doubtedAt: doubt === null ? null : formatInstant(startedAt) }),

@@ -4,7 +4,6 @@ import { type CertificateFiles, createCertificates } from './certificates.js';
 import { createFacts } from './facts.js';
 import { createWriteInstallation } from './installations.js';
 import { createCommit } from './lists.js';
-import { createPages } from './pages.js';
 import { createPeople } from './people.js';
 import { createProjects } from './projects.js';
 import { createRemoval } from './removal.js';
@@ -22,7 +21,6 @@ export function createMirrorStore(database: Database, files: CertificateFiles): 
     ...createMarks(database),
     ...createFacts(database),
     writeInstallation: createWriteInstallation(database),
-    pages: createPages(database),
     ...createRows(database),
     commit: createCommit(database),
     ...createPeople(database),

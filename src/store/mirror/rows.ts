@@ -4,7 +4,7 @@ import { type ListResource, LISTS } from '../../resources/lists.js';
 import type { Database } from '../database.js';
 import type { Rows, Table } from '../dialect.js';
 import { statement } from '../statement.js';
-import { kindsOf, listOf } from './versions.js';
+import { kindsOf } from './versions.js';
 
 type Row = Readonly<Record<string, Value>> & { readonly version: number };
 
@@ -12,14 +12,13 @@ type Row = Readonly<Record<string, Value>> & { readonly version: number };
 export function createRows({ look }: Database): Pick<MirrorPort, 'find' | 'after'> {
   const looksOf = forEachList(createLooks);
   return {
-    find: async ({ organizationId, resource }, keys, versions, withCells = false) => {
+    find: async ({ organizationId, resource }, keys, withCells = false) => {
       const { keyOf, own, finding } = looksOf(resource);
-      const { among, find } = finding[withCells ? 'whole' : 'plain'];
-      const [some, others] = await look(
-        versions.length === 0 ? null : among({ versions: listOf(versions) }),
+      const find = finding[withCells ? 'whole' : 'plain'];
+      const [found] = await look(
         keys.length === 0 ? null : find({ organizationId, keys: keyRows(resource, keys) }),
       );
-      return [...some, ...others].map(row => ({
+      return found.map(row => ({
         version: row.version,
         document: String(row['document']),
         key: keyOf(row),
@@ -57,19 +56,13 @@ function createLooks(resource: ListResource) {
   );
   const place = ['version', ...names].join(', ');
   const order = [scope, ...names].join(', ');
-  const finding = (shown: readonly string[]) => ({
-    find: statement<{ organizationId: string; keys: Table }, Row>(({ rows }) => {
+  const finding = (shown: readonly string[]) =>
+    statement<{ organizationId: string; keys: Table }, Row>(({ rows }) => {
       const wanted = names.map(part => `g.${part}`).join(', ');
       const ofKeys =
         names.length === 0 ? '' : `AND (${tuple}) IN (SELECT ${wanted} FROM ${rows('@keys', 'g', kinds)})`;
       return `SELECT ${shown.join(', ')} FROM ${table} WHERE ${scope} = @organizationId ${ofKeys}`;
-    }),
-    /** Those of the versions that are still current. */
-    among: statement<{ versions: Table }, Row>(
-      ({ rows }) =>
-        `SELECT ${shown.join(', ')} FROM ${table} WHERE version IN (SELECT g.version FROM ${rows('@versions', 'g', { version: 'int' })})`,
-    ),
-  });
+    });
   const later = names.length === 0 ? '' : `AND (${tuple}) > (${names.map((_, n) => `@key_${n}`).join(', ')})`;
   return {
     keyOf: (row: Row): Key => names.map(part => String(row[part])),

@@ -93,7 +93,8 @@ const LEAVE_ENDED = statement<Ended>(
      page_size = CASE WHEN @is_sized = 1 THEN @page_size ELSE page_size END,
      every_seconds = CASE WHEN @is_paced = 1 THEN @every_seconds ELSE every_seconds END,
      requests = coalesce(@calls, requests), owner_named = coalesce(@owner_named, owner_named),
-     duration_ms = coalesce(@duration_ms, duration_ms)
+     duration_ms = coalesce(@duration_ms, duration_ms),
+     page_digests = CASE WHEN @is_listed = 1 THEN @page_digests ELSE page_digests END
    WHERE ${WHOSE}`,
 );
 

@@ -38,14 +38,12 @@ async function readOnce<Name extends ListResource>(
   const limit = (full ? null : read.before?.pageSize) ?? PAGE_ROWS;
   const listing = createListing(step, source, LISTS[resource]);
   try {
-    for await (const part of source.parts(step.organization, {
-      ...options,
-      limit,
-      willPass: read.willPass,
-    })) {
+    // What is open is looked at each time.
+    const knows = source.isOpen === undefined ? read.knows : undefined;
+    for await (const part of source.parts(step.organization, { ...options, limit, knows })) {
       listing.take(part);
       if (part.page === null) await read.writeBatch(listing.own(part.items), now());
-      else listing.see(await writePage(read, part.page, listing));
+      else listing.see(await readPage(read, part.page, listing));
       await step.turn();
     }
     const { flaw, total, pageSize, everySeconds } = listing.end();
@@ -71,17 +69,13 @@ async function readOnce<Name extends ListResource>(
   }
 }
 
-/** The rows of a page that stands as it stood are not even parsed. One with rows of others on it is never known so. */
-async function writePage<Item extends object>(
+async function readPage<Item extends object>(
   read: Read<Item>,
-  page: Page<Item>,
+  { isKnown, digest, ids, items, arrivedAt }: Page<Item>,
   listing: Pick<Listing<Item>, 'own'>,
 ): Promise<PageResult> {
-  const { number, digest, arrivedAt } = page;
-  const stood = await read.passPage(number, digest);
-  if (stood !== null) return stood;
-  const own = listing.own(page.items);
-  return await read.writePage(number, own, arrivedAt, own.length < page.items.length ? undefined : digest);
+  if (isKnown) return read.passPage(digest, ids);
+  return await read.writePage(digest, listing.own(items), arrivedAt);
 }
 
 async function begin<Name extends ListResource>(

@@ -63,7 +63,7 @@ const worker = createWorker({
   log: { info: () => {}, warn: fields => process.stderr.write(`${JSON.stringify(fields)}\n`) },
   onEnded: event => ended.push(event),
 });
-await mirror.checkOrigin(url, appId);
+await mirror.checkOrigin({ baseUrl: url, appId });
 await client.jwt.get();
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();

@@ -62,22 +62,19 @@ test('each operation of a read takes so many round trips, whatever it writes', a
     ...NO_CHANGES,
     inserts: inserts(400),
     projects: ['project-1'],
-    pages: [{ page: 0, digest: 'd', versions: [-1, -400] }],
   };
   const { syncId, versions } = await port.commit(sync, first, null);
   const rest: Changes = {
     ...first,
     inserts: [{ ...insertOf('r-0'), replaces: versions[0] ?? 0 }],
     closes: versions.slice(1, 300).map(version => ({ version, observedAt: OBSERVED_AT })),
-    dropPagesFrom: 4,
     doubt: new Uint8Array([1, 2]),
   };
   const look = { state: 'active', claim: 1, trigger: 'schedule', resources: ['warehouse'] } as const;
   const when = { startedAt: clock.at, arrivedAt: clock.at, endedAt: clock.at };
   const operations = {
     states: [1, () => port.states('organization-1')],
-    pages: [1, () => port.pages(LIST, 0, 64)],
-    find: [2, () => port.find(LIST, [['r-1'], ['r-2']], versions.slice(0, 2))],
+    find: [1, () => port.find(LIST, [['r-1'], ['r-2']])],
     after: [1, () => port.after(LIST, ['r-1'], 10)],
     commit: [3, () => port.commit({ ...sync, id: syncId, isOpen: true }, rest, ENDING)],
     raiseFence: [2, () => port.raiseFence(TASK, clock.at)],
