@@ -137,7 +137,7 @@ const OF_RESERVATIONS = RESERVATIONS.shown.columns;
 
 export const DELIVERIES = own('inbox.deliveries', {
   name: 'deliveries',
-  says: 'Webhooks that arrived, and what became of them',
+  says: 'Webhooks that arrived or were rejected, and what became of them',
   one: 'delivery',
   many: 'deliveries',
   empty: 'No delivery has come.',
@@ -157,7 +157,7 @@ export const DELIVERIES = own('inbox.deliveries', {
 
 export const JOBS = own('inbox.jobs', {
   name: 'jobs',
-  says: 'What is to do, what is being done and what failed',
+  says: 'What is to do, what is being done and what failed; try that again',
   one: 'job',
   many: 'jobs',
   empty: 'No job is known.',
@@ -255,14 +255,20 @@ export const MIRRORED: readonly List[] = [
       ...byDays('created_at'),
     },
   }),
-  mirrored('projects', 'project', 'The projects that issued the credits', ENTRY_OF.projects, {
-    leads: true,
-    filters: { type: byText('type') },
-  }),
+  mirrored(
+    'projects',
+    'project',
+    'The projects that issued the credits; find that of one credit',
+    ENTRY_OF.projects,
+    {
+      leads: true,
+      filters: { type: byText('type') },
+    },
+  ),
   mirrored(
     'reservations',
     'reservation',
-    'Credits of warehouses that apps have reserved, for ten minutes at most',
+    'Reserve credits of a warehouse for ten minutes; retire, transfer or give back what is reserved',
     RESERVATIONS,
     {
       columns: OF_RESERVATIONS.map(name => (name === 'seconds_left' ? 'minutes_left' : name)),
