@@ -6,7 +6,7 @@ import { CERTIFICATES } from './commands/certificates/certificates.js';
 import { CHANGES } from './commands/changes/changes.js';
 import type { Command } from './command.js';
 import { CONSOLE } from './commands/console.js';
-import { DELIVERIES } from './commands/deliveries/deliveries.js';
+import { DELIVERIES } from './commands/deliveries.js';
 import { DEMO } from './commands/demo/env.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
 import { EVIDENCE } from './commands/evidence/evidence.js';

@@ -16,6 +16,7 @@ export const OLD_WORDS: readonly (readonly [was: string, now: string])[] = [
   ['--state parked', '--state paused'],
   ['--state buried', '--state failed'],
   ['deliveries tail', 'deliveries list --limit 5'],
+  ['deliveries replay', 'sync'],
   ['balance --year', 'as-of'],
   ['certificates verify', 'verify'],
   ['changes --atom', 'changes --follow'],

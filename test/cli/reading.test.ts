@@ -316,18 +316,6 @@ describe('deliveries and jobs', () => {
     expect(await run('deliveries', 'show', 'first')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
-  test('deliveries replay asks for the same read again', async () => {
-    const { job } = await json('deliveries', 'replay', '1');
-    const replayed = await run('deliveries', 'replay', '1');
-    expect(replayed.exitCode).toBe(0);
-    expect(replayed.stderr).toContain('will read installation');
-    expect(await json('jobs', 'show', String(job))).toMatchObject({
-      kind: 'installation',
-      trigger: 'person',
-    });
-    expect(await run('deliveries', 'replay', '999')).toMatchObject({ exitCode: 6 });
-  });
-
   test('jobs list, show and retry', async () => {
     const jobs = await json('jobs', 'list', '--state', 'done');
     expect(jobs.length).toBeGreaterThan(0);

@@ -157,12 +157,7 @@ describe('purge', () => {
     expect(forced.exitCode).toBe(0);
     expect(forced.stderr).toContain('the next read brings it back');
     expect(await demo.rows(`SELECT 1 FROM retirements WHERE organization_id = '${other}'`)).toEqual([]);
-    const { installations } = demo.sandbox.registry;
-    const installation = installations.all().find(({ organization }) => organization.id === other);
-    const [delivery] = await demo.rows(
-      `SELECT id FROM deliveries WHERE installation_id = '${installation?.id}' LIMIT 1`,
-    );
-    await run('deliveries', 'replay', String(delivery?.['id']));
+    await run('sync');
     await until(
       async () =>
         (

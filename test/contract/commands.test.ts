@@ -87,12 +87,11 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ...IN_ORDER.map(({ sql }) => [sql]),
   ],
   'jobs retry': [['4'], ['99'], ['--all']],
-  'deliveries replay': [['2'], ['4'], ['99']],
   forget: [['--person', 'Apfel@example.com', '--no-vacuum']],
   purge: [['--organization', 'organization_1', '--confirm', 'Äpfel', '--force', '--no-vacuum']],
 };
 
-const CHANGING = ['migrate', 'jobs retry', 'deliveries replay', 'forget', 'purge'];
+const CHANGING = ['migrate', 'jobs retry', 'forget', 'purge'];
 
 /** Those that are not compared, and why. */
 const FILES = 'copies files; of PostgreSQL it names what its own tools do (test/cli/restore.test.ts)';

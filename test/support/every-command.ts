@@ -92,7 +92,6 @@ export function everyCommand({
     'syncs show': () => ['1'],
     'deliveries list': () => [],
     'deliveries show': () => ['1'],
-    'deliveries replay': () => ['1'],
     'jobs list': () => [],
     'jobs show': () => ['1'],
     'jobs retry': () => ['--all'],

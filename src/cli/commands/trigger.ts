@@ -55,18 +55,23 @@ const ADVICE: Readonly<Record<number, string>> = {
   503: "The receiver could not store it: see its log, the disk and who holds inbox.db's lock.",
 };
 
+/** What is said of a delivery that was taken, and of a forged one that was rejected: by ours, and elsewhere. */
+const TOLD = {
+  genuine: [
+    'The receiver has stored it. "carbon-mirror deliveries list" says what became of it.',
+    'It was accepted there.',
+  ],
+  forged: [
+    'It was rejected, as it must be. "carbon-mirror deliveries list --rejected" counts it.',
+    'It was rejected there, as it must be.',
+  ],
+} as const;
+
 /** What nobody has signed must not be stored. What another receiver does with it is not for us to say. */
 function demandAnswered(isOurs: boolean, status: number, isForged: boolean): string {
   const from = isForged ? 400 : 200;
-  if (status >= from && status < from + 100) {
-    if (isForged)
-      return isOurs
-        ? 'It was rejected, as it must be. "carbon-mirror deliveries list --rejected" counts it.'
-        : 'It was rejected there, as it must be.';
-    return isOurs
-      ? 'The receiver has stored it. "carbon-mirror deliveries list" says what became of it.'
-      : 'It was accepted there.';
-  }
+  const [ours, theirs] = TOLD[isForged ? 'forged' : 'genuine'];
+  if (status >= from && status < from + 100) return isOurs ? ours : theirs;
   throw checkFault(
     `The ${isForged ? 'forged delivery' : 'delivery'} was answered ${status}, not from ${from} to ${from + 99}.`,
     isForged && status < 300

@@ -1,8 +1,8 @@
+import { installationJob } from '../../../inbox/job.js';
 import { type Command, command } from '../../command.js';
 import { confirm } from '../../confirm.js';
 import type { Context } from '../../context.js';
 import type { Row } from '../../output/output.js';
-import { askToRead } from '../../connect/ask-to-read.js';
 import { sheet } from '../../output/sheet.js';
 import type { AllTaken, Meant } from '../../taken.js';
 
@@ -53,11 +53,10 @@ export function write<O extends AllTaken, Found extends object, Made, W extends 
  * Most of what an app does itself is followed by no webhook, so the mirror is told to read again.
  * The write has been done by now: whatever fails here must not make it look undone.
  */
-async function lookAgain({ io, settings, say }: Context, installationId: string): Promise<void> {
-  const location = settings();
-  if (location.engine.findMissing() !== null) return;
+async function lookAgain({ settings, inbox, say }: Context, installationId: string): Promise<void> {
+  if (settings().engine.findMissing() !== null) return;
   try {
-    await askToRead(location, installationId, io.now);
+    await (await inbox()).enqueue([installationJob(installationId, null, 'person')]);
     say('The mirror shows it as soon as a worker has read it.');
   } catch (error) {
     say(`The mirror was not asked to read: ${error instanceof Error ? error.message : String(error)}.`);

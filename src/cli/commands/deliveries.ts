@@ -1,15 +1,13 @@
-import { readSignedText } from '../../../query/inbox/deliveries-and-jobs.js';
-import { DELIVERIES as OF_DELIVERIES, REJECTED_WEBHOOKS } from '../../../query/lists/lists.js';
-import { maskLooks } from '../../../registry/http/mask.js';
-import { excessOf } from '../../../registry/json/json-text.js';
-import { type Command, command, type CommandGroup } from '../../command.js';
-import { checkFault } from '../../exit.js';
-import { findNumbered, listCommand, printList } from '../../lists/list.js';
-import { jsonText } from '../../output/output.js';
-import { askToRead } from '../../connect/ask-to-read.js';
-import { sheet } from '../../output/sheet.js';
-import { flag, needed, text } from '../../taken.js';
-import { readNumber } from '../../words.js';
+import { readSignedText } from '../../query/inbox/deliveries-and-jobs.js';
+import { DELIVERIES as OF_DELIVERIES, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
+import { maskLooks } from '../../registry/http/mask.js';
+import { excessOf } from '../../registry/json/json-text.js';
+import { type Command, command, type CommandGroup } from '../command.js';
+import { findNumbered, listCommand, printList } from '../lists/list.js';
+import { jsonText } from '../output/output.js';
+import { sheet } from '../output/sheet.js';
+import { flag, needed, text } from '../taken.js';
+import { readNumber } from '../words.js';
 
 const ID = needed(text('id', 'its number'));
 const LIST = listCommand(OF_DELIVERIES);
@@ -50,38 +48,14 @@ const show = command({
   },
 });
 
-const replay = command({
-  says: 'Read again the installation that a delivery names',
-  words: { id: ID },
-  prints: { json: 'print the job as JSON' },
-  run: async (context, { id }) => {
-    const { installation_id: installationId, ignored_reason: reason } = await findNumbered(
-      context,
-      OF_DELIVERIES,
-      id,
-    );
-    if (typeof installationId !== 'string') {
-      throw checkFault(
-        `Delivery ${id} does not name an installation, so there is nothing to read.`,
-        `It was ignored: ${String(reason)}.`,
-      );
-    }
-    const job = await askToRead(context.location(), installationId, context.io.now);
-    if (context.format === 'json') return await context.value({ delivery: Number(id), job });
-    context.say(`Job ${job} will read installation ${installationId}: "carbon-mirror jobs show ${job}".`);
-    return undefined;
-  },
-});
-
 export const DELIVERIES: CommandGroup = {
   says: OF_DELIVERIES.says,
   examples: [
     'carbon-mirror deliveries list --ignored',
     'carbon-mirror deliveries list --rejected',
     'carbon-mirror deliveries show 42',
-    'carbon-mirror deliveries replay 42',
   ],
-  commands: { list, show, replay },
+  commands: { list, show },
 };
 
 /** JSON that could be read but not written again stays the text that it is. */
