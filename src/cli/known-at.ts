@@ -1,11 +1,10 @@
 import type { Known } from '../query/history/as-of.js';
+import { shortName } from '../text/clean.js';
 import { checkFault } from './exit.js';
 import type { Context } from './context.js';
 
-type KnownThen = Pick<Known, 'unknown'>;
-
 /** Those that were known at their instant. Where several were asked for, one that was not is named and left out. */
-export function demandKnown<Asked extends KnownThen>(
+export function demandKnown<Asked extends Pick<Known, 'unknown'>>(
   { say }: Context,
   all: readonly Asked[],
   nameOf: (asked: Asked) => string,
@@ -20,4 +19,10 @@ export function demandKnown<Asked extends KnownThen>(
   }
   say(...lines);
   return known;
+}
+
+/** The same of organizations, and their ids. */
+export function idsKnown(context: Context, all: readonly Known[], resource: string): string[] {
+  const nameOf = ({ organizationId: id, name }: Known) => `${shortName(name ?? id)}, ${resource}`;
+  return demandKnown(context, all, nameOf).map(each => each.organizationId);
 }

@@ -3,10 +3,10 @@ import type { Row } from '../store/contract/tables.js';
 import { plainTonnes } from '../text/tonnes.js';
 import { byOwner } from './reads/status.js';
 import { BY_OWNER, sumWarehouses } from './sums.js';
-import { NULLS_FIRST } from './by-name.js';
+import { NULLS_FIRST } from './sql.js';
 import { readKnown } from './coverage.js';
 import { TOLD, type Told, WAITING } from './freshness.js';
-import { inSnapshot } from './snapshot.js';
+import { inSnapshot } from './sql.js';
 
 interface Demand {
   /** Null for all of them. */

@@ -1,5 +1,5 @@
 import type { Reader } from '../store/contract/reader.js';
-import { NULLS_FIRST, stoodAt } from './by-name.js';
+import { NULLS_FIRST, ofOne, stoodAt } from './sql.js';
 
 /** A file that a row names, replaced ones included: what was stored once is never removed by a read. */
 export interface StoredFile {
@@ -70,7 +70,7 @@ export async function readExport({ db }: Reader, { organizationId, at }: ExportF
     )
     .leftJoin(organizations.as('o'), 'o.id', 'c.organization_id')
     .where('c.state', '=', 'stored')
-    .where(eb => eb.and(organizationId === null ? [] : [eb('c.organization_id', '=', organizationId)]))
+    .where(ofOne(organizationId, 'c'))
     .select(eb => [
       'c.retirement_id',
       'c.organization_id',
@@ -104,32 +104,10 @@ export async function readCoverage(
     .leftJoin('resource_states as s', on =>
       on.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
     )
-    .where(eb => eb.and(organizationId === null ? [] : [eb('f.organization_id', '=', organizationId)]))
+    .where(ofOne(organizationId, 'f'))
     .where(eb => eb.and(resources === null ? [] : [eb('f.resource', 'in', [...resources, '*'])]))
     .select(['f.organization_id', 'f.resource', 'f.state', 's.first_complete_at', 'f.as_of', 'f.rows'])
     .orderBy('f.organization_id', NULLS_FIRST)
     .orderBy('f.resource')
-    .execute();
-}
-
-/** Organizations whose certificates were not all known at an instant, and since when they are. */
-export async function readNotKnownAt(
-  { db }: Reader,
-  organizationId: string | null,
-  at: string,
-): Promise<{ readonly organizationId: string; readonly since: string | null }[]> {
-  return await db
-    .selectFrom('resource_states')
-    .where('resource', 'in', ['retirements', 'certificates'])
-    .where(eb => eb.and(organizationId === null ? [] : [eb('organization_id', '=', organizationId)]))
-    .groupBy('organization_id')
-    .select(eb => ['organization_id as organizationId', eb.fn.max('first_complete_at').as('since')])
-    .having(eb =>
-      eb.or([
-        eb(eb.fn.count<number>('first_complete_at'), '<', 2),
-        eb(eb.fn.max('first_complete_at'), '>', at),
-      ]),
-    )
-    .orderBy('organization_id')
     .execute();
 }

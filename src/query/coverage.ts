@@ -1,5 +1,5 @@
 import type { Reader } from '../store/contract/reader.js';
-import { count } from './count.js';
+import { count } from './sql.js';
 
 /** An organization that is known. */
 export interface Known {

@@ -2,7 +2,7 @@ import { AT_ONCE, type Reader } from '../store/contract/reader.js';
 import type { Row, Value } from '../store/contract/tables.js';
 import { type Entry, keyOf } from '../resources/entry.js';
 import { LIST_RESOURCES } from '../resources/lists.js';
-import { byName, NULLS_FIRST } from './by-name.js';
+import { byName, NULLS_FIRST } from './sql.js';
 import { UNREADABLE } from './freshness.js';
 
 /** So many versions after one, past ones too, whole. */

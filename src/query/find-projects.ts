@@ -1,7 +1,7 @@
 import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
 import { ENTRIES, hasColumn } from '../resources/resources.js';
-import { byName, lowered } from './by-name.js';
+import { byName, lowered } from './sql.js';
 
 export interface Sought {
   readonly serialization: string | undefined;

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
+import { count, largest } from './sql.js';
 
 /** Of what no later read brings back: how many there are, and the newest. */
 interface Kept {
@@ -20,24 +20,19 @@ export async function readKept(
   { db }: Reader,
   after: AllKept = { deliveries: NONE, syncs: NONE },
 ): Promise<AllKept> {
-  const read = async (
-    table: 'inbox.deliveries' | 'syncs',
-    at: 'received_at' | 'started_at',
-    { id }: Kept,
-  ): Promise<Kept> => {
-    const { count, newest, begun } = await db
-      .selectFrom(table)
-      .select(eb => [
-        eb.fn.countAll<number>().as('count'),
-        eb.fn.max<number | null>('id').as('newest'),
-        eb.fn.max<string | null>(sql.ref(at)).as('begun'),
-      ])
-      .where('id', '>', id)
-      .executeTakeFirstOrThrow();
-    return { count, id: newest ?? id, at: begun };
-  };
+  const [deliveries, syncs] = [db.selectFrom('inbox.deliveries'), db.selectFrom('syncs')];
+  const [delivery, sync] = [after.deliveries.id, after.syncs.id];
+  const [newDeliveries, newSyncs] = [deliveries.where('id', '>', delivery), syncs.where('id', '>', sync)];
   return {
-    deliveries: await read('inbox.deliveries', 'received_at', after.deliveries),
-    syncs: await read('syncs', 'started_at', after.syncs),
+    deliveries: {
+      count: await count(newDeliveries),
+      id: (await largest(newDeliveries, 'id')) ?? delivery,
+      at: await largest(newDeliveries, 'received_at'),
+    },
+    syncs: {
+      count: await count(newSyncs),
+      id: (await largest(newSyncs, 'id')) ?? sync,
+      at: await largest(newSyncs, 'started_at'),
+    },
   };
 }

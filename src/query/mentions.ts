@@ -1,7 +1,7 @@
 import { AT_ONCE, type Reader } from '../store/contract/reader.js';
 import { ENTRIES } from '../resources/resources.js';
 import { LISTS } from '../resources/lists.js';
-import { byName } from './by-name.js';
+import { byName } from './sql.js';
 import { readOrganizationNames } from './names.js';
 
 /** Where the registry's own objects may hold a person's address, beside the members. */

@@ -1,6 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
-import { count } from './count.js';
 import { countKnown } from './coverage.js';
+import { count } from './sql.js';
 
 /** How much of what is to be mirrored is there. */
 export interface Mirrored {

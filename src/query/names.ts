@@ -1,6 +1,6 @@
 import { isObject } from '../registry/model.js';
 import type { Reader } from '../store/contract/reader.js';
-import { byName, stoodAt } from './by-name.js';
+import { byName, stoodAt } from './sql.js';
 
 export interface Named {
   readonly id: string;

@@ -2,7 +2,7 @@ import type { Reader } from '../store/contract/reader.js';
 import { idsOf, readStanding } from './available.js';
 import { readActivity } from './inbox/health.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
-import { inSnapshot } from './snapshot.js';
+import { inSnapshot } from './sql.js';
 import { BY_OWNER, BY_PROJECT, sumWarehouses } from './sums.js';
 import { readOrganizations, sumCertificates } from './reads/status.js';
 

@@ -1,6 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
 import { hasColumn, type Row } from '../store/contract/tables.js';
-import { byName, fits } from './by-name.js';
+import { byName, fits } from './sql.js';
 import { ofAnyOrganization } from './lists/find.js';
 import type { List } from './lists/list.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from './lists/lists.js';

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { gapsOf } from '../../src/console/components/gaps.js';
 import { html } from '../../src/console/components/html.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
-import { readGaps } from '../../src/query/history/as-of.js';
+import { readKnownAt } from '../../src/query/history/as-of.js';
 import { runCommand } from '../support/command.js';
 import { wordsOf } from '../support/console-stage.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
@@ -100,8 +100,9 @@ test('a list that nobody can read any more is not known after its last complete 
   expect(await ask('2026-05-04T12:30:00Z')).toMatchObject({ exitCode: 0, stderr: '' });
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
-  const gaps = async (at: string) => await readGaps(reader, 'retirements', at, null);
-  expect(await gaps('2026-05-04T12:30:00.000Z')).toEqual([]);
+  const gaps = async (at: string) =>
+    await readKnownAt(reader, { resource: 'retirements', at, organizationId: null });
+  expect(await gaps('2026-05-04T12:30:00.000Z')).toMatchObject([{ unknown: null, reading: null }]);
   expect(wordsOf(html`${gapsOf('retirements', await gaps('2026-05-04T14:01:00.000Z'))}`.text)).toContain(
     until,
   );

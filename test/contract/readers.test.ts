@@ -91,23 +91,15 @@ const pairs = <One, Other>(some: readonly One[], others: readonly Other[]) =>
 const QUESTIONS: Readonly<Record<string, Question>> = {
   readAnswers: once(readAnswers),
   readKnownAt: about(
-    pairs(pairs(RESOURCES, MOMENTS), [ONE, 'organization_1', 'Organization-1', 'nobody']),
+    pairs(pairs(RESOURCES, MOMENTS), [null, ONE, 'organization_1', 'Organization-1', 'nobody']),
     (reader, [[resource, at], organizationId]) => asOf.readKnownAt(reader, { resource, organizationId, at }),
   ),
+  readKnownOf: about(AT_MOMENTS, asOf.readKnownOf),
   readLastReadBefore: about(AT_MOMENTS, asOf.readLastReadBefore),
-  readGaps: about(
-    pairs(pairs(['warehouse', 'inventory'], MOMENTS), [null, ONE]),
-    (reader, [[resource, at], whose]) => asOf.readGaps(reader, resource, at, whose),
-  ),
-  readAllKnownAt: about(
-    pairs(pairs(['warehouse', 'inventory'], MOMENTS), [null, ONE]),
-    (reader, [[resource, at], whose]) => asOf.readAllKnownAt(reader, { resource, at, organizationId: whose }),
-  ),
   readStoodAt: about(MOMENTS, asOf.readStoodAt),
   countAt: about(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
     asOf.countAt(reader, entry.table, ownerOf(entry) ?? 'id', { organizationId: ONE, at }),
   ),
-  readOrganizationIds: once(asOf.readOrganizationIds),
   readAvailable: about(pairs(WHOSE, [null, 0, 1e9]), (reader, [organizationId, maxAgeSeconds]) =>
     readAvailable(reader, { organizationId, maxAgeSeconds }),
   ),
@@ -164,9 +156,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   }),
   readExport: about(pairs(WHOSE, [null, ...MOMENTS]), (reader, [organizationId, at]) =>
     certificates.readExport(reader, { organizationId, at }),
-  ),
-  readNotKnownAt: about(pairs(WHOSE, MOMENTS), (reader, [organizationId, at]) =>
-    certificates.readNotKnownAt(reader, organizationId, at),
   ),
   readCoverage: about(pairs(WHOSE, [undefined, null, ['warehouse']]), (reader, [organizationId, resources]) =>
     certificates.readCoverage(reader, organizationId, resources),
@@ -408,11 +397,13 @@ const PARTS = [
   'fits',
   'idsOf',
   'inSnapshot',
+  'largest',
   'isFrozen',
   'isSortable',
   'lowered',
   'minutesOf',
   'newestInSql',
+  'ofOne',
   'ofAnyOrganization',
   'ownerIn',
   'seenOf',

@@ -1,7 +1,8 @@
-import { readKnownAt, readLastReadBefore, readOrganizationIds } from '../../query/history/as-of.js';
+import { readKnownOf, readLastReadBefore } from '../../query/history/as-of.js';
 import { ask } from '../../query/lists/ask.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
+import { type Named, readOrganizationNames } from '../../query/names.js';
 import { streamRows } from '../../query/lists/read.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { underWay } from '../../text/known.js';
@@ -35,7 +36,7 @@ export const AS_OF = command({
     const reader = await context.reader();
     const organizationId =
       organization === undefined
-        ? onlyOne(await readOrganizationIds(reader))
+        ? onlyOne(await readOrganizationNames(reader))
         : await organizationIn(reader, organization);
     const all: Part[] = [];
     for (const name of resource === undefined ? RESOURCES : [resource])
@@ -65,7 +66,7 @@ async function readPart(reader: Reader, list: List, organizationId: string, at: 
   if ('fault' in asked) throw usageFault(asked.fault);
   const { columns, reads } = asked.list;
   const withMicro = { ...asked, list: { ...asked.list, reads: [...reads, 'amount_micro'] } };
-  const { unknown, reading } = await readKnownAt(reader, place);
+  const { unknown, reading } = await readKnownOf(reader, place);
   const lastRead = await readLastReadBefore(reader, place);
   return { resource: list.name, unknown, reading, lastRead, columns, rows: streamRows(reader, withMicro) };
 }
@@ -87,11 +88,11 @@ async function writePart(
   if (isForPeople) await print('', `${resource}: ${describeTotal(tally.total())}`, '');
 }
 
-function onlyOne(ids: readonly string[]): string {
-  const [id] = ids;
-  if (id !== undefined && ids.length === 1) return id;
+function onlyOne(all: readonly Named[]): string {
+  const [one] = all;
+  if (one !== undefined && all.length === 1) return one.id;
   throw usageFault(
-    `Expected --organization ID: the mirror knows ${ids.length} organizations.`,
+    `Expected --organization ID: the mirror knows ${all.length} organizations.`,
     'See "carbon-mirror organizations list" for their ids.',
   );
 }

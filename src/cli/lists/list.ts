@@ -4,13 +4,12 @@ import { ask } from '../../query/lists/ask.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { isThere, readNumbered, streamRows } from '../../query/lists/read.js';
-import { type Known, readAllKnownAt } from '../../query/history/as-of.js';
+import { readKnownAt } from '../../query/history/as-of.js';
 import { readStates, withFreshness } from '../../query/reads/freshness.js';
-import { shortName } from '../../text/clean.js';
 import { type Command, command, ROWS } from '../command.js';
 import type { Context } from '../context.js';
 import { notThereFault, usageFault } from '../exit.js';
-import { demandKnown } from '../known-at.js';
+import { idsKnown } from '../known-at.js';
 import { installationIn, organizationIn } from '../find/in-mirror.js';
 import { choice, date, flag, limit, ORGANIZATION, type Taken, text as valued } from '../taken.js';
 import { readNumber } from '../words.js';
@@ -139,9 +138,8 @@ async function ofKnown(
   organizationId: string | null,
 ): Promise<Asked> {
   const resource = asked.list.resource ?? '';
-  const all = await readAllKnownAt(await context.reader(), { resource, at, organizationId });
-  const nameOf = ({ organizationId: id, name }: Known) => `${shortName(name ?? id)}, ${resource}`;
-  const among = demandKnown(context, all, nameOf).map(each => each.organizationId);
+  const all = await readKnownAt(await context.reader(), { resource, at, organizationId });
+  const among = idsKnown(context, all, resource);
   const column = asked.list.filters['organization_id']?.column ?? '';
   return { ...asked, where: [...asked.where, { column, among }] };
 }

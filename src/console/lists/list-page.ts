@@ -5,7 +5,7 @@ import { type Choice, readChoices, readValues } from '../../query/lists/choices.
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { type Paged, readPage, streamRows } from '../../query/lists/read.js';
-import { readGaps } from '../../query/history/as-of.js';
+import { readKnownAt } from '../../query/history/as-of.js';
 import { sumRejected } from '../../query/inbox/causes.js';
 import { readStates, type States, sumFreshness, withFreshness } from '../../query/reads/freshness.js';
 import { withThousands } from '../../text/thousands.js';
@@ -89,7 +89,7 @@ async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html
 ${paged.next !== null && lead('Next page', name, cursorOf(paged.next), html` rel="next"`)}
 ${lead('CSV', `${name}.csv`, null)} ${lead('JSON', `${name}.json`, null)}</p>
 </section>
-${at !== null && resource !== null && gapsOf(resource, await readGaps(reader, resource, at, organization))}
+${at !== null && resource !== null && gapsOf(resource, await readKnownAt(reader, { resource, at, organizationId: organization }))}
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
 }
 

@@ -1,4 +1,4 @@
-import { countAt, readKnownAt, readLastReadBefore } from '../../query/history/as-of.js';
+import { countAt, readKnownOf, readLastReadBefore } from '../../query/history/as-of.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import { sentenceOf } from '../../query/freshness.js';
 import { type OrganizationStatus, readOrganization } from '../../query/reads/status.js';
@@ -76,7 +76,7 @@ async function known({ reader }: Ask, organizationId: string, at: string): Promi
     stood.push({
       resource: resource.replaceAll('_', ' '),
       rows: withThousands(await countAt(reader, entry.table, owner, { organizationId, at })),
-      unknown: (await readKnownAt(reader, { organizationId, resource, at })).unknown,
+      unknown: (await readKnownOf(reader, { organizationId, resource, at })).unknown,
       lastRead: (await readLastReadBefore(reader, { organizationId, resource, at })) ?? 'none on record',
     });
   }

@@ -1,4 +1,4 @@
-import { readGaps, readStoodAt } from '../../query/history/as-of.js';
+import { readKnownAt, readStoodAt } from '../../query/history/as-of.js';
 import { countKnownAt } from '../../query/coverage.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
@@ -21,9 +21,9 @@ export function showThen(ask: Ask, at: string): Shown {
 
 async function showStood({ reader, query }: Ask, at: string): Promise<Html> {
   const stood = await readStoodAt(reader, at);
-  const gaps = await readGaps(reader, 'warehouse', at, null);
+  const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const unknown = gapsOf('warehouse', gaps);
-  if (stood.length === 0 && gaps.length > 0)
+  if (stood.length === 0 && gaps.some(each => each.unknown !== null))
     return html`<p id="sentence"><strong>The mirror had seen no credit in any warehouse then.</strong></p>${unknown}`;
   const left = stood.reduce((sum, row) => sum + row.rows_without_amount, 0);
   const organizations = new Set(stood.map(row => row.organization_id)).size;

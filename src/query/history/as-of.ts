@@ -1,13 +1,17 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { byName, NULLS_FIRST, stoodAt } from '../by-name.js';
-import { count } from '../count.js';
+import { byName, count, largest, NULLS_FIRST, ofOne, stoodAt } from '../sql.js';
 import { UNREADABLE } from '../freshness.js';
 
-export interface ReadAt {
-  readonly organizationId: string;
+interface Asked {
+  /** Null for all of them. */
+  readonly organizationId: string | null;
   readonly resource: string;
   /** An instant in the form of the mirror's own. */
   readonly at: string;
+}
+
+export interface ReadAt extends Asked {
+  readonly organizationId: string;
 }
 
 /** How far a list was known at an instant. */
@@ -21,64 +25,50 @@ export interface Known {
   readonly reading: { readonly from: string; readonly to: string | null } | null;
 }
 
-export async function readKnownAt(reader: Reader, asked: ReadAt): Promise<Known> {
-  const [known = { ...NOTHING, organizationId: asked.organizationId }] = await readAllKnownAt(reader, asked);
-  return known;
-}
-
-/** What cannot be known of a list: of one organization, or of all of them. */
-export async function readGaps(
-  reader: Reader,
-  resource: string,
-  at: string,
-  organizationId: string | null,
-): Promise<Known[]> {
-  const all = await readAllKnownAt(reader, { resource, at, organizationId });
-  const unread = organizationId === null ? await readUnread(reader) : [];
-  return [...all.filter(({ unknown, reading }) => unknown !== null || reading !== null), ...unread];
-}
-
 const NEVER_READ = 'never read completely';
-const NOTHING = { name: null, unknown: NEVER_READ, reading: null };
 
-/** Of every organization of which something was ever asked, or of one. */
-export async function readAllKnownAt(
-  reader: Reader,
-  asked: Omit<ReadAt, 'organizationId'> & { readonly organizationId: string | null },
-): Promise<Known[]> {
+/** What can be known of a list: of one organization, or of all that are known, those that nobody has looked at yet last. */
+export async function readKnownAt(reader: Reader, asked: Asked): Promise<Known[]> {
   const { organizationId, resource, at } = asked;
-  let states = reader.db
+  const states = await reader.db
     .selectFrom('resource_states as s')
     .leftJoin('organizations as o', 'o.id', 's.organization_id')
     .where('s.resource', '=', resource)
+    .where(ofOne(organizationId, 's'))
     .select(['s.organization_id as id', 'o.full_name as name', 's.first_complete_at as since'])
-    .orderBy('s.organization_id');
-  let ended = reader.db
+    .orderBy('s.organization_id')
+    .execute();
+  const ended = await reader.db
     .selectFrom('freshness')
     .where('resource', '=', resource)
     .where('state', 'in', UNREADABLE)
-    .select(['organization_id as id', 'as_of as at']);
-  let reads = underWay(reader, resource, at)
-    .select(['organization_id as id', 'started_at as from', 'finished_at as to'])
-    .orderBy('syncs.id', 'desc');
-  if (organizationId !== null) {
-    states = states.where('s.organization_id', '=', organizationId);
-    ended = ended.where('organization_id', '=', organizationId);
-    reads = reads.where('organization_id', '=', organizationId);
-  }
-  const [ends, underWayThen] = [await ended.execute(), await reads.execute()];
+    .where(ofOne(organizationId))
+    .select(['organization_id as id', 'as_of as at'])
+    .execute();
+  const reads = await readUnderWay(reader, asked);
   const known: Known[] = [];
-  for (const { id, name, since } of await states.execute()) {
-    const end = ends.find(each => each.id === id)?.at ?? null;
-    const reading = underWayThen.find(each => each.id === id);
+  for (const { id, name, since } of states) {
+    const end = ended.find(each => each.id === id)?.at ?? null;
+    const unknown = await whyUnknown(reader, { organizationId: id, resource, at }, { since, end });
+    const reading = reads.find(each => each.organization_id === id) ?? null;
     known.push({
       organizationId: id,
       name,
-      unknown: await whyUnknown(reader, { organizationId: id, resource, at }, { since, end }),
-      reading: reading === undefined ? null : { from: reading.from, to: reading.to },
+      unknown,
+      reading: reading && { from: reading.from, to: reading.to },
     });
   }
-  return known.length === 0 && organizationId !== null ? [{ ...NOTHING, organizationId }] : known;
+  if (organizationId === null) return [...known, ...(await readUnread(reader))];
+  return known.length > 0 ? known : [nothingOf(organizationId)];
+}
+
+export async function readKnownOf(reader: Reader, asked: ReadAt): Promise<Known> {
+  const [known] = await readKnownAt(reader, asked);
+  return known ?? nothingOf(asked.organizationId);
+}
+
+function nothingOf(organizationId: string): Known {
+  return { organizationId, name: null, unknown: NEVER_READ, reading: null };
 }
 
 /** What nobody can read any more is known until its last complete read began, or its only one had ended. */
@@ -111,15 +101,9 @@ export async function readLastReadBefore(
   { db }: Reader,
   { organizationId, resource, at }: ReadAt,
 ): Promise<string | null> {
-  const { from } = await db
-    .selectFrom('syncs')
-    .select(eb => eb.fn.max<string | null>('started_at').as('from'))
-    .where('organization_id', '=', organizationId)
-    .where('resource', '=', resource)
-    .where('state', '=', 'complete')
-    .where('finished_at', '<=', at)
-    .executeTakeFirstOrThrow();
-  return from;
+  const reads = db.selectFrom('syncs').where('organization_id', '=', organizationId);
+  const complete = reads.where('resource', '=', resource).where('state', '=', 'complete');
+  return await largest(complete.where('finished_at', '<=', at), 'started_at');
 }
 
 /** Those that are known, and that nobody has looked at yet. */
@@ -136,20 +120,19 @@ async function readUnread({ db }: Reader): Promise<Known[]> {
   return rows.map(row => ({ ...row, unknown: NEVER_READ, reading: null }));
 }
 
-function underWay({ db }: Reader, resource: string, at: string) {
-  return db
+/** What ran at the instant and changed something, the newest first. */
+async function readUnderWay({ db }: Reader, { organizationId, resource, at }: Asked) {
+  const changed = ['rows_added', 'rows_changed', 'rows_removed'] as const;
+  return await db
     .selectFrom('syncs')
     .where('resource', '=', resource)
+    .where(ofOne(organizationId))
     .where('started_at', '<=', at)
     .where(eb => eb.or([eb('finished_at', 'is', null), eb('finished_at', '>', at)]))
-    .where(eb =>
-      eb.or([
-        eb('state', '=', 'running'),
-        eb('rows_added', '>', 0),
-        eb('rows_changed', '>', 0),
-        eb('rows_removed', '>', 0),
-      ]),
-    );
+    .where(eb => eb.or([eb('state', '=', 'running'), ...changed.map(column => eb(column, '>', 0))]))
+    .select(['organization_id', 'started_at as from', 'finished_at as to'])
+    .orderBy('id', 'desc')
+    .execute();
 }
 
 /** What stood in the warehouses at an instant, added up. */
@@ -192,10 +175,4 @@ export async function countAt(
     .where(owner, '=', organizationId)
     .where(stoodAt(at));
   return await count(asked);
-}
-
-export async function readOrganizationIds({ db }: Reader): Promise<string[]> {
-  const asked = db.selectFrom('resource_states').select('organization_id').distinct();
-  const rows = await asked.orderBy('organization_id').execute();
-  return rows.map(row => row.organization_id);
 }

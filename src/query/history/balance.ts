@@ -1,8 +1,7 @@
 import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { tonnesOf } from '../../text/tonnes.js';
-import { byName, NULLS_FIRST } from '../by-name.js';
-import { count } from '../count.js';
+import { byName, count, NULLS_FIRST } from '../sql.js';
 import { countKnown } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
 

@@ -2,7 +2,7 @@ import { type Change, parseChange } from '../../text/change.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { ENTRY_OF } from '../../resources/resources.js';
-import { sqlOf } from '../by-name.js';
+import { largest, ofOne, sqlOf } from '../sql.js';
 
 /** What is shown of a change, in this order. */
 export const CHANGE_COLUMNS = [
@@ -107,8 +107,8 @@ export async function* readRestated(
   asked: ChangesAsked,
   year: string,
 ): AsyncGenerator<ChangeRow> {
-  let found = reader.db.selectFrom('restatements').select('number').where('year', '=', year);
-  if (asked.organizationId !== null) found = found.where('organization_id', '=', asked.organizationId);
+  const restated = reader.db.selectFrom('restatements').select('number').where('year', '=', year);
+  const found = restated.where(ofOne(asked.organizationId));
   const numbers = (await found.orderBy('number').execute()).map(({ number }) => number);
   for (let from = 0; from < numbers.length; from += NUMBERS_AT_ONCE) {
     const these = reader.say.each(numbers.slice(from, from + NUMBERS_AT_ONCE));
@@ -146,18 +146,16 @@ function changesOf({ db }: Reader, { organizationId, resource, since, until }: C
 /** A number after which nothing was observed by the instant: what was, a read had found that began or ended by then, or that still runs. */
 async function readNumberBy(reader: Reader, instant: string | null): Promise<number> {
   if (instant === null) return await readLastNumber(reader);
-  const { last } = await reader.db
+  const found = reader.db
     .selectFrom('syncs')
-    .select(eb => eb.fn.max<number | null>('changes_up_to').as('last'))
     .where(eb =>
       eb.or([
         eb('started_at', '<=', instant),
         eb('finished_at', '<=', instant),
         eb('finished_at', 'is', null),
       ]),
-    )
-    .executeTakeFirstOrThrow();
-  return last ?? 0;
+    );
+  return (await largest(found, 'changes_up_to')) ?? 0;
 }
 
 /**

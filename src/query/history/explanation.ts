@@ -4,8 +4,8 @@ import { type Entry, keyOf, nameOf, ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { underWay } from '../../text/known.js';
 import type { Certificate, ReadBehind } from '../../text/read-behind.js';
-import { stoodAt } from '../by-name.js';
-import { type ReadAt, readKnownAt, readLastReadBefore } from './as-of.js';
+import { stoodAt } from '../sql.js';
+import { type ReadAt, readKnownOf, readLastReadBefore } from './as-of.js';
 
 export interface Explanation {
   readonly table: string;
@@ -154,7 +154,7 @@ async function readNotKnown(
   const resource = Object.entries(ENTRY_OF).find(([, known]) => known.table === table)?.[0];
   if (organizationId === null || resource === undefined) return { lastRead: null, gaps: [] };
   const place = { organizationId, resource, at };
-  const { unknown, reading } = await readKnownAt(reader, place);
+  const { unknown, reading } = await readKnownOf(reader, place);
   const lastRead = await readLastReadBefore(reader, place);
   const gaps = [
     unknown,

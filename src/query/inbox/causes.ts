@@ -1,5 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { counted } from '../../text/counted.js';
+import { largest } from '../sql.js';
 import { adviceOnAccess } from '../../registry/errors.js';
 
 /** Webhooks that were turned away, added up over the minutes. */
@@ -37,12 +38,7 @@ export async function sumRejected({ db }: Reader, since: string): Promise<Reject
 
 /** When a delivery was accepted last. */
 export async function readAcceptedAt({ db }: Reader): Promise<string | null> {
-  const { at } = await db
-    .selectFrom('inbox.deliveries')
-    .select(eb => eb.fn.max<string | null>('received_at').as('at'))
-    .where('verdict', '=', 'accepted')
-    .executeTakeFirstOrThrow();
-  return at;
+  return await largest(db.selectFrom('inbox.deliveries').where('verdict', '=', 'accepted'), 'received_at');
 }
 
 /** What keeps the registry from being asked, or from telling, and what helps: in the words of doctor, status and the pages alike. */

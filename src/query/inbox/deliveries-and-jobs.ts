@@ -1,7 +1,7 @@
 import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { count } from '../count.js';
 import { IN_PART } from './ends.js';
+import { count, largest } from '../sql.js';
 
 /** The signed text of a delivery as it was sent; null once it is older than the retention, or was removed for a person's sake. */
 export async function readSignedText(
@@ -38,17 +38,12 @@ const MINUTE_MS = 60_000;
 
 /** When the newest came: a row is counted on for a minute at most. */
 export async function readNewestDelivery({ db }: Reader): Promise<string | null> {
-  const { at } = await db
-    .selectFrom('inbox.deliveries')
-    .select(eb => eb.fn.max<string | null>('received_at').as('at'))
-    .executeTakeFirstOrThrow();
+  const deliveries = db.selectFrom('inbox.deliveries');
+  const at = await largest(deliveries, 'received_at');
   if (at === null) return null;
-  const counted = await db
-    .selectFrom('inbox.deliveries')
-    .select(eb => eb.fn.max('last_duplicate_at').as('at'))
-    .where('received_at', '>=', new Date(Date.parse(at) - MINUTE_MS).toISOString())
-    .executeTakeFirstOrThrow();
-  return counted.at !== null && counted.at > at ? counted.at : at;
+  const counted = deliveries.where('received_at', '>=', new Date(Date.parse(at) - MINUTE_MS).toISOString());
+  const again = await largest(counted, 'last_duplicate_at');
+  return again !== null && again > at ? again : at;
 }
 
 interface Duplicated {
@@ -85,24 +80,8 @@ export function readSignedTexts({ db }: Reader): AsyncIterable<StoredText> {
   return asked.where('signed_data', '<>', '').orderBy('id').stream(AT_ONCE);
 }
 
-/** Due jobs may start now; planned ones later. Done ones are not counted: there may be a million. */
-export interface JobSums {
-  readonly due: number;
-  readonly planned: number;
-  readonly running: number;
-  readonly paused: number;
-  readonly failed: number;
-  /** Failed while the registry did not answer; they come before all that is merely due. */
-  readonly triedFirst: number;
-  /** Failed more than once, and due again by themselves. */
-  readonly retrying: number;
-  /** Of the newest of them, and which it is. */
-  readonly retryingError: string | null;
-  readonly retryingJob: number | null;
-}
-
-/** Each state by an index of its own. */
-export async function readJobSums({ db }: Reader, now: string): Promise<JobSums> {
+/** Each state by an index of its own. Done ones are not counted: there may be a million. */
+export async function readJobSums({ db }: Reader, now: string) {
   const all = db.selectFrom('inbox.jobs');
   const waiting = all.where('state', '=', 'waiting');
   const retrying = waiting.where('attempts', '>', 1).where('last_error', 'is not', null);
@@ -112,13 +91,17 @@ export async function readJobSums({ db }: Reader, now: string): Promise<JobSums>
     .limit(1)
     .executeTakeFirst();
   return {
+    /** Due jobs may start now; planned ones later. */
     due: await count(waiting.where('run_at', '<=', now)),
     planned: await count(waiting.where('run_at', '>', now)),
     running: await count(all.where('state', '=', 'running')),
     paused: await count(all.where('state', '=', 'paused')),
     failed: await count(givenUp(db)),
+    /** Failed while the registry did not answer; they come before all that is merely due. */
     triedFirst: await count(waiting.where('attempts', '>', 0).whereRef('run_at', '<=', 'created_at')),
+    /** Failed more than once, and due again by themselves. */
     retrying: await count(retrying),
+    /** Of the newest of them, and which it is. */
     retryingError: newest?.last_error ?? null,
     retryingJob: newest?.id ?? null,
   };

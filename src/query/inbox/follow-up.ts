@@ -15,18 +15,7 @@ export async function readFollowUp({ db }: Reader, { organizationId, jobId }: Wo
   const syncs = db
     .selectFrom('syncs')
     .where('organization_id', '=', organizationId)
-    .select([
-      'id',
-      'resource',
-      'state',
-      'started_at',
-      'finished_at',
-      'rows_added',
-      'rows_changed',
-      'rows_removed',
-      'error',
-      'job_id',
-    ])
+    .selectAll()
     .orderBy('id');
   const reads = await syncs.where('job_id', '=', jobId).limit(READS).execute();
   const last = reads.at(-1);

@@ -1,11 +1,10 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { count } from '../count.js';
 import { readFindings } from '../history/findings.js';
-import { inSnapshot } from '../snapshot.js';
 import { readBacklog } from './backlog.js';
 import { readCauses, sumRejected } from './causes.js';
 import { readJobSums, readNewestDelivery } from './deliveries-and-jobs.js';
 import { readLife } from './heartbeats.js';
+import { count, inSnapshot } from '../sql.js';
 
 const DAY_MS = 86_400_000;
 

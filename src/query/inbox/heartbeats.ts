@@ -1,5 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
+import { count, largest } from '../sql.js';
 
 /** Whether any process of a role lives: alive within a minute of its last heartbeat, gone after it. */
 export interface Life {
@@ -13,12 +14,11 @@ type Role = Tables['inbox.processes']['role'];
 
 /** A heartbeat from the future is one of a clock that has been put right since: it says nothing. */
 export async function readLife({ db }: Reader, role: Role, now: number): Promise<Life> {
-  const { seenAt } = await db
-    .selectFrom('inbox.processes')
-    .select(eb => eb.fn.max<string | null>('seen_at').as('seenAt'))
-    .where('role', '=', role)
-    .where('seen_at', '<=', new Date(now + ALIVE_MS).toISOString())
-    .executeTakeFirstOrThrow();
+  const seen = db.selectFrom('inbox.processes').where('role', '=', role);
+  const seenAt = await largest(
+    seen.where('seen_at', '<=', new Date(now + ALIVE_MS).toISOString()),
+    'seen_at',
+  );
   if (seenAt === null) return { state: 'never_seen', seenAt };
   return { state: now - Date.parse(seenAt) <= ALIVE_MS ? 'alive' : 'gone', seenAt };
 }
@@ -31,12 +31,7 @@ export async function readProcesses({ db }: Reader, role: Role) {
 
 /** How many processes of a role live. */
 export async function countAlive({ db }: Reader, role: Role, now: number): Promise<number> {
-  const { alive } = await db
-    .selectFrom('inbox.processes')
-    .select(eb => eb.fn.countAll<number>().as('alive'))
-    .where('role', '=', role)
-    .where('seen_at', '>=', new Date(now - ALIVE_MS).toISOString())
-    .where('seen_at', '<=', new Date(now + ALIVE_MS).toISOString())
-    .executeTakeFirstOrThrow();
-  return alive;
+  const seen = db.selectFrom('inbox.processes').where('role', '=', role);
+  const alive = seen.where('seen_at', '>=', new Date(now - ALIVE_MS).toISOString());
+  return await count(alive.where('seen_at', '<=', new Date(now + ALIVE_MS).toISOString()));
 }

@@ -1,5 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { byName, NULLS_FIRST, stoodAt } from '../by-name.js';
+import { byName, NULLS_FIRST, stoodAt } from '../sql.js';
 import { typeName } from '../../text/tonnes.js';
 import type { List } from './list.js';
 

@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { type Entry, nameOf, ownerOf } from '../../resources/entry.js';
-import { byName } from '../by-name.js';
+import { byName } from '../sql.js';
 
 /** Where it is looked for: among all that is shown, where nothing is said. */
 export interface Beginning {

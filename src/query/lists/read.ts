@@ -2,7 +2,7 @@ import type { Expression, ExpressionBuilder, OrderByItemBuilder, SelectQueryBuil
 import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
 import { hasColumn, mayBeNull, type Row, type Tables, type Value } from '../../store/contract/tables.js';
 import { NAME_OF_OWNER, type Order } from '../../resources/entry.js';
-import { byName, fits, ownerIn, sqlOf, stoodAt, valueOf, withOwner, written } from '../by-name.js';
+import { byName, fits, ownerIn, sqlOf, stoodAt, valueOf, withOwner, written } from '../sql.js';
 import type { Condition } from './filter.js';
 import type { Asked, List } from './list.js';
 import { ofAnyOrganization, thatNames } from './find.js';

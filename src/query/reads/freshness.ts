@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { ownerOf } from '../../resources/entry.js';
-import { NULLS_FIRST } from '../by-name.js';
+import { NULLS_FIRST } from '../sql.js';
 import { colourOf, type Standing } from '../freshness.js';
 import { LISTS } from '../../resources/lists.js';
 

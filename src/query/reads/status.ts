@@ -1,10 +1,9 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { NULLS_FIRST } from '../by-name.js';
+import { inSnapshot, NULLS_FIRST } from '../sql.js';
 import { type Known, readKnown } from '../coverage.js';
 import { compareStandings, FRESH, FRESHNESS, type Standing, TOLD, type Told, WAITING } from '../freshness.js';
 import { readActivity } from '../inbox/health.js';
 import { readFindings } from '../history/findings.js';
-import { inSnapshot } from '../snapshot.js';
 import { readRound } from './round.js';
 
 /** One organization as the mirror knows it. */

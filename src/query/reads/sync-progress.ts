@@ -1,5 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { NULLS_FIRST } from '../by-name.js';
+import { largest, NULLS_FIRST, ofOne } from '../sql.js';
 
 export type Target = Awaited<ReturnType<typeof readTargets>>[number];
 
@@ -20,15 +20,9 @@ type Mark = Awaited<ReturnType<typeof readMark>>;
 
 /** Where the tables stood when the work was asked for. */
 export async function readMark({ db }: Reader, now: number) {
-  const job = await db
-    .selectFrom('inbox.jobs')
-    .select(eb => eb.fn.max<number | null>('id').as('last'))
-    .executeTakeFirst();
-  const sync = await db
-    .selectFrom('syncs')
-    .select(eb => eb.fn.max<number | null>('id').as('last'))
-    .executeTakeFirst();
-  return { job: job?.last ?? 0, sync: sync?.last ?? 0, at: new Date(now).toISOString() };
+  const job: number | null = await largest(db.selectFrom('inbox.jobs'), 'id');
+  const sync: number | null = await largest(db.selectFrom('syncs'), 'id');
+  return { job: job ?? 0, sync: sync ?? 0, at: new Date(now).toISOString() };
 }
 
 export interface Asked {
@@ -84,7 +78,7 @@ export async function readFollowed({ db, say }: Reader, asked: Asked, now: numbe
     .where('trigger', '=', 'schedule')
     .where('run_at', '<=', new Date(now).toISOString());
   const fetched = db.selectFrom('inbox.jobs').select(COLUMNS).where('kind', '=', 'certificates');
-  const of = organizationId === null ? fetched : fetched.where('organization_id', '=', organizationId);
+  const of = fetched.where(ofOne(organizationId));
   const followed = asking
     .selectFrom('inbox.jobs')
     .select(COLUMNS)

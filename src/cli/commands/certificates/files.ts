@@ -7,7 +7,6 @@ import {
   isNamed,
   readCoverage,
   readExport,
-  readNotKnownAt,
   readStoredFiles,
   type StoredFile,
 } from '../../../query/certificates.js';
@@ -16,10 +15,12 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:f
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
+import { readKnownAt } from '../../../query/history/as-of.js';
 import { countKnown } from '../../../query/coverage.js';
 import { csvLine } from '../../../text/csv.js';
 import type { Context } from '../../context.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
+import { idsKnown } from '../../known-at.js';
 import { jsonText } from '../../output/output.js';
 import { withSnakeKeys } from '../../snake-case.js';
 
@@ -82,8 +83,8 @@ export async function exportCertificates(
   const madeAt = new Date(context.io.now()).toISOString();
   const reader = await context.reader();
   const organizationId = await organizationOrAll(reader, organization);
-  if (at !== null) demandKnown(await readNotKnownAt(reader, organizationId, at));
-  const rows = await readExport(reader, { organizationId, at });
+  const all = await readExport(reader, { organizationId, at });
+  const rows = at === null ? all : await ofKnown(context, all, { organizationId, at });
   const trust = { known: await countKnown(reader), coverage: await readCoverage(reader, organizationId) };
   makeEmptyFolder(folder);
   /** SHA-256 by file name, in the order of writing. */
@@ -121,15 +122,19 @@ export async function exportCertificates(
   );
 }
 
-function demandKnown(unknown: Awaited<ReturnType<typeof readNotKnownAt>>): void {
-  if (unknown.length === 0) return;
-  throw checkFault(
-    unknown.map(
-      ({ organizationId: id, since }) =>
-        `${id}: ${since === null ? 'never read completely' : `not known before ${since}`}`,
-    ),
-    'The mirror cannot tell which certificates were there before its first complete read.',
-  );
+/** What belongs to organizations whose retirements and certificates were known then. */
+async function ofKnown(
+  context: Context,
+  all: readonly ExportRow[],
+  then: { readonly organizationId: string | null; readonly at: string },
+): Promise<readonly ExportRow[]> {
+  const reader = await context.reader();
+  let rows = all;
+  for (const resource of ['retirements', 'certificates']) {
+    const known = idsKnown(context, await readKnownAt(reader, { ...then, resource }), resource);
+    rows = rows.filter(row => known.includes(row.organization_id));
+  }
+  return rows;
 }
 
 export function makeEmptyFolder(folder: string): void {

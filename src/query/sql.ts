@@ -4,7 +4,9 @@ import type {
   ExpressionBuilder,
   OperationNode,
   OrderByItemBuilder,
+  SelectQueryBuilder,
   SqlBool,
+  StringReference,
 } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import type { Row, Tables } from '../store/contract/tables.js';
@@ -14,6 +16,39 @@ import type { Condition } from './lists/filter.js';
 /** Asks tables that are known by their names only. These come from the resources, never from a person. */
 export function byName({ db }: Reader) {
   return db.withTables<Record<string, Row>>();
+}
+
+/** Whatever is asked in it was true at one moment; what is asked in one inside another, at that one's. */
+export async function inSnapshot<T>(reader: Reader, work: (reader: Reader) => Promise<T>): Promise<T> {
+  if (reader.db.isTransaction) return await work(reader);
+  const snapshot = reader.db.transaction().setIsolationLevel('repeatable read');
+  return await snapshot.execute(async db => await work({ ...reader, db }));
+}
+
+/** How many rows there are. */
+export async function count<DB, TB extends keyof DB>(
+  rows: SelectQueryBuilder<DB, TB, object>,
+): Promise<number> {
+  const counted = rows.select(eb => eb.fn.countAll<number>().as('count')).$castTo<{ count: number }>();
+  return (await counted.executeTakeFirstOrThrow()).count;
+}
+
+/** The largest number or the latest instant in a column; null where there is none. */
+export async function largest<DB, TB extends keyof DB, T extends string | number = string>(
+  rows: SelectQueryBuilder<DB, TB, object>,
+  column: StringReference<DB, TB>,
+): Promise<T | null> {
+  const found = rows.select(eb => eb.fn.max<T | null>(column).as('largest')).$castTo<{ largest: T | null }>();
+  return (await found.executeTakeFirstOrThrow()).largest;
+}
+
+/** Rows of one organization, or of all of them. */
+export function ofOne(organizationId: string | null, alias?: string): Expression<SqlBool> {
+  if (organizationId === null) return written(['1 = 1'], []);
+  return written(
+    [`${alias === undefined ? '' : `${alias}.`}organization_id = `, ''],
+    [valueOf(organizationId)],
+  );
 }
 
 /** Of a history what stood at an instant: from `valid_from` on, and before `valid_to`. */
