@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, ExpressionWrapper } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
-import { NULLS_FIRST } from './by-name.js';
+import { NULLS_FIRST } from './sql.js';
 import { added, exact } from './sums.js';
 
 /** Millionths of a tonne of one type at the end of each day, or in each month. */

@@ -1,5 +1,5 @@
 import type { Reader } from '../store/contract/reader.js';
-import { count } from './sql.js';
+import { count, NULLS_FIRST, ofOne, stoodAt } from './sql.js';
 
 /** An organization that is known. */
 export interface Known {
@@ -12,21 +12,19 @@ export interface Known {
 
 /** One of them, or all. */
 export async function readKnown({ db }: Reader, organizationId: string | null): Promise<Known[]> {
-  const asked = db
+  return await db
     .selectFrom('coverage')
+    .where(ofOne(organizationId))
     .select([
       'organization_id as organizationId',
       'installation_id as installationId',
       'organization_name as name',
       'state',
     ])
-    .orderBy('organization_name', each => each.asc().nullsFirst())
-    .orderBy('organization_id', each => each.asc().nullsFirst())
-    .orderBy('installation_id');
-  return await (organizationId === null
-    ? asked
-    : asked.where('organization_id', '=', organizationId)
-  ).execute();
+    .orderBy('organization_name', NULLS_FIRST)
+    .orderBy('organization_id', NULLS_FIRST)
+    .orderBy('installation_id')
+    .execute();
 }
 
 /** How many organizations any sum is a part of. Those that have removed the app are counted apart. */
@@ -38,8 +36,7 @@ export async function countKnown({ db }: Reader): Promise<number> {
 export async function countKnownAt({ db }: Reader, at: string): Promise<number> {
   const known = db
     .selectFrom('installations_history')
-    .where('valid_from', '<=', at)
-    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]))
+    .where(stoodAt(at))
     .select('organization_id')
     .distinct();
   return await count(db.selectFrom(known.as('known')));

@@ -89,7 +89,8 @@ export async function readNameOf(reader: Reader, id: string, at: string | null):
   return typeof name === 'string' ? name : null;
 }
 
-/** The address of the registry that the mirror was filled from; null before the first worker. */
-export async function readRegistry({ db }: Reader): Promise<string | null> {
-  return (await db.selectFrom('origin').select('base_url').executeTakeFirst())?.base_url ?? null;
+/** What the mirror was filled from; null before the first worker. */
+export async function readOrigin({ db }: Reader) {
+  const asked = db.selectFrom('origin').select(['base_url as baseUrl', 'app_id as appId']);
+  return (await asked.executeTakeFirst()) ?? null;
 }

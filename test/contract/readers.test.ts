@@ -4,7 +4,7 @@ import { TABLES } from '../../src/store/contract/tables.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import type { Value } from '../../src/store/contract/tables.js';
 import { readAnswers } from '../../src/query/reads/answers.js';
-import { readStates, sumFreshness } from '../../src/query/reads/freshness.js';
+import { readAges, readStates, sumFreshness } from '../../src/query/reads/freshness.js';
 import * as asOf from '../../src/query/history/as-of.js';
 import { readAvailable, readStanding } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumWarehouses } from '../../src/query/sums.js';
@@ -179,8 +179,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readBacklog: about([NOON, NOW], backlog.readBacklog),
   readActivity: about([NOON, NOW], health.readActivity),
   readJobSums: once(reader => inbox.readJobSums(reader, new Date(NOW).toISOString())),
-  readHealth: once(reader => health.readHealth(reader, NOW)),
-  readOrigin: once(health.readOrigin),
+  readOrigin: once(names.readOrigin),
   readNewestDelivery: once(inbox.readNewestDelivery),
   findMostDuplicated: about(SINCE, inbox.findMostDuplicated),
   readSignedText: about([1, 2, 3, 4], async (reader, id) =>
@@ -223,7 +222,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     sumFreshness(reader, resource, organizationId),
   ),
   findNumbered: about([0, 1, 2, 3, 999_999], findNumbered),
-  readRegistry: once(names.readRegistry),
   readNameOf: about(pairs([ONE, 'nobody'], [null, ...MOMENTS]), (reader, [id, at]) =>
     names.readNameOf(reader, id, at),
   ),
@@ -296,7 +294,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     (reader, [list, at]) => readValues(reader, list, 'vintage', at),
   ),
   readCertificateCounts: once(status.readCertificateCounts),
-  readAges: once(status.readAges),
+  readAges: once(readAges),
   readTargets: about(WHOSE, progress.readTargets),
   readMark: about([NOW], progress.readMark),
   readFollowed: about(ASKED, (reader, asked) => progress.readFollowed(reader, asked, NOW)),
@@ -376,6 +374,7 @@ async function everyPage(
 const PARTS = [
   'NULLS_FIRST',
   'added',
+  'alike',
   'ask',
   'byChoice',
   'byDays',

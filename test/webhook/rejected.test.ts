@@ -5,9 +5,8 @@ import type { Reader } from '../../src/store/contract/reader.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { boxOf } from '../support/box.js';
 import type { Rejected } from '../../src/inbox/rejected.js';
-import { readHealth } from '../../src/query/inbox/health.js';
-import { openReader } from '../../src/store/sqlite/reader.js';
 import { readStatus } from '../../src/query/reads/status.js';
+import { openReader } from '../../src/store/sqlite/reader.js';
 import { createRejectionCounter } from '../../src/webhook/rejected.js';
 import { openReceiver, payloadOf, signedPost } from '../support/receiver.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
@@ -24,8 +23,8 @@ function aRejected(overrides: Partial<Rejected> = {}): Rejected {
 }
 
 async function lookAt(check: 'rejected_webhooks' | 'duplicates', reader: Reader, now: number) {
-  const health = await readHealth(reader, now);
-  return await MIRROR_CHECKS[check]({ reader, now, health, work: null, rate: null });
+  const status = await readStatus(reader, now);
+  return await MIRROR_CHECKS[check]({ reader, now, status, work: null, rate: null });
 }
 
 test('T01 T02 each rejected webhook tells its reason and whose signature header came, and nothing is stored', async () => {
@@ -184,7 +183,7 @@ test('T20 the doctor tells of a delivery that comes again and again', async () =
   });
   expect(await lookAt('duplicates', reader, NOON + 3_600_000 * 2)).toMatchObject({ state: 'ok' });
   await accept([{ ...captured, receivedAt: NOON + 130_000 }], NOON + 130_000);
-  expect((await readHealth(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());
+  expect((await readStatus(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());
   expect((await readStatus(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());
 });
 

@@ -116,7 +116,7 @@ function summary(status: Status, requestsPerSecond: number | null, now: number):
   const { due, running, paused, failed } = status.jobs;
   return [
     ...describeSums(status),
-    `Newest delivery: ${newest === null ? 'never' : `${since(newest, now)} ago`}. Ignored: ${ignored}.`,
+    `Newest delivery: ${newest === null ? 'never' : `${since(newest, now)} ago`}. Ignored since yesterday: ${ignored}.`,
     `Jobs: ${running} running, ${due} waiting to start, ${paused} paused, ${failed} failed.`,
     ...(round === null ? [] : [`The schedule: ${describeRound(round, requestsPerSecond)}.`]),
     describeFindings(findings, now),

@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import type { Reader } from '../../store/contract/reader.js';
 import { readCoverage } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
-import { readOrigin } from '../../query/inbox/health.js';
+import { readOrigin } from '../../query/names.js';
 import { type FileOptions, formatOf } from '../formats.js';
 import { readSpan } from '../instant.js';
 import { type Io, say } from '../io.js';

@@ -15,9 +15,9 @@ export function standing(known: Standing): Html {
 }
 
 function describe(sum: FreshnessSum, now: number): Html {
-  const { organizations, oldestAt, newestAt } = sum;
+  const { resources, oldestAt, asOf } = sum;
   const read =
-    newestAt !== null &&
-    html`, last read completely ${ago(newestAt, now)}${oldestAt !== newestAt && html` to ${ago(oldestAt, now)}`}`;
-  return html`${standing(sum)} in ${counted(organizations, 'organization')}${read}. `;
+    asOf !== null &&
+    html`, last read completely ${ago(asOf, now)}${oldestAt !== asOf && html` to ${ago(oldestAt, now)}`}`;
+  return html`${standing(sum)} in ${counted(resources, 'organization')}${read}. `;
 }

@@ -2,7 +2,7 @@ import type { Row } from '../../store/contract/tables.js';
 import { type Explanation, explainRow } from '../../query/history/explanation.js';
 import { readHistory } from '../../query/lists/find.js';
 import { colourOf, wordsOf } from '../../query/freshness.js';
-import { readNameOf, readRegistry } from '../../query/names.js';
+import { readNameOf, readOrigin } from '../../query/names.js';
 import { readStates } from '../../query/reads/freshness.js';
 import { LISTS } from '../../resources/lists.js';
 import { certificateWords, reasons } from '../../text/read-behind.js';
@@ -61,7 +61,7 @@ async function show(
   const cited = withAt(`/retirements/${encodeURIComponent(explained.id)}`, explained.at);
   const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${matched(explained)}`;
   return html`${head([withAt('/retirements', at), 'Retirements'], sentence(row), lead)}
-${sheet(owner, await readRegistry(reader), cited, explained, ask)}
+${sheet(owner, (await readOrigin(reader))?.baseUrl ?? null, cited, explained, ask)}
 <div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${about(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, explained, now))}</section></div>
 <section id="why" class="card" data-live><h2>Proof: why it stands here</h2>${why(explained)}
 <p class="cite">To cite it: <a href="${cited}">${cited}</a></p></section>

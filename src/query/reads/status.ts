@@ -1,9 +1,11 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { inSnapshot, NULLS_FIRST } from '../sql.js';
 import { type Known, readKnown } from '../coverage.js';
-import { compareStandings, FRESH, FRESHNESS, type Standing, TOLD, type Told, WAITING } from '../freshness.js';
+import { compareStandings, FRESH, type Standing, TOLD, type Told, WAITING } from '../freshness.js';
 import { readActivity } from '../inbox/health.js';
+import { readOrigin } from '../names.js';
 import { readFindings } from '../history/findings.js';
+import { alike } from './freshness.js';
 import { readRound } from './round.js';
 
 /** One organization as the mirror knows it. */
@@ -37,11 +39,9 @@ interface Certificates {
 
 export async function readStatus(reader: Reader, now: number) {
   return await inSnapshot(reader, async snapshot => {
-    const origin = await snapshot.db.selectFrom('origin').select('base_url').executeTakeFirst();
     return {
       organizations: await readOrganizations(snapshot, Infinity),
-      /** The registry that the mirror was filled from; null before the first worker. */
-      registry: origin?.base_url ?? null,
+      registry: (await readOrigin(snapshot))?.baseUrl ?? null,
       ...(await readActivity(snapshot, now)),
       round: await readRound(snapshot),
       findings: await readFindings(snapshot),
@@ -148,19 +148,8 @@ export function isFrozen(resource: Stock): boolean {
 }
 
 /** The resources of each organization that stand alike, as one. */
-async function readStandings({ db }: Reader): Promise<(Stock & Owned)[]> {
-  return await db
-    .selectFrom('freshness')
-    .groupBy(eb => ['organization_id', 'state', 'reason', eb('failing_since', 'is not', null)])
-    .select(eb => [
-      'organization_id as organizationId',
-      'state',
-      'reason',
-      eb.fn.max('failing_since').as('failingSince'),
-      eb.fn.sum<number>('rows').as('rows'),
-      eb.fn.max('as_of').as('asOf'),
-    ])
-    .execute();
+async function readStandings(reader: Reader): Promise<(Stock & Owned)[]> {
+  return await alike(reader).groupBy('organization_id').select('organization_id as organizationId').execute();
 }
 
 async function readResources(
@@ -190,13 +179,16 @@ async function readCertificates(
   reader: Reader,
   ids: readonly string[] | null,
 ): Promise<(Certificates & Owned)[]> {
-  const sums = reader.db
+  return [...(await readCounted(reader, ids)), ...(await readUnclaimed(reader))];
+}
+
+async function readCounted({ db }: Reader, ids: readonly string[] | null): Promise<(Certificates & Owned)[]> {
+  const sums = db
     .selectFrom('certificate_sums')
     .select(['organization_id as organizationId', 'state', 'certificates'])
     .orderBy('organization_id')
     .orderBy('state');
-  const asked = ids === null ? sums : sums.where('organization_id', 'in', ids);
-  return [...(await asked.execute()), ...(await readUnclaimed(reader))];
+  return await (ids === null ? sums : sums.where('organization_id', 'in', ids)).execute();
 }
 
 /**
@@ -226,46 +218,12 @@ function countsOf(sums: readonly Certificates[]): Record<string, number> {
   return Object.fromEntries([...counts].filter(([, count]) => count > 0));
 }
 
-/** Certificates of all organizations by state, those of unclaimed retirements apart. */
+/** Certificates of all organizations by state; those of unclaimed retirements apart. */
 export async function sumCertificates(reader: Reader): Promise<Record<string, number>> {
-  return countsOf([...(await readCertificateSums(reader)), ...(await readUnclaimed(reader))]);
+  return countsOf(await readCertificates(reader, null));
 }
 
-/** Certificates of all organizations by state. */
+/** The same as they are counted, which costs next to nothing. */
 export async function readCertificateCounts(reader: Reader): Promise<Record<string, number>> {
-  return countsOf(await readCertificateSums(reader));
-}
-
-async function readCertificateSums({ db }: Reader): Promise<Certificates[]> {
-  return await db
-    .selectFrom('certificate_sums')
-    .groupBy('state')
-    .select(eb => ['state', eb.fn.sum<number>('certificates').as('certificates')])
-    .orderBy('state')
-    .execute();
-}
-
-/** How many resources stand in each way that there is, how many of them fail, and how old the oldest complete read of them is; null where none was complete. */
-export async function readAges({ db }: Reader) {
-  const found = await db
-    .selectFrom('freshness')
-    .groupBy(['state', 'reason'])
-    .select(eb => [
-      'state',
-      'reason',
-      eb.fn.countAll<number>().as('resources'),
-      eb.fn.count<number>('failing_since').as('failing'),
-      eb.fn.max('age_seconds').as('ageSeconds'),
-    ])
-    .execute();
-  return FRESHNESS.map(
-    ({ state, reason }) =>
-      found.find(row => row.state === state && row.reason === reason) ?? {
-        state,
-        reason,
-        resources: 0,
-        failing: 0,
-        ageSeconds: null,
-      },
-  );
+  return countsOf(await readCounted(reader, null));
 }

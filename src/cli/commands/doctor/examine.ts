@@ -1,7 +1,7 @@
 import { namesDatabase } from '../../../app/config/database.js';
 import type { WorkSettings } from '../../../app/config/settings.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
-import { readHealth } from '../../../query/inbox/health.js';
+import { readStatus } from '../../../query/reads/status.js';
 import { countAlive, readProcesses } from '../../../query/inbox/heartbeats.js';
 import { CommandFault, hideSecrets } from '../../exit.js';
 import type { Context } from '../../context.js';
@@ -56,11 +56,11 @@ async function* checkStore(
   try {
     yield* location().engine.examine();
     const [now, reader] = [io.now(), await open()];
-    const health = await readHealth(reader, now);
+    const status = await readStatus(reader, now);
     const workers = Math.max(1, await countAlive(reader, 'work', now));
     const rate = work === null ? null : Number((workers * work.requestsPerSecond).toFixed(3));
     for (const check of Object.values(MIRROR_CHECKS))
-      yield* [await check({ reader, now, health, work, rate })].flat();
+      yield* [await check({ reader, now, status, work, rate })].flat();
     yield* await checkSealing({ io, location });
     return await readProcesses(reader, 'receive');
   } catch (error) {

@@ -1,13 +1,15 @@
 import type { WorkSettings } from '../../../app/config/settings.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
-import { compareStandings, wordsOf } from '../../../query/freshness.js';
+import { compareStandings, type Standing, wordsOf } from '../../../query/freshness.js';
 import { readRejectionCauses } from '../../../query/inbox/causes.js';
 import { findMostDuplicated } from '../../../query/inbox/deliveries-and-jobs.js';
-import type { Health } from '../../../query/inbox/health.js';
 import { findTroubles } from '../../../query/inbox/troubles.js';
 import { readAnswers } from '../../../query/reads/answers.js';
-import { readRound } from '../../../query/reads/round.js';
+import { readOrigin } from '../../../query/names.js';
+import { SYNCS } from '../../../query/lists/lists.js';
+import { readAll } from '../../../query/lists/read.js';
+import type { Status } from '../../../query/reads/status.js';
 import { since } from '../../../text/stretch.js';
 import {
   describeCounts,
@@ -21,7 +23,7 @@ import {
 interface Mirrored {
   readonly reader: Reader;
   readonly now: number;
-  readonly health: Health;
+  readonly status: Status;
   readonly work: WorkSettings | null;
   /** So many calls a second all workers that live may make together: the bound of settings is each one's own. */
   readonly rate: number | null;
@@ -48,15 +50,18 @@ const SEE_STATUS = 'See "carbon-mirror status" for the reasons.';
 
 const CHECKED = ['worker', 'backlog', 'jobs'];
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const LAST = '9999';
 /** A registry that does not see our answers sends again some times, not every minute. */
 const MANY_DUPLICATES = 60;
 
 /** What stands in the databases. */
 export const MIRROR_CHECKS = {
-  deliveries: ({ health: { newestDeliveryAt, activeInstallations, ignored }, now }) => {
+  deliveries: ({ status: { newestDeliveryAt, organizations, ignored }, now }) => {
     if (newestDeliveryAt === null) {
       const found = 'no webhook ever arrived';
-      return activeInstallations > 0 ? warn('deliveries', found, ON_SILENCE) : ok('deliveries', found);
+      const isInstalled = organizations.some(({ state }) => state === 'active');
+      return isInstalled ? warn('deliveries', found, ON_SILENCE) : ok('deliveries', found);
     }
     const found = `the newest came ${since(newestDeliveryAt, now)} ago`;
     if (ignored === 0) return ok('deliveries', found);
@@ -65,9 +70,9 @@ export const MIRROR_CHECKS = {
   },
 
   /** The receiver and the registry are asked themselves, and all rejected webhooks are told. */
-  troubles: ({ health, now }) => {
-    const { worker, jobs } = health;
-    const troubles = findTroubles(health, now).filter(({ check }) => CHECKED.includes(check));
+  troubles: ({ status, now }) => {
+    const { worker, jobs } = status;
+    const troubles = findTroubles(status, now).filter(({ check }) => CHECKED.includes(check));
     const isWhole = (check: string) => troubles.every(trouble => trouble.check !== check);
     return [
       ...(isWhole('worker')
@@ -79,7 +84,10 @@ export const MIRROR_CHECKS = {
   },
 
   /** What a webhook announced and nobody has read, or nobody could, is a fault of ours. */
-  freshness: ({ health: { troubled } }) => {
+  freshness: ({ status: { organizations } }) => {
+    const troubled = organizations.flatMap(({ name, organizationId, resources }) =>
+      resources.filter(isTroubled).map(each => ({ ...each, name: name ?? organizationId ?? '' })),
+    );
     const unread = troubled.filter(({ reason }) => reason === 'unread_webhook' || reason === 'worker_gone');
     const [first] = unread.length > 0 ? unread : troubled.toSorted(compareStandings);
     if (first === undefined) return ok('freshness', 'every resource that may be read is fresh');
@@ -89,16 +97,18 @@ export const MIRROR_CHECKS = {
     return (unread.length > 0 ? fail : warn)('freshness', found, SEE_STATUS);
   },
 
-  drift: ({ health }) => {
-    if (health.drift === 0) return [];
-    const found = `${health.drift} changes since yesterday were announced by no webhook`;
+  drift: async ({ reader, now }) => {
+    const yesterday = { column: 'started_at', from: new Date(now - DAY_MS).toISOString(), to: LAST };
+    const syncs = await readAll(reader, SYNCS, [{ column: 'drift', above: 0 }, yesterday], null);
+    if (syncs.length === 0) return [];
+    const found = `${syncs.reduce((sum, { drift }) => sum + Number(drift), 0)} changes since yesterday were announced by no webhook`;
     const todo = 'See the view "drift": webhooks are lost, or the webhook URL is not the right one.';
     return warn('drift', found, todo);
   },
 
   /** What the registry restated is told and no fault. */
-  findings: ({ health }) => {
-    const { countedAt, counts } = health.findings;
+  findings: ({ status }) => {
+    const { countedAt, counts } = status.findings;
     const wrong = describeCounts(counts.filter(({ finding }) => finding !== 'restatements'));
     if (wrong !== null) return warn('findings', wrong, ON_FINDINGS);
     if (countedAt === null) return [];
@@ -125,7 +135,8 @@ export const MIRROR_CHECKS = {
     );
   },
 
-  origin: ({ health: { origin: from }, work }) => {
+  origin: async ({ reader, work }) => {
+    const from = await readOrigin(reader);
     if (from === null || work === null) return [];
     if (from.baseUrl === new URL(work.baseUrl).href && from.appId === work.appId) return [];
     const found = `the mirror was filled from ${from.baseUrl} by app ${from.appId}`;
@@ -133,8 +144,7 @@ export const MIRROR_CHECKS = {
   },
 
   /** What one round of the schedule takes, and whether there is time for it. */
-  round: async ({ reader, rate }) => {
-    const asked = await readRound(reader);
+  round: ({ status: { round: asked }, rate }) => {
     if (asked === null) return [];
     const found = describeRound(asked, rate);
     return rate !== null && isTooLong(asked, rate)
@@ -154,3 +164,9 @@ export const MIRROR_CHECKS = {
     });
   },
 } satisfies Readonly<Record<string, Check>>;
+
+/** Stale, never read for a fault, or fresh with a last read that failed. */
+function isTroubled({ state, reason, failingSince }: Standing): boolean {
+  if (state === 'never_read') return reason !== 'waiting';
+  return state === 'stale' || (state === 'fresh' && failingSince !== null);
+}
