@@ -108,7 +108,7 @@ export function limit(most: number): Taken<number> {
 }
 
 /** How an organization, an installation or an app may be named. */
-export const HOW_NAMED = 'its id, its name or the beginning of either';
+export const HOW_NAMED = 'its id or its beginning, its name or a part of it';
 const OF_ORGANIZATION = `of one organization only: ${HOW_NAMED}`;
 
 /** One only, or all of them where none is named. */

@@ -77,16 +77,20 @@ function parse(document: string): unknown {
   }
 }
 
+/** Those that are there, or were at an instant, by their names. */
+export function named(reader: Reader, table: 'organizations' | 'projects', at: string | null) {
+  const all = byName(reader).selectFrom(at === null ? table : `${table}_history`);
+  const then = at === null ? all : all.where(stoodAt(at));
+  return then.select(['id', 'full_name as name']).$castTo<Named>().orderBy('full_name').orderBy('id');
+}
+
 /** What an organization is called, or was at an instant; null where nobody knows. */
 export async function readNameOf(reader: Reader, id: string, at: string | null): Promise<string | null> {
-  const found = await byName(reader)
-    .selectFrom(at === null ? 'organizations' : 'organizations_history')
-    .select('full_name')
-    .where('id', '=', id)
-    .where(eb => (at === null ? eb.and([]) : stoodAt(at)))
-    .executeTakeFirst();
-  const name = found?.['full_name'];
-  return typeof name === 'string' ? name : null;
+  return (await named(reader, 'organizations', at).where('id', '=', id).executeTakeFirst())?.name ?? null;
+}
+
+export async function readProjectNames(reader: Reader): Promise<Named[]> {
+  return await named(reader, 'projects', null).execute();
 }
 
 /** What the mirror was filled from; null before the first worker. */

@@ -52,9 +52,9 @@ export function ofOne(organizationId: string | null, alias?: string): Expression
 }
 
 /** Of a history what stood at an instant: from `valid_from` on, and before `valid_to`. */
-export function stoodAt(at: string | Expression<unknown>, alias?: string): Expression<SqlBool> {
+export function stoodAt(at: string, alias?: string): Expression<SqlBool> {
   const of = alias === undefined ? '' : `${alias}.`;
-  const instant = typeof at === 'string' ? valueOf(at) : at.toOperationNode();
+  const instant = valueOf(at);
   const fragments = [`(${of}valid_from <= `, ` and (${of}valid_to is null or ${of}valid_to > `, '))'];
   return written(fragments, [instant, instant]);
 }

@@ -29,11 +29,13 @@ describe('what is named', () => {
     { id: 'north', name: null },
   ];
 
-  test('is found by its id, its name in any case, or a beginning that no other has', () => {
+  test('is found by its id, its name in any case, or a beginning or a part that no other has', () => {
     expect(faultOf('a1', known)).toEqual({ chosen: 'a1' });
     expect(faultOf('harbour ferries', known)).toEqual({ chosen: 'a1' });
     expect(faultOf('harbour f', known)).toEqual({ chosen: 'a1' });
     expect(faultOf('b', known)).toEqual({ chosen: 'b1' });
+    expect(faultOf('LIGHTS', known)).toEqual({ chosen: 'a2' });
+    expect(faultOf('r', known)).toMatchObject({ exitCode: 2 });
     expect(faultOf('north', known)).toEqual({ chosen: 'north' });
     expect(faultOf('b1', [...known, { id: 'b11', name: null }])).toEqual({ chosen: 'b1' });
   });

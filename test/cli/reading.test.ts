@@ -236,7 +236,7 @@ describe('lists', () => {
   });
 
   test('a wrong key is told from a missing one, and from a registry that is not there', async () => {
-    const argv = ['projects', 'find', '--live', '--credit-id', 'exPost-0-0x0'];
+    const argv = ['projects', 'find', '--credit-id', 'exPost-0-0x0'];
     const ask = async (settings: Record<string, string>) =>
       (await runCommand(argv, { env: { ...demo.env, ...settings } })).exitCode;
     expect(await ask({ REGISTRY_PRIVATE_KEY: 'no key' })).toBe(2);

@@ -278,7 +278,7 @@ describe('api', () => {
       `SELECT w.credit_id, w.project_id FROM warehouse_credits AS w JOIN projects AS p ON p.id = w.project_id
       WHERE p.document NOT LIKE '%"isPublic":false%' ORDER BY w.credit_id LIMIT 1`,
     );
-    const argv = ['projects', 'find', '--live', '--credit-id', String(credit?.['credit_id']), '--json'];
+    const argv = ['projects', 'find', '--credit-id', String(credit?.['credit_id']), '--json'];
     const env = { ...demo.env, REGISTRY_FIND_PATH: '/projects/find/project' };
     const { exitCode, stdout } = await runCommand(argv, { env });
     expect(exitCode).toBe(0);

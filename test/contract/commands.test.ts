@@ -46,10 +46,6 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'projects list': LIST,
   'projects show': [['project-1'], ['project-4']],
-  'projects find': [
-    ['--credit-id', 'zebra 0'],
-    ['--serialization', 'ICR-ÄÖ-Zebra-2021'],
-  ],
   'as-of': MOMENTS.map(at => [at, ...OF]),
   history: [
     ['retirements', 'R0'],
@@ -97,6 +93,7 @@ const CHANGING = ['migrate', 'jobs retry', 'forget', 'purge'];
 const FILES = 'copies files; of PostgreSQL it names what its own tools do (test/cli/restore.test.ts)';
 const APART: Readonly<Record<string, string>> = {
   sync: ASKS,
+  'projects find': ASKS,
   'reservations create': ASKS,
   'reservations finish': ASKS,
   'reservations cancel': ASKS,

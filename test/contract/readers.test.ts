@@ -15,7 +15,6 @@ import * as changes from '../../src/query/history/changes.js';
 import * as certificates from '../../src/query/certificates.js';
 import * as documents from '../../src/query/documents.js';
 import * as findings from '../../src/query/history/findings.js';
-import { findProjects } from '../../src/query/find-projects.js';
 import * as backlog from '../../src/query/inbox/backlog.js';
 import * as health from '../../src/query/inbox/health.js';
 import * as inbox from '../../src/query/inbox/deliveries-and-jobs.js';
@@ -167,13 +166,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readForgotten: once(documents.readForgotten),
   readReadable: once(documents.readReadable),
   readNotCompared: once(documents.readNotCompared),
-  findProjects: about(
-    TEXTS.flatMap(text => [
-      { serialization: `ICR-ÄÖ-${text}-2021`, creditId: undefined },
-      { serialization: undefined, creditId: `${text} 1` },
-    ]),
-    findProjects,
-  ),
   readFindings: once(findings.readFindings),
   countFindings: once(findings.countFindings),
   readBacklog: about([NOON, NOW], backlog.readBacklog),
@@ -226,6 +218,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     names.readNameOf(reader, id, at),
   ),
   readOrganizationNames: once(names.readOrganizationNames),
+  readProjectNames: once(names.readProjectNames),
   readInstallationNames: once(names.readInstallationNames),
   readPage: reader =>
     ALL_LISTS.flatMap(list => [...asksOf(list), ...sortsOf(list)]).map(
@@ -401,6 +394,7 @@ const PARTS = [
   'isSortable',
   'lowered',
   'minutesOf',
+  'named',
   'newestInSql',
   'ofOne',
   'ofAnyOrganization',

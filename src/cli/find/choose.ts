@@ -29,9 +29,10 @@ const WAYS: readonly Fits[] = [
   (text, { name }) => name === text,
   (text, { name }) => name?.toLowerCase() === text.toLowerCase(),
   (text, each) => wordings(each).some(wording => wording.startsWith(text.toLowerCase())),
+  (text, { name }) => name?.toLowerCase().includes(text.toLowerCase()) === true,
 ];
 
-/** The id of what is named by its id, its name or the beginning of either that no other one has. */
+/** The id of what is named by its id, its name, the beginning of either or a part of its name that no other one has. */
 export function choose(text: string, known: readonly Named[], sought: Sought): string {
   if (text.trim() === '') {
     throw usageFault(`Expected the id or name of the ${sought.what}, got an empty text.`);

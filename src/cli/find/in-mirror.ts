@@ -1,5 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { readInstallationNames, readOrganizationNames } from '../../query/names.js';
+import { readInstallationNames, readOrganizationNames, readProjectNames } from '../../query/names.js';
 import { choose, type Sought } from './choose.js';
 import { type Beginning, readBeginnings, readHistory } from '../../query/lists/find.js';
 import type { Entry } from '../../resources/entry.js';
@@ -11,6 +11,12 @@ const ORGANIZATION: Sought = {
   what: 'organization',
   where: 'in the mirror',
   advice: 'See "carbon-mirror organizations list" for all of them.',
+};
+
+const PROJECT: Sought = {
+  what: 'project',
+  where: 'in the mirror',
+  advice: 'See "carbon-mirror projects list" for all of them.',
 };
 
 const INSTALLATION: Sought = {
@@ -33,10 +39,26 @@ export async function organizationOrAll(reader: Reader, text: string | undefined
 }
 
 /** How a row may be named that is called by more than its id. */
-export const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> = {
+const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> = {
   installations: installationIn,
   organizations: organizationIn,
+  projects: async (reader, text) => choose(text, await readProjectNames(reader), PROJECT),
 };
+
+/** The rows that are named so: by their id, by a name, or by the beginning of the id; none where nothing is. */
+export async function findNamed(
+  reader: Reader,
+  entry: Entry,
+  text: string,
+  read: (name: string) => Promise<readonly Row[]>,
+  where?: Beginning,
+): Promise<readonly Row[]> {
+  const exact = await read(text);
+  if (exact.length > 0) return exact;
+  const ask = BY_NAME[entry.table];
+  const name = await (ask === undefined ? wholeName(reader, entry, text, where) : ask(reader, text));
+  return name === null ? [] : await read(name);
+}
 
 /** The whole name, from its beginning as a table shows it, with or without the sign that there is more. Null where nothing begins so. */
 export async function wholeName(
@@ -65,11 +87,8 @@ export function demandEntry(table: string): Entry {
 }
 
 export async function findVersions(reader: Reader, entry: Entry, id: string): Promise<readonly Row[]> {
-  const versions = await readHistory(reader, entry, id);
+  const read = async (name: string) => await readHistory(reader, entry, name);
+  const versions = await findNamed(reader, entry, id, read, { from: `${entry.table}_history` });
   if (versions.length > 0) return versions;
-  const found =
-    (await BY_NAME[entry.table]?.(reader, id)) ??
-    (await wholeName(reader, entry, id, { from: `${entry.table}_history` }));
-  if (found !== null) return await readHistory(reader, entry, found);
   throw notThereFault(`No version of "${id}" was ever in ${entry.table}.`);
 }

@@ -5,7 +5,7 @@ import { readStates } from '../../query/reads/freshness.js';
 import type { Entry } from '../../resources/entry.js';
 import { type Command, command } from '../command.js';
 import { notThereFault } from '../exit.js';
-import { BY_NAME, organizationOrAll, wholeName } from '../find/in-mirror.js';
+import { findNamed, organizationOrAll } from '../find/in-mirror.js';
 import { HOW_NAMED, needed, text } from '../taken.js';
 import type { Row } from '../output/output.js';
 import { findNumbered } from './list.js';
@@ -65,10 +65,8 @@ async function findRows(
   id: string,
   organizationId: string | null,
 ): Promise<readonly Row[]> {
-  const named = (await BY_NAME[entry.table]?.(reader, id)) ?? id;
-  const exact = await readByName(reader, entry, named, organizationId);
-  const whole = exact.length > 0 ? null : await wholeName(reader, entry, named);
-  const rows = whole === null ? exact : await readByName(reader, entry, whole, organizationId);
+  const read = async (name: string) => await readByName(reader, entry, name, organizationId);
+  const rows = await findNamed(reader, entry, id, read);
   if (rows.length === 0) {
     throw notThereFault(
       `There is no "${id}" among the ${list.many} of the mirror.`,

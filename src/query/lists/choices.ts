@@ -1,5 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { byName, NULLS_FIRST, stoodAt } from '../sql.js';
+import { named } from '../names.js';
 import { typeName } from '../../text/tonnes.js';
 import type { List } from './list.js';
 
@@ -19,17 +20,10 @@ export async function readChoices(
   at: string | null,
 ): Promise<Choice[] | null> {
   if (table === 'installations') return shortEnough(await readInstalled(reader));
-  const rows = await byName(reader)
-    .selectFrom(at === null ? table : `${table}_history`)
-    .where(eb => (at === null ? eb.and([]) : stoodAt(at)))
-    .select(['id', 'full_name'])
-    .orderBy('full_name')
-    .orderBy('id')
+  const found = await named(reader, table, at)
     .limit(MOST_CHOICES + 1)
     .execute();
-  return shortEnough(
-    rows.map(({ id, full_name: name }) => ({ value: String(id), says: String(name ?? id) })),
-  );
+  return shortEnough(found.map(({ id, name }) => ({ value: id, says: name ?? id })));
 }
 
 async function readInstalled({ db }: Reader): Promise<Choice[]> {
