@@ -68,12 +68,11 @@ function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }
 
-/** What was retired in each of twelve months, by the dates of the registry; the last is that of the newest retirement. */
+/** What was retired in each of twelve months, by the dates of the registry; the last goes on. */
 async function readRetiredByMonth({ db }: Reader, now: number): Promise<Series['points']> {
   const points: { name: string; micro: bigint }[] = [];
-  const last = Math.min(now, Date.parse((await readNewestRetirement({ db })) ?? '') || now);
   for (let ago = MONTHS - 1; ago >= 0; ago -= 1) {
-    const [from, to] = [monthAgo(last, ago), monthAgo(last, ago - 1)];
+    const [from, to] = [monthAgo(now, ago), monthAgo(now, ago - 1)];
     const sum = await db
       .selectFrom('retirements')
       .where('organization_id', 'in', eb => eb.selectFrom('resource_states').select('organization_id'))
@@ -84,25 +83,6 @@ async function readRetiredByMonth({ db }: Reader, now: number): Promise<Series['
     points.push({ name: from, micro: exact(sum).amount_micro });
   }
   return points;
-}
-
-/** One look an organization: each has its newest at the end of an index. */
-async function readNewestRetirement({ db }: Pick<Reader, 'db'>): Promise<string | null> {
-  const newest = db
-    .selectFrom('resource_states as s')
-    .where('s.resource', '=', 'retirements')
-    .select(eb =>
-      eb
-        .selectFrom('retirements as r')
-        .select(r => r.fn.max('r.created_at').as('at'))
-        .whereRef('r.organization_id', '=', 's.organization_id')
-        .as('at'),
-    );
-  const found = await newest
-    .orderBy('at', each => each.desc().nullsLast())
-    .limit(1)
-    .executeTakeFirst();
-  return found?.at ?? null;
 }
 
 function monthAgo(now: number, ago: number): string {

@@ -1,4 +1,3 @@
-import { isObject } from '../registry/model.js';
 import type { Reader } from '../store/contract/reader.js';
 import { byName, stoodAt } from './sql.js';
 
@@ -20,7 +19,7 @@ export async function readOrganizationNames(reader: Reader): Promise<Named[]> {
         .select(eb => eb.ref('organization_id').$notNull().as('id')),
     )
     .union(db.selectFrom('resource_states').select('organization_id as id'));
-  const found = await db
+  return await db
     .selectFrom(known.as('known'))
     .leftJoin('organizations as o', 'o.id', 'known.id')
     .select(eb => [
@@ -40,41 +39,16 @@ export async function readOrganizationNames(reader: Reader): Promise<Named[]> {
     ])
     .orderBy('known.id')
     .execute();
-  if (found.every(({ name }) => name !== null)) return found;
-  const installed = new Map((await readInstalled(reader)).map(each => [each.organizationId, each.name]));
-  return found.map(({ id, name }) => ({ id, name: name ?? installed.get(id) ?? null }));
 }
 
 /** Every installation, by the name of its organization. */
-export async function readInstallationNames(reader: Reader): Promise<Named[]> {
-  return (await readInstalled(reader)).map(({ id, name }) => ({ id, name }));
-}
-
-/** Where the organization was not read, as its installation calls it. */
-async function readInstalled({ db }: Reader) {
-  const rows = await db
+export async function readInstallationNames({ db }: Reader): Promise<Named[]> {
+  return await db
     .selectFrom('installations as i')
     .leftJoin('organizations as o', 'o.id', 'i.organization_id')
-    .select(['i.id', 'i.organization_id as organizationId', 'o.full_name', 'i.document'])
+    .select(['i.id', 'o.full_name as name'])
     .orderBy('i.version')
     .execute();
-  return rows.map(({ full_name: name, document, ...row }) => ({ ...row, name: name ?? nameIn(document) }));
-}
-
-/** The name of the organization in the registry's object of an installation. */
-function nameIn(document: string): string | null {
-  const installation = parse(document);
-  const organization = isObject(installation) ? installation['organization'] : null;
-  const name = isObject(organization) ? organization['fullName'] : null;
-  return typeof name === 'string' ? name : null;
-}
-
-function parse(document: string): unknown {
-  try {
-    return JSON.parse(document);
-  } catch {
-    return null;
-  }
 }
 
 /** Those that are there, or were at an instant, by their names. */

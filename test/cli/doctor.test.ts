@@ -272,47 +272,6 @@ describe('doctor', () => {
     ]);
   });
 
-  test('what several workers may ask of the registry together is added up, those that are gone left out', async () => {
-    const put = (host: string, at: number) => {
-      const seenAt = new Date(at).toISOString();
-      return demo.change(
-        "INSERT INTO processes (role, host, pid, started_at, seen_at) VALUES ('work', ?, 1, ?, ?)",
-        host,
-        seenAt,
-        seenAt,
-      );
-    };
-    await put('second', Date.now());
-    await put('gone', Date.now() - 120_000);
-    try {
-      const { of } = await findings({ ...demo.env, REGISTRY_REQUESTS_PER_SECOND: '12.5' });
-      expect(of('round')).toMatchObject([{ found: expect.stringMatching(/ at 25 calls a second$/) }]);
-    } finally {
-      await demo.change("DELETE FROM processes WHERE host IN ('second', 'gone')");
-    }
-  });
-
-  test('what a round of the schedule takes is told, here and by status, and where that is longer than the schedule it warns', async () => {
-    const { of } = await findings();
-    expect(of('round')).toMatchObject([
-      {
-        state: 'ok',
-        found: expect.stringMatching(/^a round makes \d+ calls for \d+ .* at \d+ calls a second$/),
-      },
-    ]);
-    const before = await demo.rows('SELECT schedule_seconds AS seconds FROM origin');
-    await demo.change('UPDATE origin SET schedule_seconds = 60');
-    try {
-      const env = { ...demo.env, REGISTRY_REQUESTS_PER_SECOND: '0.1' };
-      const found = expect.stringContaining('at 0.1 calls a second, LONGER THAN THE SCHEDULE');
-      expect((await findings(env)).of('round')).toMatchObject([{ state: 'warn', found }]);
-      const { stdout } = await runCommand(['status'], { env });
-      expect(stdout).toMatch(/^The schedule: a round makes .* LONGER THAN THE SCHEDULE\.$/m);
-    } finally {
-      await demo.change('UPDATE origin SET schedule_seconds = ?', Number(before[0]?.['seconds']));
-    }
-  });
-
   test('something that was announced and that nobody has read fails, exit 3', async () => {
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const [, id = ''] = demo.organizationIds;

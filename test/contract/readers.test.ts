@@ -25,7 +25,6 @@ import type { Asked, List } from '../../src/query/lists/list.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../src/query/lists/lists.js';
 import { isThere, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/read.js';
 import * as mentions from '../../src/query/mentions.js';
-import { readRound } from '../../src/query/reads/round.js';
 import { countKnown, countKnownAt, readKnown } from '../../src/query/coverage.js';
 import { readKept } from '../../src/query/kept.js';
 import { readMirrored } from '../../src/query/mirrored.js';
@@ -39,7 +38,7 @@ import { explainRow, rowsOf } from '../../src/query/history/explanation.js';
 import { withEnds, withJobs } from '../../src/query/inbox/ends.js';
 import { readFollowUp } from '../../src/query/inbox/follow-up.js';
 import * as causes from '../../src/query/inbox/causes.js';
-import { countAlive, readLife, readProcesses } from '../../src/query/inbox/heartbeats.js';
+import { readLife, readProcesses } from '../../src/query/inbox/heartbeats.js';
 import * as singles from '../../src/query/singles.js';
 import * as status from '../../src/query/reads/status.js';
 import * as progress from '../../src/query/reads/sync-progress.js';
@@ -255,9 +254,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ]),
   readRejectionCauses: about([0, NOW, NOON], causes.readRejectionCauses),
   readProcesses: about(['work', 'receive'] as const, readProcesses),
-  countAlive: about(pairs(['work', 'receive'] as const, [0, NOW, NOON]), (reader, [role, now]) =>
-    countAlive(reader, role, now),
-  ),
   readLife: about(pairs(['work', 'receive'] as const, [0, NOW, NOON]), (reader, [role, now]) =>
     readLife(reader, role, now),
   ),
@@ -273,7 +269,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readOrganization: about([ONE, 'nobody'], status.readOrganization),
   sumCertificates: once(status.sumCertificates),
   readKnown: about([null, ONE], readKnown),
-  readRound: once(readRound),
   readCharts: about([NOON, NOW], readCharts),
   readChoices: about(
     pairs(['organizations', 'projects', 'installations'] as const, [null, ...MOMENTS]),

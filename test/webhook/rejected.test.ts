@@ -24,7 +24,7 @@ function aRejected(overrides: Partial<Rejected> = {}): Rejected {
 
 async function lookAt(check: 'rejected_webhooks' | 'duplicates', reader: Reader, now: number) {
   const status = await readStatus(reader, now);
-  return await MIRROR_CHECKS[check]({ reader, now, status, work: null, rate: null });
+  return await MIRROR_CHECKS[check]({ reader, now, status, work: null });
 }
 
 test('T01 T02 each rejected webhook tells its reason and whose signature header came, and nothing is stored', async () => {

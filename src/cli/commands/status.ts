@@ -1,4 +1,3 @@
-import { readSettings } from '../../app/config/config.js';
 import { describeDisk } from '../../store/contract/disk.js';
 import {
   isFrozen,
@@ -18,7 +17,7 @@ import { withThousands } from '../../text/thousands.js';
 import { command } from '../command.js';
 import type { Row } from '../output/output.js';
 import type { MirrorLocation } from '../connect/mirror-location.js';
-import { describeFindings, describeRound, describeTodo } from '../health.js';
+import { describeFindings, describeTodo } from '../health.js';
 import { flag } from '../taken.js';
 
 const COUNTED = ['warehouse', 'inventory', 'retirements'];
@@ -47,10 +46,9 @@ export const STATUS = command({
       tonnes: COUNTED,
       none: 'No organization is known yet: "carbon-mirror sync" looks for installations.',
     });
-    const work = await readSettings(location.env, 'work').catch(() => null);
     const reasons = describeReasons(status);
     const rest = (list: readonly unknown[]) => (list.length > most ? [describeRest(list.length)] : []);
-    await context.print(...rest(organizations), '', ...summary(status, work?.requestsPerSecond ?? null, now));
+    await context.print(...rest(organizations), '', ...summary(status, now));
     await context.print(...reasons.slice(0, most), ...rest(reasons));
   },
 });
@@ -111,14 +109,13 @@ function firstLine({ demo, engine }: MirrorLocation, status: Status, now: number
   ].join(' ');
 }
 
-function summary(status: Status, requestsPerSecond: number | null, now: number): string[] {
-  const { newestDeliveryAt: newest, ignored, round, findings } = status;
+function summary(status: Status, now: number): string[] {
+  const { newestDeliveryAt: newest, ignored, findings } = status;
   const { due, running, paused, failed } = status.jobs;
   return [
     ...describeSums(status),
     `Newest delivery: ${newest === null ? 'never' : `${since(newest, now)} ago`}. Ignored since yesterday: ${ignored}.`,
     `Jobs: ${running} running, ${due} waiting to start, ${paused} paused, ${failed} failed.`,
-    ...(round === null ? [] : [`The schedule: ${describeRound(round, requestsPerSecond)}.`]),
     describeFindings(findings, now),
     ...findTroubles(status, now).map(each => `${each.found}. ${describeTodo(each)}`),
   ];

@@ -1,15 +1,26 @@
 import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { tonnesOf } from '../../text/tonnes.js';
-import { byName, count, NULLS_FIRST } from '../sql.js';
+import { byName, count, NULLS_FIRST, ofOne } from '../sql.js';
 import { countKnown } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
 
 /** Null where it is too large, or not said. */
 type Micro = number | bigint | null;
 
+/** What is added up of each: what stood there at first, what it was seen to rise and to fall by since, what is listed, and what it has to be (of projects at most that, as far as it is explained); what was retired and no reservation, request or fall explains; what is found beyond what is expected (of projects what is explained and was not seen to fall). */
+const ADDED = [
+  'opening_micro',
+  'risen_micro',
+  'fallen_micro',
+  'found_micro',
+  'expected_micro',
+  'unexplained_micro',
+  'difference_micro',
+] as const;
+
 /** What is added up, or a part of it that is not balanced: one side by side, as programs take it. */
-export type Line = {
+export type Line = Readonly<Record<(typeof ADDED)[number], Micro>> & {
   readonly identity: 'retirements' | 'credits' | 'projects' | 'serials';
   readonly organization_name: string | null;
   readonly organization_id: string | null;
@@ -19,17 +30,6 @@ export type Line = {
   readonly rows: number;
   /** When the opening stood there: its list had first been read completely. */
   readonly opening_at: string | null;
-  readonly opening_micro: Micro;
-  /** What it was seen to rise and to fall by since. */
-  readonly risen_micro: Micro;
-  readonly fallen_micro: Micro;
-  /** What is listed, and what it has to be: of projects at most that, as far as it is explained. */
-  readonly found_micro: Micro;
-  readonly expected_micro: Micro;
-  /** What was retired and no reservation, request or fall explains. */
-  readonly unexplained_micro: Micro;
-  /** What is found beyond what is expected; of projects what is explained and was not seen to fall. */
-  readonly difference_micro: Micro;
   /** Null where it is not known yet. */
   readonly balanced: boolean | null;
   /** In words, where it is not balanced. */
@@ -60,8 +60,7 @@ function view<Name extends Balanced>(
 ): View['parts'] {
   const from: string = name;
   return async function* parts(reader, organizationId) {
-    let asked = byName(reader).selectFrom(from).selectAll();
-    if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
+    let asked = byName(reader).selectFrom(from).selectAll().where(ofOne(organizationId));
     for (const column of order) asked = asked.orderBy(column, NULLS_FIRST);
     for await (const row of asked.$castTo<Tables[Name]>().stream(AT_ONCE)) yield toPart(row);
   };
@@ -193,13 +192,7 @@ type Sum = { -readonly [Name in keyof Line]: Line[Name] };
 
 function add(sum: Sum, line: Line): void {
   sum.rows += line.rows;
-  sum.opening_micro = plus(sum.opening_micro, line.opening_micro);
-  sum.risen_micro = plus(sum.risen_micro, line.risen_micro);
-  sum.fallen_micro = plus(sum.fallen_micro, line.fallen_micro);
-  sum.found_micro = plus(sum.found_micro, line.found_micro);
-  sum.expected_micro = plus(sum.expected_micro, line.expected_micro);
-  sum.unexplained_micro = plus(sum.unexplained_micro, line.unexplained_micro);
-  sum.difference_micro = plus(sum.difference_micro, line.difference_micro);
+  for (const name of ADDED) sum[name] = plus(sum[name], line[name]);
   if (line.balanced !== true && sum.balanced !== false) sum.balanced = line.balanced;
 }
 
@@ -220,11 +213,9 @@ const WITH_AMOUNTS = ['retirements', 'warehouse_credits', 'inventory_credits', '
 /** They are in no sum. */
 async function countWithoutAmount({ db }: Reader, organizationId: string | null): Promise<number> {
   let without = 0;
-  for (const table of WITH_AMOUNTS) {
-    const asked = db.selectFrom(table).where('amount_micro', 'is', null);
+  for (const table of WITH_AMOUNTS)
     without += await count(
-      organizationId === null ? asked : asked.where('organization_id', '=', organizationId),
+      db.selectFrom(table).where('amount_micro', 'is', null).where(ofOne(organizationId)),
     );
-  }
   return without;
 }

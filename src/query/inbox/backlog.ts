@@ -1,5 +1,4 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { IN_PART, withJobs } from './ends.js';
 
 /** What waits, and where to look. */
 interface Waiting {
@@ -14,38 +13,23 @@ interface Waiting {
 /** What waits for longer than it may. */
 export interface Delayed extends Waiting {
   /** The beginning of a sentence. */
-  readonly what:
-    | 'A delivery is unread, and has waited'
-    | 'Scheduled work is older than its interval, and has waited'
-    | 'The jobs in the queue do not move: the oldest has waited';
-}
-
-export interface Backlog {
-  /** The oldest delivery that no read has answered; null where there is none. */
-  readonly unread: Waiting | null;
-  readonly delayed: readonly Delayed[];
+  readonly what: string;
 }
 
 const MINUTE_MS = 60_000;
 const GROWS_FOR_MS = 10 * MINUTE_MS;
 
-export async function readBacklog(reader: Reader, now: number): Promise<Backlog> {
+/** The oldest delivery that no read has answered, or null where there is none; and what waits for longer than it may. */
+export async function readBacklog(reader: Reader, now: number) {
   const unread = await findUnread(reader, now);
-  const isLate = unread !== null && unread.since < before(now, MINUTE_MS);
-  const overdue = await findOverdue(reader, now);
-  const growing = await findGrowing(reader, now);
-  return {
-    unread,
-    delayed: [
-      ...when('A delivery is unread, and has waited', isLate ? unread : null),
-      ...when('Scheduled work is older than its interval, and has waited', overdue),
-      ...when('The jobs in the queue do not move: the oldest has waited', growing),
-    ],
-  };
-}
-
-function when(what: Delayed['what'], waiting: Waiting | null): Delayed[] {
-  return waiting === null ? [] : [{ what, ...waiting }];
+  const late = unread !== null && unread.since < before(now, MINUTE_MS) ? unread : null;
+  const found = [
+    ['A delivery is unread, and has waited', late],
+    ['Scheduled work is older than its interval, and has waited', await findOverdue(reader, now)],
+    ['The jobs in the queue do not move: the oldest has waited', await findGrowing(reader, now)],
+  ] as const;
+  const delayed: Delayed[] = found.flatMap(([what, each]) => (each === null ? [] : [{ what, ...each }]));
+  return { unread, delayed };
 }
 
 function before(now: number, ms: number): string {
@@ -55,78 +39,55 @@ function before(now: number, ms: number): string {
 /** Where nobody tells yet of what was announced, the jobs do: those that are due, and those that have failed. */
 async function findUnread(reader: Reader, now: number): Promise<Waiting | null> {
   const asked = jobs(reader).where('trigger', '=', 'delivery');
-  const due = await asked
-    .where('state', '=', 'waiting')
-    .where('run_at', '<=', before(now, 0))
-    .orderBy('run_at')
-    .executeTakeFirst();
-  const failed = await asked
-    .where('state', 'in', ['waiting', 'paused'])
-    .where('attempts', '>', 0)
-    .orderBy('created_at')
-    .executeTakeFirst();
+  const due = asked.where('state', '=', 'waiting').where('run_at', '<=', before(now, 0));
+  const failed = asked.where('state', 'in', ['waiting', 'paused']).where('attempts', '>', 0);
   const found = [
-    ...(await findAnnounced(reader)),
-    ...(due === undefined ? [] : [await withDelivery(reader, due, due.run_at)]),
-    ...(failed === undefined ? [] : [await withDelivery(reader, failed, failed.created_at)]),
-  ];
-  return found.toSorted((one, other) => (one.since < other.since ? -1 : 1))[0] ?? null;
+    await readAnnounced(reader),
+    await due.orderBy('created_at').executeTakeFirst(),
+    await failed.orderBy('created_at').executeTakeFirst(),
+  ].flatMap(each => each ?? []);
+  const [oldest] = found.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
+  if (oldest === undefined) return null;
+  const delivery = await readDelivery(reader, oldest);
+  return {
+    since: delivery?.received_at ?? oldest.created_at,
+    deliveryId: delivery?.id ?? null,
+    jobId: delivery?.job_id ?? oldest.id,
+    error: found.find(({ last_error: error }) => error !== null)?.last_error ?? null,
+  };
 }
 
-/** The oldest delivery that no read of some resource has answered. */
-async function findAnnounced(reader: Reader): Promise<Waiting[]> {
-  const announced = await reader.db
-    .selectFrom('freshness')
-    .where('oldest_unread_at', 'is not', null)
-    .select(['organization_id', 'oldest_unread_at as since', 'error'])
-    .orderBy('oldest_unread_at')
-    .orderBy('organization_id')
-    .orderBy('resource')
+/** The oldest delivery that no read of some resource has answered, as a job would tell of it. */
+async function readAnnounced({ db }: Reader) {
+  return await db
+    .selectFrom('freshness as f')
+    .innerJoin('installations as i', 'i.organization_id', 'f.organization_id')
+    .where('i.state', '=', 'active')
+    .where('f.oldest_unread_at', 'is not', null)
+    .select(eb => [
+      eb.ref('f.oldest_unread_at').$notNull().as('created_at'),
+      'i.id as installation_id',
+      'f.error as last_error',
+      eb.lit(null).as('id'),
+    ])
+    .orderBy('f.oldest_unread_at')
+    .orderBy('i.id')
+    .orderBy('f.resource')
     .limit(1)
     .executeTakeFirst();
-  if (announced === undefined || announced.since === null) return [];
-  const { organization_id: organizationId, since, error } = announced;
-  const delivery = await reader.db
-    .selectFrom('inbox.deliveries as d')
-    .innerJoin('installations as i', 'i.id', 'd.installation_id')
-    .where('i.organization_id', '=', organizationId)
-    .where('d.received_at', '>=', new Date(Date.parse(since) - MINUTE_MS).toISOString())
-    .where('d.received_at', '<=', since)
-    .orderBy('d.received_at', 'desc')
-    .select(['d.id', 'd.job_id'])
-    .limit(1)
-    .executeTakeFirst();
-  if (delivery === undefined) return [{ since, deliveryId: null, jobId: null, error }];
-  const [read] = await withJobs(reader, [delivery]);
-  const { merged_into: merged, job_state: state, outcome } = read ?? {};
-  const failed = typeof outcome === 'string' && (state !== 'done' || outcome.startsWith(IN_PART));
-  return [
-    {
-      since,
-      deliveryId: delivery.id,
-      jobId: Number(merged ?? delivery.job_id),
-      error: failed ? outcome : error,
-    },
-  ];
 }
 
-type Job = NonNullable<Awaited<ReturnType<ReturnType<typeof jobs>['executeTakeFirst']>>>;
-
-async function withDelivery({ db }: Reader, job: Job, since: string): Promise<Waiting> {
-  const delivery = await db
+/** The newest that had come by then: it is asked for a job as it comes. */
+async function readDelivery({ db }: Reader, asked: { created_at: string; installation_id: string | null }) {
+  return await db
     .selectFrom('inbox.deliveries')
-    .where('received_at', '>=', new Date(Date.parse(job.created_at) - MINUTE_MS).toISOString())
-    .where('installation_id', '=', job.installation_id)
-    .where('job_id', '=', job.id)
-    .orderBy('received_at')
-    .select(['id', 'received_at'])
+    .where('installation_id', '=', asked.installation_id)
+    .where('received_at', '>=', before(Date.parse(asked.created_at), MINUTE_MS))
+    .where('received_at', '<=', asked.created_at)
+    .orderBy('received_at', 'desc')
+    .select(['id', 'received_at', 'job_id'])
     .limit(1)
     .executeTakeFirst();
-  return waitingOf(job, delivery?.received_at ?? since, delivery?.id ?? null);
-}
-
-function waitingOf(job: Job, since: string, deliveryId: number | null = null): Waiting {
-  return { since, deliveryId, jobId: job.id, error: job.last_error };
 }
 
 /** A time of the schedule has come again, and what the one before had asked for was not begun, or fails since. */
@@ -135,36 +96,28 @@ async function findOverdue(reader: Reader, now: number): Promise<Waiting | null>
   if (origin === undefined) return null;
   const intervalMs = origin.schedule_seconds * 1000;
   const waiting = jobs(reader).where('trigger', '=', 'schedule').where('state', '=', 'waiting');
-  const due = await waiting
-    .where('run_at', '<=', before(now, intervalMs))
-    .orderBy('run_at')
-    .executeTakeFirst();
-  if (due !== undefined) return waitingOf(due, due.run_at);
-  const failed = await waiting
-    .where('attempts', '>', 0)
-    .where('created_at', '<=', before(now, 2 * intervalMs))
-    .orderBy('created_at')
-    .executeTakeFirst();
-  return failed === undefined ? null : waitingOf(failed, failed.created_at);
+  const due = waiting.where('run_at', '<=', before(now, intervalMs)).orderBy('run_at');
+  const failed = waiting.where('attempts', '>', 0).where('created_at', '<=', before(now, 2 * intervalMs));
+  const found =
+    (await due.executeTakeFirst()) ?? (await failed.orderBy('created_at').executeTakeFirst()) ?? null;
+  return found && waitingOf(found);
 }
 
 /** Ten minutes old, and in ten minutes nothing was begun that had been due for ten minutes longer: the line does not move. */
 async function findGrowing(reader: Reader, now: number): Promise<Waiting | null> {
   const then = before(now, GROWS_FOR_MS);
-  const oldest = await jobs(reader)
-    .where('state', '=', 'waiting')
-    .where('run_at', '<=', then)
-    .orderBy('run_at')
-    .executeTakeFirst();
+  const waiting = jobs(reader).where('state', '=', 'waiting').where('run_at', '<=', then);
+  const oldest = await waiting.orderBy('run_at').executeTakeFirst();
   if (oldest === undefined) return null;
-  const begun = reader.db
-    .selectFrom('inbox.jobs')
+  const begun = jobs(reader)
     .where('run_at', '<=', before(Date.parse(oldest.run_at), GROWS_FOR_MS))
     .where('started_at', '>', then)
-    .where(eb => eb.or([eb('state', '=', 'running'), eb('finished_at', '>', then)]))
-    .select('id')
-    .limit(1);
-  return (await begun.executeTakeFirst()) === undefined ? waitingOf(oldest, oldest.run_at) : null;
+    .where(eb => eb.or([eb('state', '=', 'running'), eb('finished_at', '>', then)]));
+  return (await begun.executeTakeFirst()) === undefined ? waitingOf(oldest) : null;
+}
+
+function waitingOf(job: { id: number; run_at: string; last_error: string | null }): Waiting {
+  return { since: job.run_at, deliveryId: null, jobId: job.id, error: job.last_error };
 }
 
 function jobs({ db }: Reader) {

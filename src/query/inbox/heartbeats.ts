@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
-import { count, largest } from '../sql.js';
+import { largest } from '../sql.js';
 
 /** Whether any process of a role lives: alive within a minute of its last heartbeat, gone after it. */
 export interface Life {
@@ -27,11 +27,4 @@ export async function readLife({ db }: Reader, role: Role, now: number): Promise
 export async function readProcesses({ db }: Reader, role: Role) {
   const asked = db.selectFrom('inbox.processes').select(['host', 'pid', 'started_at as startedAt']);
   return await asked.where('role', '=', role).execute();
-}
-
-/** How many processes of a role live. */
-export async function countAlive({ db }: Reader, role: Role, now: number): Promise<number> {
-  const seen = db.selectFrom('inbox.processes').where('role', '=', role);
-  const alive = seen.where('seen_at', '>=', new Date(now - ALIVE_MS).toISOString());
-  return await count(alive.where('seen_at', '<=', new Date(now + ALIVE_MS).toISOString()));
 }

@@ -80,6 +80,7 @@ function someJobs(count: number, [is, are]: readonly [string, string], told: Tol
 }
 
 function one(list: 'jobs' | 'deliveries', id: number | null) {
+  if (id === null) return { href: `/${list}`, command: `carbon-mirror ${list} list` };
   return { href: `/${list}/${id}`, command: `carbon-mirror ${list} show ${id}` };
 }
 

@@ -6,7 +6,6 @@ import { readActivity } from '../inbox/health.js';
 import { readOrigin } from '../names.js';
 import { readFindings } from '../history/findings.js';
 import { alike } from './freshness.js';
-import { readRound } from './round.js';
 
 /** One organization as the mirror knows it. */
 export interface OrganizationStatus extends Known {
@@ -43,7 +42,6 @@ export async function readStatus(reader: Reader, now: number) {
       organizations: await readOrganizations(snapshot, Infinity),
       registry: (await readOrigin(snapshot))?.baseUrl ?? null,
       ...(await readActivity(snapshot, now)),
-      round: await readRound(snapshot),
       findings: await readFindings(snapshot),
     };
   });

@@ -2,7 +2,7 @@ import { namesDatabase } from '../../../app/config/database.js';
 import type { WorkSettings } from '../../../app/config/settings.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import { readStatus } from '../../../query/reads/status.js';
-import { countAlive, readProcesses } from '../../../query/inbox/heartbeats.js';
+import { readProcesses } from '../../../query/inbox/heartbeats.js';
 import { CommandFault, hideSecrets } from '../../exit.js';
 import type { Context } from '../../context.js';
 import { checkSealing } from '../../sealed.js';
@@ -57,10 +57,8 @@ async function* checkStore(
     yield* location().engine.examine();
     const [now, reader] = [io.now(), await open()];
     const status = await readStatus(reader, now);
-    const workers = Math.max(1, await countAlive(reader, 'work', now));
-    const rate = work === null ? null : Number((workers * work.requestsPerSecond).toFixed(3));
     for (const check of Object.values(MIRROR_CHECKS))
-      yield* [await check({ reader, now, status, work, rate })].flat();
+      yield* [await check({ reader, now, status, work })].flat();
     yield* await checkSealing({ io, location });
     return await readProcesses(reader, 'receive');
   } catch (error) {

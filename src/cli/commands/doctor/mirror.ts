@@ -11,22 +11,13 @@ import { SYNCS } from '../../../query/lists/lists.js';
 import { readAll } from '../../../query/lists/read.js';
 import type { Status } from '../../../query/reads/status.js';
 import { since } from '../../../text/stretch.js';
-import {
-  describeCounts,
-  describeRound,
-  describeTodo,
-  isTooLong,
-  ON_FINDINGS,
-  ON_LONG_ROUNDS,
-} from '../../health.js';
+import { describeCounts, describeTodo, ON_FINDINGS } from '../../health.js';
 
 interface Mirrored {
   readonly reader: Reader;
   readonly now: number;
   readonly status: Status;
   readonly work: WorkSettings | null;
-  /** So many calls a second all workers that live may make together: the bound of settings is each one's own. */
-  readonly rate: number | null;
 }
 
 type Found = Finding | readonly Finding[];
@@ -141,15 +132,6 @@ export const MIRROR_CHECKS = {
     if (from.baseUrl === new URL(work.baseUrl).href && from.appId === work.appId) return [];
     const found = `the mirror was filled from ${from.baseUrl} by app ${from.appId}`;
     return fail('origin', found, 'Use another DATA_DIR for these settings, or go back to the old ones.');
-  },
-
-  /** What one round of the schedule takes, and whether there is time for it. */
-  round: ({ status: { round: asked }, rate }) => {
-    if (asked === null) return [];
-    const found = describeRound(asked, rate);
-    return rate !== null && isTooLong(asked, rate)
-      ? warn('round', found, ON_LONG_ROUNDS)
-      : ok('round', found);
   },
 
   /** What the registry really answered the last time that each resource was asked for. */
