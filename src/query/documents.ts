@@ -29,14 +29,8 @@ export async function readForgotten({ db }: Reader): Promise<ReadonlySet<string>
   return new Set(rows.map(row => row.email_sha256));
 }
 
-interface ReadList {
-  readonly organization_id: string;
-  readonly installation_id: string;
-  readonly resource: string;
-}
-
 /** Everything that was read completely and that an active installation lets us read again. */
-export async function readReadable({ db }: Reader): Promise<ReadList[]> {
+export async function readReadable({ db }: Reader) {
   return await db
     .selectFrom('freshness as f')
     .innerJoin('installations as i', 'i.organization_id', 'f.organization_id')

@@ -2,7 +2,7 @@ import { AT_ONCE, type Reader } from '../store/contract/reader.js';
 import { ENTRIES } from '../resources/resources.js';
 import { LISTS } from '../resources/lists.js';
 import { byName } from './sql.js';
-import { readOrganizationNames } from './names.js';
+import { readKnown } from './coverage.js';
 
 /** Where the registry's own objects may hold a person's address, beside the members. */
 const TABLES = ENTRIES.filter(entry => entry.hasDocument && entry !== LISTS.members).map(
@@ -49,18 +49,7 @@ export interface Purgeable {
 }
 
 export async function readPurgeable(reader: Reader, organizationId: string): Promise<Purgeable> {
-  const named = await readOrganizationNames(reader);
-  const state = await readState(reader, organizationId);
-  const name = named.find(({ id }) => id === organizationId)?.name ?? organizationId;
-  return { organizationId, name, state: state ?? 'uninstalled' };
-}
-
-/** The liveliest of its installations speaks for an organization: their states are in this order by themselves. */
-async function readState({ db }: Reader, organizationId: string): Promise<string | null> {
-  const { state } = await db
-    .selectFrom('installations')
-    .select(eb => eb.fn.min<string | null>('state').as('state'))
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirstOrThrow();
-  return state;
+  const [known] = await readKnown(reader, organizationId);
+  const { name = null, state = 'uninstalled' } = known ?? {};
+  return { organizationId, name: name ?? organizationId, state };
 }

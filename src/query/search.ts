@@ -3,6 +3,7 @@ import { hasColumn, type Row } from '../store/contract/tables.js';
 import { byName, fits } from './sql.js';
 import { ofAnyOrganization } from './lists/find.js';
 import type { List } from './lists/list.js';
+import { isThere } from './lists/read.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from './lists/lists.js';
 
 /** Of a text that no index finds, so many of the newest rows of a table are read. */
@@ -44,10 +45,8 @@ export async function search(reader: Reader, text: string): Promise<Hits[]> {
 /** The lists in which a row has this number. */
 export async function findNumbered(reader: Reader, number: number): Promise<List[]> {
   const found: List[] = [];
-  for (const list of [DELIVERIES, JOBS, SYNCS]) {
-    const rows = byName(reader).selectFrom(list.from).select('id').where('id', '=', number);
-    if ((await rows.executeTakeFirst()) !== undefined) found.push(list);
-  }
+  for (const list of [DELIVERIES, JOBS, SYNCS])
+    if (await isThere(reader, list, list.named, number)) found.push(list);
   return found;
 }
 

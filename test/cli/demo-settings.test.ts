@@ -60,7 +60,7 @@ describe("a demo's settings", () => {
     const env = { DATA_DIR: demoWith(settings) };
     for (const argv of [
       ['status'],
-      ['projects', 'find', '--live', '--credit-id', 'one'],
+      ['projects', 'find', '--credit-id', 'one'],
       ['sandbox', 'call', 'GET', '/status'],
       ['up'],
       ['demo', 'env'],

@@ -189,17 +189,13 @@ describe('lists', () => {
     expect(early.stderr).toContain('retirements: not known before 20');
   });
 
-  test('retirements show has the certificate and every version beside it, by a beginning too', async () => {
+  test('a retirement is shown, its versions told and explained with its certificate, by a beginning too', async () => {
     const [row] = await demo.rows(
       "SELECT retirement_id, sha256 FROM certificates WHERE state = 'stored' LIMIT 1",
     );
     const id = String(row?.['retirement_id']);
-    const shown = await json('retirements', 'show', id);
-    expect(shown).toMatchObject({ id, certificates: [{ state: 'stored', sha256: row?.['sha256'] }] });
-    expect(shown.versions).toMatchObject([{ valid_to: null, amount_exact: shown.amount_exact }]);
-    const text = await run('retirements', 'show', `${id.slice(0, 13)}…`);
-    expect(text.stdout).toContain(String(row?.['sha256']));
-    expect(text.stdout).toContain('versions:');
+    expect(await json('retirements', 'show', `${id.slice(0, 13)}…`)).toMatchObject({ id });
+    expect((await run('explain', 'retirements', id)).stdout).toContain(String(row?.['sha256']));
     const several = await run('retirements', 'show', '');
     expect(several).toMatchObject({ exitCode: 6, stdout: '' });
     for (const command of ['history', 'explain']) {
@@ -219,20 +215,30 @@ describe('lists', () => {
     expect(await json('inventory-requests', 'list', '--state', 'nothing like it')).toEqual([]);
   });
 
+  test('a project is shown by a part of its name in any case', async () => {
+    const [project] = await demo.rows(
+      'SELECT id, full_name FROM projects ORDER BY length(full_name) DESC LIMIT 1',
+    );
+    const part = String(project?.['full_name']).slice(1).toUpperCase();
+    expect(await json('projects', 'show', part)).toMatchObject({ id: project?.['id'] });
+    const near = await run('projects', 'show', `${part}q`);
+    expect(near).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(near.stderr).toContain(String(project?.['full_name']));
+  });
+
   test('projects find takes a serialization or a credit id, either alone', async () => {
     const [credit] = await demo.rows(
       `SELECT credit_id, serialization, project_id FROM warehouse_credits
       WHERE project_id IN (SELECT id FROM projects) LIMIT 1`,
     );
-    const project = { id: credit?.['project_id'] };
-    expect(
-      await json('projects', 'find', '--serialization', String(credit?.['serialization'])),
-    ).toMatchObject(project);
-    expect(await json('projects', 'find', '--credit-id', String(credit?.['credit_id']))).toMatchObject(
-      project,
-    );
-    expect(await run('projects', 'find')).toMatchObject({ exitCode: 2 });
-    expect(await run('projects', 'find', '--credit-id', 'exPost-0-0x0')).toMatchObject({ exitCode: 6 });
+    const find = async (...named: string[]) =>
+      await runCommand(['projects', 'find', ...named, '--json'], { env: demo.env });
+    for (const named of [
+      ['--serialization', String(credit?.['serialization'])],
+      ['--credit-id', String(credit?.['credit_id'])],
+    ])
+      expect(JSON.parse((await find(...named)).stdout)).toMatchObject({ id: credit?.['project_id'] });
+    expect(await find()).toMatchObject({ exitCode: 2 });
   });
 
   test('a wrong key is told from a missing one, and from a registry that is not there', async () => {

@@ -247,7 +247,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     (await readPulse(reader, now)).replaceAll(/\d+/g, 'a number'),
   ),
   sumRejected: about(SINCE, causes.sumRejected),
-  readAcceptedAt: once(causes.readAcceptedAt),
   readCauses: about([0, NOW, NOON], async (reader, now) => [
     await causes.readCauses(reader, now),
     await causes.readRejectionCauses(reader, now),

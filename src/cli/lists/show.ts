@@ -11,9 +11,6 @@ import type { Row } from '../output/output.js';
 import { findNumbered } from './list.js';
 import { sheet } from '../output/sheet.js';
 
-/** What a person wants to see beside one row, a table each. */
-type Beside = (reader: Reader, row: Row) => Promise<Readonly<Record<string, readonly Row[]>>>;
-
 /** `show ID` of what is numbered here: every column, and what can be done about it. */
 export function showNumbered(list: List, advise: (row: Row) => string[] = () => []): Command {
   return command({
@@ -30,7 +27,7 @@ export function showNumbered(list: List, advise: (row: Row) => string[] = () => 
 }
 
 /** `show ID`: every column, and the registry's whole object. */
-export function showCommand(list: List, entry: Entry, beside: Beside = async () => ({})): Command {
+export function showCommand(list: List, entry: Entry): Command {
   return command({
     says: `Show one of the ${list.many}, with the registry's whole object`,
     words: { id: needed(text('id', `value of the column ${list.named}, or its beginning`)) },
@@ -38,21 +35,9 @@ export function showCommand(list: List, entry: Entry, beside: Beside = async () 
     prints: { json: 'print it as JSON' },
     run: async (context, { id, organization }) => {
       const reader = await context.reader();
-      const organizationId = await organizationOrAll(reader, organization);
-      const rows = await findRows(reader, list, entry, id, organizationId);
-      const shown = await Promise.all(rows.map(async row => ({ row, beside: await beside(reader, row) })));
-      if (context.format === 'json') {
-        const values = shown.map(({ row, beside: tables }) => ({ ...row, ...tables }));
-        return await context.value(values.length === 1 ? values[0] : values);
-      }
-      for (const { row, beside: tables } of shown) {
-        await context.print(...sheet(row));
-        for (const [name, some] of Object.entries(tables)) {
-          await context.print(`${name}:`);
-          await context.rows(Object.keys(some[0] ?? {}), some);
-          await context.print('');
-        }
-      }
+      const rows = await findRows(reader, list, entry, id, await organizationOrAll(reader, organization));
+      if (context.format === 'json') return await context.value(rows.length === 1 ? rows[0] : rows);
+      for (const row of rows) await context.print(...sheet(row));
       return undefined;
     },
   });

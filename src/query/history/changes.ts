@@ -1,26 +1,11 @@
 import { type Change, parseChange } from '../../text/change.js';
 import type { Reader } from '../../store/contract/reader.js';
-import type { Tables } from '../../store/contract/tables.js';
+import { TABLES, type Tables } from '../../store/contract/tables.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { largest, ofOne, sqlOf } from '../sql.js';
 
 /** What is shown of a change, in this order. */
-export const CHANGE_COLUMNS = [
-  'number',
-  'observed_at',
-  'organization_id',
-  'organization_name',
-  'resource',
-  'row_id',
-  'change',
-  'before',
-  'after',
-  'changed_columns',
-  'sync_id',
-  'trigger',
-  'job_id',
-  'newest_delivery_id',
-] as const;
+export const CHANGE_COLUMNS = Object.keys(TABLES['changes'] ?? {});
 
 /** What changes, by its word. */
 export const CHANGED = ['installation', ...Object.keys(ENTRY_OF)];

@@ -71,8 +71,8 @@ async function readAnnounced({ db }: Reader) {
       eb.lit(null).as('id'),
     ])
     .orderBy('f.oldest_unread_at')
+    .orderBy('f.error', order => order.desc().nullsLast())
     .orderBy('i.id')
-    .orderBy('f.resource')
     .limit(1)
     .executeTakeFirst();
 }

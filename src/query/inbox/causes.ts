@@ -4,18 +4,10 @@ import { largest } from '../sql.js';
 import { adviceOnAccess } from '../../registry/errors.js';
 
 /** Webhooks that were turned away, added up over the minutes. */
-export interface RejectedSum {
-  readonly reason: string;
-  readonly status: number;
-  readonly headerPrefix: string;
-  readonly rejected: number;
-  /** The minute of the first of them. */
-  readonly since: string;
-  readonly newestAt: string;
-}
+export type RejectedSum = Awaited<ReturnType<typeof sumRejected>>[number];
 
 /** What was turned away since an instant, what came most first. */
-export async function sumRejected({ db }: Reader, since: string): Promise<RejectedSum[]> {
+export async function sumRejected({ db }: Reader, since: string) {
   const sums = await db
     .selectFrom('inbox.rejected_webhooks')
     .select(eb => [
@@ -23,6 +15,7 @@ export async function sumRejected({ db }: Reader, since: string): Promise<Reject
       'status',
       'header_prefix as headerPrefix',
       eb.fn.sum<number | bigint>('rejected').as('rejected'),
+      /** The minute of the first of them. */
       eb.fn.min('minute').as('since'),
       eb.fn.max('newest_at').as('newestAt'),
     ])
@@ -34,11 +27,6 @@ export async function sumRejected({ db }: Reader, since: string): Promise<Reject
     .orderBy('status')
     .execute();
   return sums.map(sum => ({ ...sum, rejected: Number(sum.rejected) }));
-}
-
-/** When a delivery was accepted last. */
-export async function readAcceptedAt({ db }: Reader): Promise<string | null> {
-  return await largest(db.selectFrom('inbox.deliveries').where('verdict', '=', 'accepted'), 'received_at');
 }
 
 /** What keeps the registry from being asked, or from telling, and what helps: in the words of doctor, status and the pages alike. */
@@ -76,7 +64,8 @@ async function readAccessCauses({ db }: Reader): Promise<Cause[]> {
 /** What the receiver has turned away since yesterday; it is a fault of ours where nothing genuine came since that began. */
 export async function readRejectionCauses(reader: Reader, now: number) {
   const sums = await sumRejected(reader, new Date(now - DAY_MS).toISOString());
-  const acceptedAt = (await readAcceptedAt(reader)) ?? '';
+  const accepted = reader.db.selectFrom('inbox.deliveries').where('verdict', '=', 'accepted');
+  const acceptedAt = (await largest(accepted, 'received_at')) ?? '';
   return sums.slice(0, MOST_SUMS).map(sum => ({
     check: 'rejected_webhooks' as const,
     isFault: isSigned(sum) && acceptedAt < sum.since,

@@ -46,13 +46,8 @@ export async function readNewestDelivery({ db }: Reader): Promise<string | null>
   return again !== null && again > at ? again : at;
 }
 
-interface Duplicated {
-  readonly newestId: number;
-  readonly times: number;
-}
-
 /** The text that came most often since an instant; null where none came more than once. */
-export async function findMostDuplicated({ db }: Reader, since: string): Promise<Duplicated | null> {
+export async function findMostDuplicated({ db }: Reader, since: string) {
   const most = await db
     .selectFrom('inbox.deliveries')
     .select(eb => [
@@ -68,14 +63,8 @@ export async function findMostDuplicated({ db }: Reader, since: string): Promise
   return most !== undefined && most.times > 1 ? most : null;
 }
 
-interface StoredText {
-  readonly id: number;
-  readonly sha256: string;
-  readonly signed_data: string;
-}
-
 /** Every signed text that is still there. */
-export function readSignedTexts({ db }: Reader): AsyncIterable<StoredText> {
+export function readSignedTexts({ db }: Reader) {
   const asked = db.selectFrom('inbox.signed_texts').select(['id', 'sha256', 'signed_data']);
   return asked.where('signed_data', '<>', '').orderBy('id').stream(AT_ONCE);
 }

@@ -140,7 +140,7 @@ export async function readAll(
 }
 
 /** Whether a row is known whose column is so. */
-export async function isThere(reader: Reader, { from }: List, column: string, value: string) {
+export async function isThere(reader: Reader, { from }: List, column: string, value: Value) {
   const rows = byName(reader).selectFrom(from).select(column).where(column, '=', value);
   return (await rows.limit(1).executeTakeFirst()) !== undefined;
 }

@@ -19,12 +19,8 @@ export type Synced = Awaited<ReturnType<typeof readSynced>>[number];
 /** What became of each resource since the mark; an organization that is gone is left out unless it was named. */
 export async function readSynced(reader: Reader, asked: Asked, resources: readonly string[]) {
   const rows = await readStates(reader, asked, resources);
-  const synced = rows.map(({ attempted_at: attemptedAt, error_code: code, ...row }) => ({
+  return rows.map(({ attempted_at: attemptedAt, error_code: code, ...row }) => ({
     ...row,
-    added: row.added ?? 0,
-    changed: row.changed ?? 0,
-    removed: row.removed ?? 0,
-    unchanged: row.unchanged ?? 0,
     /** As freshness has it, or `not_read` where it was not asked for this time and nothing else is wrong. */
     state: isReadWell(row) && (attemptedAt ?? asked.mark.at) < asked.mark.at ? 'not_read' : row.state,
     /** Whether the registry refused it although the installation permits it. */
@@ -32,12 +28,6 @@ export async function readSynced(reader: Reader, asked: Asked, resources: readon
     /** Whether some of it was changed by hand, and is as the registry has it again: `error` says what. */
     mended: code === 'mended' && (attemptedAt ?? '') >= asked.mark.at,
   }));
-  const places = [...new Set(rows.map(row => row.organization_id))];
-  const place = (row: { readonly organization_id: string }) => places.indexOf(row.organization_id);
-  return synced.toSorted(
-    (one, other) =>
-      place(one) - place(other) || resources.indexOf(one.resource) - resources.indexOf(other.resource),
-  );
 }
 
 const BEFORE_ITS_TURN: readonly (string | null)[] = [
@@ -83,14 +73,14 @@ async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, r
     .where(eb =>
       id === null ? eb('f.reason', 'is distinct from', 'uninstalled') : eb('f.organization_id', '=', id),
     )
-    .select(({ fn }) => [
+    .select(({ fn, lit }) => [
       'r.organization_id',
       fn.coalesce('o.full_name', 'r.organization_id').as('organization'),
       'f.resource',
-      's.added',
-      's.changed',
-      's.removed',
-      's.unchanged',
+      fn.coalesce('s.added', lit(0)).as('added'),
+      fn.coalesce('s.changed', lit(0)).as('changed'),
+      fn.coalesce('s.removed', lit(0)).as('removed'),
+      fn.coalesce('s.unchanged', lit(0)).as('unchanged'),
       'f.state',
       'f.reason',
       'f.failing_since',
@@ -100,5 +90,6 @@ async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, r
     ])
     .orderBy('organization')
     .orderBy('r.organization_id')
+    .orderBy('f.resource')
     .execute();
 }
