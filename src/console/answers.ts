@@ -9,14 +9,14 @@ import { type Frame, layout, type Theme } from './components/layout.js';
 
 export interface Answers {
   /** Ended once all of it is written: what follows later is read meanwhile. */
-  readonly page: (request: Request, response: Response, shown: Shown, how?: How) => Promise<void>;
+  readonly page: (
+    request: Request,
+    response: Response,
+    shown: Shown,
+    how?: { readonly status?: number; readonly dated?: Frame['dated'] },
+  ) => Promise<void>;
   /** Who leaves before the end ends the reading. */
   readonly rows: (response: Response, sent: Sent) => Promise<void>;
-}
-
-interface How {
-  readonly status?: number;
-  readonly dated?: Frame['dated'];
 }
 
 /** Forms of our own pages are short. */

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { isNamed } from '../query/certificates.js';
 import { paramsOf } from './answers.js';
 import { framedByUs } from './guard/headers.js';
-import type { Pdfs } from './pdfs.js';
+import type { Pdfs } from './page.js';
 import type { Readers } from './readers.js';
 
 /** Files that a row names or named, and no others. */

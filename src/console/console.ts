@@ -8,8 +8,7 @@ import { type DemoAction, offerDemo } from './demo/demo.js';
 import { createGuard, type GuardOptions, ORIGIN } from './guard/guard.js';
 import type { Changes } from './live/changes.js';
 import { SCRIPT } from './live/script.js';
-import type { Pdfs } from './pdfs.js';
-import type { Fault, Ask } from './page.js';
+import type { Fault, Pdfs, Shared } from './page.js';
 import { PAGES } from './pages/pages.js';
 import type { Readers } from './readers.js';
 import { AS_OF, withQuery } from './components/as-of.js';
@@ -18,18 +17,14 @@ import { readCharts } from '../query/charts.js';
 import { rememberForAMinute } from './memory.js';
 import { STYLE } from './components/style.js';
 
-export interface ConsoleOptions extends GuardOptions {
+export interface ConsoleOptions extends GuardOptions, Shared {
   readonly readers: Readers;
   readonly now: () => number;
   readonly changes: Changes;
   /** Null where nothing is to be done here. */
   readonly actions: Actions | null;
-  readonly comparison: Ask['comparison'];
-  readonly webhookUrl: string | null;
-  readonly version: string;
   readonly asking: Asking;
   readonly pdfs: Pdfs;
-  readonly contradicted: Ask['contradicted'];
   /** What a visitor may do at the demo's registry; null where it is no demo. */
   readonly demoActions: readonly DemoAction[] | null;
   /** Told of what went wrong with a page; the visitor gets a sentence. */
@@ -38,12 +33,14 @@ export interface ConsoleOptions extends GuardOptions {
 
 /** Pages over the mirror, for those whom the guard lets in. */
 export function createConsole(options: ConsoleOptions): Express {
-  const { readers, now, changes, failed, actions, webhookUrl, asking, demoActions, pdfs, contradicted } =
-    options;
-  const { inspect } = pdfs;
-  const answers = createAnswers({ hasDemo: demoActions !== null, failed });
-  const canAct = actions !== null;
+  const { readers, now, changes, failed, actions, asking, demoActions, pdfs } = options;
+  const { webhookUrl, version, comparison, contradicted } = options;
+  const [canAct, isDemo] = [actions !== null, demoActions !== null];
   const charts = rememberForAMinute(readCharts);
+  const shared = { webhookUrl, version, comparison, contradicted, canAct, isDemo, charts };
+  const answers = createAnswers({ hasDemo: isDemo, failed });
+  const refuse = (request: Request, response: Response, status: number, says: string) =>
+    answers.page(request, response, only(status === 404 ? 'Not there' : 'Fault', says), { status });
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.use(createGuard(options));
@@ -56,33 +53,24 @@ export function createConsole(options: ConsoleOptions): Express {
       const { searchParams: query } = new URL(request.url, ORIGIN);
       const isDated = page.isDated === true;
       const asked = isDated ? instantIn(query, now()) : { at: null };
-      if ('fault' in asked)
-        return await answers.page(request, response, only('Fault', asked.fault), { status: 400 });
+      if ('fault' in asked) return await refuse(request, response, 400, asked.fault);
       const { at } = asked;
       if (at !== null && query.get(AS_OF) !== at && !IS_FILE.test(request.path))
         return response.redirect(303, withQuery(request.path, query, { [AS_OF]: at }));
       const isFound = await readers.use(async reader => {
-        const params = paramsOf(request);
         const ask = {
+          ...shared,
           reader,
           now: now(),
           query,
           at,
-          canAct,
-          comparison: options.comparison,
-          webhookUrl,
-          inspect,
-          contradicted,
-          params,
-          charts,
+          inspect: pdfs.inspect,
+          params: paramsOf(request),
           origin: `${request.protocol}://${request.headers.host ?? ''}`,
-          isDemo: demoActions !== null,
-          version: options.version,
         };
         const shown = await page.show(ask);
         if (shown === null) return false;
-        if ('fault' in shown)
-          await answers.page(request, response, only('Fault', shown.fault), { status: 400 });
+        if ('fault' in shown) await refuse(request, response, 400, shown.fault);
         else if ('text' in shown) await answers.rows(response, shown);
         else
           await answers.page(request, response, shown, {
@@ -98,19 +86,19 @@ export function createConsole(options: ConsoleOptions): Express {
   if (demoActions !== null) offerDemo(app, { actions: demoActions, readers, now, answers });
   if (actions !== null) offerActions(app, readers, actions);
   app.use(async (request: Request, response: Response) => {
-    await answers.page(request, response, only('Not there', 'There is no such page.'), { status: 404 });
+    await refuse(request, response, 404, 'There is no such page.');
   });
   app.use(async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     if (response.destroyed) return;
     const refused = refusalOf(error);
     if (refused !== null && !response.headersSent)
-      return await answers.page(request, response, only('Fault', refused.text), { status: refused.status });
+      return await refuse(request, response, refused.status, refused.text);
     failed(error);
     if (response.headersSent) {
       response.destroy();
       return;
     }
-    await answers.page(request, response, only('Fault', `This page ${NOT_MADE}`), { status: 500 });
+    await refuse(request, response, 500, `This page ${NOT_MADE}`);
   });
   return app;
 }

@@ -2,11 +2,34 @@ import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
 import type { Charts } from '../query/charts.js';
 import type { Comparison } from './comparison.js';
-import type { Pdfs } from './pdfs.js';
 import type { Html } from './components/html.js';
 
+/** A certificate's file as it is now. */
+interface Inspected {
+  readonly sha256: string;
+}
+
+/** The files of certificates, handed in by who knows where they are. */
+export interface Pdfs {
+  /** Its bytes as they are now; null where it is not there, and for what is no name of one. */
+  readonly open: (file: string) => Promise<AsyncIterable<Uint8Array> | null>;
+  readonly inspect: (file: string) => Promise<Inspected | null>;
+}
+
+/** What is the same for all pages. */
+export interface Shared {
+  /** Where the registry is to send its webhooks; null where that is not known. */
+  readonly webhookUrl: string | null;
+  /** Of carbon-mirror. */
+  readonly version: string;
+  /** Null where nobody here may ask the registry. */
+  readonly comparison: Comparison | null;
+  /** The columns of a row that its document contradicts. */
+  readonly contradicted: (table: string, row: Row) => readonly string[];
+}
+
 /** What a page is asked with. */
-export interface Ask {
+export interface Ask extends Shared {
   readonly reader: Reader;
   readonly now: number;
   readonly query: URLSearchParams;
@@ -14,18 +37,10 @@ export interface Ask {
   readonly at: string | null;
   /** Whether a page may offer to do something. */
   readonly canAct: boolean;
-  /** Null where nobody here may ask the registry. */
-  readonly comparison: Comparison | null;
   /** As a browser calls us, and whether the registry is made up. */
   readonly origin: string;
   readonly isDemo: boolean;
-  /** Of carbon-mirror. */
-  readonly version: string;
-  /** Where the registry is to send its webhooks; null where that is not known. */
-  readonly webhookUrl: string | null;
   readonly inspect: Pdfs['inspect'];
-  /** The columns of a row that its document contradicts. */
-  readonly contradicted: (table: string, row: Row) => readonly string[];
   /** What is drawn takes long and need not be of this moment. */
   readonly charts: (reader: Reader, now: number) => Promise<Charts>;
   /** What stands in the address, as the id of a row. */

@@ -11,66 +11,45 @@ const AT_ONCE = 4;
 
 /** Readers that are opened when they are needed, and kept for the next page; one for all of them where it can be asked by several. */
 export function createReaders(open: () => Promise<OpenReader>, isShared = false): Readers {
-  const idle: OpenReader[] = [];
-  const all: OpenReader[] = [];
-  const waiting: (() => void)[] = [];
-  let busy = 0;
-  let shared: Promise<OpenReader> | null = null;
+  const free = Array.from({ length: AT_ONCE }, (_, place) => place);
+  const waiting: ((place: number) => void)[] = [];
+  const opened = new Map<number, Promise<OpenReader>>();
 
-  async function take(): Promise<OpenReader> {
-    if (isShared) return await share();
-    const known = idle.pop();
-    if (known !== undefined) return known;
-    return await openOne();
+  async function take(): Promise<number> {
+    return free.pop() ?? (await new Promise<number>(resolve => waiting.push(resolve)));
   }
 
-  async function openOne(): Promise<OpenReader> {
-    const reader = await open();
-    all.push(reader);
-    return reader;
+  function pass(place: number): void {
+    const next = waiting.shift();
+    if (next === undefined) free.push(place);
+    else next(place);
   }
 
   /** The next page tries again where it could not be opened. */
-  async function share(): Promise<OpenReader> {
-    shared ??= openOne();
+  async function readerAt(place: number): Promise<OpenReader> {
+    const reader = opened.get(place) ?? open();
+    opened.set(place, reader);
     try {
-      return await shared;
+      return await reader;
     } catch (error) {
-      shared = null;
+      opened.delete(place);
       throw error;
     }
   }
 
-  async function turn(): Promise<void> {
-    if (busy < AT_ONCE) {
-      busy += 1;
-      return;
-    }
-    await new Promise<void>(resolve => waiting.push(resolve));
-  }
-
-  function pass(): void {
-    const next = waiting.shift();
-    if (next === undefined) busy -= 1;
-    else next();
-  }
-
   return {
     use: async work => {
-      await turn();
+      const place = await take();
       try {
-        const reader = await take();
-        try {
-          return await work(reader);
-        } finally {
-          if (!isShared) idle.push(reader);
-        }
+        return await work(await readerAt(isShared ? 0 : place));
       } finally {
-        pass();
+        pass(place);
       }
     },
     close: async () => {
-      for (const reader of all.splice(0)) await reader.close();
+      const all = [...opened.values()];
+      opened.clear();
+      for (const reader of all) await (await reader).close();
     },
   };
 }

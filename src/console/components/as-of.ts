@@ -22,7 +22,7 @@ export function withQuery(
   return next.size === 0 ? path : `${path}?${next.toString()}`;
 }
 
-interface Dated {
+export interface Dated {
   readonly at: string | null;
   /** What a mirror knows, it knows of today. */
   readonly now: string;

@@ -8,14 +8,16 @@ export function head(list: readonly [href: string, name: string], title: Part, l
 <p class="lead" id="lead" data-live>${lead}</p></div>`;
 }
 
-type Fact = readonly [name: string, value: Part];
+export type Fact = readonly [name: string, value: Part];
 
 /** Facts that belong together, under what they answer. */
 export function card(question: string, facts: readonly Fact[]): Html {
-  return html`<section class="card"><h2>${question}</h2><dl class="facts">${facts.map(
-    ([name, value]) =>
-      value !== null && value !== undefined && value !== '' && html`<dt>${name}</dt><dd>${value}</dd>`,
-  )}</dl></section>`;
+  return html`<section class="card"><h2>${question}</h2><dl class="facts">${facts.map(fact)}</dl></section>`;
+}
+
+/** Nothing where nothing is known of it. */
+export function fact([name, value]: Fact): Html | false {
+  return Boolean(value) && html`<dt>${name}</dt><dd>${value}</dd>`;
 }
 
 /** A stop of a timeline: how it went, what happened, and more about it. */

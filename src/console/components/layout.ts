@@ -1,4 +1,4 @@
-import { asOfBar, withAt } from './as-of.js';
+import { asOfBar, type Dated, withAt } from './as-of.js';
 import { Html, html, type Part } from './html.js';
 
 /** Light or dark as somebody has chosen; null as the system has it. */
@@ -12,7 +12,7 @@ export interface Frame {
   readonly body: Html;
   readonly goesOn: boolean;
   /** Null where a page is of no instant. */
-  readonly dated: { readonly at: string | null; readonly now: string } | null;
+  readonly dated: Dated | null;
   readonly hasDemo: boolean;
   readonly theme: Theme;
 }
@@ -20,50 +20,13 @@ export interface Frame {
 type Place = readonly [path: string, name: string];
 
 /** Six rooms, each with its pages; a room is entered by its first. */
-const ROOMS: readonly (readonly [name: string, pages: readonly Place[]])[] = [
-  ['Now', [['/', 'Now']]],
-  [
-    'Credits',
-    [
-      ['/warehouse', 'Warehouse'],
-      ['/inventory', 'Inventory'],
-      ['/reservations', 'Reservations'],
-      ['/projects', 'Projects'],
-      ['/inventory-requests', 'Requests'],
-    ],
-  ],
-  [
-    'Retirements',
-    [
-      ['/retirements', 'Retirements'],
-      ['/certificates', 'Certificates'],
-    ],
-  ],
-  [
-    'Organizations',
-    [
-      ['/organizations', 'Organizations'],
-      ['/installations', 'Installations'],
-      ['/members', 'Members'],
-      ['/addresses', 'Addresses'],
-    ],
-  ],
-  [
-    'Changes',
-    [
-      ['/changes', 'Changes'],
-      ['/balance', 'Does it add up?'],
-    ],
-  ],
-  [
-    'Operations',
-    [
-      ['/deliveries', 'Deliveries'],
-      ['/rejected-webhooks', 'Rejected'],
-      ['/jobs', 'Jobs'],
-      ['/syncs', 'Syncs'],
-    ],
-  ],
+const ROOMS = [
+  room('Now', ''),
+  room('Credits', 'warehouse inventory reservations projects inventory-requests'),
+  room('Retirements', 'retirements certificates'),
+  room('Organizations', 'organizations installations members addresses'),
+  room('Changes', 'changes balance'),
+  room('Operations', 'deliveries rejected-webhooks jobs syncs'),
 ];
 const UNDATED = ['Changes', 'Operations'];
 const THEMES: readonly Place[] = [
@@ -72,19 +35,25 @@ const THEMES: readonly Place[] = [
   ['', 'As the system'],
 ];
 
-interface Layout {
-  /** To the end of the body that is there at once. */
-  readonly first: Html;
-  /** After whatever follows it. */
-  readonly last: Html;
+type Room = ReturnType<typeof room>;
+
+function room(name: string, pages: string): readonly [name: string, pages: readonly Place[]] {
+  const called: Readonly<Record<string, string>> = {
+    '': 'Now',
+    'inventory-requests': 'Requests',
+    'rejected-webhooks': 'Rejected',
+    balance: 'Does it add up?',
+  };
+  const nameOf = (page: string) => called[page] ?? `${page.charAt(0).toUpperCase()}${page.slice(1)}`;
+  return [name, pages.split(' ').map(page => [`/${page}`, nameOf(page)])];
 }
 
-/** A whole page. It says all that it says without a script. */
-export function layout({ title, path, query, body, goesOn, dated, hasDemo, theme }: Frame): Layout {
+/** A whole page, to the end of the body that is there at once and after whatever follows it. It says all that it says without a script. */
+export function layout({ title, path, query, body, goesOn, dated, hasDemo, theme }: Frame) {
   const at = dated?.at ?? null;
-  const room = ROOMS.find(([, pages]) => pages.some(([to]) => isIn(path, to)));
+  const entered = ROOMS.find(([, pages]) => pages.some(([to]) => isIn(path, to)));
   const rooms = ROOMS.map(([name, [[to] = ['/']]]) =>
-    link(UNDATED.includes(name) ? to : withAt(to, at), name, name === room?.[0] && IN_ROOM),
+    link(UNDATED.includes(name) ? to : withAt(to, at), name, name === entered?.[0] && IN_ROOM),
   );
   const aside = [['/ask', 'Ask'] as const, ...(hasDemo ? [['/demo', 'Demo'] as const] : []), HELP].map(
     ([to, name]) => link(to, name, path === to && CURRENT),
@@ -109,7 +78,7 @@ ${SCRIPT}${goesOn && AGAIN}
 <details class="menu"><summary>Menu</summary><ul>${rooms}${aside}</ul></details>
 </header>
 <p id="link" role="status" hidden>The connection to the console is gone. What you see may be old.</p>
-${(room !== undefined || dated !== null) && html`<div class="under">${room !== undefined && room[1].length > 1 && tabs(room, path, at)}${dated !== null && asOfBar(path, query, dated)}</div>`}
+${(entered !== undefined || dated !== null) && html`<div class="under">${entered !== undefined && entered[1].length > 1 && tabs(entered, path, at)}${dated !== null && asOfBar(path, query, dated)}</div>`}
 <main id="content">${body}`;
   const last = html`</main>
 <footer>${themes(theme, path, query)}</footer>
@@ -127,10 +96,10 @@ function link(href: string, name: string, current: Html | false): Html {
   return html`<li><a href="${href}"${current}>${name}</a></li>`;
 }
 
-function tabs([room, pages]: (typeof ROOMS)[number], path: string, at: string | null): Part {
-  return html`<nav class="tabs" aria-label="${room}">${pages.map(
-    ([to, name]) =>
-      html`<a href="${UNDATED.includes(room) ? to : withAt(to, at)}"${path === to ? CURRENT : isIn(path, to) && IN_ROOM}>${name}</a>`,
+function tabs([name, pages]: Room, path: string, at: string | null): Part {
+  return html`<nav class="tabs" aria-label="${name}">${pages.map(
+    ([to, page]) =>
+      html`<a href="${UNDATED.includes(name) ? to : withAt(to, at)}"${path === to ? CURRENT : isIn(path, to) && IN_ROOM}>${page}</a>`,
   )}</nav>`;
 }
 

@@ -218,7 +218,7 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   .menu[open] > ul { position: absolute; left: 0; right: 0; top: 3rem; z-index: 1; display: grid; padding: var(--s3); background: var(--card); border-bottom: 1px solid var(--strong); }
   header.top, .under, main, footer { padding-left: var(--s4); padding-right: var(--s4); }
   .tiles { grid-template-columns: 1fr 1fr; gap: var(--s2); }
-  .tiles > :first-child { grid-column: 1 / -1; }
+  .tiles > :first-child, #tiles > :last-child { grid-column: 1 / -1; }
   .columns, .two { grid-template-columns: minmax(0, 1fr); }
   form.asof { margin: 0; flex-wrap: wrap; }
 }

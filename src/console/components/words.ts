@@ -2,6 +2,7 @@ import type { Value } from '../../store/contract/tables.js';
 import type { Colour } from '../../query/freshness.js';
 import { stretch } from '../../text/stretch.js';
 import { counted } from '../../text/counted.js';
+import { withThousands } from '../../text/thousands.js';
 import { html, type Html, type Part } from './html.js';
 
 /** Shows how long ago it was, and holds the instant itself in UTC. */
@@ -88,4 +89,14 @@ const LABELS: Readonly<Record<string, string>> = {
 /** What a column is called above its rows. */
 export function labelOf(column: string): string {
   return LABELS[column] ?? column.replace(/_at$/, '').replaceAll('_', ' ');
+}
+
+/** Certificates by their state, with the way to those that have a row. */
+export function certificateCounts(counts: Readonly<Record<string, number>>, owner = ''): Html {
+  const links = Object.entries(counts).map(([state, count], place) => {
+    const says = html`${withThousands(count)} ${state.replaceAll('_', ' ')}`;
+    const href = `/certificates?${new URLSearchParams({ state, ...(owner && { organization_id: owner }) }).toString()}`;
+    return html`${place > 0 && ','} ${state === 'unclaimed' ? says : html`<a href="${href}">${says}</a>`}`;
+  });
+  return html`${links.length > 0 && html`<span>Certificates:${links}</span>`}`;
 }

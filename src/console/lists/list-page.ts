@@ -122,25 +122,22 @@ function caption(list: List, { count, isCountedToTheEnd }: Paged, query: URLSear
 
 type Choices = ReadonlyMap<string, readonly Choice[] | null>;
 
-const CHOSEN = {
+const CHOSEN: Readonly<Record<string, Parameters<typeof readChoices>[1]>> = {
   organization_id: 'organizations',
   project_id: 'projects',
   installation_id: 'installations',
-} as const;
+};
 const FEW = ['type', 'vintage'];
 /** So many that looking for what stands in them takes its time. */
 const MANY = 'retirements';
 
 async function choicesOf(list: List, { reader, at }: Ask): Promise<Choices> {
   const choices = new Map<string, readonly Choice[] | null>();
-  for (const name of ['organization_id', 'project_id', 'installation_id'] as const)
-    if (name in list.filters) choices.set(name, await readChoices(reader, CHOSEN[name], at));
+  const word = (value: string) => ({ value, says: value.replaceAll('_', ' ') });
   for (const [name, filter] of Object.entries(list.filters)) {
-    if (filter.fits === 'choice')
-      choices.set(
-        name,
-        filter.choices.map(value => ({ value, says: value.replaceAll('_', ' ') })),
-      );
+    const table = CHOSEN[name];
+    if (table !== undefined) choices.set(name, await readChoices(reader, table, at));
+    else if (filter.fits === 'choice') choices.set(name, filter.choices.map(word));
     else if (FEW.includes(name) && list.name !== MANY)
       choices.set(name, await readValues(reader, list, filter.column, at));
   }

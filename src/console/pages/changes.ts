@@ -65,14 +65,10 @@ function askedIn(query: URLSearchParams, now: number): Asked | Fault {
   };
 }
 
-function beforeIn(query: URLSearchParams): number | null {
-  const before = query.get('before') ?? '';
-  return /^\d{1,15}$/.test(before) ? Number(before) : null;
-}
-
 async function showChanges(ask: Ask, asked: Asked): Promise<Html> {
   const { reader, query, now } = ask;
-  const before = beforeIn(query);
+  const newer = query.get('before') ?? '';
+  const before = /^\d{1,15}$/.test(newer) ? Number(newer) : null;
   const found = await readNewest(reader, asked, before, MOST + 1);
   const sums = new Sums(await readOpenings(reader));
   const changes = found.slice(0, MOST);

@@ -15,9 +15,8 @@ import { html, type Html, type Part } from '../components/html.js';
 import { rejectedTable } from '../components/rejected.js';
 import { firstOf, mostOf, table } from '../components/table.js';
 import { counted } from '../../text/counted.js';
-import { ago, tonnes, withoutAmount, wordsAgo } from '../components/words.js';
+import { ago, certificateCounts, tonnes, withoutAmount, wordsAgo } from '../components/words.js';
 import { stockByDay, retiredByMonth } from './charts.js';
-import { invitation } from './invitation.js';
 import { matrix } from './matrix.js';
 import { showThen } from './then.js';
 
@@ -62,6 +61,18 @@ const MORE = html`<p class="more"><a href="/changes">All changes of the last day
 
 function countOf({ known, uninstalled }: Standing): number {
   return known + uninstalled;
+}
+
+/** What to do where nothing has come yet, and a light that tells when something does. */
+function invitation(webhookUrl: string | null, newestDeliveryAt: string | null, now: number): Html {
+  return html`<h2>Two steps, at the registry</h2><ol>
+<li>Set the app's webhook URL to ${webhookUrl === null ? 'the address of the receiver' : html`<code>${webhookUrl}</code>, with the host name by which the internet reaches this machine`}.</li>
+<li>Install the app on an organization. The first webhook leads to the first read.</li></ol>
+<p class="light">${
+    newestDeliveryAt === null
+      ? html`<span class="state never_read">○ No delivery has come yet.</span>`
+      : html`<span class="state good">● A delivery came ${ago(newestDeliveryAt, now)}.</span> Its organization appears here when it has been read.`
+  }</p>`;
 }
 
 /** A number, and of how many organizations; true in every state. */
@@ -173,17 +184,9 @@ function glance(
     {
       count: countOf(available),
       most: MOST_ORGANIZATIONS,
-      more: html`${certificates(counts)} ${button(canAct, '/read-now', 'Read everything now')}`,
+      more: html`${certificateCounts(counts)} ${button(canAct, '/read-now', 'Read everything now')}`,
     },
   )}`;
-}
-
-function certificates(counts: Overview['certificates']): Html {
-  const links = Object.entries(counts).map(([state, count], place) => {
-    const says = html`${withThousands(count)} ${state.replaceAll('_', ' ')}`;
-    return html`${place > 0 && ','} ${state === 'unclaimed' ? says : html`<a href="/certificates?state=${state}">${says}</a>`}`;
-  });
-  return html`<span>${links.length > 0 && html`Certificates:${links}`}</span>`;
 }
 
 /** What is worst first, and of the same that with the most rows. */

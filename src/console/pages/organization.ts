@@ -14,8 +14,7 @@ import { head } from '../components/head.js';
 import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
-import { counted } from '../../text/counted.js';
-import { ago, badge } from '../components/words.js';
+import { ago, badge, certificateCounts } from '../components/words.js';
 
 const CHANGES = 200;
 const GROUPS = 10;
@@ -44,7 +43,7 @@ function show(answer: OrganizationStatus, id: string, ask: Ask): Shown {
   if (at !== null) return { title, body: top, later: () => known(ask, id, at) };
   const body = html`${top}
 <section id="resources" data-live>${resources(answer, now)}</section>
-<section class="links">${certificates(answer)} ${button(canAct, '/read-now', 'Read it now', { organization_id: id })}</section>`;
+<section class="links"><span id="certificates" data-live>${certificateCounts(answer.certificates, id)}</span> ${button(canAct, '/read-now', 'Read it now', { organization_id: id })}</section>`;
   const later = async () => {
     const changes = await readNewest(reader, { ...ALL_CHANGES, organizationId: id }, null, CHANGES);
     return html`<section id="moved" data-live>${activity('Its last changes', groupsOf(changes).slice(0, GROUPS), now)}</section>`;
@@ -90,10 +89,4 @@ async function known({ reader }: Ask, organizationId: string, at: string): Promi
     ],
     stood,
   );
-}
-
-function certificates({ certificates: counts }: OrganizationStatus): Html {
-  return html`<span id="certificates" data-live>${Object.entries(counts)
-    .map(([of, count]) => `${counted(count, 'certificate')} ${of}`)
-    .join(', ')}</span>`;
 }

@@ -11,7 +11,7 @@ import type { Ask, Page, Shown } from '../page.js';
 import { withAt } from '../components/as-of.js';
 import { leading } from '../components/cell.js';
 import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
-import { card, head, type Stop, timeline } from '../components/head.js';
+import { card, fact, type Fact, head, type Stop, timeline } from '../components/head.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { versions } from '../components/versions.js';
 import { ago, badge, day, shown } from '../components/words.js';
@@ -64,7 +64,7 @@ async function show(
 ${sheet(owner, (await readOrigin(reader))?.baseUrl ?? null, cited, explained, ask)}
 <div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${about(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, explained, now))}</section></div>
 <section id="why" class="card" data-live><h2>Proof: why it stands here</h2>${why(explained)}
-<p class="cite">To cite it: <a href="${cited}">${cited}</a></p></section>
+<p class="cite no-paper">To cite it: <a href="${cited}">${cited}</a></p></section>
 <section id="versions" class="card" data-live><h2>What the registry showed of it, newest first</h2>${versions(history, now)}</section>
 <section class="card no-paper"><details><summary>Technical</summary>${facts({ ...row, freshness }, { now, at }, BOOKKEEPING)}</details>
 ${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}</section></div>
@@ -79,7 +79,7 @@ function sheet(
   { at, certificate: stored }: Explanation,
   { now, origin, isDemo, version }: Ask,
 ): Html {
-  const told: readonly (readonly [name: string, value: Part])[] = [
+  const told: readonly Fact[] = [
     ['Demo', isDemo && 'This registry is made up.'],
     ['Organization', owner],
     ['Registry', registry ?? 'not known'],
@@ -89,9 +89,7 @@ function sheet(
     ['Certificate', stored !== null && `SHA-256 ${stored.sha256}`],
     ['Address', `${origin}${cited}`],
   ];
-  return html`<dl class="facts only-paper">${told.map(
-    ([name, value]) => value !== false && html`<dt>${name}</dt><dd>${value}</dd>`,
-  )}</dl>`;
+  return html`<dl class="facts only-paper">${told.map(fact)}</dl>`;
 }
 
 function about(row: Row, owner: string, at: string | null): Html {

@@ -11,12 +11,11 @@ import { counted } from '../../text/counted.js';
 /** One character is found everywhere. */
 const SHORTEST = 2;
 const LONGEST = 200;
-const NUMBER = /^\d{1,15}$/;
 export const SEARCH: Page = {
   path: '/search',
   show: async ({ reader, query }: Ask) => {
     const text = (query.get('q') ?? '').trim().slice(0, LONGEST);
-    const numbered = NUMBER.test(text) ? await findNumbered(reader, Number(text)) : [];
+    const numbered = /^\d{1,15}$/.test(text) ? await findNumbered(reader, Number(text)) : [];
     const isShort = text.length < SHORTEST;
     const body = html`<h1>${isShort ? 'What are you looking for?' : `Search for “${text}”`}</h1>
 ${numbered.length > 0 && html`<p>${numbered.map(list => html`<a href="${hrefOf(list, String(Number(text)))}">${list.one} ${Number(text)}</a> `)}</p>`}`;

@@ -7,7 +7,7 @@ import { readNameOf } from '../../query/names.js';
 import type { Row } from '../../store/contract/tables.js';
 import { typeName } from '../../text/tonnes.js';
 import { withThousands } from '../../text/thousands.js';
-import { textIn } from '../components/cell.js';
+import { leading, textIn } from '../components/cell.js';
 import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
 import { head } from '../components/head.js';
 import { html, type Html, type Part } from '../components/html.js';
@@ -72,7 +72,7 @@ async function stock(project: string, { reader }: Ask): Promise<Html> {
 async function one(list: List, row: Row, history: readonly Row[], { reader, now }: Ask): Promise<Part> {
   const owner = textIn(row, 'organization_id');
   const own = history.filter(each => keyOf(each) === keyOf(row));
-  return html`<div class="columns"><section class="card"><h2>${owner === null ? 'What is known of it' : ((await readNameOf(reader, owner, null)) ?? owner)}</h2>${facts(row, { now }, WITHOUT)}
+  return html`<div class="columns"><section class="card"><h2>${owner === null ? 'What is known of it' : leading('organization_id', owner, html`${(await readNameOf(reader, owner, null)) ?? owner}`, null)}</h2>${facts(row, { now }, WITHOUT)}
 ${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}</section>
 <section class="card"><h2>${list.name === 'projects' ? 'Its history' : 'Its movements'}, newest first</h2>${versions(own, now)}</section></div>`;
 }
