@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readStore } from '../../src/app/config/config.js';
 import { makeKeyFile } from '../../src/evidence/key-file.js';
@@ -59,7 +60,10 @@ export async function stageFiles() {
     arrive: () =>
       inInbox(inbox => {
         const at = Date.now();
-        return inbox.store([receivedBy(at, acceptedDelivery({ installationId, receivedAt: at }))]);
+        const signedData = randomBytes(24).toString('base64');
+        const sha256 = createHash('sha256').update(signedData).digest('hex');
+        const delivery = acceptedDelivery({ installationId, receivedAt: at, signedData, sha256 });
+        return inbox.store([receivedBy(at, delivery)]);
       }),
     count: async (table: string) => Number(await tables.value(`SELECT count(*) FROM ${table}`)),
     work: () =>

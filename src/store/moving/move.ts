@@ -12,8 +12,8 @@ import { during } from '../postgres/prepare.js';
 import { readRows } from '../postgres/snapshot.js';
 import { demandSchema } from '../sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../sqlite/open.js';
-import { createBinder, insertion } from '../statement.js';
-import { type Cells, createSum, historiesIn, kindsOf, tablesIn } from './rows.js';
+import { createBinder } from '../statement.js';
+import { type Cells, createSum, historiesIn, insertRows, tablesIn } from './rows.js';
 
 export interface From {
   readonly files: Readonly<Partial<Record<Family, string>>>;
@@ -69,11 +69,9 @@ async function mark(query: Query, at: string): Promise<void> {
 }
 
 async function copyTable(db: Sqlite, query: Query, table: Relation): Promise<number> {
-  const put = insertion(table.name, kindsOf(table));
-  const names = Object.keys(table.columns);
   await query(`DELETE FROM ${table.name}`);
   for await (const rows of readFile(db, table)) {
-    const { text, values } = bind(put(rows.map(row => names.map(name => row[name] ?? null))));
+    const { text, values } = bind(insertRows(table, rows));
     await query(text, [...values]);
   }
   const copied = await compare(table, readFile(db, table), query);

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Relation } from '../../../migrations/schema.js';
 import type { Kinds, Value } from '../dialect.js';
 import { type Family, relationsOf } from '../migrations.js';
+import { type Asked, insertion } from '../statement.js';
 
 export type Cells = Readonly<Record<string, Value>>;
 
@@ -17,8 +18,22 @@ export function historiesIn(family: Family): Relation[] {
   return relationsOf('sqlite', family).filter(({ name }) => name.endsWith('_history'));
 }
 
-/** A row's own number is given. */
-export function kindsOf({ columns }: Relation): Kinds {
+/** All of their columns, and a row's own number as it is. */
+export function insertRows(table: Relation, rows: readonly Cells[]): Asked {
+  const kinds = kindsOf(table);
+  const cells = Object.entries(kinds);
+  return insertion(
+    table.name,
+    kinds,
+  )(rows.map(row => cells.map(([name, kind]) => cellOf(row[name] ?? null, kind))));
+}
+
+/** SQLite's driver binds every number as a REAL. */
+function cellOf(value: Value, kind: string): Value {
+  return typeof value === 'number' && kind !== 'real' ? BigInt(value) : value;
+}
+
+function kindsOf({ columns }: Relation): Kinds {
   return Object.fromEntries(
     Object.entries(columns).map(([name, [kind]]) => [
       name,

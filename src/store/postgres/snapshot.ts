@@ -12,7 +12,7 @@ const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
 export function snapshot({ transact }: Postgres, file: string, at: string): Promise<boolean> {
   return transact(async query => {
     await query(READ_ONLY);
-    return await writeFilled(file, at, ({ name, columns }) => readRows(query, `mirror.${name}`, columns));
+    return await writeFilled(file, at, ({ name, columns }) => readRows(query, name, Object.keys(columns)));
   });
 }
 

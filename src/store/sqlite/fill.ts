@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
-import type { Value } from '../contract/tables.js';
+import type { Relation } from '../../../migrations/schema.js';
+import { SQLITE } from '../dialect.js';
+import { type Cells, insertRows, tablesIn } from '../moving/rows.js';
+import { type Asked, createBinder, fixed } from '../statement.js';
 import { writeCopy } from './copy.js';
+import { createWorks } from './database.js';
 import { migrateFile } from './migrate.js';
-import { openDatabase, type Sqlite, write } from './open.js';
+import { openDatabase, type Sqlite } from './open.js';
 
-interface Table {
-  readonly name: string;
-  readonly columns: readonly string[];
-}
-
-type Cells = Readonly<Record<string, Value>>;
+const bind = createBinder(SQLITE);
 
 /** All rows of a table, some at a time. */
-export type ReadRows = (table: Table) => AsyncIterable<readonly Cells[]>;
+export type ReadRows = (table: Relation) => AsyncIterable<readonly Cells[]>;
 
 /** Writes a mirror of another engine to a new file; false where that is there already. */
 export async function writeFilled(file: string, at: string, read: ReadRows): Promise<boolean> {
@@ -33,48 +32,14 @@ export async function writeFilled(file: string, at: string, read: ReadRows): Pro
   }
 }
 
-/** What triggers keep comes with the rows. */
 async function fill(db: Sqlite, read: ReadRows): Promise<void> {
-  const triggers = db
-    .prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
-    .all();
-  write(db, () => {
-    for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`);
-  });
-  for (const name of tablesOf(db)) await fillTable(db, name, read);
-  write(db, () => {
-    for (const { sql } of triggers) db.exec(sql);
-  });
-}
-
-function tablesOf(db: Sqlite): string[] {
-  return db
-    .prepare<[], string>(
-      `SELECT name FROM sqlite_schema
-       WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'schema_migrations'`,
-    )
-    .pluck()
-    .all();
-}
-
-async function fillTable(db: Sqlite, name: string, read: ReadRows): Promise<void> {
-  const columns = db
-    .prepare<[string], { name: string; type: string }>('SELECT name, type FROM pragma_table_info(?)')
-    .all(name);
-  const names = columns.map(column => column.name);
-  const insert = db.prepare(
-    `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
-  );
-  write(db, () => db.exec(`DELETE FROM ${name}`));
-  for await (const rows of read({ name, columns: names })) {
-    write(db, () => {
-      for (const row of rows)
-        insert.run(columns.map(column => cellOf(row[column.name] ?? null, column.type)));
-    });
+  const works = createWorks(db);
+  const run = (asked: Asked) => {
+    works.send([bind(asked)]);
+    works.end(true);
+  };
+  for (const table of tablesIn('mirror')) {
+    run(fixed(`DELETE FROM ${table.name}`));
+    for await (const rows of read(table)) run(insertRows(table, rows));
   }
-}
-
-/** The driver binds every number as a REAL. */
-function cellOf(value: Value, type: string): Value {
-  return type === 'INTEGER' && typeof value === 'number' ? BigInt(value) : value;
 }

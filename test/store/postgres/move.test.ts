@@ -59,6 +59,7 @@ test('files moved into a database are equal in every column and certificate, and
   }
   const env = { ...there, EVIDENCE_KEY_FILE: keyFile };
   const { exitCode, stdout } = await run('verify');
+  expect(exitCode).toBe(0);
   expect(await runCommand(['verify'], { env })).toMatchObject({ exitCode, stdout });
 
   const engine = openEngine(readStore(there));
