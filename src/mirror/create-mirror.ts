@@ -2,7 +2,6 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { formatInstant } from '../resources/columns.js';
 import { ListRead } from './list/list-read.js';
 import type { InstallationSync, Mirror, MirrorOptions } from './mirror.js';
-import { Pace } from './list/pace.js';
 import type { MirrorPort, Written } from './port.js';
 import { purge } from './purge.js';
 import { createProjectsWalk } from './projects.js';
@@ -21,7 +20,6 @@ export function createMirror(
   const resources = Object.keys(ENTRY_OF)
     .filter(isResource)
     .filter(resource => members || resource !== 'members');
-  const pace = new Pace();
 
   function writeInstallation(
     id: string,
@@ -39,7 +37,7 @@ export function createMirror(
       const { resource, organizationId } = request;
       const sync = await Sync.begin({ port, part: 'data', now }, request, announced);
       const entry = LISTS[resource];
-      return new ListRead({ port, request, list: { organizationId, resource }, sync, entry, pace, now });
+      return new ListRead({ port, request, list: { organizationId, resource }, sync, entry, now });
     },
     beginProjects: async request => {
       const sync = await Sync.begin({ port, part: 'data', now }, { ...request, resource: 'projects' });

@@ -180,8 +180,6 @@ export interface Committed extends Counts {
 export interface ListCommitted extends Committed {
   /** One for each insert; 0 where it was left out, because the person has asked to be forgotten. */
   readonly versions: readonly number[];
-  /** How long it took. */
-  readonly ms: number;
 }
 
 interface NamedInstallation {

@@ -250,16 +250,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       },
     };
     const read = await begin({ mirror: createMirror(slow, () => clock.at), clock });
-    await read.writePage('page 0', retirements(400), clock.at);
+    await read.writePage('page 0', retirements(800), clock.at);
     await expect.poll(() => waiting).toHaveLength(1);
     const changed = retirement('r-00350', { comment: 'changed meanwhile' });
     const again = read.writePage('page 1', [changed, retirement('new')], clock.at + 20);
     waiting.shift()?.();
     expect(await again).toEqual({ fresh: 1, repeated: 1 });
-    const finish = read.finish({ ...TRAFFIC, total: 401 });
+    const finish = read.finish({ ...TRAFFIC, total: 801 });
     await expect.poll(() => waiting).toHaveLength(1);
     waiting.shift()?.();
-    expect(await finish).toMatchObject({ state: 'complete', added: 401, changed: 1 });
+    expect(await finish).toMatchObject({ state: 'complete', added: 801, changed: 1 });
     expect(
       await db.column("SELECT comment FROM retirements_history WHERE id = 'r-00350' ORDER BY version"),
     ).toEqual([null, 'changed meanwhile']);
@@ -277,12 +277,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     };
     const mirror = createMirror(watched, () => clock.at);
     const first = await begin({ mirror, clock });
-    await first.writePage('page 0', retirements(400), clock.at);
+    await first.writePage('page 0', retirements(800), clock.at);
     const again = [retirement('r-00007'), retirement('r-00008', { comment: 'changed' }), retirement('new')];
     expect(await first.writePage('page 1', again, clock.at)).toEqual({ fresh: 1, repeated: 2 });
-    await first.finish({ ...TRAFFIC, total: 401 });
+    await first.finish({ ...TRAFFIC, total: 801 });
     expect(asked).toEqual(['r-00007', 'r-00008']);
-    expect(await db.value('SELECT count(*) FROM retirements_history')).toBe(402);
+    expect(await db.value('SELECT count(*) FROM retirements_history')).toBe(802);
     const second = await begin({ mirror, clock });
     await second.writePage('page 0', [retirement('r-00009')], clock.at);
     expect(asked.at(-1)).toBe('r-00009');
@@ -298,8 +298,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       },
     };
     const read = await begin({ mirror: createMirror(failing, () => clock.at), clock });
-    await read.writePage('page 0', retirements(400), clock.at);
-    await expect(read.finish({ ...TRAFFIC, total: 400 })).rejects.toThrow('the disk is full');
+    await read.writePage('page 0', retirements(800), clock.at);
+    await expect(read.finish({ ...TRAFFIC, total: 800 })).rejects.toThrow('the disk is full');
     await read.abandon({ code: 'disk_full', message: 'the disk is full' }, TRAFFIC);
     expect(await db.value('SELECT count(*) FROM retirements')).toBe(0);
     expect(await db.value("SELECT outcome FROM resource_states WHERE resource = 'retirements'")).toBe(

@@ -34,7 +34,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#pages = new PageDigests(parts.sync.before, parts.request.full === true);
     this.#parts = parts;
     this.#staging = new Staging(parts);
-    this.#slices = new Slices({ staging: this.#staging, pace: parts.pace });
+    this.#slices = new Slices(this.#staging);
   }
 
   readonly knows = (digest: string) => this.#pages.knows(digest);
@@ -132,7 +132,6 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   #written(slice: Slice, done: ListCommitted, ending: Ending | null): void {
     this.#parts.sync.note(done, ending);
     this.#staging.written(slice, done.versions);
-    this.#parts.pace.note(slice.inserts.length, done.ms);
   }
 
   /** Without people who have asked to be forgotten. */

@@ -1,7 +1,7 @@
 import type { Changes, Close, Ending } from '../port.js';
 
-/** Up to so many changes become visible at once, in the last transaction. */
-const AT_ONCE = 400;
+/** Up to so many changes become visible at once: one transaction holds others up for some 60 ms at most. */
+const AT_ONCE = 800;
 /** Characters of the documents that are held back: rows that are so long become visible earlier. */
 const HOLD_LENGTH = 8 * 1024 * 1024;
 /** The changes of a long list become visible after so many pages, or so many rows. */
@@ -22,8 +22,9 @@ export interface Portion {
 }
 
 interface HeldBack {
-  readonly staging: { readonly size: number; readonly length: number; readonly mends: number };
-  readonly pace: { readonly rows: number };
+  readonly size: number;
+  readonly length: number;
+  readonly mends: number;
 }
 
 /** Says when what a read holds back is written, and in which portions: each is asked for when the one before is taken. */
@@ -38,40 +39,40 @@ export class Slices {
 
   /** After a page of a list. */
   *afterPage(): Generator<Portion> {
-    if (this.#held.staging.size > 0) this.#pagesHeldBack += 1;
+    if (this.#held.size > 0) this.#pagesHeldBack += 1;
     if (this.#isMuch || this.#pagesHeldBack >= HOLD_PAGES) yield* this.all();
     else if (this.#isMended) yield { limit: 0, rest: {} };
   }
 
   /** After a part of one answer. */
   *afterBatch(): Generator<Portion> {
-    if (this.#held.staging.size > AT_ONCE || this.#isLong) this.#showsEarly = true;
+    if (this.#held.size > AT_ONCE || this.#isLong) this.#showsEarly = true;
     if (this.#showsEarly && this.#isMuch) yield* this.all();
     else if (this.#isMended) yield { limit: 0, rest: {} };
   }
 
   /** What is left is written in one transaction if it is little, so that readers see the old list or the new. */
   *atEnd({ closes, closed, ...rest }: Rest, ending: Omit<Ending, 'endedAt'>): Generator<Portion> {
-    const isLittle = this.#held.staging.size + closed <= AT_ONCE;
+    const isLittle = this.#held.size + closed <= AT_ONCE;
     if (!isLittle) yield* this.#early(closes);
     yield { limit: AT_ONCE, rest: { ...rest, closes: isLittle ? [...closes] : [] }, ending };
   }
 
   /** Nothing is new of a row that is restored. */
   get #isMended(): boolean {
-    return this.#held.staging.mends >= AT_ONCE;
+    return this.#held.mends >= AT_ONCE;
   }
 
   get #isMuch(): boolean {
-    return this.#isLong || this.#held.staging.size >= this.#held.pace.rows;
+    return this.#isLong || this.#held.size >= AT_ONCE;
   }
 
   get #isLong(): boolean {
-    return this.#held.staging.length >= HOLD_LENGTH;
+    return this.#held.length >= HOLD_LENGTH;
   }
 
   *all(): Generator<Portion> {
-    while (this.#held.staging.size > 0) yield { limit: this.#held.pace.rows, rest: {} };
+    while (this.#held.size > 0) yield { limit: AT_ONCE, rest: {} };
     this.#pagesHeldBack = 0;
   }
 

@@ -1,5 +1,4 @@
 import { MirrorError } from '../errors.js';
-import type { Pace } from './pace.js';
 import type { Cells, Insert, Key, List, MirrorPort, SyncRequest, StoredRow } from '../port.js';
 import { createSeen, fingerprint, type Seen } from '../../registry/pages/seen.js';
 import { textOf } from '../../resources/columns.js';
@@ -16,7 +15,6 @@ export interface ListParts<Item> {
   readonly list: List;
   readonly sync: Sync;
   readonly entry: ListEntry<Item>;
-  readonly pace: Pace;
   readonly now: () => number;
 }
 

@@ -66,7 +66,6 @@ const NO_LOOKS = [null, null, null] as const;
 export function createCommit({ transact }: Database): MirrorPort['commit'] {
   const writesOf = forEachList(createList);
   return async (sync, changes, ending) => {
-    const from = performance.now();
     const { resource, organizationId, full } = sync.request;
     const list = isListResource(resource) ? writesOf(resource) : null;
     const wanted = list?.wanted(changes) ?? 0;
@@ -90,7 +89,7 @@ export function createCommit({ transact }: Database): MirrorPort['commit'] {
       return { ...left.done, versions };
     };
     try {
-      return { ...(await transact(write)), ms: performance.now() - from };
+      return await transact(write);
     } catch (error) {
       if (error instanceof MirrorError && ending?.isInterrupted === true) {
         await transact(batch => batch(leaveFailed(sync, ending)));
