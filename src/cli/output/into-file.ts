@@ -60,7 +60,7 @@ export async function intoFile<T extends Options>(
 }
 
 /** A file of that name is whole, or as it was before. */
-export async function asWhole(file: string, write: (part: string) => Promise<void>): Promise<void> {
+async function asWhole(file: string, write: (part: string) => Promise<void>): Promise<void> {
   const part = `${file}.${randomUUID()}.part`;
   try {
     await write(part);

@@ -17,12 +17,6 @@ export interface Stage {
   readonly sync: Actions['sync'];
 }
 
-interface Reserved {
-  readonly installationId: string;
-  readonly organizationId: string;
-  readonly reservationId: string;
-}
-
 const ONE_TONNE = '1';
 const TEN_MINUTES_MS = 600_000;
 const NAME_LENGTH = 8;
@@ -30,21 +24,13 @@ const FOR = { beneficiaryName: 'A visitor of the demo', reason: 'To see the mirr
 
 /** What the page Demo offers. The registry sends no webhook for a reservation: then the mirror is asked to read. */
 export function createDemoActions({ connect, control, appId, sync }: Stage): readonly DemoAction[] {
-  const open: Reserved[] = [];
+  const open: Awaited<ReturnType<typeof reserve>>[] = [];
 
-  async function clientOf({ installationId, organizationId }: Omit<Reserved, 'reservationId'>) {
-    return (await connect()).organization(installationId, organizationId);
-  }
-
-  async function reserve(reader: Reader): Promise<Reserved> {
-    const { creditId, ...where } = await findCredit(reader);
-    const { id } = await (await clientOf(where)).reserve({ creditId, amount: ONE_TONNE });
-    return { ...where, reservationId: id };
-  }
-
-  async function finish(reservation: Reserved): Promise<void> {
-    const client = await clientOf(reservation);
-    await client.finishReservation(reservation.reservationId, 'retire', { retirementData: FOR });
+  async function reserve(reader: Reader) {
+    const { creditId, ...whose } = await findCredit(reader);
+    const owner = (await connect()).organization(whose.installationId, whose.organizationId);
+    const { id } = await owner.reserve({ creditId, amount: ONE_TONNE });
+    return { ...whose, id, finish: () => owner.finishReservation(id, 'retire', { retirementData: FOR }) };
   }
 
   async function install(fullName: string): Promise<void> {
@@ -62,7 +48,7 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
       shows:
         'A webhook tells of it: a retirement comes, the warehouse falls by 1 t, and a certificate follows.',
       run: async reader => {
-        await finish(await reserve(reader));
+        await (await reserve(reader)).finish();
         return `1 t was retired for ${FOR.beneficiaryName}.`;
       },
     },
@@ -74,7 +60,7 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
         const reservation = await reserve(reader);
         open.push(reservation);
         await sync([reservation]);
-        return `Reservation ${reservation.reservationId} took 1 t.`;
+        return `Reservation ${reservation.id} took 1 t.`;
       },
     },
     {
@@ -84,8 +70,8 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
       run: async () => {
         const reservation = open.pop();
         if (reservation === undefined) return 'Nothing is reserved: reserve 1 t first.';
-        await finish(reservation);
-        return `Reservation ${reservation.reservationId} was finished.`;
+        await reservation.finish();
+        return `Reservation ${reservation.id} was finished.`;
       },
     },
     {
@@ -95,7 +81,7 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
       run: async reader => {
         const reservation = await reserve(reader);
         await control('PATCH', '/webhooks', { drop: 1 });
-        await finish(reservation);
+        await reservation.finish();
         return '1 t was retired, and its webhook is lost.';
       },
     },

@@ -34,7 +34,6 @@ type Kept = ReadonlyMap<string, string>;
 interface Part {
   readonly organization_id: string;
   readonly resource: string;
-  readonly name: string;
   /** By key what tells one content from another. */
   readonly kept: () => Promise<Kept>;
   readonly asked: (kept: Kept) => AsyncIterable<readonly [key: string, now: string]>;
@@ -48,11 +47,14 @@ const QUIET_MS = 2000;
  * What differs is read once more, so that a change on its way to the mirror is not taken for a fault.
  */
 export async function compareWithRegistry(comparing: Comparing) {
-  const { parts, ...first } = await compareAll(comparing, () => true);
-  if (parts.size === 0) return first;
+  const first = await compareAll(comparing, () => true);
+  const { differences } = first;
+  if (differences.length === 0) return first;
   await sleep(QUIET_MS);
-  const again = await compareAll(comparing, ({ name }) => parts.has(name));
-  const before = new Set(first.differences.map(each => JSON.stringify(each)));
+  const again = await compareAll(comparing, ({ organization_id: id, resource }) =>
+    differences.some(each => each.organization_id === id && each.resource === resource),
+  );
+  const before = new Set(differences.map(each => JSON.stringify(each)));
   return { ...first, differences: again.differences.filter(each => before.has(JSON.stringify(each))) };
 }
 
@@ -61,20 +63,15 @@ async function compareAll(comparing: Comparing, isMeant: (part: Part) => boolean
   /** Of which any list was read. */
   const organizations = new Set<string>();
   const differences: Difference[] = [];
-  /** Those that differ. */
-  const parts = new Set<string>();
   for await (const part of partsOf(comparing)) {
     if (!isMeant(part)) continue;
     comparing.turn(part);
     const kept = await part.kept();
     rows += kept.size;
     if (isListResource(part.resource)) organizations.add(part.organization_id);
-    for await (const difference of compare(part, kept)) {
-      differences.push(difference);
-      parts.add(part.name);
-    }
+    for await (const difference of compare(part, kept)) differences.push(difference);
   }
-  return { rows, organizations: organizations.size, differences, parts };
+  return { rows, organizations: organizations.size, differences };
 }
 
 async function* compare(part: Part, kept: Kept): AsyncGenerator<Difference> {
@@ -111,8 +108,7 @@ function listOf<Name extends ListResource>(
   return {
     organization_id: id,
     resource,
-    name: `${resource} ${id}`,
-    kept: () => readKept(reader, entry, id),
+    kept: () => digestsOf(reader, entry, id),
     asked: async function* (kept) {
       for await (const { items } of SOURCES[resource].parts(owner, {})) {
         for (const item of items) {
@@ -126,7 +122,7 @@ function listOf<Name extends ListResource>(
   };
 }
 
-async function readKept(reader: Reader, entry: Entry, id: string): Promise<Kept> {
+async function digestsOf(reader: Reader, entry: Entry, id: string): Promise<Kept> {
   const kept = new Map<string, string>();
   for await (const row of readDocuments(reader, entry, id)) {
     const key = entry.key.map(({ name }) => String(row[name])).join('/');
@@ -148,7 +144,6 @@ function singleOf(
   return {
     organization_id: id,
     resource,
-    name: `${resource} ${id} ${key}`,
     kept: async () => new Map(kept === null ? [] : [[key, kept]]),
     asked: async function* () {
       const now = await ask().catch(saying(['not_found', 'installation_gone'], null));
