@@ -89,8 +89,9 @@ function isJson(given: string): boolean {
 /** The client knows calls by their routes; here the path itself tells what was asked, and what it needs. */
 function withPath(error: unknown, call: string): unknown {
   if (!(error instanceof RegistryError)) return error;
-  const message = error.message.replace(/^\w+ raw/, call);
-  return new RegistryError(error.code, message, { ...error, cause: error.cause, call });
+  const { status, retryAfterMs, registryMessage, mayHaveHappened, candidates, answer, cause } = error;
+  const details = { status, retryAfterMs, registryMessage, mayHaveHappened, candidates, answer, cause };
+  return new RegistryError(error.code, error.message.replace(/^\w+ raw/, call), { ...details, call });
 }
 
 type Token = RawCall['token'];

@@ -30,7 +30,8 @@ export async function readSynced(reader: Reader, asked: Asked, resources: readon
   }));
 }
 
-const BEFORE_ITS_TURN: readonly (string | null)[] = [
+/** Nothing is wrong: it is only to be read again. */
+export const BEFORE_ITS_TURN: readonly (string | null)[] = [
   'unread_webhook',
   'worker_gone',
   'overdue',

@@ -54,9 +54,12 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     const writers = await own.engine.openWriters(clock.now);
     const past = known === null ? { simulatedTo: io.now() } : {};
     const baseUrl = new URL(sandbox.url).href;
-    await createMirror(writers.mirror, clock.now)
-      .checkOrigin({ baseUrl, appId, mayMove: true, ...past })
-      .finally(() => writers.close());
+    try {
+      const mirror = createMirror(writers.mirror, clock.now);
+      await mirror.checkOrigin({ baseUrl, appId, mayMove: true, ...past });
+    } finally {
+      await writers.close();
+    }
     writeDemoSettings(folder, settings);
     const { env, engine } = locationAt(io, folder, { ...settings, ...io.env }, true);
     const install = () => installEverywhere(sandbox, appId);

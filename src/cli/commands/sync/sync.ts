@@ -1,5 +1,5 @@
 import type { Followed } from '../../../query/reads/sync-progress.js';
-import { readSynced, type Synced, SYNCED_COLUMNS } from '../../../query/reads/synced.js';
+import { BEFORE_ITS_TURN, readSynced, type Synced, SYNCED_COLUMNS } from '../../../query/reads/synced.js';
 import { RESOURCES } from '../../../sync/plan.js';
 import { shortName } from '../../../text/clean.js';
 import { command } from '../../command.js';
@@ -121,14 +121,7 @@ function describeFailure({ id, kind, state, error, errorCode, runAt }: Followed)
 }
 
 /** As freshness has them where nothing is wrong: read, or not to be read, as the organization has it. */
-const EXPECTED: readonly (string | null)[] = [
-  'unread_webhook',
-  'worker_gone',
-  'overdue',
-  'clock_changed',
-  'no_permission',
-  null,
-];
+const EXPECTED = [...BEFORE_ITS_TURN, 'no_permission', null];
 
 /** Of one organization everything is shown; of many what changed or failed. */
 function worthShowing(rows: readonly Synced[]): readonly Synced[] {
