@@ -1,8 +1,7 @@
 import type { ReceiverPort } from '../inbox/port.js';
 import type { Lost } from './engine.js';
 import type { StoreSettings } from './settings.js';
-import { clockOf } from './postgres/clock.js';
-import { poolOf } from './postgres/pool.js';
+import { clockOf, poolOf } from './postgres/settings.js';
 
 /** The receiver alone, for the thread that has nothing else. */
 export async function openReceiver(

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
 import { createInboxPort as createInboxIn } from '../../src/store/postgres/inbox/inbox.js';
-import { locationOf } from '../../src/store/postgres/place.js';
+import { locationOf } from '../../src/store/postgres/settings.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { emptyDatabase, type Stage, stageOn } from './engines.js';

@@ -1,9 +1,7 @@
 import { describeSchema } from '../contract/relation.js';
 import type { Engine, Lost } from '../engine.js';
 import type { DatabaseSettings } from '../settings.js';
-import { clockOf } from './clock.js';
-import { locationOf } from './place.js';
-import { poolOf } from './pool.js';
+import { clockOf, locationOf, poolOf } from './settings.js';
 
 type Stores = typeof import('./stores.js');
 

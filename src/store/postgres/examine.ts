@@ -1,7 +1,7 @@
 import { fail, type Finding, ok, warn } from '../contract/finding.js';
 import type { PoolOptions } from './driver.js';
 import { examineQuestions } from './examine-questions.js';
-import { locationOf } from './place.js';
+import { locationOf } from './settings.js';
 import { demandSchema } from './migrate.js';
 import { during } from './prepare.js';
 

@@ -1,7 +1,6 @@
 import type { InboxPort } from '../../inbox/port.js';
 import type { OpenReader } from '../contract/reader.js';
 import type { Broken, Erased, OpenPdfs, WorkStore, Writers } from '../engine.js';
-import type { InboxClock } from './clock.js';
 import type { PoolOptions } from './driver.js';
 import { findBroken } from './find-broken.js';
 import { createInboxPort } from './inbox/inbox.js';
@@ -11,6 +10,7 @@ import { createMirrorPort } from './mirror/mirror.js';
 import type { Postgres } from './open.js';
 import { during, openMigrated } from './prepare.js';
 import { readerOf } from './reader.js';
+import type { InboxClock } from './settings.js';
 import { snapshot } from './snapshot.js';
 
 export async function writeSnapshot(pool: PoolOptions, file: string, now: number): Promise<boolean> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Engine } from '../engine.js';
 import type { StoreSettings } from '../settings.js';
 import type { Family } from '../migrations.js';
-import { poolOf } from '../postgres/pool.js';
+import { poolOf } from '../postgres/settings.js';
 import { lookAtDisk, walBytes } from './disk.js';
 
 const FAMILIES: readonly Family[] = ['inbox', 'mirror', 'evidence'];

@@ -1,5 +1,5 @@
 import type { InboxPort } from '../../../inbox/port.js';
-import type { InboxClock } from '../clock.js';
+import type { InboxClock } from '../settings.js';
 import type { Postgres } from '../open.js';
 import { createArrivals } from './arrivals.js';
 import { CHANNEL, createEnqueue } from './ask.js';

@@ -2,7 +2,7 @@ import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import { FOLDED_WITHIN_MS, DUPLICATE_WITHIN_MS } from '../../../inbox/delivery.js';
 import { MAX_ATTEMPTS, PAUSED_ATTEMPTS, UNCHANGED } from '../../../inbox/job.js';
 import { PACES_MS, READS_LOOKED_AT } from '../../../inbox/pace.js';
-import type { InboxClock } from '../clock.js';
+import type { InboxClock } from '../settings.js';
 import { stateOf } from '../errors.js';
 import type { Given, Query } from '../open.js';
 

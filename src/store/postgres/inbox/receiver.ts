@@ -1,6 +1,6 @@
 import { describeFailure } from '../../../inbox/delivery.js';
 import type { ReceiverPort } from '../../../inbox/port.js';
-import type { InboxClock } from '../clock.js';
+import type { InboxClock } from '../settings.js';
 import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open.js';
 import { createPerform } from './perform.js';

@@ -1,0 +1,29 @@
+import type { DatabaseSettings } from '../settings.js';
+import type { PoolOptions } from './driver.js';
+
+/** A database in a person's words: neither its password nor its user. */
+export function locationOf(url: string): string {
+  const { hostname, host, pathname, searchParams } = new URL(url.replace('@/', '@localhost/'));
+  const server = searchParams.get('host') ?? (hostname === '' ? 'localhost' : host);
+  return `the database "${decodeURIComponent(pathname.slice(1))}" at ${server}`;
+}
+
+/** Most that a role has at once. A command that asks while a list streams needs a second. */
+const CONNECTIONS = { receive: 2, work: 4, command: 2, console: 2 } as const;
+
+export function poolOf(
+  { url, pool }: DatabaseSettings,
+  role: keyof typeof CONNECTIONS,
+  onFault: PoolOptions['onFault'],
+): PoolOptions {
+  const most = CONNECTIONS[role];
+  const connections = Math.min(most, pool ?? most);
+  return { url, name: `carbon-mirror ${role}`, connections, onFault };
+}
+
+/** Tells the instant in epoch ms; null where the database's own clock does. */
+export type InboxClock = (() => number) | null;
+
+export function clockOf({ clock }: DatabaseSettings, now: () => number): InboxClock {
+  return clock === 'process' ? now : null;
+}
