@@ -274,11 +274,7 @@ test('days leave what happened between them, and a day that no calendar has is t
     retirement('r-2', { createdAt: '2025-05-30T00:00:00.000Z' }),
     retirement('r-3', { createdAt: '2025-06-02T12:00:00.000Z' }),
   ]);
-  const found = async (query: string) =>
-    Array.from(
-      (await page(`/retirements?${query}`)).matchAll(/retirements\/(r-\d)"/g),
-      ([, id]) => id,
-    ).toSorted();
+  const found = async (query: string) => idsOf(await page(`/retirements?${query}`)).toReversed();
   expect(await found('from=2025-05-30')).toEqual(['r-2', 'r-3']);
   expect(await found('until=2025-05-29')).toEqual(['r-1']);
   expect(await found('from=2025-05-30&until=2025-05-31')).toEqual(['r-2']);

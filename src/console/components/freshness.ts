@@ -2,7 +2,7 @@ import { colourOf, type Standing, wordsOf } from '../../query/freshness.js';
 import type { FreshnessSum } from '../../query/reads/freshness.js';
 import { html, type Html } from './html.js';
 import { counted } from '../../text/counted.js';
-import { ago, badge } from './words.js';
+import { ago, badge, wordsAgo } from './words.js';
 
 /** How old the rows of a list are, and of how many organizations. */
 export function freshnessOf(sums: readonly FreshnessSum[], now: number): Html {
@@ -18,6 +18,6 @@ function describe(sum: FreshnessSum, now: number): Html {
   const { resources, oldestAt, asOf } = sum;
   const read =
     asOf !== null &&
-    html`, last read completely ${ago(asOf, now)}${oldestAt !== asOf && html` to ${ago(oldestAt, now)}`}`;
+    html`, last read completely ${ago(asOf, now)}${oldestAt !== null && wordsAgo(oldestAt, now) !== wordsAgo(asOf, now) && html` to ${ago(oldestAt, now)}`}`;
   return html`${standing(sum)} in ${counted(resources, 'organization')}${read}. `;
 }

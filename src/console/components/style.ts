@@ -84,7 +84,7 @@ button:hover { background: var(--none-soft); }
 button.first { color: var(--card); background: var(--accent); border-color: var(--accent); }
 form.act { display: inline-block; }
 .filters { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s3); align-items: end; }
-.filters label { display: grid; gap: .1rem; color: var(--quiet); font-size: var(--small); flex: 0 1 10rem; }
+.filters label { display: grid; gap: .1rem; color: var(--quiet); font-size: var(--small); flex: 0 1 8.75rem; }
 .filters label > * { width: 100%; height: 1.9rem; font-size: var(--fine); color: var(--ink); }
 .filters [type=checkbox] { width: 1.1rem; height: 1.75rem; }
 .filters > a { padding: .3rem 0; }
@@ -190,7 +190,8 @@ td i { font-style: normal; color: var(--quiet); }
   .columns > #available, main:has(#available) > #charts { grid-column: 1; }
   .columns:has(#available) > .stack { grid-column: 2; grid-row: span 2; }
 }
-#below { order: 1; }
+#below, #registry { order: 1; }
+main:has(#registry) #sums { order: 2; }
 #below:not(:has(table)) { display: none; }
 .tiles > #tiles { display: contents; }
 
@@ -229,6 +230,7 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   .cards tr { padding: var(--s2) 0; border-top: 1px solid var(--line); }
   .cards td { position: relative; min-height: 1.5rem; padding: .1rem var(--s4) .1rem 9rem; border: 0; text-align: left; white-space: normal; max-width: none; overflow-wrap: anywhere; }
   .cards td:first-child { padding-left: 9rem; }
+  .cards td:has(> .none:only-child) { display: none; }
   .cards td::before { content: attr(data-label); position: absolute; left: var(--s4); width: 7.5rem; color: var(--quiet); font-size: var(--small); }
 }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }

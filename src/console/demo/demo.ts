@@ -25,7 +25,8 @@ interface Done {
   readonly says: string;
 }
 
-const CHANGES = 12;
+const CHANGES = 200;
+const GROUPS = 12;
 
 async function showDemo(
   reader: Reader,
@@ -43,7 +44,7 @@ async function showDemo(
     done.length > 0 &&
     html`<h2>What you did</h2><ul class="card">${done.map(each => html`<li>${ago(each.at, now)}: ${each.says}</li>`)}</ul>`
   }</section>
-<section id="moved" data-live>${activity('What the mirror observed last', groupsOf(changes), now)}</section>`;
+<section id="moved" data-live>${activity('What the mirror observed last', groupsOf(changes).slice(0, GROUPS), now)}</section>`;
   return { title: 'Demo', body };
 }
 

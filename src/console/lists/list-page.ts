@@ -135,8 +135,8 @@ async function choicesOf(list: List, { reader, at }: Ask): Promise<Choices> {
   const choices = new Map<string, readonly Choice[] | null>();
   const word = (value: string) => ({ value, says: value.replaceAll('_', ' ') });
   for (const [name, filter] of Object.entries(list.filters)) {
-    const table = CHOSEN[name];
-    if (table !== undefined) choices.set(name, await readChoices(reader, table, at));
+    const chosen = CHOSEN[name];
+    if (chosen !== undefined) choices.set(name, await readChoices(reader, chosen, at));
     else if (filter.fits === 'choice') choices.set(name, filter.choices.map(word));
     else if (FEW.includes(name) && list.name !== MANY)
       choices.set(name, await readValues(reader, list, filter.column, at));

@@ -22,7 +22,7 @@ export function life(delivery: Row, followUp: FollowUp | null, now: number): Htm
 }
 
 function received({ received_at: at, duplicates }: Row, now: number): Stop {
-  const came = text(at);
+  const came = String(at ?? '');
   const more = html`${ago(came, now)}${Number(duplicates) > 0 && `, and ${counted(Number(duplicates), 'duplicate')} since`}`;
   return {
     colour: 'good',
@@ -35,8 +35,8 @@ function stored({ verdict, ignored_reason: reason, secret_index: secret }: Row):
   if (verdict !== 'accepted')
     return {
       colour: 'none',
-      what: html`<strong>${text(verdict).replaceAll('_', ' ')}</strong>`,
-      more: text(reason),
+      what: html`<strong>${String(verdict ?? '').replaceAll('_', ' ')}</strong>`,
+      more: String(reason ?? ''),
     };
   const more = `stored, 202; signed with secret ${Number(secret ?? 0) + 1} of WEBHOOK_SECRETS`;
   return { colour: 'good', what: html`<strong>Verified and stored</strong>`, more };
@@ -44,11 +44,11 @@ function stored({ verdict, ignored_reason: reason, secret_index: secret }: Row):
 
 function worked({ job_id: job, job_state: state, received_at: from, started_at: to, outcome }: Row): Stop[] {
   if (job === null || job === undefined) return [];
-  const waited = between(text(from), text(to));
-  const said = text(state ?? 'unknown');
+  const waited = between(String(from ?? ''), String(to ?? ''));
+  const said = String(state ?? 'unknown');
   const colour = said === 'failed' ? 'bad' : said === 'done' ? 'good' : said === 'paused' ? 'doubt' : 'none';
   const what = html`<strong>Worked on</strong> <a href="/jobs/${String(job)}">job ${String(job)}</a> ${waited !== null && `after ${waited} `}${badge(said)}`;
-  return [{ colour, what, more: said === 'done' ? null : text(outcome) }];
+  return [{ colour, what, more: said === 'done' ? null : String(outcome ?? '') }];
 }
 
 function read(reads: readonly Read[]): Stop {
@@ -106,8 +106,4 @@ function between(from: string, to: string): string | null {
   const ms = Date.parse(to) - Date.parse(from);
   if (Number.isNaN(ms) || ms < 0) return null;
   return ms < 10_000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`;
-}
-
-function text(value: Row[string] | undefined): string {
-  return value === null || value === undefined ? '' : String(value);
 }
