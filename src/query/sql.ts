@@ -108,7 +108,7 @@ function nameOfInstalled(eb: Named, id: string) {
 export const NULLS_FIRST = (order: OrderByItemBuilder) => order.asc().nullsFirst();
 
 /** As every engine's `lower` has text that is kept: of all letters those of ASCII. What is asked for may be lowered otherwise. */
-export function lowered(text: string): string {
+function lowered(text: string): string {
   return text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase());
 }
 

@@ -17,11 +17,11 @@ export function added<DB, TB extends keyof DB>(
 
 type Added = Readonly<Record<'tonnes' | 'rest', number | bigint | null>>;
 
-export function exact<Sum extends Added>({ tonnes, rest, ...sum }: Sum) {
+export function exact<Row extends Added>({ tonnes, rest, ...sum }: Row) {
   return { ...sum, amount_micro: BigInt(tonnes ?? 0) * BigInt(MICRO) + BigInt(rest ?? 0) };
 }
 
-type Column = 'organization_id' | 'project_id' | 'project_name' | 'vintage' | 'type';
+export type Column = 'organization_id' | 'project_id' | 'project_name' | 'vintage' | 'type';
 
 export const BY_OWNER: readonly Column[] = ['organization_id', 'type'];
 export const BY_PROJECT: readonly Column[] = ['project_id', 'project_name', 'vintage', 'type'];
@@ -30,15 +30,17 @@ export type Sum = Awaited<ReturnType<typeof sumWarehouses>>[number];
 
 /** What stands in the warehouses of some organizations, added up by some columns. */
 export async function sumWarehouses({ db, say }: Reader, owners: readonly string[], by: readonly Column[]) {
-  const all = db
-    .selectFrom('warehouse_credits')
-    .where('organization_id', 'in', say.texts(owners))
-    .groupBy(by)
-    .select(by)
-    .select(eb => [
-      ...added(eb, 'amount_micro'),
-      eb(eb.fn.countAll<number>(), '-', eb.fn.count<number>('amount_micro')).as('rows_without_amount'),
-    ]);
+  const rows = db.selectFrom('warehouse_credits').where('organization_id', 'in', say.texts(owners));
+  const all = rows.groupBy(by).select(by).select(summed);
   const ordered = by.reduce((sums, column) => sums.orderBy(column, each => each.asc().nullsFirst()), all);
   return (await ordered.execute()).map(exact);
+}
+
+/** How much rows add up to, and how many are in no sum. */
+export function summed<DB extends Record<TB, { amount_micro: unknown }>, TB extends keyof DB & string>(
+  eb: ExpressionBuilder<DB, TB>,
+) {
+  const micro = eb.ref('amount_micro');
+  const without = eb(eb.fn.countAll<number>(), '-', eb.fn.count<number>(micro));
+  return [...added(eb, micro), without.as('rows_without_amount')] as const;
 }

@@ -171,7 +171,6 @@ async function asking({ stage, env, reader }: Library) {
       explained: [await explained('a', at), await explained('b', at)],
       retired: [await retired('a', at), await retired('b', at)],
       stood: /([\d.,]+) t ex-post stood/.exec(then)?.[1],
-      whose: /Owner \d/.exec(then)?.[0],
       counts: AS_OF.map(name => new RegExp(` ?${name}(\\d+)20\\d\\d-`).exec(counts)?.[1]),
     };
   };
@@ -234,7 +233,6 @@ function shownOn(photo: Photo, isCertified: boolean) {
       return row === undefined ? undefined : `for ${String(row['beneficiary'])}`;
     }),
     stood: tonnesOf(BigInt(microOf('warehouse_credits'))),
-    whose: owner,
     counts: tables.map(table => String(rowsOf(table).length)),
   };
 }

@@ -1,4 +1,4 @@
-import { readKnownAt, readStoodAt } from '../../query/history/as-of.js';
+import { readKnownAt, sumStoodAt } from '../../query/history/as-of.js';
 import { countKnownAt } from '../../query/coverage.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
@@ -20,7 +20,7 @@ export function showThen(ask: Ask, at: string): Shown {
 }
 
 async function showStood({ reader, query }: Ask, at: string): Promise<Html> {
-  const stood = await readStoodAt(reader, at);
+  const stood = await sumStoodAt(reader, at);
   const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const unknown = gapsOf('warehouse', gaps);
   if (stood.length === 0 && gaps.some(each => each.unknown !== null))

@@ -1,5 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { byName, count, largest, NULLS_FIRST, ofOne, stoodAt } from '../sql.js';
+import { BY_PROJECT, type Column, exact, summed } from '../sums.js';
 import { UNREADABLE } from '../freshness.js';
 
 interface Asked {
@@ -135,32 +136,13 @@ async function readUnderWay({ db }: Reader, { organizationId, resource, at }: As
     .execute();
 }
 
-/** What stood in the warehouses at an instant, added up. */
-export async function readStoodAt({ db }: Reader, at: string) {
-  return await db
-    .selectFrom('warehouse_credits_history as w')
-    .leftJoin('organizations_history as o', join =>
-      join.onRef('o.id', '=', 'w.organization_id').on(stoodAt(at, 'o')),
-    )
-    .where(stoodAt(at, 'w'))
-    .groupBy(['w.organization_id', 'o.full_name', 'w.project_id', 'w.project_name', 'w.vintage', 'w.type'])
-    .select(eb => [
-      'w.organization_id',
-      'o.full_name as organization_name',
-      'w.project_id',
-      'w.project_name',
-      'w.vintage',
-      'w.type',
-      eb.fn.sum<number | null>('w.amount_micro').as('amount_micro'),
-      eb(eb.fn.countAll<number>(), '-', eb.fn.count<number>('w.amount_micro')).as('rows_without_amount'),
-    ])
-    .orderBy('o.full_name', NULLS_FIRST)
-    .orderBy('w.organization_id')
-    .orderBy('w.project_name', NULLS_FIRST)
-    .orderBy('w.vintage', NULLS_FIRST)
-    .orderBy('w.type', NULLS_FIRST)
-    .orderBy('w.project_id', NULLS_FIRST)
-    .execute();
+/** What stood in all warehouses at an instant, added up by organization and project. */
+export async function sumStoodAt({ db }: Reader, at: string) {
+  const by: readonly Column[] = ['organization_id', ...BY_PROJECT];
+  const rows = db.selectFrom('warehouse_credits_history').where(stoodAt(at));
+  const all = rows.groupBy(by).select(by).select(summed);
+  const ordered = by.reduce((sums, column) => sums.orderBy(column, NULLS_FIRST), all);
+  return (await ordered.execute()).map(exact);
 }
 
 /** How many rows of an organization a table held at an instant. */

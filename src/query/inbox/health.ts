@@ -19,8 +19,6 @@ export async function readActivity(reader: Reader, now: number) {
       worker: await readLife(snapshot, 'work', now),
       receiver: await readLife(snapshot, 'receive', now),
       jobs: await readJobSums(snapshot, new Date(now).toISOString()),
-      /** Since when the oldest job waits that is due; null where none is. */
-      oldestDueAt: await readOldestDue(snapshot, now),
       /** Since when the oldest delivery waits that no read has answered; null where none does. */
       oldestUnreadAt: unread?.since ?? null,
       /** What waits for longer than it may. */
@@ -34,13 +32,4 @@ export async function readActivity(reader: Reader, now: number) {
       causes: await readCauses(snapshot, now),
     };
   });
-}
-
-async function readOldestDue({ db }: Reader, now: number): Promise<string | null> {
-  const due = db.selectFrom('inbox.jobs').select('run_at').where('state', '=', 'waiting');
-  const first = await due
-    .where('run_at', '<=', new Date(now).toISOString())
-    .orderBy('run_at')
-    .executeTakeFirst();
-  return first?.run_at ?? null;
 }

@@ -74,14 +74,14 @@ async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, r
     .where(eb =>
       id === null ? eb('f.reason', 'is distinct from', 'uninstalled') : eb('f.organization_id', '=', id),
     )
-    .select(({ fn, lit }) => [
+    .select(eb => [
       'r.organization_id',
-      fn.coalesce('o.full_name', 'r.organization_id').as('organization'),
+      eb.fn.coalesce('o.full_name', 'r.organization_id').as('organization'),
       'f.resource',
-      fn.coalesce('s.added', lit(0)).as('added'),
-      fn.coalesce('s.changed', lit(0)).as('changed'),
-      fn.coalesce('s.removed', lit(0)).as('removed'),
-      fn.coalesce('s.unchanged', lit(0)).as('unchanged'),
+      eb.fn.coalesce('s.added', eb.lit(0)).as('added'),
+      eb.fn.coalesce('s.changed', eb.lit(0)).as('changed'),
+      eb.fn.coalesce('s.removed', eb.lit(0)).as('removed'),
+      eb.fn.coalesce('s.unchanged', eb.lit(0)).as('unchanged'),
       'f.state',
       'f.reason',
       'f.failing_since',
