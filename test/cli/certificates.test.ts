@@ -145,6 +145,28 @@ describe('export', () => {
     expect(await run('export', folder, '--as-of', 'tomorrow')).toMatchObject({ exitCode: 2 });
   });
 
+  test('of several organizations one that was not known then is named and left out', async () => {
+    const [out = '', ...others] = demo.organizationIds;
+    const [{ at } = { at: '' }] = await demo.rows(
+      `SELECT first_complete_at AS at FROM resource_states WHERE resource = 'certificates' AND organization_id = '${out}'`,
+    );
+    await demo.change(
+      "UPDATE resource_states SET first_complete_at = '9999-01-01T00:00:00.000Z' WHERE resource = 'certificates' AND organization_id = ?",
+      out,
+    );
+    const folder = join(demo.folder, 'left-out');
+    const { exitCode, stderr } = await run('export', folder, '--as-of', 'now');
+    await demo.change(
+      "UPDATE resource_states SET first_complete_at = ? WHERE resource = 'certificates' AND organization_id = ?",
+      String(at),
+      out,
+    );
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('certificates: not known before 9999')]);
+    const list = readFileSync(join(folder, 'certificates.csv'), 'utf8');
+    expect(list).not.toContain(out);
+    for (const other of others.slice(0, 1)) expect(list).toContain(other);
+  });
+
   test('a replaced certificate is exported as of before, and the new one as of now', async () => {
     const [row] = await stored();
     const old = '2000-01-01T00:00:00.000Z';

@@ -36,16 +36,11 @@ function before(now: number, ms: number): string {
   return new Date(now - ms).toISOString();
 }
 
-/** Where nobody tells yet of what was announced, the jobs do: those that are due, and those that have failed. */
+/** Where nobody tells yet of what was announced, the jobs do that are due. */
 async function findUnread(reader: Reader, now: number): Promise<Waiting | null> {
-  const asked = jobs(reader).where('trigger', '=', 'delivery');
-  const due = asked.where('state', '=', 'waiting').where('run_at', '<=', before(now, 0));
-  const failed = asked.where('state', 'in', ['waiting', 'paused']).where('attempts', '>', 0);
-  const found = [
-    await readAnnounced(reader),
-    await due.orderBy('created_at').executeTakeFirst(),
-    await failed.orderBy('created_at').executeTakeFirst(),
-  ].flatMap(each => each ?? []);
+  const asked = jobs(reader).where('trigger', '=', 'delivery').where('state', '=', 'waiting');
+  const due = asked.where('run_at', '<=', before(now, 0)).orderBy('created_at');
+  const found = [await readAnnounced(reader), await due.executeTakeFirst()].flatMap(each => each ?? []);
   const [oldest] = found.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
   if (oldest === undefined) return null;
   const delivery = await readDelivery(reader, oldest);
