@@ -61,7 +61,8 @@ export function createBinder(dialect: Dialect): (asked: Asked) => Bound {
     const whole = typeof source === 'string' ? source : source(dialect);
     const text = whole
       .replaceAll(PLACE, (_, name: string) => dialect.place(names.push(name)))
-      .replaceAll('mirror.', dialect.mirror);
+      .replaceAll('mirror.', dialect.mirror)
+      .replaceAll('inbox.', dialect.inbox);
     const compiled = { text, names };
     known.set(source, compiled);
     return compiled;

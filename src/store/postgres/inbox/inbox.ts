@@ -1,4 +1,6 @@
 import type { InboxPort } from '../../../inbox/port.js';
+import { createLooks } from '../../inbox/looks.js';
+import { databaseIn } from '../database.js';
 import type { InboxClock } from '../settings.js';
 import type { Postgres } from '../open.js';
 import { createArrivals } from './arrivals.js';
@@ -32,8 +34,9 @@ export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPor
   return {
     ...receiver,
     ...createClaims(query, perform),
-    ...createArrivals(query, perform),
+    ...createArrivals(perform),
     ...createKeeping(query, perform),
+    ...createLooks(databaseIn(postgres).look),
     settle: settlements.settle,
     store: andWake(receiver.store),
     enqueue: andWake(enqueue),

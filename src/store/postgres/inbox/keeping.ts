@@ -1,28 +1,12 @@
-import { INSTALLATION_JOB, type JobCounts, type Named, type Pruned } from '../../../inbox/job.js';
+import type { Pruned } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
 import type { Query } from '../open.js';
 import { AT, type Perform } from './perform.js';
 
-type Keeping = Pick<InboxPort, 'countJobs' | 'toLookAt' | 'prune' | 'signedTexts' | 'emptyTexts'>;
+type Keeping = Pick<InboxPort, 'prune' | 'emptyTexts'>;
 
 const BATCH = 500;
 const BEFORE = `${AT} - ($1 ->> 'days')::double precision * interval '1 day'`;
-
-const COUNT = `
-  SELECT count(*) FILTER (WHERE state = 'waiting') AS waiting, count(*) FILTER (WHERE state = 'running') AS running,
-    count(*) FILTER (WHERE state = 'paused') AS paused, count(*) FILTER (WHERE state = 'failed') AS failed,
-    min(run_at) FILTER (WHERE state = 'waiting') AS "oldestRunAt"
-  FROM (${openJobs('state, run_at')}) AS jobs`;
-
-/** One that had failed before a sync that came to its end is answered. */
-const TO_LOOK_AT = `
-  SELECT installation_id AS id, max(organization_id) AS "organizationId"
-  FROM (${openJobs('kind, state, installation_id, organization_id, started_at')}) AS j
-  WHERE kind = '${INSTALLATION_JOB}' AND installation_id IS NOT NULL AND NOT EXISTS (
-    SELECT FROM inbox.jobs AS d
-    WHERE j.state = 'failed' AND d.installation_id = j.installation_id AND d.kind = j.kind
-      AND d.state = 'done' AND d.started_at > j.started_at)
-  GROUP BY installation_id ORDER BY installation_id`;
 
 /** A signed text goes with its last delivery. Failed, waiting and running jobs stay. */
 const PRUNE = `
@@ -49,33 +33,14 @@ const EMPTY = `
 
 export function createKeeping(query: Query, { perform }: Perform): Keeping {
   return {
-    countJobs: async () => {
-      const [counts] = await query<JobCounts>(COUNT);
-      if (counts === undefined) throw new Error('expected counts of jobs, got none');
-      return counts;
-    },
-    toLookAt: () => query<Named>(TO_LOOK_AT),
     prune: async days => {
       if (days === 0) return null;
       const { signedTexts, deliveries, jobs } = await perform<Pruned>([PRUNE], { days });
       return deliveries + jobs > 0 ? { deliveries, signedTexts, jobs } : null;
     },
-    signedTexts: (above, limit) =>
-      query(
-        `SELECT id, signed_data AS "signedData" FROM inbox.signed_texts
-         WHERE id > $1 AND signed_data <> '' ORDER BY id LIMIT $2`,
-        [above, limit],
-      ),
     emptyTexts: async ids => {
       const [deliveries] = await query<{ count: number }>(EMPTY, [ids]);
       return deliveries?.count ?? 0;
     },
   };
-}
-
-/** Each state by its index. */
-function openJobs(columns: string): string {
-  return ['waiting', 'running', 'paused', 'failed']
-    .map(state => `SELECT ${columns} FROM inbox.jobs WHERE state = '${state}'`)
-    .join(' UNION ALL ');
 }

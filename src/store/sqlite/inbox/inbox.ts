@@ -1,4 +1,8 @@
 import type { InboxPort } from '../../../inbox/port.js';
+import { SQLITE } from '../../dialect.js';
+import { createLooks } from '../../inbox/looks.js';
+import { createBatch, createBinder } from '../../statement.js';
+import { createWorks } from '../database.js';
 import { type Sqlite, write } from '../open.js';
 import { createArrivals } from './arrivals.js';
 import { createClaims } from './claim.js';
@@ -17,6 +21,7 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
   const enqueue = createEnqueue(db);
   const waiting = createWaiting(db);
   const readPulse = createPulse(db);
+  const works = createWorks(db);
   const { watch, asked } = createWake(db);
 
   return {
@@ -25,6 +30,7 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
     ...settlements,
     ...createArrivals(db, now),
     ...createKeeping(db, now),
+    ...createLooks(createBatch(createBinder(SQLITE), async all => works.look(all))),
     store: deliveries => {
       asked();
       return receiver.store(deliveries);
