@@ -46,7 +46,6 @@ async function runWords(words: readonly string[], version: string, io: Io): Prom
     for (const [name, command] of Object.entries(commands))
       if (isNamedIn(words, name)) define(program, name, command, io);
   }
-  inherit(program);
   await program.parseAsync([...words], { from: 'user' });
 }
 
@@ -78,12 +77,4 @@ function createProgram(version: string, io: Io): Command {
       getOutHelpWidth: () => io.columns,
       getErrHelpWidth: () => io.columns,
     });
-}
-
-/** Subcommands made by a module answer faults the way the program does. */
-function inherit(command: Command): void {
-  for (const child of command.commands) {
-    child.copyInheritedSettings(command);
-    inherit(child);
-  }
 }

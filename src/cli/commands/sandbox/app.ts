@@ -27,7 +27,8 @@ export const APP = command({
   run: async (context, { name, permission: permissions, webhookUrl, webhookSecret, url: named }) => {
     const { url, control } = reachSandbox(context, named);
     const secret = webhookSecret ?? randomBytes(32).toString('hex');
-    const { headerPrefix, profile } = await readStatus(control);
+    const status = await control('GET', '/status');
+    const profile = valueAt(status, 'profile');
     const app = await control('POST', '/apps', {
       name,
       permissions,
@@ -38,22 +39,13 @@ export const APP = command({
     });
     const settings = {
       REGISTRY_BASE_URL: url,
-      REGISTRY_HEADER_PREFIX: headerPrefix,
+      REGISTRY_HEADER_PREFIX: String(valueAt(status, 'headerPrefix')),
       REGISTRY_APP_ID: String(valueAt(app, 'id')),
       REGISTRY_PRIVATE_KEY_FILE: resolve(String(valueAt(app, 'privateKeyFile'))),
       WEBHOOK_SECRETS: secret,
     };
     for (const [key, value] of Object.entries(settings)) await emit(context.io, envLine(key, value));
-    if (profile !== null) context.say(`The sandbox answers with the profile ${profile}.`);
+    if (typeof profile === 'string') context.say(`The sandbox answers with the profile ${profile}.`);
     context.say(`Next: carbon-mirror install-url ${String(valueAt(app, 'nameId'))} --env-file FILE`);
   },
 });
-
-async function readStatus(control: ReturnType<typeof reachSandbox>['control']) {
-  const status = await control('GET', '/status');
-  const profile = valueAt(status, 'profile');
-  return {
-    headerPrefix: String(valueAt(status, 'headerPrefix')),
-    profile: typeof profile === 'string' ? profile : null,
-  };
-}
