@@ -10,11 +10,7 @@ import {
   readStoredFiles,
   type StoredFile,
 } from '../../../query/certificates.js';
-import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
-import { makePrivateFolder } from '../../../folder.js';
+import { checkFault, demandNotInterrupted } from '../../exit.js';
 import { readKnownAt } from '../../../query/history/as-of.js';
 import { countKnown } from '../../../query/coverage.js';
 import { csvLine } from '../../../text/csv.js';
@@ -22,6 +18,7 @@ import type { Context } from '../../context.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
 import { idsKnown } from '../../known-at.js';
 import { jsonText } from '../../output/output.js';
+import { createSummedFolder } from '../../output/summed-folder.js';
 import { withSnakeKeys } from '../../snake-case.js';
 
 /** Hash every stored file again and compare it with its row. */
@@ -49,11 +46,10 @@ async function findFault(pdfs: PdfStore, { file, sha256, size }: StoredFile): Pr
   }
 }
 
-/** A file as it is now; null where it is not there. Each of its pieces can be kept on the way. */
+/** A file as it is now; null where it is not there. */
 export async function measure(
   pdfs: PdfStore,
   file: string,
-  keep: (chunk: Uint8Array) => Promise<void> = async () => undefined,
 ): Promise<{ readonly sha256: string; readonly size: number } | null> {
   const body = await pdfs.open(file);
   if (body === null) return null;
@@ -62,17 +58,14 @@ export async function measure(
   for await (const chunk of body) {
     hash.update(chunk);
     size += chunk.length;
-    await keep(chunk);
   }
   return { sha256: hash.digest('hex'), size };
 }
 
-const PRIVATE_FILE = 0o600;
 const LIST = 'certificates.csv';
-const SUMS = 'SHA256SUMS';
 const ABOUT = 'export.json';
 
-/** What stood at an instant, or stands now. SHA256SUMS is written last: where it is there, the export is whole. */
+/** What stood at an instant, or stands now. */
 export async function exportCertificates(
   context: Context,
   folder: string,
@@ -86,38 +79,25 @@ export async function exportCertificates(
   const all = await readExport(reader, { organizationId, at });
   const rows = at === null ? all : await ofKnown(context, all, { organizationId, at });
   const trust = { known: await countKnown(reader), coverage: await readCoverage(reader, organizationId) };
-  makeEmptyFolder(folder);
-  /** SHA-256 by file name, in the order of writing. */
-  const sums = new Map<string, string>();
-  const damaged: string[] = [];
-  for (const row of rows) {
-    demandNotInterrupted(interrupted, `Interrupted: ${folder} is not complete, it has no ${SUMS}.`);
-    if (sums.has(row.file)) continue;
-    if (await copyWhole(await context.pdfs(), row, folder)) sums.set(row.file, row.sha256);
-    else damaged.push(row.file);
+  const into = createSummedFolder(folder, interrupted);
+  const damaged = new Set<string>();
+  for (const { file, sha256 } of rows) {
+    if (into.has(file) || damaged.has(file)) continue;
+    if (!(await into.copy(await context.pdfs(), file, file, sha256))) damaged.add(file);
   }
-  const certificates = sums.size;
-  const lines = rows.filter(row => sums.has(row.file)).map(row => EXPORT_COLUMNS.map(name => row[name]));
-  const list = [EXPORT_COLUMNS, ...lines].map(cells => csvLine(cells)).join('');
-  const about = { madeAt, asOf: at ?? madeAt, certificates, damaged, ...trust };
-  for (const [file, text] of [
-    [LIST, list],
-    [ABOUT, `${jsonText(withSnakeKeys(about), 2)}\n`],
-  ] as const) {
-    writeFileSync(join(folder, file), text, { flag: 'wx', mode: PRIVATE_FILE, flush: true });
-    sums.set(file, createHash('sha256').update(text).digest('hex'));
-  }
-  writeFileSync(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''), {
-    flag: 'wx',
-    mode: PRIVATE_FILE,
-    flush: true,
-  });
-  if (context.format === 'json') await context.value({ folder, at, certificates, damaged });
+  const whole = rows.filter(row => into.has(row.file));
+  const certificates = new Set(whole.map(row => row.file)).size;
+  const lines = whole.map(row => EXPORT_COLUMNS.map(name => row[name]));
+  into.append(LIST, [EXPORT_COLUMNS, ...lines].map(cells => csvLine(cells)).join(''));
+  const about = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], ...trust };
+  into.append(ABOUT, `${jsonText(withSnakeKeys(about), 2)}\n`);
+  into.finish();
+  if (context.format === 'json') await context.value({ folder, at, certificates, damaged: [...damaged] });
   const then = at === null ? '' : ` as observed by ${at}`;
-  context.say(`Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and ${SUMS} to ${folder}.`);
-  if (damaged.length === 0) return;
+  context.say(`Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and SHA256SUMS to ${folder}.`);
+  if (damaged.size === 0) return;
   throw checkFault(
-    `${damaged.length} certificates are left out, because their files are not as they were stored: ${damaged.slice(0, 5).join(', ')}`,
+    `${damaged.size} certificates are left out, because their files are not as they were stored: ${[...damaged].slice(0, 5).join(', ')}`,
     'See "carbon-mirror verify".',
   );
 }
@@ -135,27 +115,4 @@ async function ofKnown(
     rows = rows.filter(row => known.includes(row.organization_id));
   }
   return rows;
-}
-
-export function makeEmptyFolder(folder: string): void {
-  if (!existsSync(folder)) return makePrivateFolder(folder);
-  if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;
-  throw usageFault(
-    `${folder} is there already and not an empty folder.`,
-    'Name a new folder: an export never overwrites anything.',
-  );
-}
-
-/** A file that is not what its row says is not handed to an auditor. */
-async function copyWhole(pdfs: PdfStore, { file, sha256 }: ExportRow, folder: string): Promise<boolean> {
-  const path = join(folder, file);
-  const target = await open(path, 'wx', PRIVATE_FILE);
-  try {
-    const copied = await measure(pdfs, file, chunk => target.writeFile(chunk));
-    if (copied?.sha256 === sha256) return true;
-  } finally {
-    await target.close();
-  }
-  rmSync(path);
-  return false;
 }

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { Exporting, What } from '../../../evidence/export.js';
 import type { EvidencePort } from '../../../evidence/port.js';
 import { PACKAGE } from '../../../package.js';
@@ -10,17 +8,14 @@ import { readDeliveriesOf } from '../../../query/inbox/deliveries-and-jobs.js';
 import { readHistory } from '../../../query/lists/find.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Context } from '../../context.js';
-import { checkFault, demandNotInterrupted } from '../../exit.js';
+import { checkFault } from '../../exit.js';
 import { organizationIn } from '../../find/in-mirror.js';
-import { makeEmptyFolder, measure } from '../certificates/files.js';
+import { createSummedFolder } from '../../output/summed-folder.js';
 import { PAGE_END, pageHead, pageRow } from './page.js';
 
-const PRIVATE_FILE = { mode: 0o600 };
-const PRIVATE_FOLDER = { mode: 0o700, recursive: true };
 const SCRIPT = new URL('docs/check.sh', PACKAGE);
 const README = new URL('docs/evidence.txt', PACKAGE);
 
-/** SHA256SUMS is written last: where it is there, the folder is whole. */
 export async function writeEvidence(
   context: Context,
   port: EvidencePort,
@@ -31,47 +26,39 @@ export async function writeEvidence(
   const reader = await context.reader();
   const pdfs = await context.pdfs();
   const asked = await readWhat(reader, what);
-  makeEmptyFolder(folder);
-  const files = new Set<string>();
-  const pathOf = (file: string) => {
-    demandNotInterrupted(interrupted, `Interrupted: ${folder} is not complete, it has no SHA256SUMS.`);
-    const path = join(folder, file);
-    if (!files.has(file)) mkdirSync(dirname(path), PRIVATE_FOLDER);
-    files.add(file);
-    return path;
-  };
-  const write = async (file: string, text: string) => appendFileSync(pathOf(file), text, PRIVATE_FILE);
-  const document = async (file: string, text: string) => {
-    const path = pathOf(file);
-    if (!existsSync(path)) writeFileSync(path, text, PRIVATE_FILE);
+  const into = createSummedFolder(folder, interrupted);
+  const once = async (file: string, text: string) => {
+    if (!into.has(file)) into.append(file, text);
   };
   const certificate = async (file: string, stored: string, hash: string) => {
-    const path = pathOf(file);
-    if (existsSync(path)) return;
-    const copied = await measure(pdfs, stored, async chunk => appendFileSync(path, chunk, PRIVATE_FILE));
-    if (copied?.sha256 !== hash)
-      throw checkFault(`The certificate ${stored} is not as it was stored.`, 'See "carbon-mirror verify".');
+    if (into.has(file) || (await into.copy(pdfs, stored, file, hash))) return;
+    throw checkFault(`The certificate ${stored} is not as it was stored.`, 'See "carbon-mirror verify".');
   };
   const title = `Evidence of ${asked.what} ${asked.which}`;
-  await write('page.html', pageHead(title));
-  const rowShown = async (version: Parameters<typeof pageRow>[0]) => write('page.html', pageRow(version));
-  const exported = await exportEvidence({ port, asked, asOf, since, write, document, certificate, rowShown });
-  await write('page.html', PAGE_END);
-  await write('deliveries.txt', '');
-  for (const delivery of await readDeliveriesOf(reader, exported.syncs))
-    await write('deliveries.txt', `${JSON.stringify(delivery)}\n`);
+  into.append('page.html', pageHead(title));
+  const exported = await exportEvidence({
+    port,
+    asked,
+    asOf,
+    since,
+    write: async (file, text) => into.append(file, text),
+    document: once,
+    certificate,
+    rowShown: async version => into.append('page.html', pageRow(version)),
+  });
+  into.append('page.html', PAGE_END);
+  const deliveries = await readDeliveriesOf(reader, exported.syncs);
+  into.append('deliveries.txt', deliveries.map(each => `${JSON.stringify(each)}\n`).join(''));
   const { size, note } = exported.checkpoint;
-  copyFileSync(SCRIPT, pathOf('check.sh'));
+  into.append('check.sh', readFileSync(SCRIPT));
   const [origin = ''] = note.split('\n');
-  const told: Record<string, unknown> = { title, origin, size, sha256: sha256Of(join(folder, 'check.sh')) };
+  const told: Record<string, unknown> = { title, origin, size, sha256: into.sha256Of('check.sh') };
   const readme = readFileSync(README, 'utf8');
-  await write(
+  into.append(
     'README.txt',
     readme.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(told[name])),
   );
-  const sums = [...files].toSorted().map(file => `${sha256Of(join(folder, file))}  ${file}\n`);
-  await write('SHA256SUMS', sums.join(''));
-  return { size, rows: exported.rows, files: files.size };
+  return { size, rows: exported.rows, files: into.finish() };
 }
 
 /** A period, the id of a retirement, or an organization. */
@@ -88,8 +75,4 @@ async function readWhat(reader: Reader, text: string): Promise<What> {
     organizationId: String(first['organization_id']),
     numbers: numbers.filter(number => number != null).map(Number),
   };
-}
-
-function sha256Of(path: string): string {
-  return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
