@@ -26,8 +26,6 @@ export type Column = 'organization_id' | 'project_id' | 'project_name' | 'vintag
 export const BY_OWNER: readonly Column[] = ['organization_id', 'type'];
 export const BY_PROJECT: readonly Column[] = ['project_id', 'project_name', 'vintage', 'type'];
 
-export type Sum = Awaited<ReturnType<typeof sumWarehouses>>[number];
-
 /** What stands in the warehouses of some organizations, added up by some columns. */
 export async function sumWarehouses({ db, say }: Reader, owners: readonly string[], by: readonly Column[]) {
   const rows = db.selectFrom('warehouse_credits').where('organization_id', 'in', say.texts(owners));
