@@ -50,26 +50,23 @@ export function createBatch(bind: (asked: Asked) => Bound, send: Send): Batch {
 
 const PLACE = /@(\w+)/g;
 
+/** Each `@name` becomes a place, which is filled by that name. */
+export function compile(dialect: Dialect, source: Text) {
+  const names: string[] = [];
+  const text = (typeof source === 'string' ? source : source(dialect))
+    .replaceAll(PLACE, (_, name: string) => dialect.place(names.push(name)))
+    .replaceAll('mirror.', dialect.mirror)
+    .replaceAll('inbox.', dialect.inbox);
+  return { text, names };
+}
+
 /** Compiles each text once. */
 export function createBinder(dialect: Dialect): (asked: Asked) => Bound {
-  const known = new Map<Text, { readonly text: string; readonly names: readonly string[] }>();
-
-  function compile(source: Text) {
-    const found = known.get(source);
-    if (found !== undefined) return found;
-    const names: string[] = [];
-    const whole = typeof source === 'string' ? source : source(dialect);
-    const text = whole
-      .replaceAll(PLACE, (_, name: string) => dialect.place(names.push(name)))
-      .replaceAll('mirror.', dialect.mirror)
-      .replaceAll('inbox.', dialect.inbox);
-    const compiled = { text, names };
-    known.set(source, compiled);
-    return compiled;
-  }
-
+  const known = new Map<Text, ReturnType<typeof compile>>();
   return ({ text: source, values, rows }) => {
-    const { text, names } = compile(source);
+    const compiled = known.get(source) ?? compile(dialect, source);
+    known.set(source, compiled);
+    const { text, names } = compiled;
     if (rows !== undefined) return { text, ...dialect.bindRows(rows) };
     const bound = (name: string): Value => {
       const value = valueOf(values, name);
@@ -80,7 +77,7 @@ export function createBinder(dialect: Dialect): (asked: Asked) => Bound {
 }
 
 /** An undefined value would be bound as NULL in silence. */
-function valueOf(values: Values, name: string): Value | Table {
+export function valueOf<V>(values: Readonly<Record<string, V>>, name: string): V {
   const value = values[name];
   if (value === undefined) throw new TypeError(`expected a value for the parameter "${name}", got undefined`);
   return value;
