@@ -60,7 +60,7 @@ export function matrix(what: string, rows: readonly Row[], { isAll, at = null }:
       others.length > 0 && total(counted(others.length, 'other project'), others, false)
     }${total(counted(lines.length, 'project'), lines, true)}</tbody>`;
   };
-  const caption = `${what} by project and vintage, t`;
+  const caption = `${what} by project and vintage, whole t`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="matrix">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">Project</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum, t</th></tr></thead>

@@ -37,7 +37,7 @@ ${HOW}`;
 const HOW = html`<p>Ids are found by their beginnings among all rows. Names, serializations, beneficiaries, comments and error texts are looked for among the newest ${withThousands(SEARCHED_ROWS)} rows of each table; of each ten are shown.</p>`;
 
 function group({ list, column, rows }: Hits): Html {
-  return html`<section class="card"><h2>${list.title}, by ${labelOf(column)}</h2><ul>${rows.map(
+  return html`<section class="card"><h2>${list.title}, by ${labelOf(column)}</h2><ul class="hits">${rows.map(
     row =>
       html`<li><a href="${hrefOf(list, String(row[list.named]))}">${String(row[column])}</a> ${about(row, column)}</li>`,
   )}</ul></section>`;
