@@ -267,4 +267,14 @@ describe.each(ENGINES)('$name', engine => {
     expect(outcome.stderr).toContain('is not as it was sealed');
     expect(readdirSync(outcome.folder)).not.toContain('SHA256SUMS');
   });
+
+  test('a certificate whose file was changed is not exported', async () => {
+    const { write, stage } = await exportable(engine);
+    const [file = ''] = await stage.db.column<string>("SELECT file FROM certificates WHERE state = 'stored'");
+    await stage.hands.put(file, '%PDF of another', stage.clock.at);
+    const outcome = await write('2025');
+    expect(outcome).toMatchObject({ exitCode: EXIT.checkFailed });
+    expect(outcome.stderr).toContain(`The certificate ${file} is not as it was stored`);
+    expect(readdirSync(outcome.folder)).not.toContain('SHA256SUMS');
+  });
 });
