@@ -1,97 +1,75 @@
+import { readFileSync } from 'node:fs';
 import { parseAst } from 'rolldown/parseAst';
 
 /** In pairs: each stands for its neighbour. */
 const SWAPPED = '< <= > >= === !== + - * / && || += -= some every min max startsWith endsWith'.split(' ');
 const DROPPED = ['filter', 'toSorted', 'sort', 'toReversed', 'reverse', 'trim', 'toLowerCase'];
 
-/** All mutants of a file, numbered from `first` on, compiled into one text: at each place `__mutant(n)` says whether that one lives. */
-export function mutate(text, first) {
+/** The text of a file with its mutants compiled in: each place asks whether the mutant of that number lives. */
+export function withMutants(file, mutants) {
+  const letters = readFileSync(file, 'utf8').split('');
+  const here = mutants.filter(one => one.file === file).toSorted((a, b) => b.number - a.number);
+  for (const { start, end, number, now, isStatement } of here) {
+    const open = isStatement ? `{ if (!__mutant(${number})) ` : `(__mutant(${number}) ? (${now}) : (`;
+    letters[start] = open + letters[start];
+    letters[end - 1] += isStatement ? ' }' : '))';
+  }
+  return letters.join('');
+}
+
+export function findMutants(file) {
+  const text = readFileSync(file, 'utf8');
   const found = [];
   const textOf = ({ start, end }) => text.slice(start, end);
-  const instead = ({ start, end }, now, isStatement = false) => found.push({ start, end, now, isStatement });
-  const swap = (node, left, was, now) => {
+  visit(parseAst(text, { lang: 'ts' }));
+  return found.toSorted((a, b) => a.start - b.start || b.end - a.end);
+
+  function instead({ start, end }, now, isStatement = false) {
+    const lines = text.slice(0, start).split('\n');
+    const [behind] = text.slice(end).split('\n', 1);
+    const lineWith = part => (lines.at(-1) + part + behind).replace(/\s+/g, ' ').trim();
+    const key = `${file}: ${lineWith(text.slice(start, end))} -> ${lineWith(now)}`;
+    found.push({ file, start, end, now, isStatement, line: lines.length, key });
+  }
+
+  function swap(node, left, was, now) {
     const at = text.indexOf(was, left.end);
     instead(node, text.slice(node.start, at) + now + text.slice(at + was.length, node.end));
-  };
-  visit(parseAst(text, { lang: 'ts' }), null);
-  const mutants = found
-    .toSorted((a, b) => a.start - b.start || b.end - a.end)
-    .map((mutant, index) => ({ ...mutant, ...linesOf(mutant), number: first + index }));
-  return { mutants, code: render(0, text.length, mutants) };
-
-  function linesOf({ start, end, now }) {
-    const before = text.slice(text.lastIndexOf('\n', start) + 1, start);
-    const behind = text.slice(end).split('\n', 1)[0];
-    const lines = [text.slice(start, end), now].map(part =>
-      (before + part + behind).replace(/\s+/g, ' ').trim(),
-    );
-    return { line: text.slice(0, start).split('\n').length, original: lines[0], mutated: lines[1] };
   }
 
-  function render(start, end, [mutant, ...others]) {
-    if (mutant === undefined) return text.slice(start, end);
-    const { start: from, end: to, isStatement } = mutant;
-    const same = [mutant, ...others.filter(other => other.start === from && other.end === to)];
-    const within = others.filter(other => !same.includes(other) && other.start < to);
-    const behind = others.filter(other => other.start >= to);
-    const choice = same.map(({ number, now }) => `__mutant(${number}) ? (${now}) : `).join('');
-    const [open, close] = isStatement ? [`{ if (!__mutant(${mutant.number})) `, ' }'] : [`(${choice}(`, '))'];
-    return text.slice(start, from) + open + render(from, to, within) + close + render(to, end, behind);
-  }
-
-  function visit(node, parent) {
-    const { type, expression } = node;
-    if (type === 'ChainExpression') visitChain(node, expression);
-    else if (type === 'TaggedTemplateExpression') visit(node.quasi, node);
-    else if (type.startsWith('TS') && expression) visit(expression, node);
-    else if (!/^(TS|Import|ExportAll)/.test(type)) visitWhole(node, parent);
-  }
-
-  function visitWhole(node, parent) {
-    if (node.type === 'Literal') mutateLiteral(node, parent);
-    else mutateNode(node);
+  /** What stands behind a `?.` belongs to it: only the whole chain can be put into brackets. */
+  function visit(node, parent, chain = node.type === 'ChainExpression' && node) {
+    const { type, expression, computed, optional, property } = node;
+    if (/^(TS|Import|ExportAll)/.test(type) && !expression) return;
+    if (chain && optional) swap(chain, node.object ?? node.callee, '?.', property && !computed ? '.' : '');
+    if (!chain || !/Member|Call|Chain|NonNull/.test(type)) mutate(node, parent);
     for (const [key, value] of Object.entries(node))
-      for (const child of /^(key|source)$/.test(key) && !node.computed ? [] : [value].flat())
-        if (typeof child?.type === 'string') visit(child, node);
+      for (const child of /^(key|source|tag)$/.test(key) && !computed ? [] : [value].flat())
+        if (typeof child?.type === 'string')
+          visit(child, node, (/^(object|callee|expression)$/.test(key) && chain) || undefined);
   }
 
-  /** What stands behind a `?.` belongs to it: only the whole can be put into brackets. */
-  function visitChain(chain, node) {
-    const before = node.object ?? node.callee ?? (node.type.startsWith('TS') ? node.expression : undefined);
-    if (node.optional) swap(chain, before, '?.', node.property && !node.computed ? '.' : '');
-    if (before) visitChain(chain, before);
-    else visit(node, chain);
-    for (const given of [...(node.arguments ?? []), ...(node.computed ? [node.property] : [])])
-      visit(given, node);
-  }
-
-  function mutateNode(node) {
-    const { type, operator, test, left, right, expression, callee } = node;
+  /** Sentences are for people; what is compared with something is mutated there. */
+  function mutate(node, parent) {
+    const { type, operator, test, left, right, expression, callee, value, regex } = node;
     const word = operator ?? callee?.property?.name;
     const swapped = SWAPPED[SWAPPED.indexOf(word) ^ 1];
-    const isText = [left, right].some(
-      side => side?.type === 'TemplateLiteral' || typeof side?.value === 'string',
-    );
+    const isText = [left, right].some(side => side?.quasis ?? typeof side?.value === 'string');
     if (word === '??') instead(node, textOf(left));
     if (left && swapped && !(isText && word.startsWith('+'))) swap(node, left, word, swapped);
     if (callee && swapped) swap(node, callee.object, word, swapped);
     if (callee && DROPPED.includes(word)) instead(node, textOf(callee.object));
     if (type === 'UnaryExpression' && '!-'.includes(word)) instead(node, textOf(node.argument));
     if (type === 'ExpressionStatement' && expression.callee?.type !== 'Super') instead(node, '', true);
-    if (!/^(If|While|Conditional)/.test(type)) return;
-    const last = node.consequent?.body?.at(-1) ?? node.consequent;
-    if (/^(Return|Throw|Continue|Break)/.test(last?.type) && !node.alternate) instead(test, 'false');
-    else if (!/^(Binary|Logical|Unary)/.test(test.type)) instead(test, `!(${textOf(test)})`);
-  }
-
-  /** Sentences are for people; what is compared with something is mutated there. */
-  function mutateLiteral(node, parent) {
-    const { value, regex } = node;
     if (typeof value === 'boolean') instead(node, String(!value));
     if (typeof value === 'number') instead(node, value > 10 ? '0' : String(value + 1));
-    if (typeof value === 'string' && !/\s/.test(value) && !/^[!=]==$/.test(parent?.operator ?? ''))
+    if (typeof value === 'string' && !/\s/.test(value) && !/^[!=]==$/.test(parent?.operator))
       instead(node, value === '' ? "'mutated'" : "''");
     if (regex?.pattern.startsWith('^')) instead(node, `/${regex.pattern.slice(1)}/${regex.flags}`);
     if (regex?.pattern.endsWith('$')) instead(node, `/${regex.pattern.slice(0, -1)}/${regex.flags}`);
+    if (!/^(If|While|Conditional)/.test(type)) return;
+    const last = [node.consequent?.body ?? node.consequent].flat().at(-1);
+    if (/^(Return|Throw|Continue|Break)/.test(last?.type) && !node.alternate) instead(test, 'false');
+    else if (!/^(Binary|Logical|Unary)/.test(test.type)) instead(test, `!(${textOf(test)})`);
   }
 }

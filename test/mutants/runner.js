@@ -2,68 +2,51 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { TestRunner } from 'vitest';
 
-const { MUTANT = '-1', STATES } = process.env;
-const isAlone = MUTANT >= 0;
-const { now } = Date;
-const [outside, inside, current] = [new Set(), new Set(), new Set()];
-let seen = outside;
+const { MUTANT, TMPDIR } = process.env;
+const loaded = new Set();
+let [alive, seen, tries] = [Number(MUTANT), loaded];
 
-/** Until when which mutant may live: another thread then ends this process, whatever it does. */
-const alive = new Float64Array(new SharedArrayBuffer(16));
-const live = (mutant, forMs = 30_000) => Object.assign(alive, [now() + forMs, mutant]);
-const watch = `const { alive, STATES } = require('node:worker_threads').workerData;
+/** Milliseconds to work or to wait: another thread ends the process that has used them up, however busy the machine is. */
+const left = new Float64Array(new SharedArrayBuffer(8)).fill(60_000);
+const watch = `const { workerData: left } = require('node:worker_threads');
+let total = 0;
 setInterval(() => {
-  if (alive[1] < 0 || Date.now() < alive[0]) return;
-  require('node:fs').writeFileSync(STATES + alive[1], 'timed out');
-  process.kill(process.pid, 'SIGKILL');
-}, 100);`;
-live(MUTANT);
-new Worker(watch, { eval: true, workerData: { alive, STATES } }).unref();
+  const used = -total + (total = process.cpuUsage().user / 1000);
+  if ((left[0] -= used < 20 ? 1000 : used) < 0) process.kill(process.pid, 'SIGKILL');
+}, 1000);`;
+new Worker(watch, { eval: true, workerData: left }).unref();
 
 /** Each place that is mutated asks whether it lives, and by asking says that it was reached. */
-Object.assign(globalThis, { __mutant: number => seen.add(number) && number === alive[1] });
+Object.assign(globalThis, { __mutant: number => seen.add(number) && number === alive });
 
-/** A test, again with each mutant that it reaches. Where it stays red without one, a process for each mutant decides. */
-function* triesOf({ file }) {
-  const start = now();
-  current.clear();
-  const isRed = yield;
-  if (isRed) file.meta.isRed = true;
-  const forMs = 10_000 + 5 * (now() - start);
-  for (const mutant of isRed ? [] : new Set(current)) {
-    inside.add(mutant);
-    if (existsSync(STATES + mutant) || !(yield live(mutant, forMs))) continue;
-    const isRedWithout = yield live(-1);
-    writeFileSync(STATES + mutant, isRedWithout ? 'doubtful' : 'killed');
-    if (isRedWithout) process.kill(process.pid, 'SIGKILL');
+/** A quick test, again with each mutant that it reaches. One that stays red without it ends the process. */
+function* triesOf({ meta, retry }) {
+  const start = Date.now();
+  seen = new Set();
+  const state = yield;
+  meta.reached = [...loaded, ...seen];
+  const isTried = retry && state !== 'fail' && Date.now() - start < 1000;
+  for (const mutant of isTried ? [...seen] : []) {
+    alive = mutant;
+    if (existsSync(`${TMPDIR}/killed-${mutant}`) || (yield) !== 'fail') continue;
+    alive = NaN;
+    if ((yield) === 'fail') process.kill(process.pid, 'SIGKILL');
+    writeFileSync(`${TMPDIR}/killed-${mutant}`, '');
   }
-  live(-1);
+  [alive, seen] = [Number(MUTANT), loaded];
+  return state;
 }
 
 // oxlint-disable-next-line no-default-export
 export default class extends TestRunner {
-  async onBeforeRunTask(test) {
-    await super.onBeforeRunTask(test);
-    if (!isAlone) test.retry = Infinity;
-    this.tries = triesOf(test);
-    this.tries.next();
-  }
-
-  onBeforeTryTask(test) {
-    seen = current;
-    if (isAlone) live(MUTANT);
+  onBeforeTryTask(test, { retry }) {
+    if (retry === 0) (tries = triesOf(test)).next();
+    left.fill(retry > 0 ? 5_000 : 20_000);
     super.onBeforeTryTask(test);
   }
 
-  onAfterRetryTask({ fails, result }) {
-    seen = outside;
-    if (isAlone) return;
-    const { done } = this.tries.next((result.state === 'fail') !== Boolean(fails));
-    Object.assign(result, { state: done ? 'pass' : 'fail', errors: [new Error('again')] });
-  }
-
-  onAfterRunSuite(suite) {
-    Object.assign(suite.meta, { inside: [...inside], outside: [...outside] });
-    return super.onAfterRunSuite(suite);
+  onAfterRetryTask({ result }) {
+    const { done, value } = tries.next(result.state);
+    result.state = done ? value : 'fail';
   }
 }
