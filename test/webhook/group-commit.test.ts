@@ -145,6 +145,21 @@ describe('deliveries that arrive together', () => {
     await expect(commits.accept(acceptedDelivery())).resolves.toMatchObject({ id: 3 });
   });
 
+  test('count as waiting until they are stored', async () => {
+    let release = () => {};
+    const released = new Promise<void>(resolve => (release = resolve));
+    const { store } = counted();
+    const commits = createGroupCommit({
+      store: (deliveries: Parameters<typeof store>[0]) => released.then(() => store(deliveries)),
+      maxWaiting: 1,
+    });
+    const first = commits.accept(acceptedDelivery());
+    await new Promise(setImmediate);
+    await expect(commits.accept(acceptedDelivery())).rejects.toMatchObject({ code: 'too_many_waiting' });
+    release();
+    await expect(first).resolves.toMatchObject({ id: 1 });
+  });
+
   test('are all stored by a close, and none is taken after it', async () => {
     const { store, stored } = counted();
     const commits = createGroupCommit({ store });
