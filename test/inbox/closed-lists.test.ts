@@ -20,4 +20,12 @@ test.each([
 
 test('each reason to reject a webhook has its status', () => {
   expect(REJECTION_REASONS.toSorted()).toEqual(Object.keys(REJECTION_STATUS).toSorted());
+  expect(REJECTION_STATUS).toEqual({
+    signature_not_valid: 401,
+    no_signature: 401,
+    no_signed_text: 400,
+    too_large: 413,
+    wrong_content_type: 415,
+    not_stored: 503,
+  });
 });
