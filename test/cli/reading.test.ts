@@ -207,6 +207,19 @@ describe('lists', () => {
     }
   });
 
+  test('a row is named by the word of its list or of its table, a project by a part of its name', async () => {
+    const [credit] = await json('warehouse', 'list', '--limit', '1');
+    const id = String(credit.credit_id);
+    const byTable = await run('history', 'warehouse_credits', id);
+    expect(byTable.exitCode).toBe(0);
+    expect(await run('history', 'warehouse', id)).toEqual(byTable);
+    const all: { full_name: string }[] = await json('projects', 'list', '--limit', '0');
+    const part = String(all[0]?.full_name).slice(2, 8).toUpperCase();
+    const found = all.filter(({ full_name }) => full_name.toUpperCase().includes(part));
+    expect(await json('projects', 'list', '--name', part, '--limit', '0')).toEqual(found);
+    expect(found.length).toBeLessThan(all.length);
+  });
+
   test('reservations and inventory requests are listed by their state', async () => {
     const held = await json('reservations', 'list', '--state', 'outstanding', '--limit', '0');
     const all = await json('reservations', 'list', '--limit', '0');

@@ -123,8 +123,9 @@ async function readCommands(from) {
   const { COMMANDS } = await from('cli/commands.js');
   const { Command } = await import('commander');
   const root = new Command();
-  const { defineAny } = await from('cli/define.js');
-  for (const [name, any] of Object.entries(COMMANDS)) defineAny(root, name, any, { env: {}, now: Date.now });
+  const { define } = await from('cli/define.js');
+  for (const [name, command] of Object.entries(COMMANDS))
+    define(root, name, command, { env: {}, now: Date.now });
   const walk = (command, path) => [
     ...(command.commands.length === 0
       ? [{ path, options: command.options, most: command.registeredArguments }]

@@ -30,7 +30,7 @@ const printUrl = command({
 });
 
 export const CONSOLE = command({
-  says: 'Serve the pages of the mirror to a browser on this machine, until it is stopped',
+  says: 'Serve the pages of the mirror to a browser on this machine, until it is stopped; `console url` prints their address',
   options: {
     address: unless('print no address; "console url" prints one'),
     readOnly: flag('show no buttons that start work'),

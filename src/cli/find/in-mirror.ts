@@ -5,7 +5,7 @@ import { type Beginning, readBeginnings, readHistory } from '../../query/lists/f
 import type { Entry } from '../../resources/entry.js';
 import { notThereFault, usageFault } from '../exit.js';
 import type { Row } from '../../store/contract/tables.js';
-import { ENTRIES, findEntry } from '../../resources/resources.js';
+import { ENTRIES, ENTRY_OF, findEntry, isResource } from '../../resources/resources.js';
 
 const ORGANIZATION: Sought = {
   what: 'organization',
@@ -78,7 +78,7 @@ export async function wholeName(
 }
 
 export function demandEntry(table: string): Entry {
-  const entry = findEntry(table);
+  const entry = findEntry(table) ?? (isResource(table) ? ENTRY_OF[table] : undefined);
   if (entry !== undefined) return entry;
   throw usageFault(
     `There is no history of "${table}".`,

@@ -262,7 +262,7 @@ export const MIRRORED: readonly List[] = [
     ENTRY_OF.projects,
     {
       leads: true,
-      filters: { type: byText('type') },
+      filters: { name: byPart('name', 'full_name'), type: byText('type') },
     },
   ),
   mirrored(
@@ -282,7 +282,7 @@ export const MIRRORED: readonly List[] = [
   mirrored(
     'inventory-requests',
     'request',
-    'What apps ask of inventories, for an administrator to accept or decline',
+    'What apps ask of inventories; administrators accept or decline it at the registry',
     ENTRY_OF.inventory_requests,
     {
       many: 'inventory requests',

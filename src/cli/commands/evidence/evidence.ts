@@ -78,7 +78,7 @@ const EXPORT = command({
 });
 
 export const EVIDENCE: CommandGroup = {
-  says: 'Proofs that a stranger can check without trusting whoever runs the mirror',
+  says: 'Proofs that a stranger can check without trusting whoever runs the mirror: make the key, print what it signed, export a folder',
   commands: { init: INIT, checkpoint: CHECKPOINT, export: EXPORT },
 };
 

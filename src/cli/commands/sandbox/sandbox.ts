@@ -4,7 +4,7 @@ import { CALL } from './call.js';
 import { START } from './start.js';
 
 export const SANDBOX: CommandGroup = {
-  says: 'A whole registry on this machine: start it, register an app, act for its people, and make trouble',
+  says: 'A whole registry on this machine: start it, register an app; `call` acts for its people and loses webhooks',
   examples: [
     'carbon-mirror sandbox start --seed 1',
     'carbon-mirror sandbox app my-app --permission organization_warehouse:write > .env',
