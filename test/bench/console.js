@@ -1,6 +1,6 @@
-// npm run bench -- console [--engine postgres]: each page of the console over 1,000,000 retirements (ROWS sets another
-// number), beside the statements that it asks, run bare; the size of the first page; memory after 1,000 visits while 50
-// pages follow.
+// npm run bench -- console [--engine postgres]: each page of the console over 1,000,000 retirements of 4 organizations (ROWS and
+// ORGANIZATIONS set other numbers), beside the statements that it asks, run bare; the size of the first page; memory after
+// 1,000 visits while 50 pages follow.
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { parseSpan } from '../../dist/src/text/instant.js';
@@ -16,11 +16,12 @@ import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 
 const { engine: name } = readArguments(process.argv.slice(3));
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
-const ORGANIZATIONS = 4;
-const CREDITS = 5_000;
+const ORGANIZATIONS = Number(process.env.ORGANIZATIONS ?? 4);
+/** Of each organization. */
+const CREDITS = Math.max(4, 20_000 / ORGANIZATIONS);
 const DELIVERIES = 100_000;
 const OWNER = 'organization-0';
-const RETIREMENT = `${OWNER}-retirement-4711`;
+const RETIREMENT = `${OWNER}-retirement-${Math.min(4711, ROWS / ORGANIZATIONS - 1)}`;
 const FIRST_READ_DAYS = 30;
 const SECOND_READ_DAYS = 2;
 const DAY_MS = 86_400_000;
@@ -45,11 +46,16 @@ const ARRIVED = {
   sqlite: `strftime('%Y-%m-%dT%H:%M:%fZ', ${NOON}, n || ' seconds')`,
   postgres: `${NOON}::timestamptz + n * interval '1 second'`,
 };
+const MIRROR = name === 'postgres' ? 'mirror.' : '';
 const ENTERED = [
   `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, job_id)
    SELECT n, ${ARRIVED[name]}, 'warehouseTransaction', 'of-organization-' || n % 4, '', n, 'accepted', 0, n FROM ${NUMBERS}`,
   `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, dedupe_key, trigger, state, attempts, run_at, started_at, finished_at, created_at, outcome)
    SELECT n, 'installation', 'organization-' || n % 4, 'of-organization-' || n % 4, 'job ' || n, 'delivery', 'done', 1, ${NOON}, ${NOON}, ${NOON}, ${NOON}, 'read' FROM ${NUMBERS}`,
+  /** All was read a moment ago, for long. */
+  `INSERT INTO ${MIRROR}origin (only_row, base_url, app_id, schedule_seconds, created_at, worker_seen_at)
+   VALUES (1, 'http://registry', 'app-1', 86400, ${NOON}, ${NOON})`,
+  `UPDATE ${MIRROR}resource_states SET as_of = '${new Date().toISOString()}', outcome = 'complete'`,
   'ANALYZE',
 ];
 
@@ -110,6 +116,7 @@ async function measure({ dataDir, database }) {
   const bare = await openBare(dataDir, database);
   for (const statement of ENTERED) await bare.run(statement, []);
   show(`retirements mirrored, ${name}`, ROWS, 'rows');
+  show('organizations', ORGANIZATIONS, '');
   show('filled in', filled / 1000, 's');
   const visitor = await openConsole(dataDir, database);
   const reader = await engine.openPages();
@@ -128,8 +135,7 @@ async function measure({ dataDir, database }) {
 /** What was retired by one organization has changed since: of each row in twenty there are two versions. */
 async function fill(engine) {
   await withWriters(engine, FIRST_READ_DAYS, async stage => {
-    const ids = Array.from({ length: ORGANIZATIONS }, (_, n) => `organization-${n}`);
-    await Promise.all(ids.map(id => fillFirst(stage, id)));
+    for (let n = 0; n < ORGANIZATIONS; n++) await fillFirst(stage, `organization-${n}`);
     stage.clock.at = Date.now() - SECOND_READ_DAYS * DAY_MS;
     const changed = (id, n) => retirement(id, n, n % 20 === 7 ? 'Northern Rail' : undefined);
     await read(stage, OWNER, 'retirements', ROWS / ORGANIZATIONS, changed);

@@ -1,0 +1,278 @@
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { headOf } from '../../src/evidence/checkpoint.js';
+import { beginOrigin } from '../../src/evidence/restore.js';
+import { erase } from '../../src/evidence/seal.js';
+import type { EvidencePort } from '../../src/evidence/port.js';
+import { type Engine, ENGINES } from '../support/engines.js';
+import { alter, check, exportable } from '../support/folder-of-evidence.js';
+import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
+import { createRandom, pick } from '../support/random.js';
+import { sealed } from '../support/sealed.js';
+
+/** As many, with such seeds, as `npm run torture -- forgery` says. */
+const FIRST = Number(process.env['FORGERY_SEED'] ?? 1);
+const seedsOf = (name: string, few: number) =>
+  Array.from({ length: Number(process.env[name] ?? few) }, (_, at) => FIRST + at);
+const DOES_NOT_FIT = 1;
+const YEAR = '2025-03-04T05:06:07.089Z';
+
+type Log = Awaited<ReturnType<typeof exportable>>;
+type Random = () => number;
+
+interface Forged {
+  readonly what: string;
+  readonly undo: () => Promise<void>;
+  /** What names it, in some line of `verify`. */
+  readonly named: RegExp;
+}
+
+const CELLS: Readonly<Record<string, readonly (readonly [string, string | number])[]>> = {
+  retirements: [
+    ['beneficiary', 'Nobody'],
+    ['amount_exact', '77'],
+    ['amount_micro', 77],
+    ['created_at', YEAR],
+    ['valid_from', YEAR],
+    ['document', '{"id":"b"}'],
+    ['sync_id', 4711],
+    ['is_claimed', 5],
+    ['project_id', 'another'],
+    ['organization_id', 'organization-2'],
+  ],
+  inventory_credits: [
+    ['serialization', 'ICR-0'],
+    ['amount', 0.5],
+    ['valid_from', YEAR],
+    ['document', '{}'],
+    ['type', 'exAnte'],
+  ],
+  certificates: [
+    ['sha256', '0'.repeat(64)],
+    ['size', 1],
+    ['fetched_at', YEAR],
+    ['valid_from', YEAR],
+  ],
+  installations: [
+    ['state', 'uninstalled'],
+    ['created_at', YEAR],
+  ],
+  past: [
+    ['valid_to', YEAR],
+    ['valid_from', YEAR],
+    ['closed_by', 4711],
+    ['document', '{}'],
+    ['cells', '{"beneficiary":"Nobody"}'],
+  ],
+  syncs: [
+    ['started_at', YEAR],
+    ['finished_at', YEAR],
+    ['trigger', 'nobody'],
+    ['rows_added', 4711],
+  ],
+};
+
+/** A cell, a document, a date, a row more or less, a sync, a year dated back, a leaf: as who writes the database does it. */
+async function forgeRows(log: Log, random: Random): Promise<Forged> {
+  const { stage, forge, port } = log;
+  const { db } = stage;
+  const turn = random();
+  if (turn < 0.1) {
+    const [table, column] = pick(
+      random,
+      [
+        ['retirements', 'valid_from'],
+        ['syncs', 'started_at'],
+      ] as const,
+      ['retirements', 'valid_from'] as const,
+    );
+    const number = table === 'syncs' ? 'id' : 'version';
+    const rows = await db.rows<{ n: number; at: string }>(
+      `SELECT ${number} AS n, ${column} AS at FROM ${table}`,
+    );
+    await db.change(`UPDATE ${table} SET ${column} = ?`, YEAR);
+    const undo = async () => {
+      for (const { n, at } of rows)
+        await db.change(`UPDATE ${table} SET ${column} = ? WHERE ${number} = ?`, at, n);
+    };
+    return { what: `${table} dated back`, undo, named: table === 'syncs' ? /^sync / : /^change / };
+  }
+  if (turn < 0.25) {
+    const number = pick(random, await db.column<number>('SELECT version FROM retirements'), 0);
+    const isMore = random() < 0.5;
+    const away = isMore ? -number : 100_000 + number;
+    await db.change('UPDATE retirements SET version = ? WHERE version = ?', away, number);
+    const undo = () => db.change('UPDATE retirements SET version = ? WHERE version = ?', number, away);
+    return {
+      what: `change ${number} is ${away}`,
+      undo,
+      named: new RegExp(`^change ${isMore ? away : number}:`),
+    };
+  }
+  if (turn < 0.45) {
+    const { size } = await port.ends();
+    const place = Math.floor(random() * size);
+    const [leaf] = await port.leaves({ from: place, to: place + 1 });
+    /** The random bytes of the other kinds are asked of check.sh alone, where what they hide is written. */
+    const hides = leaf?.kind === 'change' || leaf?.kind === 'sync';
+    const forged = [
+      ['commitment', Buffer.alloc(32)],
+      ['salt', Buffer.alloc(32)],
+      ['salt', null],
+    ] as const;
+    const [column, value] = pick(random, hides ? forged : forged.slice(0, 1), forged[0]);
+    await forge(`UPDATE LEAVES SET ${column} = ? WHERE place = ?`, value, place);
+    const undo = () =>
+      forge(`UPDATE LEAVES SET ${column} = ? WHERE place = ?`, leaf?.[column] ?? null, place);
+    return {
+      what: `${column} of leaf ${place}, a ${leaf?.kind}`,
+      undo,
+      named: /^(?:checkpoint of|\w+ \d+|\d+ leaves)/,
+    };
+  }
+  const table = pick(random, Object.keys(CELLS), 'retirements');
+  const [column, value] = pick(random, CELLS[table] ?? [], ['', '']);
+  const number = { syncs: 'id', past: 'closed_version' }[table] ?? 'version';
+  /** Where a version ends that another follows, and by which sync, is sealed with that one; that both agree is a law of the rows. */
+  const onlyRemoved = column === 'valid_to' || column === 'closed_by' ? ' WHERE is_removed = 1' : '';
+  const only = table === 'certificates' ? " WHERE state = 'stored'" : onlyRemoved;
+  const known = pick(random, await db.column<number>(`SELECT ${number} FROM ${table}${only}`), 0);
+  const was = await db.value<string | number>(`SELECT ${column} FROM ${table} WHERE ${number} = ?`, known);
+  const old = typeof was === 'object' && was !== null ? JSON.stringify(was) : (was ?? null);
+  await db.change(`UPDATE ${table} SET ${column} = ? WHERE ${number} = ?`, value, known);
+  const undo = () => db.change(`UPDATE ${table} SET ${column} = ? WHERE ${number} = ?`, old, known);
+  const named =
+    table === 'past' ? /^change \d+:/ : new RegExp(`^${table === 'syncs' ? 'sync' : 'change'} ${known}:`);
+  return { what: `${column} of ${number} ${known} in ${table}`, undo, named };
+}
+
+/** A byte, a line or a file more, less or in another place: as who made the folder does it. */
+function forgeFolder(folder: string, random: Random): string {
+  const held = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file =>
+    /^(?:rows|context|nodes|organizations|checkpoint)\.txt$|^(?:documents|certificates|months)\/./.test(file),
+  );
+  const file = pick(random, held, 'rows.txt');
+  const path = join(folder, file);
+  const turn = random();
+  if (turn < 0.1) {
+    rmSync(path);
+    return `${file} is gone`;
+  }
+  if (turn < 0.3) {
+    const lines = readFileSync(join(folder, 'rows.txt'), 'utf8').split('\n');
+    const line = `${pick(random, lines.slice(0, -1), '')}\n`;
+    alter(folder, 'rows.txt', text => text.replace(line, ''));
+    if (turn < 0.2) alter(folder, 'context.txt', text => text + line);
+    return `a row is ${turn < 0.2 ? 'called something else' : 'left out'}`;
+  }
+  const bytes = readFileSync(path);
+  const end = file === 'checkpoint.txt' ? bytes.indexOf('\n\n') : bytes.length - 1;
+  const at = Math.floor(random() * end);
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random() * 7));
+  writeFileSync(path, bytes);
+  return `byte ${at} of ${file}`;
+}
+
+/** A history by chance, with kills of the sealer, restores, people forgotten and organizations purged. */
+async function playHonestly(engine: Engine, random: Random): Promise<string[]> {
+  const { stage, port, round, sealer, verified } = await sealed(engine);
+  const told: string[] = [];
+  const refuse = async () => Promise.reject(new Error('killed'));
+  for (let turn = 0; turn < 8; turn += 1) {
+    stage.clock.at += MINUTE;
+    const at = random();
+    const name = `turn ${turn}`;
+    if (at < 0.35)
+      await stage.read('retirements', [
+        retirement(name, { beneficiary: name, amount: amount(String(turn)) }),
+        ...(random() < 0.5 ? [retirement('r-00000', { comment: name })] : []),
+      ]);
+    else if (at < 0.5) await stage.read('inventory', random() < 0.5 ? [] : [credit(name)]);
+    else if (at < 0.7) {
+      const work = pick<keyof EvidencePort>(
+        random,
+        ['append', 'keep', 'facts', 'leaves', 'checkpoint'],
+        'keep',
+      );
+      await round({ port: { ...port, [work]: refuse } }).catch(() => undefined);
+      stage.clock.at += 3 * MINUTE;
+    } else if (at < 0.8) await beginOrigin(sealer);
+    else if (at < 0.9) {
+      const alone = 'version NOT IN (SELECT closed_version FROM past)';
+      const numbers = await stage.db.column<number>(`SELECT version FROM retirements WHERE ${alone} LIMIT 1`);
+      const gone = () => stage.db.change('DELETE FROM retirements WHERE version = ?', numbers[0] ?? null);
+      await erase(sealer, 'forget', async () => ({ numbers }), gone);
+    } else {
+      const what = async () => ({ organizationId: 'organization-1' });
+      await erase(sealer, 'purge', what, async () => {
+        for (const table of ['retirements', 'inventory_credits', 'installations', 'past', 'syncs'])
+          await stage.db.change(`DELETE FROM ${table} WHERE organization_id = 'organization-1'`);
+        await stage.db.change("DELETE FROM organizations WHERE id = 'organization-1'");
+      });
+      break;
+    }
+    if (random() < 0.5) await round();
+    const { faults } = await verified();
+    told.push(...faults.map(({ where, fault }) => `${name} (${at}), ${where}: ${fault}`));
+  }
+  await round();
+  return [...told, ...(await verified()).faults.map(({ where, fault }) => `${where}: ${fault}`)];
+}
+
+describe.each(ENGINES)('$name', engine => {
+  test('T90 T93 no forgery by chance of what a held checkpoint covers is missed, by verify or by check.sh, and each is named', async () => {
+    const log = await exportable(engine);
+    const { folder } = await log.write('organization-1', '--since', log.older);
+    expect((await log.verified()).faults).toEqual([]);
+    expect(check(folder, log.hex, log.older).status).toBe(0);
+    const kept = `${folder}-kept`;
+    cpSync(folder, kept, { recursive: true });
+    for (const seed of seedsOf('FORGERIES', 20)) {
+      const random = createRandom(seed);
+      if (random() < 0.7) {
+        const { what, undo, named } = await forgeRows(log, random);
+        const { faults } = await log.verified();
+        const lines = faults.map(({ where, fault }) => `${where}: ${fault}`);
+        expect(lines, `seed ${seed}: ${what}`).toContainEqual(expect.stringMatching(named));
+        await undo();
+        expect((await log.verified()).faults, `seed ${seed}: ${what}, undone`).toEqual([]);
+        continue;
+      }
+      const what = forgeFolder(folder, random);
+      const { status, said } = check(folder, log.hex, log.older);
+      expect([DOES_NOT_FIT, 2], `seed ${seed}: ${what}: ${said}`).toContain(status);
+      expect(said, `seed ${seed}: ${what}`).toMatch(/DOES NOT FIT: |no folder of evidence/);
+      rmSync(folder, { recursive: true });
+      cpSync(kept, folder, { recursive: true });
+    }
+  });
+
+  test('T91 what no held checkpoint covers is never called proven, and a log made anew with the key is found', async () => {
+    for (const seed of seedsOf('UNCOVERED', 2)) {
+      const { stage, forge, change, lastSigned, keyFile, hex, older, write } = await exportable(engine);
+      const covered = Number(readFileSync(older, 'utf8').split('\n')[1]);
+      const isWhole = seed % 2 === 0;
+      await stage.db.change("UPDATE retirements SET beneficiary = ? WHERE id = 'old'", `Nobody ${seed}`);
+      if (isWhole) rmSync(`${keyFile}.last-signed`);
+      await forge('DELETE FROM CHECKPOINTS WHERE size > ?', isWhole ? 0 : covered);
+      await forge('DELETE FROM LEAVES WHERE place >= ?', isWhole ? 0 : covered);
+      if (!isWhole) lastSigned.write(headOf(readFileSync(older, 'utf8')));
+      await change();
+      const { folder } = await write('organization-1');
+      const { status, said } = check(folder, hex, older);
+      expect(said, `seed ${seed}`).not.toMatch(/\bvalid|\bproven|genuine|authentic/);
+      if (isWhole) expect({ status, said }).toMatchObject({ status: DOES_NOT_FIT });
+      const led = await write('organization-1', '--since', older);
+      if (isWhole) expect(led.stderr).toContain('does not go on from the older checkpoint');
+      else
+        expect(check(led.folder, hex, older).said).toContain(
+          'of the later ones only the signature says when',
+        );
+    }
+  });
+
+  test.each(seedsOf('HONEST', 3))('T94 T95 no honest history raises an alarm (seed %i)', async seed => {
+    expect(await playHonestly(engine, createRandom(seed))).toEqual([]);
+  });
+});
