@@ -47,6 +47,6 @@ export default class extends TestRunner {
 
   onAfterRetryTask({ result }) {
     const { done, value } = tries.next(result.state);
-    Object.assign(result, { state: done ? value : 'fail', errors: [new Error('again')] });
+    Object.assign(result, { state: done ? value : 'fail', errors: done ? [] : [new Error('again')] });
   }
 }
