@@ -17,12 +17,15 @@ const FIRST_DAY = 6 * MONTH_DAYS;
 
 interface Stage {
   readonly registry: Sandbox['registry'];
+  readonly inbox: InboxPort;
   readonly appId: string;
   /** The id of the organization at this place, in the order of its name. */
   readonly organization: (place: number) => string;
   readonly installation: (place: number) => string;
+  readonly installations: readonly Installation[];
 }
 
+type Installation = ReturnType<Sandbox['registry']['installations']['all']>[number];
 type Act = (stage: Stage) => unknown;
 
 const sell =
@@ -60,34 +63,34 @@ const loseTheNextWebhook: Act = ({ registry }) => registry.deliveries.behave({ d
 const suspend: Act = ({ registry, installation }) => registry.installations.suspend(installation(3));
 const unsuspend: Act = ({ registry, installation }) => registry.installations.unsuspend(installation(3));
 
-/** How many days before the first start it happened; after each the mirror reads what it heard of. A round reads all. */
-const PAST: readonly (readonly [daysAgo: number, act: Act | 'round'])[] = [
+/** Reads all, and finds what no webhook told of. */
+const round: Act = ({ inbox, installations }) =>
+  inbox.enqueue(installations.map(({ id, organization }) => installationJob(id, organization.id, 'schedule')));
+
+/** How many days before the first start it happened; after each the mirror reads what it heard of. */
+const PAST: readonly (readonly [daysAgo: number, act: Act])[] = [
   [172, sell(0, 4000, 'Nordlys Ferries AS')],
   [165, sell(1, 1250, 'Brightwater Foods Ltd')],
-  [151, 'round'],
   [143, deposit(0, 6000)],
   [137, sell(0, 1800, 'Kestrelwood Hotels B.V.')],
   [128, transfer(1, 0, 1500)],
-  [121, 'round'],
   [112, sell(2, 2200, 'Quillford Logistics GmbH')],
   [108, restate('Quillford Freight GmbH')],
   [104, sell(0, 3500, 'Aurelia Airways S.A.')],
-  [91, 'round'],
+  [91, round],
   [83, suspend],
   [76, sell(1, 750, 'Larkmere Paper Oy')],
   [69, unsuspend],
-  [61, 'round'],
   [54, sell(0, 2800, 'Nordlys Ferries AS')],
   [48, loseTheNextWebhook],
   [47, sell(2, 1200, 'Thistledown Bakeries ApS')],
-  [31, 'round'],
+  [31, round],
   [24, deposit(1, 4500)],
   [17, sell(1, 1000, 'Havenport Insurance Inc.')],
   [9, sell(0, 1600, 'Solvanna Ceramics Pvt.')],
-  [1, 'round'],
   [0, reserve(0, 250)],
   [0, reserve(1, 40)],
-  [0, 'round'],
+  [0, round],
 ];
 
 /** Of a registry and a mirror that are made now and are to have a past: it is played through, and ends at the present. */
@@ -135,33 +138,29 @@ export async function playPast(past: Past): Promise<void> {
     registry.apps.change(appId, { webhookUrl: `http://127.0.0.1:${receive.port}${WEBHOOK_PATH}` });
     past.install();
     await read();
-    const stage = stageOf(registry, appId);
+    const stage = stageOf(registry, inbox, appId);
     for (const [daysAgo, act] of PAST) {
       if (stopping.aborted) break;
       clock.moveTo(daysAgo);
-      if (act === 'round') await askForAll(inbox, registry, appId);
-      else act(stage);
+      await act(stage);
       await read();
     }
     await shutdown.close();
   });
 }
 
-function stageOf(registry: Sandbox['registry'], appId: string): Stage {
+function stageOf(registry: Sandbox['registry'], inbox: InboxPort, appId: string): Stage {
   const organizations = registry.organizations.all().toSorted((a, b) => (a.fullName < b.fullName ? -1 : 1));
   const installations = registry.installations.all().filter(each => each.appId === appId);
   const organization = (place: number) => organizations[place]?.id ?? '';
   return {
     registry,
+    inbox,
     appId,
     organization,
+    installations,
     installation: place => installations.find(each => each.organization.id === organization(place))?.id ?? '',
   };
-}
-
-async function askForAll(inbox: InboxPort, registry: Sandbox['registry'], appId: string): Promise<void> {
-  const live = registry.installations.all().filter(each => each.appId === appId);
-  await inbox.enqueue(live.map(({ id, organization }) => installationJob(id, organization.id, 'schedule')));
 }
 
 function someOf(
