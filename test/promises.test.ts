@@ -34,16 +34,9 @@ const IS_MEASURED = /\d (?:ms|s|MB|kB|bytes|times)\b/;
 /** The form of titles that carry the code of a threat. */
 const CODED = /(['"`])((T\d\d) (?:\\.|(?!\1).)+)\1/g;
 
-interface Threat {
-  readonly code: string;
-  readonly what: string;
-  readonly outcome: string;
-}
-
-const THREATS: readonly Threat[] = Array.from(
-  read('../docs/security.md').matchAll(/^\| (T\d\d) \| (.+) \| (.+) \|$/gm),
-  ([, code = '', what = '', outcome = '']) => ({ code, what, outcome }),
-);
+/** A group of threats after #; a threat with its code and, below it, what happens then. */
+const THREATS = read('support/threats.txt').trimEnd().split(/\n+(?=#|T\d\d )/);
+const codeOf = (threat: string): string | undefined => /^T\d\d(?= .+\n {3}.+$)/.exec(threat)?.[0];
 
 /** As a title, not anywhere in a file. */
 function isTest(named: string): boolean {
@@ -87,18 +80,20 @@ function pageText(): string {
           ...reached.map(figure => `- reached: ${figure}`),
         ].join('\n'),
   );
-  const threats = THREATS.map(({ code, what, outcome }) => {
-    const titles = CODED_TITLES.filter(each => each.code === code);
+  const threats = THREATS.map(threat => {
+    if (threat.startsWith('# ')) return `##${threat}`;
+    const titles = CODED_TITLES.filter(({ code }) => code === codeOf(threat));
     const named = titles.map(({ file, title }) => cite(`${file}: ${title}`));
-    return [`**${code}: ${what}.** ${outcome}.\n`, ...named].join('\n');
+    const [what = '', outcome = ''] = threat.split('\n   ');
+    return [`**${what.replace(' ', ': ')}.** ${outcome}.\n`, ...named].join('\n');
   });
   return `${[HEAD, ...groups, '## Threats', ...threats].join('\n\n')}\n`;
 }
 
 const HEAD = `# What is promised, and what holds it
 
-Made by \`npx vitest run test/promises.test.ts -u\` from test/support/promises.txt, the threats of [security.md](security.md#threats) and the
-titles of the tests. Below each promise stand the tests that fail where it is broken (the file in \`test/\` and the title), the command that
+Made by \`npx vitest run test/promises.test.ts -u\` from test/support/promises.txt, test/support/threats.txt and the titles of
+the tests. Below each promise stand the tests that fail where it is broken (the file in \`test/\` and the title), the command that
 plays more of it or measures it, and the figure that was reached last. What benchmarks measured: [figures.md](figures.md).`;
 
 test('docs/promises.md is made of the promises, the threats and the titles of their tests', async () => {
@@ -135,8 +130,10 @@ test('each promise has a test or a command that exists, and each figure a comman
   }
 });
 
-test('every threat of docs/security.md has a test whose title carries its code, and every code of a title is a threat there', () => {
-  const codes = THREATS.map(({ code }) => code);
+test('every threat has a test whose title carries its code, and every code of a title is a threat', () => {
+  const told = THREATS.filter(threat => !threat.startsWith('# '));
+  const codes = told.flatMap(threat => codeOf(threat) ?? []);
+  expect(codes).toHaveLength(told.length);
   expect(codes.length).toBeGreaterThan(40);
   expect(new Set(codes).size).toBe(codes.length);
   const carried = new Set(CODED_TITLES.map(({ code }) => code));
