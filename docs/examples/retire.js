@@ -13,7 +13,8 @@ const client = createClient({
   baseUrl: process.env['REGISTRY_BASE_URL'],
   headerPrefix: process.env['REGISTRY_HEADER_PREFIX'],
   appId: process.env['REGISTRY_APP_ID'],
-  privateKey: readFileSync(process.env['REGISTRY_PRIVATE_KEY_FILE'], 'utf8'),
+  privateKey:
+    process.env['REGISTRY_PRIVATE_KEY'] ?? readFileSync(process.env['REGISTRY_PRIVATE_KEY_FILE'], 'utf8'),
   now: Date.now,
   random: Math.random,
 });

@@ -7,7 +7,6 @@ import { CHANGES } from './commands/changes/changes.js';
 import type { Command } from './command.js';
 import { CONSOLE } from './commands/console.js';
 import { DELIVERIES } from './commands/deliveries.js';
-import { DEMO } from './commands/demo/env.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
 import { EVIDENCE } from './commands/evidence/evidence.js';
 import { EXPLAIN } from './commands/explain.js';
@@ -64,7 +63,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>>
   },
   Run: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, syncs: SYNCS, migrate: MIGRATE },
   Repair: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, move: MOVE, purge: PURGE, forget: FORGET },
-  Sandbox: { demo: DEMO, sandbox: SANDBOX },
+  Sandbox: { sandbox: SANDBOX },
 };
 
 export const COMMANDS: (typeof GROUPS)[string] = Object.fromEntries(

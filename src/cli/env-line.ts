@@ -1,5 +1,6 @@
 /** One setting as a file of settings is written: this program and Node read it with --env-file, a shell with `set -a`. */
 export function envLine(name: string, value: string): string {
-  const text = /^[\w./:@-]*$/.test(value) ? value : `'${value}'`;
+  const line = value.trimEnd().replaceAll('\n', '\\n');
+  const text = /^[\w./:@-]*$/.test(line) ? line : `'${line}'`;
   return `${name}=${text}\n`;
 }

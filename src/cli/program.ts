@@ -5,7 +5,6 @@ import { define } from './define.js';
 import { COMMANDS, GROUPS } from './commands.js';
 import { EXIT, type ExitCode, explain, hideSecrets } from './exit.js';
 import { colours, type Io, say } from './io.js';
-import { typedNow } from './old-words.js';
 
 /** The files of settings are known once the command line is read. */
 export type GivenIo = Omit<Io, 'secretFiles'>;
@@ -25,9 +24,7 @@ export async function runProgram(
     await runWords(words, version, io);
     return EXIT.ok;
   } catch (error) {
-    const exitCode = tell(io, error);
-    if (exitCode !== EXIT.ok) say(io, ...typedNow(argv));
-    return exitCode;
+    return tell(io, error);
   }
 }
 

@@ -97,7 +97,7 @@ async function isFilled({ cwd }: Demo): Promise<boolean> {
 
 test('a demo that an earlier program made is moved aside, and made anew', async () => {
   const demo = await oldDemo();
-  const settings = readFileSync(join(demo.cwd, 'data/demo/settings.json'), 'utf8');
+  const settings = readFileSync(join(demo.cwd, 'data/demo/demo.env'), 'utf8');
   const mirror = tablesInFile(join(demo.cwd, 'data/demo/mirror.db'));
   await mirror.change("UPDATE schema_migrations SET digest = 'of another text'");
   const up = demo.start();
@@ -107,7 +107,7 @@ test('a demo that an earlier program made is moved aside, and made anew', async 
   await up.gone;
   const [made, aside = '', ...others] = readdirSync(join(demo.cwd, 'data')).toSorted();
   expect({ made, others }).toEqual({ made: 'demo', others: [] });
-  expect(readFileSync(join(demo.cwd, 'data', aside, 'settings.json'), 'utf8')).toBe(settings);
+  expect(readFileSync(join(demo.cwd, 'data', aside, 'demo.env'), 'utf8')).toBe(settings);
 });
 
 test('with no settings at all it makes a demo, goes on from there, and leaves no process behind', async () => {
@@ -157,7 +157,7 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   expect(first.said()).not.toContain('key=');
   expect(await visit((await demo.run('console', 'url')).stdout.trim())).toContain('available to sell now');
 
-  expect(statSync(join(demo.cwd, 'data/demo/settings.json')).mode & 0o777).toBe(0o600);
+  expect(statSync(join(demo.cwd, 'data/demo/demo.env')).mode & 0o777).toBe(0o600);
   expect(statSync(join(demo.cwd, 'data/demo')).mode & 0o777).toBe(0o700);
   for (const file of readdirSync(join(demo.cwd, 'data/demo/sandbox'))) {
     expect(statSync(join(demo.cwd, 'data/demo/sandbox', file)).mode & 0o077, file).toBe(0);
@@ -171,12 +171,12 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   await expectNobody(demo);
 
   const world = await demo.world();
-  const settings = readFileSync(join(demo.cwd, 'data/demo/settings.json'), 'utf8');
+  const settings = readFileSync(join(demo.cwd, 'data/demo/demo.env'), 'utf8');
   const versions = 'select id, valid_from from retirements order by id';
   const before = await rows(demo, versions);
   const second = demo.start();
   await expect.poll(() => second.said(), PATIENCE).toContain('This is a DEMO');
-  expect(readFileSync(join(demo.cwd, 'data/demo/settings.json'), 'utf8')).toBe(settings);
+  expect(readFileSync(join(demo.cwd, 'data/demo/demo.env'), 'utf8')).toBe(settings);
   const same = await demo.world();
   expect(same.installations.rows()).toEqual(world.installations.rows());
   expect(same.apps.rows().map(({ id }) => id)).toEqual(world.apps.rows().map(({ id }) => id));
@@ -335,7 +335,7 @@ describe('a child that falls', () => {
 long.test('a command beside a demo that is just starting finds its mirror, still empty', async () => {
   const demo = await createDemo();
   const up = demo.start();
-  const settings = join(demo.cwd, 'data/demo/settings.json');
+  const settings = join(demo.cwd, 'data/demo/demo.env');
   await expect.poll(() => existsSync(settings), { ...PATIENCE, interval: 1 }).toBe(true);
   expect(existsSync(join(demo.cwd, 'data/demo/mirror.db'))).toBe(true);
   const { exitCode, stderr } = await demo.run('status');

@@ -39,7 +39,6 @@ const LEFT_OUT = {
   receive: 'runs until it is stopped',
   work: 'runs until it is stopped',
   'console url': 'its address is a secret of one visit',
-  'demo env': 'prints a private key',
   'evidence init': 'its answer is a new key each time',
   'evidence checkpoint': 'a demo is not sealed',
   'evidence export': 'a demo is not sealed',

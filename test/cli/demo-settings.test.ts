@@ -1,14 +1,12 @@
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import {
+  demoSettingsFile,
+  readDemoSettings,
+  writeDemoSettings,
+} from '../../src/cli/commands/demo/settings.js';
+import { envLine } from '../../src/cli/env-line.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { tablesInFile } from '../support/tables.js';
@@ -25,11 +23,12 @@ const WRITTEN = {
 };
 
 /** A folder in which a demo lives whose settings are these. */
-function demoWith(settings: object | string): string {
+function demoWith(settings: Record<string, string> | string): string {
   const folder = temporaryFolder();
+  const lines = Object.entries(settings).map(([name, value]) => envLine(name, value));
   mkdirSync(join(folder, 'demo'));
-  const text = typeof settings === 'string' ? settings : JSON.stringify(settings);
-  writeFileSync(join(folder, 'demo', 'settings.json'), text);
+  const text = typeof settings === 'string' ? settings : lines.join('');
+  writeFileSync(demoSettingsFile(join(folder, 'demo')), text);
   return folder;
 }
 
@@ -48,22 +47,20 @@ describe("a demo's settings", () => {
       'not on this machine',
     ],
     ['a bent address', { ...WRITTEN, REGISTRY_BASE_URL: 'http://127.0.0.1:80@evil.example' }, 'not on this'],
-    ['a value that is no text', { ...WRITTEN, PORT: 8080 }, 'it is not a list of names and texts'],
     [
       'a secret for a name',
       { ...WRITTEN, q7ZrK2w9Lx1Vd5Tb: '' },
       'a name of 16 characters that is not shown',
     ],
-    ['no JSON', '{', 'it is not a list of names and texts'],
-    ['a key in its place', WRITTEN.REGISTRY_PRIVATE_KEY, 'it is not a list of names and texts'],
+    ['something else', '{', 'not on this machine'],
+    ['a key in its place', WRITTEN.REGISTRY_PRIVATE_KEY, 'characters that is not shown'],
   ])('T74 with %s are refused by every command that would believe them', async (_what, settings, said) => {
     const env = { DATA_DIR: demoWith(settings) };
     for (const argv of [
       ['status'],
-      ['projects', 'find', '--credit-id', 'one'],
+      ['api', 'GET', '/projects', '--as', 'jwt'],
       ['sandbox', 'call', 'GET', '/status'],
       ['up'],
-      ['demo', 'env'],
     ]) {
       const { exitCode, stdout, stderr } = await runCommand(argv, { env });
       expect({ argv, exitCode, stdout }).toEqual({ argv, exitCode: 2, stdout: '' });
@@ -74,34 +71,15 @@ describe("a demo's settings", () => {
     }
   });
 
-  test('are printed with a key file of their owner alone, and no secret of another file', async () => {
-    const folder = demoWith(WRITTEN);
-    const elsewhere = join(folder, 'elsewhere');
-    const key = join(folder, 'demo', 'key.pem');
-    writeFileSync(elsewhere, 'mine');
-    symlinkSync(elsewhere, key);
-    const { exitCode, stdout } = await runCommand(['demo', 'env'], { env: { DATA_DIR: folder } });
-    expect(exitCode).toBe(0);
-    expect(stdout.split('\n')).toContain(`REGISTRY_PRIVATE_KEY_FILE=${key}`);
-    expect(stdout).toContain('PORT=8099\n');
-    expect(stdout).toContain("WEBHOOK_SECRETS='a webhook secret of this demo'\n");
-    expect(stdout).not.toContain('BEGIN PRIVATE KEY');
-    expect(readFileSync(elsewhere, 'utf8')).toBe('mine');
-    expect(lstatSync(key).isSymbolicLink()).toBe(false);
-    expect(statSync(key).mode & 0o777).toBe(0o600);
-    expect(readFileSync(key, 'utf8')).toBe(WRITTEN.REGISTRY_PRIVATE_KEY);
-    const file = join(folder, 'demo.env');
-    writeFileSync(file, stdout);
-    const status = await runCommand(['status', '--env-file', file]);
-    expect(status.stderr).toContain(`There is no mirror in ${join(folder, 'demo')}`);
-  });
-
-  test('are not there before the first start, and that is said', async () => {
-    const { exitCode, stdout, stderr } = await runCommand(['demo', 'env'], {
-      env: { DATA_DIR: temporaryFolder() },
-    });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain('There is no demo in');
+  test('are a file for --env-file, of their owner alone, that says the same when it is read', () => {
+    const folder = temporaryFolder();
+    writeDemoSettings(folder, WRITTEN);
+    expect(statSync(demoSettingsFile(folder)).mode & 0o777).toBe(0o600);
+    const { REGISTRY_PRIVATE_KEY: key = '', ...others } = readDemoSettings(folder) ?? {};
+    expect({ ...others, REGISTRY_PRIVATE_KEY: `${key.replaceAll('\\n', '\n')}\n` }).toEqual(WRITTEN);
+    expect(readFileSync(demoSettingsFile(folder), 'utf8').split('\n')).toHaveLength(
+      Object.keys(WRITTEN).length + 1,
+    );
   });
 });
 

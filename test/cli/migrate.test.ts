@@ -11,12 +11,12 @@ describe('migrate with no settings', () => {
   test('means the demo where one is there, and makes no empty mirror that would hide it', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'demo'));
-    writeFileSync(join(folder, 'demo', 'settings.json'), '{}');
+    writeFileSync(join(folder, 'demo', 'demo.env'), 'REGISTRY_BASE_URL=http://127.0.0.1:9\n');
     const { exitCode, stderr } = await runCommand(['migrate'], { env: { DATA_DIR: folder } });
     expect(exitCode).toBe(0);
     expect(stderr).toContain(`${join(folder, 'demo')}: migrated`);
     expect(readdirSync(folder)).toEqual(['demo']);
-    expect(readdirSync(join(folder, 'demo')).toSorted()).toEqual(['inbox.db', 'mirror.db', 'settings.json']);
+    expect(readdirSync(join(folder, 'demo')).toSorted()).toEqual(['demo.env', 'inbox.db', 'mirror.db']);
   });
 
   test('makes a mirror only where a setting names it', async () => {

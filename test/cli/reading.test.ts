@@ -239,23 +239,8 @@ describe('lists', () => {
     expect(near.stderr).toContain(String(project?.['full_name']));
   });
 
-  test('projects find takes a serialization or a credit id, either alone', async () => {
-    const [credit] = await demo.rows(
-      `SELECT credit_id, serialization, project_id FROM warehouse_credits
-      WHERE project_id IN (SELECT id FROM projects) LIMIT 1`,
-    );
-    const find = async (...named: string[]) =>
-      await runCommand(['projects', 'find', ...named, '--json'], { env: demo.env });
-    for (const named of [
-      ['--serialization', String(credit?.['serialization'])],
-      ['--credit-id', String(credit?.['credit_id'])],
-    ])
-      expect(JSON.parse((await find(...named)).stdout)).toMatchObject({ id: credit?.['project_id'] });
-    expect(await find()).toMatchObject({ exitCode: 2 });
-  });
-
   test('a wrong key is told from a missing one, and from a registry that is not there', async () => {
-    const argv = ['projects', 'find', '--credit-id', 'exPost-0-0x0'];
+    const argv = ['api', 'GET', '/projects/find?creditId=exPost-0-0x0', '--as', 'app'];
     const ask = async (settings: Record<string, string>) =>
       (await runCommand(argv, { env: { ...demo.env, ...settings } })).exitCode;
     expect(await ask({ REGISTRY_PRIVATE_KEY: 'no key' })).toBe(2);

@@ -93,7 +93,6 @@ const CHANGING = ['migrate', 'jobs retry', 'forget', 'purge'];
 const FILES = 'copies files; of PostgreSQL it names what its own tools do (test/cli/restore.test.ts)';
 const APART: Readonly<Record<string, string>> = {
   sync: ASKS,
-  'projects find': ASKS,
   'reservations create': ASKS,
   'reservations finish': ASKS,
   'reservations cancel': ASKS,

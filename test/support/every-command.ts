@@ -72,7 +72,6 @@ export function everyCommand({
     'retirements show': async () => [await one(OLDEST.retirement)],
     'projects list': () => [],
     'projects show': async () => [await one(OLDEST.project)],
-    'projects find': async () => ['--credit-id', await one(OLDEST.credit, 'credit_id')],
     'reservations create': () => reserve,
     'reservations list': () => of,
     'reservations show': async () => [await mirrored('reservations', held()), ...of],

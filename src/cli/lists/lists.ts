@@ -1,7 +1,6 @@
 import type { List } from '../../query/lists/list.js';
 import { CERTIFICATES as OF_CERTIFICATES, MIRRORED } from '../../query/lists/lists.js';
 import type { CommandGroup } from '../command.js';
-import { FIND_PROJECT } from './find-project.js';
 import { listCommand } from './list.js';
 import { showCommand } from './show.js';
 
@@ -13,7 +12,6 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'list --year 2025 --beneficiary Ferries --project Mangrove',
     'list --as-of now --csv=excel --out retirements.csv',
   ],
-  projects: ['find --serialization ICR-ISL-354-1-14-R-0-2021'],
   reservations: ['list --state outstanding'],
   'inventory-requests': ['list --organization ID --state pending'],
 };
@@ -31,8 +29,7 @@ const SHOWN = [
 type More = Readonly<Record<string, CommandGroup['commands']>>;
 
 /** The commands that show what is mirrored, by their names, each with those that stand beside `list` and `show`. */
-export function listCommands(beside: More): Readonly<Record<string, CommandGroup>> {
-  const more: More = { projects: { find: FIND_PROJECT }, ...beside };
+export function listCommands(more: More): Readonly<Record<string, CommandGroup>> {
   const lists = MIRRORED.filter(list => list !== OF_CERTIFICATES);
   return Object.fromEntries(lists.map(list => [list.name, groupOf(list, more[list.name])]));
 }

@@ -16,7 +16,7 @@ import { listenForPeople } from '../../../webhook/listen.js';
 import { type Io, say } from '../../io.js';
 import { demoFolder, locationAt } from '../../connect/find-mirror.js';
 import { type MirrorLocation, reading } from '../../connect/mirror-location.js';
-import { readDemoSettings, writeDemoSettings } from './settings.js';
+import { demoSettingsFile, readDemoSettings, writeDemoSettings } from './settings.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMirrored } from '../../../query/mirrored.js';
 
@@ -81,7 +81,12 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
         });
         install();
         const pages = consolePort === null ? null : findConsole(own);
-        const places = { registry: sandbox.url, webhooks: addresses.webhookUrl, ...own.engine.files };
+        const places = {
+          registry: sandbox.url,
+          webhooks: addresses.webhookUrl,
+          ...own.engine.files,
+          settings: demoSettingsFile(folder),
+        };
         introduce(io, pages === null ? places : { console: pagesAt(pages.port), ...places });
         const ready = await waitUntilRead(own, countInstalled(sandbox, appId), stopping);
         if (ready !== null) say(io, ready, ...(pages === null ? [] : invitation(pages, io, commandOf(io))));

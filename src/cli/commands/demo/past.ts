@@ -65,7 +65,9 @@ const unsuspend: Act = ({ registry, installation }) => registry.installations.un
 
 /** Reads all, and finds what no webhook told of. */
 const round: Act = ({ inbox, installations }) =>
-  inbox.enqueue(installations.map(({ id, organization }) => installationJob(id, organization.id, 'schedule')));
+  inbox.enqueue(
+    installations.map(({ id, organization }) => installationJob(id, organization.id, 'schedule')),
+  );
 
 /** How many days before the first start it happened; after each the mirror reads what it heard of. */
 const PAST: readonly (readonly [daysAgo: number, act: Act])[] = [
