@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/inbox.js';
+import { long } from '../support/long.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PATCH = join(ROOT, 'test/fixtures/adds-a-resource.patch');
@@ -26,7 +27,8 @@ function outputOf(error: unknown): { readonly stdout: string } {
   return { stdout: String(Object(error)['stdout'] ?? error) };
 }
 
-test('a new list is its model, its parser, a method of the client, a migration and its name, one entry and one line', () => {
+test('a new list is its model, its parser, a method of the client, a migration and its name, one entry and one line', async () => {
+  await run('git', ['apply', '--check', PATCH], { cwd: ROOT });
   const touched = readFileSync(PATCH, 'utf8').matchAll(/^\+\+\+ b\/(.+)$/gm);
   expect(Array.from(touched, ([, file]) => file)).toEqual([
     'migrations/mirror/0002.ts',
@@ -41,7 +43,7 @@ test('a new list is its model, its parser, a method of the client, a migration a
   ]);
 });
 
-test('with these alone its types fit, and it is mirrored by every law', async () => {
+long.test('with these alone its types fit, and it is mirrored by every law', async () => {
   const folder = await withNinthList();
   const modules = join(ROOT, 'node_modules');
   writeFileSync(

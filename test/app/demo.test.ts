@@ -1,16 +1,43 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort, runProcess, startProcess } from '../support/processes.js';
+import { blocks } from '../support/readme.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MAIN = `${ROOT}dist/main.js`;
 const PATIENCE = { timeout: 60_000, interval: 200 };
 const DATA_DIR = 'my data';
+const SETTINGS = `${DATA_DIR}/demo/demo.env`;
 const run = promisify(execFile);
 
-test('the demo says with what it is ready, by lines that work, and remembers its ports', async () => {
+/** Both examples, as README says. */
+async function playExamples(cwd: string): Promise<void> {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const [lines = ''] = blocks(readme, 'sh').filter(block => block.includes('demo.env'));
+  expect(lines).toContain('node --env-file=data/demo/demo.env docs/examples/retire.js');
+  const script = lines
+    .replaceAll(/^node /gm, `"${process.execPath}" `)
+    .replace('data/demo/demo.env', `"${SETTINGS}"`)
+    .replaceAll('docs/examples/', `${ROOT}docs/examples/`);
+  const retired = await run('sh', ['-ec', script], { cwd, env: {} });
+  expect(retired.stdout).toMatch(/retired 1 t for Harbour Bakery/);
+  expect(readFileSync(join(cwd, 'certificate.pdf')).subarray(0, 5).toString()).toBe('%PDF-');
+
+  const sellable = 'select organization_id, credit_id from warehouse_credits where amount >= 2 limit 1';
+  const asked = await runProcess(['query', '--json', sellable], { DATA_DIR }, cwd);
+  const [credit]: Record<string, string>[] = JSON.parse(asked.stdout);
+  const words = [credit?.['organization_id'] ?? '', credit?.['credit_id'] ?? '', 'ada@shop.example'];
+  const argv = [`--env-file=${SETTINGS}`, join(ROOT, 'docs/examples/sell.js'), ...words, 'The shop of Ada'];
+  const { stdout } = await run(process.execPath, argv, { cwd, env: {} });
+  expect(stdout).toBe(`1 t of ${credit?.['credit_id']} now belongs to The shop of Ada\n`);
+}
+
+test('the demo says with what it is ready, by lines that work, lets both examples act as its app, and remembers its ports', async () => {
   const cwd = temporaryFolder();
   const [port, operations] = [String(await freePort()), String(await freePort())];
   const sandbox = String(await freePort());
@@ -38,6 +65,7 @@ test('the demo says with what it is ready, by lines that work, and remembers its
     `Ready: ${o} organizations, ${c} credits, ${r} retirements and ${p} certificates are mirrored.\n`,
   );
   expect(Math.min(o ?? 0, c ?? 0, r ?? 0, p ?? 0)).toBeGreaterThan(0);
+  await playExamples(cwd);
   first.child.kill('SIGTERM');
   expect(await first.ended).toBe(0);
   await first.gone;
