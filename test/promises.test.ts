@@ -35,7 +35,9 @@ const IS_MEASURED = /\d (?:ms|s|MB|kB|bytes|times)\b/;
 const CODED = /(['"`])((T\d\d) (?:\\.|(?!\1).)+)\1/g;
 
 /** A group of threats after #; a threat with its code and, below it, what happens then. */
-const THREATS = read('support/threats.txt').trimEnd().split(/\n+(?=#|T\d\d )/);
+const THREATS = read('support/threats.txt')
+  .trimEnd()
+  .split(/\n+(?=#|T\d\d )/);
 const codeOf = (threat: string): string | undefined => /^T\d\d(?= .+\n {3}.+$)/.exec(threat)?.[0];
 
 /** As a title, not anywhere in a file. */
