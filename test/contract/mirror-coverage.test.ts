@@ -22,6 +22,26 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await known(scene)).toEqual([waits('i-3', 'organization-3'), ACTIVE]);
   });
 
+  test('freshness has one row of what waits to be looked at, and none where an installation is alive', async () => {
+    const scene = await stage();
+    const { mirror, clock, db } = scene;
+    const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+    const other = { ...installation('i-8'), organizationId: 'organization-2' };
+    await mirror.writeInstallation({ ...by, installation: other, state: 'suspended' });
+    const owned = ['organization-1', 'organization-2', 'organization-3', 'organization-3', null];
+    const waiting = owned.map((owner, n) => named(`i-${n + 2}`, owner));
+    await mirror.tell({ at: instant(clock.at), named: waiting });
+    await db.change(
+      "INSERT INTO awaited_installations VALUES ('installation-1', 'organization-9', ?)",
+      instant(clock.at),
+    );
+    const rows = await db.rows(
+      "SELECT organization_id AS owner FROM freshness WHERE resource = '*' ORDER BY 1",
+    );
+    expect(new Set(rows.map(({ owner }) => owner))).toEqual(new Set([null, 'organization-3']));
+    expect((await known(scene)).filter(({ state }) => state === 'never_read')).toHaveLength(rows.length);
+  });
+
   test('an installation that the whole list does not name is known no longer', async () => {
     const scene = await stage();
     const { mirror, clock } = scene;

@@ -115,6 +115,17 @@ const REASONS: readonly (readonly [
       await s.heartbeat(20 * SECOND);
     },
   ],
+  [
+    'fresh',
+    null,
+    'a read since a delivery of a minute ago, before the worker has looked again',
+    async s => {
+      await s.complete(5 * MINUTE);
+      await s.deliver(90 * SECOND);
+      await s.heartbeat(0);
+      await s.complete(30 * SECOND);
+    },
+  ],
   ['never_read', 'waiting', 'nothing', async () => undefined],
   ['never_read', 'read_failed', 'a first read that failed', s => s.fail(MINUTE)],
   ['never_read', 'read_interrupted', 'a first read that does not add up', s => s.break(MINUTE)],

@@ -179,6 +179,7 @@ export const BOOKS = [
     },
     { rules: ['PRIMARY KEY (organization_id, resource)'], storage: 'fillfactor = 50' },
   ),
+  index('resource_states_by_resource', 'mirror.resource_states', 'resource'),
   table(
     'mirror.project_references',
     "The projects that an organization's rows have ever named.",

@@ -63,12 +63,15 @@ const FRESHNESS = view(
     worker_seen_at: ['instant', 'the latest heartbeat of any worker; null before the first'],
   },
   ({ mirror, any, greatest, seconds, nowSeconds, bytewise, none, whole }) => {
-    const since = (instant: string) => `r.now - ${seconds(instant)}`;
     const interval = greatest(
-      'coalesce(r.schedule_seconds, 900)',
+      'm.schedule_seconds',
       'coalesce(r.every_seconds, 0)',
       'coalesce(r.duration_ms, 0) / 100',
     );
+    /** Most rows are so, and are judged by this alone. */
+    const isFine = `r.outcome = 'complete' AND r.open_sync IS NULL AND r.doubted_at IS NULL AND r.no_permission_at IS NULL
+      AND r.not_offered_at IS NULL AND r.access = 'active' AND r.oldest_unread_at IS NULL
+      AND r.as_of_seconds >= r.trusted_from AND r.age BETWEEN 0 AND 2 * r.interval_seconds`;
     return `WITH access AS (
   SELECT organization_id, CASE
     WHEN ${any("state = 'active'")} THEN 'active'
@@ -80,24 +83,28 @@ const FRESHNESS = view(
 ),
 unread AS (
   SELECT a.organization_id, a.resource, a.oldest_unread_at
-  FROM ${mirror}freshness_facts AS a
-  JOIN ${mirror}resource_states AS r
-    ON r.organization_id = a.organization_id AND r.resource = a.resource AND a.oldest_unread_at >= r.as_of
+  FROM ${mirror}freshness_facts AS a CROSS JOIN ${mirror}resource_states AS r
+  WHERE r.organization_id = a.organization_id AND r.resource = a.resource AND a.oldest_unread_at >= r.as_of
 ),
-seen AS (
-  SELECT (SELECT worker_seen_at FROM ${mirror}origin) AS worker_seen_at
+clock AS (
+  SELECT n.now, o.worker_seen_at, ${seconds('o.worker_seen_at')} AS worker_seen,
+    coalesce(o.schedule_seconds, 900) AS schedule_seconds
+  FROM (SELECT ${nowSeconds} AS now) AS n LEFT JOIN ${mirror}origin AS o ON true
 ),
-seconds AS (
-  SELECT ${nowSeconds} AS now
+moment AS MATERIALIZED (
+  SELECT c.*, CASE
+    WHEN c.worker_seen < c.now - 60 THEN c.worker_seen + 20
+    WHEN c.worker_seen > c.now + 60 THEN c.now + 1
+    ELSE 0
+  END AS trusted_from
+  FROM clock AS c
 ),
 known AS (
-  SELECT r.*, s.now, coalesce(access.state, 'uninstalled') AS access, o.schedule_seconds, t.worker_seen_at, w.oldest_unread_at,
-    running.id AS running
+  SELECT r.*, m.now, m.worker_seen_at, m.worker_seen, m.trusted_from, coalesce(access.state, 'uninstalled') AS access,
+    w.oldest_unread_at, ${seconds('r.as_of')} AS as_of_seconds, ${interval} AS interval_seconds, running.id AS running
   FROM ${mirror}resource_states AS r
-  CROSS JOIN seconds AS s
-  CROSS JOIN seen AS t
+  CROSS JOIN moment AS m
   LEFT JOIN access ON access.organization_id = r.organization_id
-  LEFT JOIN ${mirror}origin AS o ON true
   LEFT JOIN ${mirror}syncs AS running ON running.id = r.open_sync AND running.state = 'running'
   LEFT JOIN unread AS w
     ON w.organization_id = r.organization_id AND access.state = 'active'
@@ -105,17 +112,18 @@ known AS (
     AND w.resource = CASE r.resource WHEN 'certificates' THEN 'retirements' ELSE r.resource END
 ),
 told AS (
-  SELECT r.*, ${since('r.as_of')} AS age, ${interval} AS interval_seconds,
+  SELECT r.*, r.now - r.as_of_seconds AS age,
     running IS NOT NULL
-      AND (abs(${since('r.worker_seen_at')}) <= 60 OR abs(${since('r.stamp_at')}) <= 60) AS is_being_read,
+      AND (abs(r.now - r.worker_seen) <= 60 OR abs(r.now - ${seconds('r.stamp_at')}) <= 60) AS is_being_read,
     (r.open_sync IS NOT NULL OR coalesce(r.outcome, 'complete') NOT IN ('complete', 'failed')) AS is_interrupted
   FROM known AS r
 ),
 judged AS (
   SELECT r.*, CASE
+    WHEN ${isFine} THEN NULL
     WHEN r.access <> 'active' THEN r.access
     WHEN r.no_permission_at IS NOT NULL THEN 'no_permission'
-    WHEN r.not_offered_at IS NOT NULL THEN 'not_offered'
+    WHEN r.not_offered_at IS NOT NULL THEN NULL
     WHEN r.as_of IS NULL THEN CASE
       WHEN r.is_being_read THEN 'waiting'
       WHEN r.is_interrupted THEN 'read_interrupted'
@@ -127,21 +135,22 @@ judged AS (
     WHEN r.is_interrupted THEN 'read_interrupted'
     WHEN r.outcome = 'failed' AND (r.webhook_failed = 1 OR r.age > r.interval_seconds) THEN 'read_failed'
     WHEN r.now - ${seconds('r.oldest_unread_at')} > 60 THEN 'unread_webhook'
-    WHEN ${since('r.worker_seen_at')} > 60 AND ${seconds('r.worker_seen_at')} + 20 > ${seconds('r.as_of')} THEN 'worker_gone'
-    WHEN r.age < 0 OR ${since('r.worker_seen_at')} < -60 THEN 'clock_changed'
+    WHEN r.worker_seen < r.now - 60 AND r.as_of_seconds < r.trusted_from THEN 'worker_gone'
+    WHEN r.age < 0 OR r.worker_seen > r.now + 60 THEN 'clock_changed'
     WHEN r.age > 2 * r.interval_seconds THEN 'overdue'
   END AS reason
   FROM told AS r
 )
 SELECT r.organization_id, r.resource,
   ${bytewise(`CASE
-    WHEN r.reason IN ('suspended', 'uninstalled', 'no_permission') THEN 'no_access'
-    WHEN r.reason = 'not_offered' THEN 'not_offered'
+    WHEN ${isFine} THEN 'fresh'
+    WHEN r.access <> 'active' OR r.no_permission_at IS NOT NULL THEN 'no_access'
+    WHEN r.not_offered_at IS NOT NULL THEN 'not_offered'
     WHEN r.as_of IS NULL THEN 'never_read'
     WHEN r.reason IS NOT NULL THEN 'stale'
     ELSE 'fresh'
   END`)},
-  ${bytewise("nullif(r.reason, 'not_offered')")},
+  ${bytewise('r.reason')},
   r.as_of, r.age,
   CASE r.resource
     WHEN 'projects' THEN (
@@ -157,10 +166,13 @@ SELECT r.organization_id, r.resource,
   r.drift_total, r.attempted_at, r.error, r.failing_since, r.oldest_unread_at, r.worker_seen_at
 FROM judged AS r
 UNION ALL
-SELECT c.organization_id, '*', c.state, ${bytewise("'waiting'")}, ${none('instant')}, NULL, 0, 0, ${none('instant')}, NULL,
-  ${none('instant')}, ${none('instant')}, t.worker_seen_at
-FROM ${mirror}coverage AS c CROSS JOIN seen AS t
-WHERE c.state = 'never_read'`;
+SELECT max(a.organization_id), '*', ${bytewise("'never_read'")}, ${bytewise("'waiting'")}, ${none('instant')}, NULL, 0, 0,
+  ${none('instant')}, NULL, ${none('instant')}, ${none('instant')}, (SELECT worker_seen_at FROM ${mirror}origin)
+FROM ${mirror}awaited_installations AS a
+WHERE a.id NOT IN (SELECT id FROM ${mirror}installations) AND NOT EXISTS (
+  SELECT 1 FROM ${mirror}installations AS i
+  WHERE i.organization_id = a.organization_id AND i.state IN ('active', 'suspended'))
+GROUP BY coalesce(a.organization_id, a.id)`;
   },
 );
 
