@@ -21,8 +21,6 @@ import { createHealth, type Running, type Tools } from './running.js';
 
 export interface ConsoleSetup {
   readonly openReader: () => Promise<OpenReader>;
-  /** Whether one reader serves all pages at once. */
-  readonly sharesReader: boolean;
   readonly secret: Buffer;
   readonly port: number;
   /** A port that nobody asked for by name may be another one. */
@@ -47,7 +45,7 @@ const LOOPBACK = '127.0.0.1';
 /** Pages over the mirror, on loopback. It reads, and writes nothing but what a person asks a worker for. */
 export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<Running> {
   return openAll(async shutdown => {
-    const readers = createReaders(setup.openReader, setup.sharesReader);
+    const readers = createReaders(setup.openReader);
     shutdown.add(() => readers.close());
     const comparison = setup.compare === null ? null : createComparison(setup.compare, now);
     shutdown.add(async () => comparison?.stop());

@@ -9,8 +9,8 @@ export interface Readers {
 /** Pages of one person: more at once wait for one another. */
 const AT_ONCE = 4;
 
-/** Readers that are opened when they are needed, and kept for the next page; one for all of them where it can be asked by several. */
-export function createReaders(open: () => Promise<OpenReader>, isShared = false): Readers {
+/** Readers that are opened when they are needed, and kept for the next page. */
+export function createReaders(open: () => Promise<OpenReader>): Readers {
   const free = Array.from({ length: AT_ONCE }, (_, place) => place);
   const waiting: ((place: number) => void)[] = [];
   const opened = new Map<number, Promise<OpenReader>>();
@@ -41,7 +41,7 @@ export function createReaders(open: () => Promise<OpenReader>, isShared = false)
     use: async work => {
       const place = await take();
       try {
-        return await work(await readerAt(isShared ? 0 : place));
+        return await work(await readerAt(place));
       } finally {
         pass(place);
       }

@@ -106,16 +106,11 @@ export interface Engine {
     now: number,
     waits: (what: string) => void,
   ) => Promise<readonly Applied[]>;
+  /** What it asks of one moment, or streams, is nobody else's. */
   readonly openReader: () => Promise<OpenReader>;
-  /** The same for pages, of which several are made at a time. */
-  readonly openPages: () => Promise<OpenReader>;
-  /** Whether one of these serves all of them at once. */
-  readonly sharesPages: boolean;
   /** Calls back whenever there may be new changes. Answers how to stop. */
   readonly watchChanges: (changed: () => void) => Promise<() => Promise<void>>;
   readonly openPdfs: (now: () => number) => Promise<OpenPdfs>;
-  /** The same for pages, on what they are read by. */
-  readonly openPagePdfs: (now: () => number) => Promise<OpenPdfs>;
   readonly openInbox: (now: () => number) => Promise<InboxPort>;
   readonly openWriters: (now: () => number) => Promise<Writers>;
   /** What is sealed, and what of; null where nothing ever was. */

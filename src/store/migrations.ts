@@ -11,7 +11,8 @@ import {
   SQLITE,
 } from '../../migrations/schema.js';
 
-export type Family = 'inbox' | 'mirror' | 'evidence';
+export const FAMILIES = ['inbox', 'mirror', 'evidence'] as const;
+export type Family = (typeof FAMILIES)[number];
 
 export interface Migration {
   readonly version: number;

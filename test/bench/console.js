@@ -119,7 +119,7 @@ async function measure({ dataDir, database }) {
   show('organizations', ORGANIZATIONS, '');
   show('filled in', filled / 1000, 's');
   const visitor = await openConsole(dataDir, database);
-  const reader = await engine.openPages();
+  const reader = await engine.openReader();
   await measureFirst(visitor);
   for (const [path, pattern, wanted = PAGE_MS] of VISITED) {
     const asked = await statementsOf(reader, path, pattern);

@@ -48,7 +48,7 @@ await withFolder(async folder => {
   const worker = startWorker(world, dataDir);
   await measureRound('a full round', world, worker, async () => {
     await until(() => books.isListed());
-    const reader = await engine.openPages();
+    const reader = await engine.openReader();
     for (const share of INSTANTS) {
       await until(() => books.warehouses() >= share * ORGANIZATIONS);
       await checkCoverage(reader, world);

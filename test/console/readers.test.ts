@@ -28,19 +28,3 @@ test('pages at once have readers of their own, the fifth waits, and the next one
   for (const end of ends) end();
   await Promise.all(pages);
 });
-
-test('where one reader can be asked by several, there is one', async () => {
-  const { folder } = await temporaryScene();
-  temporaryInbox(folder);
-  const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
-  let opened = 0;
-  const open = async () => {
-    opened += 1;
-    return openReader(files);
-  };
-  const readers = createReaders(open, true);
-  onTestFinished(() => readers.close());
-  const seen = await Promise.all(Array.from({ length: 6 }, () => readers.use(async reader => reader)));
-  expect(new Set(seen).size).toBe(1);
-  expect(opened).toBe(1);
-});

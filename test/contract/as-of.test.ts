@@ -112,9 +112,9 @@ async function asking({ stage, env, reader }: Library) {
   const url = env.MIRROR_DATABASE_URL;
   const database = url === undefined ? null : { url, queryUrl: null, pool: null };
   const engine = openEngine({ dataDir: env.DATA_DIR, diskReserveMb: null, database });
-  const readers = createReaders(engine.openPages, engine.sharesPages);
+  const readers = createReaders(engine.openReader);
   onTestFinished(() => readers.close());
-  const { open } = await visitConsole(engine.openPages, { readers, now });
+  const { open } = await visitConsole(engine.openReader, { readers, now });
   const page = async (path: string, at: string) =>
     await (await open(`${path}?as-of=${encodeURIComponent(at)}`)).text();
   const words = async (path: string, at: string) => wordsOf(await page(path, at));

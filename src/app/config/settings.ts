@@ -180,7 +180,7 @@ const ROWS = [
     true,
   ),
   elsewhere('MIRROR_DATABASE_URL_FILE', null, 'a file that holds it'),
-  elsewhere('MIRROR_DATABASE_POOL', '2 receive, 4 work, 2 console', 'connections to it at most, per process'),
+  elsewhere('MIRROR_DATABASE_POOL', '4', 'connections of a worker to it at most'),
   elsewhere(
     'QUERY_DATABASE_URL',
     null,

@@ -47,8 +47,7 @@ export const CONSOLE = command({
     await runService(io, 'console', async () => {
       const demo = await findDemo(location);
       const setup = {
-        openReader: location.engine.openPages,
-        sharesReader: location.engine.sharesPages,
+        openReader: location.engine.openReader,
         secret: Buffer.from(secret, 'hex'),
         port: settings.consolePort,
         orNextPort: takesNextPort(io, 'CONSOLE_PORT'),
@@ -56,7 +55,7 @@ export const CONSOLE = command({
         openInbox: readOnly ? null : () => location.engine.openInbox(io.now),
         webhookUrl: webhookUrlOf(location.env),
         version: readVersion(),
-        openPdfs: () => location.engine.openPagePdfs(io.now),
+        openPdfs: () => location.engine.openPdfs(io.now),
         inspect,
         demoActionsBy: readOnly || demo === null ? null : demoActionsOf(io, demo),
         compare: compareOf(location, demo),

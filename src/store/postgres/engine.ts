@@ -1,53 +1,74 @@
 import { describeSchema } from '../contract/relation.js';
 import type { Engine, Lost } from '../engine.js';
 import type { DatabaseSettings } from '../settings.js';
+import type { Postgres } from './open.js';
 import { clockOf, locationOf, poolOf } from './settings.js';
 
-type Stores = typeof import('./stores.js');
-
-/** Three schemas of one database. The driver is loaded with the first thing that is asked. */
+/** Three schemas of one database. The driver is loaded with the first thing that is asked; what a process has open shares its connections. */
 export function createPostgresEngine(database: DatabaseSettings, lost: Lost): Engine {
-  const command = poolOf(database, 'command', lost);
-  const forQuestions = database.queryUrl ? { ...command, url: database.queryUrl } : null;
+  const pool = poolOf(database, 'command', lost);
+  const forQuestions = database.queryUrl ? { ...pool, url: database.queryUrl } : null;
+  const open = shared(async () => (await import('./prepare.js')).openMigrated(pool));
+  const during = async <T>(work: (postgres: Postgres) => Promise<T>): Promise<T> =>
+    (await import('./prepare.js')).during(pool, work);
   const stores = () => import('./stores.js');
-  const pages = poolOf(database, 'console', lost);
-  let shared: ReturnType<Stores['createShared']> | undefined;
-  const share = ({ createShared }: Stores) => (shared ??= createShared());
 
   return {
     location: locationOf(database.url),
     files: {},
     findMissing: () => null,
-    migrate: async now => (await import('./prepare.js')).migrateAll(command, now),
-    prepare: async (families, _, waits) =>
-      (await import('./prepare.js')).awaitSchema(command, families, waits),
-    openReader: async () => (await stores()).openReader(command),
-    openPages: async () => {
-      const kept = await stores();
-      return await kept.openReader(pages, share(kept));
+    migrate: now => during(async postgres => (await import('./prepare.js')).migrateAll(postgres, now)),
+    prepare: (families, _, waits) =>
+      during(async postgres => (await import('./prepare.js')).awaitSchema(postgres, families, waits)),
+    openReader: async () => (await stores()).readerIn(await open()),
+    watchChanges: async changed => (await stores()).watchChanges(await open(), changed),
+    openPdfs: async now => (await stores()).pdfsIn(await open(), now),
+    openInbox: async now =>
+      (await import('./inbox/inbox.js')).createInboxPort(await open(), clockOf(database, now)),
+    openWriters: async now => (await stores()).storesIn(await open(), now, clockOf(database, now)),
+    openEvidence: async () => (await import('./evidence.js')).openEvidence(pool),
+    openWork: async ({ now, lost: lostAtWork }) => {
+      const { openMigrated } = await import('./prepare.js');
+      const postgres = await openMigrated(poolOf(database, 'work', lostAtWork));
+      return (await stores()).storesIn(postgres, now, clockOf(database, now));
     },
-    sharesPages: true,
-    watchChanges: async changed => (await stores()).watchChanges(command, changed),
-    openPdfs: async now => (await stores()).openPdfs(command, now),
-    openPagePdfs: async now => {
-      const kept = await stores();
-      return await kept.openPdfs(pages, now, share(kept));
-    },
-    openInbox: async now => (await stores()).openInbox(command, clockOf(database, now)),
-    openWriters: async now => (await stores()).openWriters(command, now, clockOf(database, now)),
-    openEvidence: async () => (await import('./evidence.js')).openEvidence(command),
-    openWork: async ({ now, lost: lostAtWork }) =>
-      (await stores()).openWork(poolOf(database, 'work', lostAtWork), now, clockOf(database, now)),
-    ask: async question => (await import('./asker.js')).ask(forQuestions ?? command, question),
-    snapshot: async (file, now) => (await stores()).writeSnapshot(command, file, now),
+    ask: async question => (await import('./asker.js')).ask(forQuestions ?? pool, question),
+    snapshot: (file, now) =>
+      during(async postgres =>
+        (await import('./snapshot.js')).snapshot(postgres, file, new Date(now).toISOString()),
+      ),
     keeping: null,
-    findBroken: async now => (await stores()).findBrokenIn(command, now),
+    findBroken: now => during(async postgres => (await import('./find-broken.js')).findBroken(postgres, now)),
     checked: 'What was written fits together (whether the server keeps it whole is its own to check)',
     examine: async function* () {
-      yield* (await import('./examine.js')).examine(command, forQuestions);
+      yield* (await import('./examine.js')).examine(pool, forQuestions);
     },
     describeSchema: () => describeSchema('postgres'),
     lookAtDisk: () => null,
     logBytes: () => null,
+  };
+}
+
+/** Opened once for all who have it; closed when the last of them closes it. */
+function shared(open: () => Promise<Postgres>): () => Promise<Postgres> {
+  let opened: Promise<Postgres> | null = null;
+  let users = 0;
+  return async () => {
+    users += 1;
+    opened ??= open();
+    try {
+      const postgres = await opened;
+      const close = async (): Promise<void> => {
+        users -= 1;
+        if (users > 0) return;
+        opened = null;
+        await postgres.close();
+      };
+      return { ...postgres, close };
+    } catch (error) {
+      users -= 1;
+      opened = null;
+      throw error;
+    }
   };
 }

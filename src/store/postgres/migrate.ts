@@ -1,6 +1,7 @@
 import {
   areOurs,
   digestOf,
+  FAMILIES,
   type Family,
   type Migration,
   type Recorded,
@@ -9,7 +10,6 @@ import {
 import { PostgresError } from './errors.js';
 import type { Postgres, Query } from './open.js';
 
-const FAMILIES: readonly Family[] = ['inbox', 'mirror', 'evidence'];
 /** One lock for all who migrate a database of ours, whatever else they lock. */
 const LOCK = 7_261_003_415;
 

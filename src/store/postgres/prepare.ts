@@ -10,32 +10,27 @@ const LOOK_EVERY_MS = 500;
 const LOOKS = 120;
 const LATER = ['older', 'away'];
 
-export async function migrateAll(pool: PoolOptions, now: number): Promise<Applied[]> {
-  return await during(pool, async postgres =>
-    (await migrate(postgres, new Date(now).toISOString())).map(name => {
-      const [database = '', file = ''] = name.split('/');
-      return { database: `schema ${database}`, file };
-    }),
-  );
+export async function migrateAll(postgres: Postgres, now: number): Promise<Applied[]> {
+  return (await migrate(postgres, new Date(now).toISOString())).map(name => {
+    const [database = '', file = ''] = name.split('/');
+    return { database: `schema ${database}`, file };
+  });
 }
 
 /** Somebody else migrates: that is waited for, a minute long, and so is a server that is not there yet. */
 export async function awaitSchema(
-  pool: PoolOptions,
+  postgres: Postgres,
   families: readonly Family[],
   waits: (what: string) => void,
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<Applied[]> {
-  await during(pool, async postgres => {
-    for (let look = 1; ; look += 1) {
-      const fault = await faultOf(postgres, families);
-      if (fault === null) return;
-      if (look === LOOKS || !isForLater(fault)) throw fault;
-      if (look === 1) waits(fault.message);
-      await wait(LOOK_EVERY_MS);
-    }
-  });
-  return [];
+  for (let look = 1; ; look += 1) {
+    const fault = await faultOf(postgres, families);
+    if (fault === null) return [];
+    if (look === LOOKS || !isForLater(fault)) throw fault;
+    if (look === 1) waits(fault.message);
+    await wait(LOOK_EVERY_MS);
+  }
 }
 
 /** Opens for one piece of work, and closes after it. */

@@ -8,8 +8,8 @@ export function locationOf(url: string): string {
   return `the database "${decodeURIComponent(pathname.slice(1))}" at ${server}`;
 }
 
-/** Most that a role has at once. A command that asks while a list streams needs a second. */
-const CONNECTIONS = { receive: 2, work: 4, command: 2, console: 2 } as const;
+/** Most that a role has at once. A command that asks while a list streams, and writes, needs three. */
+const CONNECTIONS = { receive: 2, work: 4, command: 4 } as const;
 
 export function poolOf(
   { url, pool }: DatabaseSettings,
@@ -17,7 +17,7 @@ export function poolOf(
   onFault: PoolOptions['onFault'],
 ): PoolOptions {
   const most = CONNECTIONS[role];
-  const connections = Math.min(most, pool ?? most);
+  const connections = role === 'work' ? Math.min(most, pool ?? most) : most;
   return { url, name: `carbon-mirror ${role}`, connections, onFault };
 }
 

@@ -1,36 +1,25 @@
-import type { InboxPort } from '../../inbox/port.js';
 import type { OpenReader } from '../contract/reader.js';
-import type { Broken, Erased, OpenPdfs, WorkStore, Writers } from '../engine.js';
-import type { PoolOptions } from './driver.js';
-import { findBroken } from './find-broken.js';
+import type { Erased, OpenPdfs, WorkStore, Writers } from '../engine.js';
 import { createInboxPort } from './inbox/inbox.js';
 import { createWake } from './inbox/watch.js';
 import { createCertificateTable } from './mirror/certificates.js';
 import { createMirrorPort } from './mirror/mirror.js';
 import type { Postgres } from './open.js';
-import { during, openMigrated } from './prepare.js';
 import { readerOf } from './reader.js';
 import type { InboxClock } from './settings.js';
-import { snapshot } from './snapshot.js';
 
-export async function writeSnapshot(pool: PoolOptions, file: string, now: number): Promise<boolean> {
-  return await during(pool, postgres => snapshot(postgres, file, new Date(now).toISOString()));
-}
-
-export async function findBrokenIn(pool: PoolOptions, now: number): Promise<Broken[]> {
-  return await during(pool, postgres => findBroken(postgres, now));
-}
-
-export async function openReader(pool: PoolOptions, open = openMigrated): Promise<OpenReader> {
-  const postgres = await open(pool);
+export function readerIn(postgres: Postgres): OpenReader {
   return { ...readerOf(postgres), close: postgres.close };
+}
+
+export function pdfsIn(postgres: Postgres, now: () => number): OpenPdfs {
+  return { pdfs: createCertificateTable(postgres, { now }), close: postgres.close };
 }
 
 /** As the trigger of the counter names it. */
 const CHANGES = 'carbon_mirror_changes';
 
-export async function watchChanges(pool: PoolOptions, changed: () => void): Promise<() => Promise<void>> {
-  const postgres = await openMigrated(pool);
+export function watchChanges(postgres: Postgres, changed: () => void): () => Promise<void> {
   const stop = createWake(postgres, CHANGES).watch(changed);
   return async () => {
     stop();
@@ -38,59 +27,16 @@ export async function watchChanges(pool: PoolOptions, changed: () => void): Prom
   };
 }
 
-export async function openPdfs(pool: PoolOptions, now: () => number, open = openMigrated): Promise<OpenPdfs> {
-  const postgres = await open(pool);
-  return { pdfs: createCertificateTable(postgres, { now }), close: postgres.close };
-}
-
-export async function openInbox(pool: PoolOptions, clock: InboxClock): Promise<InboxPort> {
-  return createInboxPort(await openMigrated(pool), clock);
-}
-
-export async function openWriters(pool: PoolOptions, now: () => number, clock: InboxClock): Promise<Writers> {
-  const postgres = await openMigrated(pool);
-  return {
-    ...partsOf(postgres, now, clock),
-    erase: vacuum => erase(postgres, vacuum),
-    close: postgres.close,
-  };
-}
-
-export async function openWork(pool: PoolOptions, now: () => number, clock: InboxClock): Promise<WorkStore> {
-  const postgres = await openMigrated(pool);
-  return { ...partsOf(postgres, now, clock), logs: () => [], close: postgres.close };
-}
-
-function partsOf(postgres: Postgres, now: () => number, clock: InboxClock) {
+/** What is written by, be it a worker or a command beside it. */
+export function storesIn(postgres: Postgres, now: () => number, clock: InboxClock): WorkStore & Writers {
   return {
     inbox: createInboxPort(postgres, clock),
     mirror: createMirrorPort(postgres),
     pdfs: createCertificateTable(postgres, { now }),
     reader: readerOf(postgres),
-  };
-}
-
-/** What opens it, opens it once for all who have it; it is closed when the last of them closes it. */
-export function createShared(): (pool: PoolOptions) => Promise<Postgres> {
-  let shared: Promise<Postgres> | null = null;
-  let users = 0;
-  return async pool => {
-    users += 1;
-    shared ??= openMigrated(pool);
-    try {
-      const postgres = await shared;
-      const close = async (): Promise<void> => {
-        users -= 1;
-        if (users > 0) return;
-        shared = null;
-        await postgres.close();
-      };
-      return { ...postgres, close };
-    } catch (error) {
-      users -= 1;
-      shared = null;
-      throw error;
-    }
+    logs: () => [],
+    erase: vacuum => erase(postgres, vacuum),
+    close: postgres.close,
   };
 }
 

@@ -3,11 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../engine.js';
 import type { StoreSettings } from '../settings.js';
-import type { Family } from '../migrations.js';
+import { FAMILIES, type Family } from '../migrations.js';
 import { poolOf } from '../postgres/settings.js';
 import { lookAtDisk, walBytes } from './disk.js';
 
-const FAMILIES: readonly Family[] = ['inbox', 'mirror', 'evidence'];
 /** To look costs nothing here. */
 const POLL_MS = 250;
 
@@ -41,14 +40,11 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
       ),
     prepare: migrate,
     openReader: async () => (await import('./reader.js')).openReader(files),
-    openPages: async () => (await import('./reader.js')).openReader(files),
-    sharesPages: false,
     watchChanges: async changed => {
       const timer = setInterval(changed, POLL_MS);
       return async () => clearInterval(timer);
     },
     openPdfs: async now => (await import('./stores.js')).openPdfs(files, now),
-    openPagePdfs: async now => (await import('./stores.js')).openPdfs(files, now),
     openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),
     openWriters: async now => (await import('./stores.js')).openWriters(files, now),
     openEvidence: async () => (await import('./evidence.js')).openEvidence(evidenceFile, mirrorFile),
@@ -56,15 +52,14 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     ask: async question => (await import('./asker/ask.js')).ask({ ...files, ...question }),
     snapshot: async file => (await import('./copy.js')).snapshot(files, file),
     keeping: {
-      copyTo: async folder => (await import('./keeping/keep.js')).copyAll(dataDir, folder),
-      demandAlone: async () => (await import('./keeping/keep.js')).demandAlone(dataDir),
-      replaceBy: async (folder, aside) =>
-        (await import('./keeping/keep.js')).replaceAll(dataDir, folder, aside),
+      copyTo: async folder => (await import('./keeping.js')).copyAll(dataDir, folder),
+      demandAlone: async () => (await import('./keeping.js')).demandAlone(dataDir),
+      replaceBy: async (folder, aside) => (await import('./keeping.js')).replaceAll(dataDir, folder, aside),
       moveTo: async (database, now) => {
         const { pdfs } = (await import('./stores.js')).openPdfs(files, () => now);
         const there = FAMILIES.filter(family => existsSync(fileOf(family)));
-        const from = { pdfs, files: Object.fromEntries(there.map(family => [family, fileOf(family)])) };
-        const { moveToPostgres } = await import('../moving/move.js');
+        const from = { pdfs, files: there.map(family => [family, fileOf(family)] as const) };
+        const { moveToPostgres } = await import('../move.js');
         const pool = poolOf(database, 'command', () => undefined);
         return await moveToPostgres(from, pool, new Date(now).toISOString());
       },

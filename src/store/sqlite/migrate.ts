@@ -7,7 +7,7 @@ import {
   migrationsOf,
 } from '../migrations.js';
 import { DatabaseError } from './errors.js';
-import { openDatabase, type Sqlite, write } from './open.js';
+import { closing, openDatabase, type Sqlite, write } from './open.js';
 
 /** As long as another process may take to migrate before this one gives up. */
 const MIGRATION_LOCK_MS = 60_000;
@@ -33,12 +33,8 @@ export function migrate(
 
 /** Migrate on a connection of its own, which waits longer for a lock than a receiver may. */
 export function migrateFile(file: string, family: Family, now: string): string[] {
-  const db = openDatabase(file, { busyTimeoutMs: MIGRATION_LOCK_MS, newPageBytes: PAGE_BYTES[family] });
-  try {
-    return migrate(db, family, now);
-  } finally {
-    db.close();
-  }
+  const options = { busyTimeoutMs: MIGRATION_LOCK_MS, newPageBytes: PAGE_BYTES[family] };
+  return closing(openDatabase(file, options), db => migrate(db, family, now));
 }
 
 /** 0 for a database that has never been migrated. */

@@ -43,6 +43,15 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
   }
 }
 
+/** What it was opened for. */
+export function closing<T>(db: Sqlite, work: (db: Sqlite) => T): T {
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
+
 interface Transaction {
   readonly commit: () => void;
   readonly undo: () => void;

@@ -19,7 +19,7 @@ test('a console over a database makes the folder that holds its key', async () =
   expect(await runCommand(['console', 'url'], { env })).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
-test('pages at once, downloads and certificates among them, share the two connections of the console', async () => {
+test('pages at once, downloads and certificates among them, share the four connections of the console', async () => {
   const database = await temporaryDatabase();
   const { url } = database;
   const engine = openEngine({
@@ -27,11 +27,11 @@ test('pages at once, downloads and certificates among them, share the two connec
     diskReserveMb: null,
     database: { url, queryUrl: null, pool: null },
   });
-  const readers = createReaders(engine.openPages, engine.sharesPages);
+  const readers = createReaders(engine.openReader);
   onTestFinished(() => readers.close());
-  const { pdfs, close } = await engine.openPagePdfs(Date.now);
+  const { pdfs, close } = await engine.openPdfs(Date.now);
   onTestFinished(close);
-  const { open, faults } = await visitConsole(engine.openPages, { readers, now: Date.now });
+  const { open, faults } = await visitConsole(engine.openReader, { readers, now: Date.now });
   const files = Array.from({ length: 20 }, () => pdfs.open(`r-1-${'0'.repeat(64)}.pdf`));
   const paths = [
     '/',
@@ -49,6 +49,6 @@ test('pages at once, downloads and certificates among them, share the two connec
     WHERE application_name LIKE 'carbon-mirror co%' AND datname = current_database()`;
   const [{ n } = { n: 0 }] = await openTemporary(database, 1).query<{ n: number }>(held);
   expect(n).toBeGreaterThan(0);
-  expect(n).toBeLessThanOrEqual(2);
+  expect(n).toBeLessThanOrEqual(4);
   expect(faults).toEqual([]);
 });

@@ -4,7 +4,7 @@ import type { PoolOptions } from '../../../src/store/postgres/driver.js';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { migrate } from '../../../src/store/postgres/migrate.js';
 import { migrationsOf } from '../../../src/store/migrations.js';
-import { awaitSchema } from '../../../src/store/postgres/prepare.js';
+import { awaitSchema, during } from '../../../src/store/postgres/prepare.js';
 import { installationJob } from '../../../src/inbox/job.js';
 import { receivedBy } from '../../support/box.js';
 import { runCommand } from '../../support/command.js';
@@ -34,7 +34,9 @@ async function start(
     waitedMs += ms;
     await meanwhile(waitedMs);
   };
-  const fault = await awaitSchema(poolOf(database), FAMILIES, what => told.push(what), wait).then(
+  const fault = await during(poolOf(database), postgres =>
+    awaitSchema(postgres, FAMILIES, what => told.push(what), wait),
+  ).then(
     () => null,
     (error: unknown) => explain(error),
   );

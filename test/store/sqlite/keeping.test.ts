@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { copyAll, demandAlone, replaceAll } from '../../../src/store/sqlite/keeping/keep.js';
+import { copyAll, demandAlone, replaceAll } from '../../../src/store/sqlite/keeping.js';
 import { migrateFile } from '../../../src/store/sqlite/migrate.js';
 import { openDatabase } from '../../../src/store/sqlite/open.js';
 import { temporaryFolder } from '../../support/inbox.js';

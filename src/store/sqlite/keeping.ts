@@ -1,0 +1,84 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { makePrivateFolder } from '../../folder.js';
+import { retirementOf } from '../../mirror/certificates/file-name.js';
+import { writeCopy } from './copy.js';
+import { DatabaseError } from './errors.js';
+import { closing, openDatabase } from './open.js';
+
+/** What the inbox and the log tell of, the mirror has: so it is copied after them, and after it what its rows name. */
+const DATABASES = ['inbox.db', 'evidence.db', 'mirror.db'];
+const CERTIFICATES = 'certificates';
+const ALL = [...DATABASES, CERTIFICATES];
+const PATIENT = { busyTimeoutMs: 10_000, readonly: true };
+
+/** Copies all that stands in a folder to another, which holds nothing of it, while others write. */
+export function copyAll(from: string, to: string): void {
+  makePrivateFolder(to);
+  for (const name of thereOf(from, DATABASES)) {
+    const file = join(to, name);
+    closing(openDatabase(join(from, name), PATIENT), db => writeCopy(db, file));
+    const found = closing(openDatabase(file, PATIENT), db =>
+      String(db.pragma('integrity_check(1)', { simple: true })),
+    );
+    if (found !== 'ok') throw new DatabaseError('damaged', file, `${file} is damaged: ${found}.`);
+  }
+  const folder = join(from, CERTIFICATES);
+  makePrivateFolder(join(to, CERTIFICATES));
+  for (const name of existsSync(folder) ? readdirSync(folder) : [])
+    if (retirementOf(name) !== null) copyFile(join(folder, name), join(to, CERTIFICATES, name));
+}
+
+/** Throws where any process has one of the databases open. A log that goes with its file is moved into it. */
+export function demandAlone(folder: string): void {
+  for (const name of thereOf(folder, DATABASES)) {
+    const file = join(folder, name);
+    try {
+      closing(openDatabase(file, { busyTimeoutMs: 0 }), db => db.pragma('journal_mode = DELETE'));
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) {
+        const message = `${file} is open in a process: stop every process of carbon-mirror first.`;
+        throw new DatabaseError('in_use', file, message);
+      }
+      // What is damaged is what a backup is for.
+    }
+  }
+}
+
+/** Puts what one folder holds in the place of what another holds, which goes into a third with its logs, where there is any. */
+export function replaceAll(folder: string, by: string, aside: string): void {
+  const withLogs = ALL.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]);
+  moveAll(folder, aside, withLogs);
+  moveAll(by, folder, ALL);
+  rmSync(by, { recursive: true });
+}
+
+function moveAll(from: string, to: string, names: readonly string[]): void {
+  const there = thereOf(from, names);
+  if (there.length > 0) makePrivateFolder(to);
+  for (const name of there) renameSync(join(from, name), join(to, name));
+}
+
+function thereOf(folder: string, names: readonly string[]): string[] {
+  return names.filter(name => existsSync(join(folder, name)));
+}
+
+/** One that was removed meanwhile is no fault here: whoever holds the copy against its rows finds what lacks. */
+function copyFile(from: string, to: string): void {
+  if (lstatSync(from, { throwIfNoEntry: false })?.isFile() !== true) return;
+  copyFileSync(from, to, constants.COPYFILE_EXCL);
+  const descriptor = openSync(to, 'r+');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
