@@ -16,7 +16,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/console': 3850,
   /** Of these 350 fulfil the port of evidence on both engines. */
   /** 100 copy all files while they are used, and 210 move them into PostgreSQL. */
-  'src/store': 9100,
+  'src/store': 8950,
   'src/inbox': 550,
   'src/mirror': 2200,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */

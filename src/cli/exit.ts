@@ -82,9 +82,6 @@ export function exitCodeOf(code: string): ExitCode {
   return EXIT_BY_CODE[code] ?? EXIT.checkFailed;
 }
 
-/** A database that is not this program's, or not now, by the code of its fault. */
-const OTHER_DATABASE = ['foreign_registry', 'schema', 'earlier', 'in_use'];
-
 /** Known by their names, so that a quick command need not load what throws them. */
 const FAULTS_OF_THE_PLACE = ['SettingsError', 'PrivateKeyError', 'DriverError', 'EvidenceError'];
 
@@ -95,7 +92,7 @@ export interface Explanation {
 
 /** A database that cannot be used now, and may be later. */
 export function isAway(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'PostgresError' && 'code' in error && error.code === 'away';
+  return error instanceof Error && error.name === 'StoreError' && 'code' in error && error.code === 'away';
 }
 
 /** The one table from an error to what a person reads and a script gets. */
@@ -103,12 +100,12 @@ export function explain(error: unknown): Explanation {
   if (error instanceof CommandFault) return { exitCode: error.exitCode, lines: error.lines };
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: [String(error)] };
   const code = 'code' in error ? String(error.code) : '';
-  if (error.name === 'PostgresError')
-    return { exitCode: EXIT_BY_STORE[code] ?? EXIT.usage, lines: [error.message] };
-  if (FAULTS_OF_THE_PLACE.includes(error.name) || OTHER_DATABASE.includes(code))
-    return { exitCode: EXIT.usage, lines: error.message.split('\n') };
   const damage = describeDamage(error);
   if (damage !== null) return { exitCode: EXIT.unexpected, lines: damage };
+  if (error.name === 'StoreError')
+    return { exitCode: EXIT_BY_STORE[code] ?? EXIT.usage, lines: [error.message] };
+  if (FAULTS_OF_THE_PLACE.includes(error.name) || code === 'foreign_registry')
+    return { exitCode: EXIT.usage, lines: error.message.split('\n') };
   const system = describeSystemFault(error);
   if (system !== null) return { exitCode: EXIT.usage, lines: system };
   const lines = (error.stack ?? error.message).split('\n');

@@ -10,6 +10,7 @@ import {
   type Relation,
   SQLITE,
 } from '../../migrations/schema.js';
+import { StoreError } from './errors.js';
 
 export const FAMILIES = ['inbox', 'mirror', 'evidence'] as const;
 export type Family = (typeof FAMILIES)[number];
@@ -62,9 +63,45 @@ export function digestOf({ sql }: Migration): string {
   return createHash('sha256').update(sql).digest('hex');
 }
 
-/** Whether all that was applied is what this program has under the same numbers. Later numbers are not known here. */
-export function areOurs(records: readonly Recorded[], migrations: readonly Migration[]): boolean {
-  return migrations.every(migration =>
-    records.every(({ version, digest }) => version !== migration.version || digest === digestOf(migration)),
+/** What a database says of its own schema. */
+export interface Standing {
+  /** As people know it. */
+  readonly where: string;
+  /** 0 where it has never been migrated. */
+  readonly version: number;
+  readonly records: readonly Recorded[];
+  /** What to do with one that was made before the first release. */
+  readonly aside: string;
+}
+
+/** Throws where it is not this program's. */
+export function demandOurs(
+  { where, version, records, aside }: Standing,
+  migrations: readonly Migration[],
+): number {
+  const isOther = (migration: Migration) =>
+    records.some(
+      ({ version: applied, digest }) => applied === migration.version && digest !== digestOf(migration),
+    );
+  if (migrations.some(isOther))
+    throw new StoreError(
+      'earlier',
+      `${where} was made by an earlier carbon-mirror that was never released: ${aside}`,
+    );
+  if (version <= migrations.length) return version;
+  throw new StoreError(
+    'newer',
+    `${where} has version ${version}, but this program knows only ${migrations.length}: it was written by a newer ` +
+      'carbon-mirror. Start that version, or restore a backup made before it.',
   );
+}
+
+/** For those who never migrate: says what to do where it is not as this program needs it. */
+export function demandCurrent(standing: Standing, migrations: readonly Migration[]): void {
+  const version = demandOurs(standing, migrations);
+  if (version < migrations.length)
+    throw new StoreError(
+      'older',
+      `${standing.where} has version ${version}, this program needs ${migrations.length}: run "carbon-mirror migrate" first`,
+    );
 }

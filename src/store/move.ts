@@ -6,7 +6,7 @@ import { POSTGRES } from './dialect.js';
 import type { Moved } from './engine.js';
 import { FAMILIES, type Family } from './migrations.js';
 import type { PoolOptions } from './postgres/driver.js';
-import { PostgresError } from './postgres/errors.js';
+import { StoreError } from './errors.js';
 import { migrate } from './postgres/migrate.js';
 import type { Postgres, Query } from './postgres/open.js';
 import { during } from './postgres/prepare.js';
@@ -50,7 +50,7 @@ async function mark(query: Query, at: string): Promise<void> {
   const counts = FAMILIES.flatMap(tablesIn).map(({ name }) => `(SELECT count(*) FROM ${name})`);
   const [found] = await query<{ n: number }>(`SELECT ${counts.join(' + ')} AS n`);
   if (found?.n !== FROM_THE_BEGINNING)
-    throw new PostgresError('used', 'The database is in use already: files are moved into an empty one.');
+    throw new StoreError('used', 'The database is in use already: files are moved into an empty one.');
 }
 
 /** The past is compared as people read it: a cell a column. */

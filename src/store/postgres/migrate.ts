@@ -1,13 +1,15 @@
 import {
-  areOurs,
+  demandCurrent,
+  demandOurs,
   digestOf,
   FAMILIES,
   type Family,
   type Migration,
-  type Recorded,
   migrationsOf,
+  type Recorded,
+  type Standing,
 } from '../migrations.js';
-import { PostgresError } from './errors.js';
+import { StoreError } from '../errors.js';
 import type { Postgres, Query } from './open.js';
 
 /** One lock for all who migrate a database of ours, whatever else they lock. */
@@ -24,7 +26,7 @@ export async function migrate(
   given: (family: Family) => readonly Migration[] = family => migrationsOf('postgres', family),
 ): Promise<string[]> {
   const applied: string[] = [];
-  for (const family of FAMILIES) await knownVersionOf(postgres.query, family, given(family));
+  for (const family of FAMILIES) demandOurs(await standingOf(postgres.query, family), given(family));
   for (const family of FAMILIES) {
     const migrations = given(family);
     for (const migration of migrations) {
@@ -35,19 +37,11 @@ export async function migrate(
   return applied;
 }
 
-/** For those who never migrate: say what to do when the schema is not the program's. */
 export async function demandSchema({ query }: Postgres, family: Family): Promise<void> {
-  const migrations = migrationsOf('postgres', family);
-  const version = await knownVersionOf(query, family, migrations);
-  if (version < migrations.length) {
-    throw new PostgresError(
-      'older',
-      `the schema ${family} has version ${version}, this program needs ${migrations.length}: run "carbon-mirror migrate" first`,
-    );
-  }
+  demandCurrent(await standingOf(query, family), migrationsOf('postgres', family));
   const moving = `SELECT 1 FROM ${family}.schema_migrations WHERE version = 0`;
   if (family === 'mirror' && (await query(moving)).length > 0) {
-    throw new PostgresError(
+    throw new StoreError(
       'unfinished',
       'files are being moved into this database, or were and did not all arrive: run "carbon-mirror move --to postgres" again',
     );
@@ -64,10 +58,9 @@ async function apply(
   await query("SET LOCAL lock_timeout = '60s'");
   await query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
   await demandUtf8(query);
-  const version = await knownVersionOf(query, family, migrations);
-  if (version >= migration.version) return false;
+  if (demandOurs(await standingOf(query, family), migrations) >= migration.version) return false;
   await makeSchema(query, family);
-  await query(records(family));
+  await query(tableOf(family));
   await query(migration.sql);
   await query(
     `INSERT INTO ${family}.schema_migrations (version, name, applied_at, digest) VALUES ($1, $2, $3, $4)`,
@@ -85,36 +78,27 @@ async function makeSchema(query: Query, family: Family): Promise<void> {
 async function demandUtf8(query: Query): Promise<void> {
   const [row] = await query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding");
   if (row?.encoding === 'UTF8') return;
-  throw new PostgresError(
+  throw new StoreError(
     'encoding',
     `the database has the encoding ${row?.encoding}, carbon-mirror needs UTF8: create it with ENCODING 'UTF8'`,
   );
 }
 
-const records = (family: Family): string => `CREATE TABLE IF NOT EXISTS ${family}.schema_migrations (
+const tableOf = (family: Family): string => `CREATE TABLE IF NOT EXISTS ${family}.schema_migrations (
   version bigint PRIMARY KEY,
   name text COLLATE "C" NOT NULL,
   applied_at timestamptz(3) NOT NULL,
   digest text COLLATE "C" NOT NULL
 )`;
 
-/** 0 where there is no such schema, or an empty one. */
-async function knownVersionOf(
-  query: Query,
-  family: Family,
-  migrations: readonly Migration[],
-): Promise<number> {
-  const applied = await recordsOf(query, family);
-  if (!areOurs(applied, migrations)) {
-    throw new PostgresError(
-      'schema',
-      `the schema ${family} was made by an earlier carbon-mirror that was never released: ` +
-        'drop or rename the schemas inbox, mirror and evidence, and run "carbon-mirror migrate" again',
-    );
-  }
-  const version = Math.max(0, ...applied.map(record => record.version));
-  if (version > migrations.length) throw newerSchema(family, version, migrations.length);
-  return version;
+async function standingOf(query: Query, family: Family): Promise<Standing> {
+  const records = await recordsOf(query, family);
+  return {
+    where: `the schema ${family}`,
+    version: Math.max(0, ...records.map(({ version }) => version)),
+    records,
+    aside: 'drop or rename the schemas inbox, mirror and evidence, and run "carbon-mirror migrate" again',
+  };
 }
 
 async function recordsOf(query: Query, family: Family): Promise<readonly Recorded[]> {
@@ -128,18 +112,10 @@ async function recordsOf(query: Query, family: Family): Promise<readonly Recorde
   );
   if (found === undefined || found.relations === 0) return [];
   if (!found.is_ours) {
-    throw new PostgresError(
+    throw new StoreError(
       'foreign',
       `the database has a schema "${family}" that is not carbon-mirror's: give it a database of its own`,
     );
   }
   return await query<Recorded>(`SELECT * FROM ${family}.schema_migrations`);
-}
-
-function newerSchema(family: Family, version: number, newest: number): PostgresError {
-  return new PostgresError(
-    'schema',
-    `the schema ${family} has version ${version}, but this program knows only ${newest}: it was written by a newer ` +
-      'carbon-mirror. Start that version, or restore a backup made before it.',
-  );
 }

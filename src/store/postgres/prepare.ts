@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Applied } from '../engine.js';
 import type { Family } from '../migrations.js';
 import type { PoolOptions } from './driver.js';
-import { PostgresError } from './errors.js';
+import { StoreError } from '../errors.js';
 import { demandSchema, migrate } from './migrate.js';
 import { openPostgres, type Postgres } from './open.js';
 
@@ -65,6 +65,6 @@ async function faultOf(postgres: Postgres, families: readonly Family[]): Promise
   }
 }
 
-function isForLater(error: unknown): error is PostgresError {
-  return error instanceof PostgresError && LATER.includes(error.code);
+function isForLater(error: unknown): error is StoreError {
+  return error instanceof StoreError && LATER.includes(error.code);
 }

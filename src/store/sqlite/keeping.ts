@@ -13,8 +13,9 @@ import {
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../folder.js';
 import { retirementOf } from '../../mirror/certificates/file-name.js';
+import { StoreError } from '../errors.js';
 import { writeCopy } from './copy.js';
-import { DatabaseError } from './errors.js';
+
 import { closing, openDatabase } from './open.js';
 
 /** What the inbox and the log tell of, the mirror has: so it is copied after them, and after it what its rows name. */
@@ -32,7 +33,7 @@ export function copyAll(from: string, to: string): void {
     const found = closing(openDatabase(file, PATIENT), db =>
       String(db.pragma('integrity_check(1)', { simple: true })),
     );
-    if (found !== 'ok') throw new DatabaseError('damaged', file, `${file} is damaged: ${found}.`);
+    if (found !== 'ok') throw new StoreError('damaged', `${file} is damaged: ${found}.`, { file });
   }
   const folder = join(from, CERTIFICATES);
   makePrivateFolder(join(to, CERTIFICATES));
@@ -49,7 +50,7 @@ export function demandAlone(folder: string): void {
     } catch (error) {
       if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) {
         const message = `${file} is open in a process: stop every process of carbon-mirror first.`;
-        throw new DatabaseError('in_use', file, message);
+        throw new StoreError('in_use', message);
       }
       // What is damaged is what a backup is for.
     }

@@ -1,12 +1,13 @@
 import {
-  areOurs,
+  demandCurrent,
+  demandOurs,
   digestOf,
   type Family,
   type Migration,
-  type Recorded,
   migrationsOf,
+  type Recorded,
+  type Standing,
 } from '../migrations.js';
-import { DatabaseError } from './errors.js';
 import { closing, openDatabase, type Sqlite, write } from './open.js';
 
 /** As long as another process may take to migrate before this one gives up. */
@@ -25,10 +26,9 @@ export function migrate(
   now: string,
   migrations: readonly Migration[] = migrationsOf('sqlite', family),
 ): string[] {
-  if (knownVersion(db, family, migrations) === migrations.length) return [];
+  if (demandOurs(standingOf(db), migrations) === migrations.length) return [];
   write(db, () => db.exec(RECORDS));
-  const isNew = (migration: Migration) => apply(db, family, migration, migrations, now);
-  return migrations.filter(isNew).map(({ name }) => name);
+  return migrations.filter(each => write(db, () => apply(db, each, migrations, now))).map(({ name }) => name);
 }
 
 /** Migrate on a connection of its own, which waits longer for a lock than a receiver may. */
@@ -42,31 +42,14 @@ export function schemaVersion(db: Sqlite): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-/** For readers, which never migrate: say what to do when the file's schema is not the program's. */
 export function demandSchema(db: Sqlite, family: Family): void {
-  const migrations = migrationsOf('sqlite', family);
-  const version = knownVersion(db, family, migrations);
-  if (version < migrations.length) {
-    throw new DatabaseError(
-      'schema',
-      `${family}.db`,
-      `${family}.db has schema ${version}, this program needs ${migrations.length}: run "carbon-mirror migrate" first`,
-    );
-  }
+  demandCurrent(standingOf(db), migrationsOf('sqlite', family));
 }
 
-function knownVersion(db: Sqlite, family: Family, migrations: readonly Migration[]): number {
+function standingOf(db: Sqlite): Standing {
   const version = schemaVersion(db);
-  if (version === 0) return 0;
-  if (!areOurs(db.prepare<[], Recorded>('SELECT * FROM schema_migrations').all(), migrations)) {
-    throw new DatabaseError(
-      'earlier',
-      db.name,
-      `${db.name} was made by an earlier carbon-mirror that was never released: move the folder it is in away and start again.`,
-    );
-  }
-  if (version > migrations.length) throw newerSchema(family, version, migrations.length);
-  return version;
+  const records = version === 0 ? [] : db.prepare<[], Recorded>('SELECT * FROM schema_migrations').all();
+  return { where: db.name, version, records, aside: 'move the folder it is in away and start again.' };
 }
 
 const RECORDS = `CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -76,32 +59,16 @@ const RECORDS = `CREATE TABLE IF NOT EXISTS schema_migrations (
   digest TEXT NOT NULL
 ) STRICT`;
 
-function apply(
-  db: Sqlite,
-  family: Family,
-  migration: Migration,
-  migrations: readonly Migration[],
-  now: string,
-): boolean {
-  return write(db, () => {
-    if (knownVersion(db, family, migrations) >= migration.version) return false;
-    db.exec(migration.sql);
-    db.prepare('INSERT INTO schema_migrations (version, name, applied_at, digest) VALUES (?, ?, ?, ?)').run(
-      migration.version,
-      migration.name,
-      now,
-      digestOf(migration),
-    );
-    db.pragma(`user_version = ${migration.version}`);
-    return true;
-  });
-}
-
-function newerSchema(family: Family, version: number, newest: number): DatabaseError {
-  return new DatabaseError(
-    'schema',
-    `${family}.db`,
-    `${family}.db has schema ${version}, but this program knows only ${newest}: ` +
-      'it was written by a newer carbon-mirror. Start that version, or restore a backup made before it.',
+function apply(db: Sqlite, migration: Migration, migrations: readonly Migration[], now: string): boolean {
+  const { version, name, sql } = migration;
+  if (demandOurs(standingOf(db), migrations) >= version) return false;
+  db.exec(sql);
+  db.prepare('INSERT INTO schema_migrations (version, name, applied_at, digest) VALUES (?, ?, ?, ?)').run(
+    version,
+    name,
+    now,
+    digestOf(migration),
   );
+  db.pragma(`user_version = ${version}`);
+  return true;
 }

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { endianness } from 'node:os';
-import { DatabaseError } from './errors.js';
+import { StoreError } from '../errors.js';
 
 /** Where the head of a database file keeps its application id, which here numbers its transactions. */
 export const NUMBER_AT = 68;
@@ -37,7 +37,7 @@ export function demandNoJournal(file: string): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, MOMENT_MS);
   if (!stands()) return;
   const message = `${file}-journal is not of this program: SQLite would write what stands in it into ${file}.`;
-  throw new DatabaseError('foreign_log', file, message);
+  throw new StoreError('foreign_log', message, { file });
 }
 
 /** Null where somebody wrote meanwhile, or the file cannot be looked at. */
@@ -142,10 +142,7 @@ function statDescriptor(descriptor: number) {
   }
 }
 
-function foreignLog(file: string): DatabaseError {
-  return new DatabaseError(
-    'foreign_log',
-    file,
-    `${file} is not the file that the log beside it (${file}-wal) was written for: it was replaced while that log was there.`,
-  );
+function foreignLog(file: string): StoreError {
+  const message = `${file} is not the file that the log beside it (${file}-wal) was written for: it was replaced while that log was there.`;
+  return new StoreError('foreign_log', message, { file });
 }

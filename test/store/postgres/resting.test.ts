@@ -55,7 +55,7 @@ test('a receiver whose resting connections are ended by the server says so in it
 }, 180_000);
 
 test('so does a console, on stderr', async () => {
-  const { started, told } = await withoutConnections(['console'], 'console', /Open http:/);
+  const { started, told } = await withoutConnections(['console'], 'command', /Open http:/);
   expect(started.said()).toContain(told()[0]);
   expect(started.child.exitCode).toBeNull();
   expect(started.output()).not.toContain(PASSWORD);

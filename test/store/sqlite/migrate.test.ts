@@ -57,7 +57,7 @@ test('T65 a newer schema than the program is refused with what to do, by writers
   migrate(db, 'inbox', NOW);
   const before = tables(db);
   db.pragma('user_version = 999');
-  const words = 'inbox.db has schema 999, but this program knows only';
+  const words = `${file} has version 999, but this program knows only`;
   expect(() => migrate(db, 'inbox', NOW)).toThrow(words);
   expect(() => demandSchema(db, 'inbox')).toThrow(words);
   expect(tables(db)).toEqual(before);

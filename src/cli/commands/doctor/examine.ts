@@ -76,7 +76,7 @@ const CURES: Readonly<Record<string, string>> = {
 
 function describeUnreadable(error: unknown): Finding {
   const words = error instanceof CommandFault ? error.lines : describeDamage(error);
-  const [found = String(error), ...advice] = words ?? [];
+  const [found = error instanceof Error ? error.message : String(error), ...advice] = words ?? [];
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const todo = advice.join(' ') || CURES[code] || 'See "carbon-mirror migrate", or restore a backup.';
   return fail('databases', found, todo);
