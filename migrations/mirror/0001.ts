@@ -2,7 +2,7 @@ import { type Dialect, joined, type Part, raw } from '../schema.js';
 import { BALANCE } from './0001/balance.js';
 import { BOOKS, CERTIFICATE_FILES, KEEP_BYTES } from './0001/books.js';
 import { CHANGES } from './0001/changes.js';
-import { AS_TEXT, COUNTERS, TELL_OF_CHANGES } from './0001/counters.js';
+import { AS_TEXT, COUNTERS } from './0001/counters.js';
 import { OF_NOW } from './0001/freshness.js';
 import { MIRRORED } from './0001/mirrored.js';
 import { SUMS } from './0001/sums.js';
@@ -19,6 +19,5 @@ export function mirror0001(engine: Dialect['engine']): Part {
     ...SUMS,
     CHANGES,
     ...BALANCE,
-    ...(isPostgres ? [raw(() => TELL_OF_CHANGES)] : []),
   ]);
 }

@@ -13,8 +13,7 @@ export function describeCounts(counts: readonly FindingCount[]): string | null {
   return found.length === 0 ? null : found.map(({ finding, rows }) => `${rows} ${finding}`).join(', ');
 }
 
-export const ON_FINDINGS =
-  'See "carbon-mirror balance", "carbon-mirror changes --restated YEAR" and the view "credit_findings".';
+export const ON_FINDINGS = 'See "carbon-mirror balance" and the views "restatements" and "credit_findings".';
 
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {
   if (countedAt === null) return 'Findings were not counted yet: a worker counts them every five minutes.';

@@ -108,8 +108,6 @@ export interface Engine {
   ) => Promise<readonly Applied[]>;
   /** What it asks of one moment, or streams, is nobody else's. */
   readonly openReader: () => Promise<OpenReader>;
-  /** Calls back whenever there may be new changes. Answers how to stop. */
-  readonly watchChanges: (changed: () => void) => Promise<() => Promise<void>>;
   readonly openPdfs: (now: () => number) => Promise<OpenPdfs>;
   readonly openInbox: (now: () => number) => Promise<InboxPort>;
   readonly openWriters: (now: () => number) => Promise<Writers>;

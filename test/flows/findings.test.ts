@@ -129,14 +129,6 @@ test('an amount that is restated after its year is a restatement; one within it 
   expect(await program.rows(restated)).toEqual([
     { id, year: String(year), change: 'changed', before: '4', after: '3' },
   ]);
-  const ask = (words: readonly string[]) =>
-    runCommand(['changes', '--restated', ...words], {
-      env: { DATA_DIR: program.folder },
-      now: program.time.now,
-    });
-  expect((await ask([String(year)])).stdout).toContain('amount_exact 4 → 3');
-  expect(JSON.parse((await ask([String(year - 1), '--json'])).stdout)).toEqual([]);
-  expect(await ask(['MMXX'])).toMatchObject({ exitCode: 2 });
 });
 
 test('a certificate that is another file than before is a restatement', async () => {

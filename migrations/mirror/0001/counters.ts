@@ -61,14 +61,3 @@ SELECT (CASE WHEN instant COLLATE "C" < '0001' THEN '0001' || substr(instant, 5)
 $$;
 COMMENT ON FUNCTION mirror.as_instant IS 'The instant of such a text.';
 `;
-
-export const TELL_OF_CHANGES = `CREATE FUNCTION mirror.tell_of_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM pg_notify('carbon_mirror_changes', '');
-  RETURN NULL;
-END
-$$;
-CREATE TRIGGER tell_of_changes AFTER UPDATE ON mirror.version_counter
-FOR EACH ROW WHEN (new.last > old.last) EXECUTE FUNCTION mirror.tell_of_changes();
-COMMENT ON FUNCTION mirror.tell_of_changes IS 'Those who follow changes listen to this channel; the numbers are what counts.';
-`;

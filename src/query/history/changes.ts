@@ -2,7 +2,7 @@ import { type Change, parseChange } from '../../text/change.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { TABLES, type Tables } from '../../store/contract/tables.js';
 import { ENTRY_OF } from '../../resources/resources.js';
-import { largest, ofOne, sqlOf } from '../sql.js';
+import { largest, sqlOf } from '../sql.js';
 
 /** What is shown of a change, in this order. */
 export const CHANGE_COLUMNS = Object.keys(TABLES['changes'] ?? {});
@@ -84,21 +84,6 @@ export function newestInSql(
 ): string {
   const found = changesOf(reader, asked).orderBy('number', 'desc').limit(limit);
   return sqlOf(before === null ? found : found.where('number', '<', before));
-}
-
-/** Those that restated what is dated in a year that was over, in their order. */
-export async function* readRestated(
-  reader: Reader,
-  asked: ChangesAsked,
-  year: string,
-): AsyncGenerator<ChangeRow> {
-  const restated = reader.db.selectFrom('restatements').select('number').where('year', '=', year);
-  const found = restated.where(ofOne(asked.organizationId));
-  const numbers = (await found.orderBy('number').execute()).map(({ number }) => number);
-  for (let from = 0; from < numbers.length; from += NUMBERS_AT_ONCE) {
-    const these = reader.say.each(numbers.slice(from, from + NUMBERS_AT_ONCE));
-    yield* await changesOf(reader, asked).where('number', 'in', these).orderBy('number').execute();
-  }
 }
 
 /** The newest number in use: of no change with one up to it is anything still to come. */

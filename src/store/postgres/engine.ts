@@ -21,7 +21,6 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
     prepare: (families, _, waits) =>
       during(async postgres => (await import('./prepare.js')).awaitSchema(postgres, families, waits)),
     openReader: async () => (await stores()).readerIn(await open()),
-    watchChanges: async changed => (await stores()).watchChanges(await open(), changed),
     openPdfs: async now => (await stores()).pdfsIn(await open(), now),
     openInbox: async now =>
       (await import('./inbox/inbox.js')).createInboxPort(await open(), clockOf(database, now)),

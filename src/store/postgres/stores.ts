@@ -1,7 +1,6 @@
 import type { OpenReader } from '../contract/reader.js';
 import type { Erased, OpenPdfs, WorkStore, Writers } from '../engine.js';
 import { createInboxPort } from './inbox/inbox.js';
-import { createWake } from './inbox/watch.js';
 import { createCertificateTable } from './mirror/certificates.js';
 import { createMirrorPort } from './mirror/mirror.js';
 import type { Postgres } from './open.js';
@@ -14,17 +13,6 @@ export function readerIn(postgres: Postgres): OpenReader {
 
 export function pdfsIn(postgres: Postgres, now: () => number): OpenPdfs {
   return { pdfs: createCertificateTable(postgres, { now }), close: postgres.close };
-}
-
-/** As the trigger of the counter names it. */
-const CHANGES = 'carbon_mirror_changes';
-
-export function watchChanges(postgres: Postgres, changed: () => void): () => Promise<void> {
-  const stop = createWake(postgres, CHANGES).watch(changed);
-  return async () => {
-    stop();
-    await postgres.close();
-  };
 }
 
 /** What is written by, be it a worker or a command beside it. */

@@ -7,9 +7,6 @@ import { FAMILIES, type Family } from '../migrations.js';
 import { poolOf } from '../postgres/settings.js';
 import { lookAtDisk, walBytes } from './disk.js';
 
-/** To look costs nothing here. */
-const POLL_MS = 250;
-
 /** Files of a folder, and certificates beside them. Each part is loaded by who asks for it, and by nobody else. */
 export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): Engine {
   const inboxFile = join(dataDir, 'inbox.db');
@@ -40,10 +37,6 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
       ),
     prepare: migrate,
     openReader: async () => (await import('./reader.js')).openReader(files),
-    watchChanges: async changed => {
-      const timer = setInterval(changed, POLL_MS);
-      return async () => clearInterval(timer);
-    },
     openPdfs: async now => (await import('./stores.js')).openPdfs(files, now),
     openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),
     openWriters: async now => (await import('./stores.js')).openWriters(files, now),

@@ -5,7 +5,6 @@ import {
   type ChangesAsked,
   readChanges,
   readOpenings,
-  readRestated,
 } from '../../../query/history/changes.js';
 import { headOf, parseChange, wordsOf } from '../../../text/change.js';
 import { Sums } from '../../../text/change-sums.js';
@@ -17,7 +16,7 @@ import { colours, emit } from '../../io.js';
 import { bold, paintChange } from '../../output/colour.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
 import { jsonText } from '../../output/output.js';
-import { choice, count, date, flag, ORGANIZATION, year } from '../../taken.js';
+import { choice, count, date, flag, ORGANIZATION } from '../../taken.js';
 import { followChanges } from './follow.js';
 
 const NONE = 'Nothing was seen to change.';
@@ -38,19 +37,14 @@ export const CHANGES = command({
       '--after',
       'with --follow: begin after the change of this number (default: after the newest)',
     ),
-    restated: {
-      ...year('only rows of that year that the registry changed or removed after the year was over'),
-      conflicts: ['follow'],
-    },
   },
   prints: { json: 'print them as JSON, each with its row before and after', csv: 'print them as CSV' },
   examples: [
     'carbon-mirror changes --since yesterday',
     'carbon-mirror changes --since 24h --resource retirements --csv',
     'carbon-mirror changes --follow --after 1200',
-    'carbon-mirror changes --restated 2025',
   ],
-  run: async (context, { since, until, organization, resource, follow, after, restated }) => {
+  run: async (context, { since, until, organization, resource, follow, after }) => {
     if (after !== undefined && !follow) throw usageFault('--after goes with --follow only.');
     const reader = await context.reader();
     const asked = {
@@ -61,7 +55,7 @@ export const CHANGES = command({
     };
     sayPeriod(context, asked);
     if (follow) return await followChanges(context, asked, after ?? null);
-    const rows = restated === undefined ? readChanges(reader, asked) : readRestated(reader, asked, restated);
+    const rows = readChanges(reader, asked);
     if (context.format === 'table')
       return await write(context, linesOf(context.io, rows, await readOpenings(reader)));
     if (context.format !== 'json') return await context.rows(CHANGE_COLUMNS, rows, { none: NONE });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChangesAsked, readBetween, readLastNumber } from '../../../query/history/changes.js';
 import type { Context } from '../../context.js';
 import { CommandFault, EXIT, isAway } from '../../exit.js';
@@ -9,15 +10,13 @@ const ASK_AGAIN_MS = 1000;
 
 /** Whoever keeps the number of the last line and begins after it sees each change once, however often either side is stopped. */
 export async function followChanges(
-  { io, location, reader: open, say }: Context,
+  { io, reader: open, say }: Context,
   asked: ChangesAsked,
   after: number | null,
 ): Promise<void> {
   const reader = await open();
   const interrupted = io.interruption();
   let seen = after ?? (await readLastNumber(reader));
-  const doorbell = createDoorbell(interrupted);
-  const stop = await location().engine.watchChanges(doorbell.ring);
   say(`Waiting for changes after number ${seen}; Ctrl-C stops.`);
   async function tellNew(): Promise<void> {
     const last = await readLastNumber(reader);
@@ -30,42 +29,18 @@ export async function followChanges(
     seen = last;
   }
 
-  let isToldAway = false;
-  try {
-    while (!interrupted.aborted) {
-      try {
-        await tellNew();
-        isToldAway = false;
-      } catch (error) {
-        if (!isAway(error)) throw error;
-        if (!isToldAway) say(`${error.message}. It is asked again each second; Ctrl-C stops.`);
-        isToldAway = true;
-        setTimeout(doorbell.ring, ASK_AGAIN_MS);
-      }
-      await doorbell.rung();
+  for (let isToldAway = false; !interrupted.aborted; ) {
+    try {
+      await tellNew();
+      isToldAway = false;
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      if (!isToldAway) say(`${error.message}. It is asked again each second; Ctrl-C stops.`);
+      isToldAway = true;
     }
-  } finally {
-    await stop();
+    await sleep(ASK_AGAIN_MS, undefined, { signal: interrupted }).catch(() => undefined);
   }
   throw leftAfter(seen);
-}
-
-/** Who rings while nobody waits is heard by who waits next. */
-function createDoorbell(interrupted: AbortSignal) {
-  let isRung = false;
-  let answer = (): void => undefined;
-  const ring = (): void => {
-    isRung = true;
-    answer();
-  };
-  interrupted.addEventListener('abort', ring);
-  return {
-    ring,
-    rung: async () => {
-      if (!isRung) await new Promise<void>(resolve => (answer = resolve));
-      isRung = false;
-    },
-  };
 }
 
 function leftAfter(number: number): CommandFault {
