@@ -1,7 +1,7 @@
 import type { Span } from '../text/instant.js';
 import { aDate, readSpan, readYear } from './instant.js';
 import type { Io } from './io.js';
-import { readDuration, readNumber } from './words.js';
+import { readNumber } from './words.js';
 
 /** A word or an option, and what its text means. */
 export interface Taken<T> {
@@ -95,11 +95,6 @@ export function year(says: Says): Text<string> {
 /** A whole number from 0. */
 export function count(name: string, says: Says): Text<number> {
   return valued('n', says, given => readNumber(name, given));
-}
-
-/** Milliseconds. */
-export function duration(name: string, says: Says): Text<number> {
-  return valued('time', says, given => readDuration(name, given));
 }
 
 /** Zero for all. */

@@ -11,8 +11,6 @@ import { inSnapshot } from './sql.js';
 interface Demand {
   /** Null for all of them. */
   readonly organizationId: string | null;
-  /** Whatever was read completely within so many seconds counts as available; null where only what is fresh does. */
-  readonly maxAgeSeconds: number | null;
   readonly only?: Only;
 }
 
@@ -45,7 +43,7 @@ const CLOSED = ['no_access', 'not_offered'];
 /** What is available now, and what is known and is not. Each warehouse is in one of both or empty. */
 export async function readAvailable(reader: Reader, demand: Demand) {
   return await inSnapshot(reader, async snapshot => {
-    const standing = await readStanding(snapshot, demand);
+    const standing = await readStanding(snapshot, demand.organizationId);
     const available = new Set(idsOf(standing.warehouses));
     const all: readonly Row[] = await readRows(snapshot, demand);
     const rows = all.filter(row => available.has(String(row['organization_id'])) && isWanted(row, demand));
@@ -62,9 +60,9 @@ export async function readAvailable(reader: Reader, demand: Demand) {
 }
 
 /** Of which warehouses something is available, and of which not. */
-export async function readStanding(reader: Reader, { organizationId, maxAgeSeconds }: Demand) {
+export async function readStanding(reader: Reader, organizationId: string | null) {
   const all = await readWarehouses(reader, organizationId);
-  const warehouses = all.filter(warehouse => isAvailable(warehouse, maxAgeSeconds));
+  const warehouses = all.filter(({ state }) => state === 'fresh');
   const available = new Set(warehouses);
   const uninstalled = all.filter(({ reason }) => reason === 'uninstalled').length;
   return {
@@ -88,13 +86,6 @@ function isWanted(row: Row, { only: { project, vintage, type } = {} }: Demand): 
     (vintage === undefined || row['vintage'] === vintage) &&
     (type === undefined || row['type'] === type)
   );
-}
-
-/** What was completely read counts for as long as it was asked for, whatever happened since; but not while most of it seems gone. */
-function isAvailable({ state, reason, ageSeconds }: Warehouse, maxAgeSeconds: number | null): boolean {
-  if (maxAgeSeconds === null) return state === 'fresh';
-  const isKnown = state === 'fresh' || (state === 'stale' && reason !== 'removals_unconfirmed');
-  return isKnown && ageSeconds !== null && ageSeconds >= 0 && ageSeconds <= maxAgeSeconds;
 }
 
 const UNREAD = {

@@ -16,7 +16,7 @@ export type Overview = Awaited<ReturnType<typeof readOverview>>;
 /** What there is at one moment: what is available, what is reserved, what moved last, what does not go on, and so many organizations. */
 export async function readOverview(reader: Reader, now: number, most: number) {
   return await inSnapshot(reader, async snapshot => {
-    const available = await readStanding(snapshot, { organizationId: null, maxAgeSeconds: null });
+    const available = await readStanding(snapshot, null);
     const owners = new Set(idsOf(available.warehouses));
     const organizations = await readOrganizations(snapshot, most);
     const shown = idsOf(organizations).filter(id => owners.has(id));

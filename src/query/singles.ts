@@ -47,18 +47,6 @@ export async function readProjects(reader: Reader): Promise<Single[]> {
     .execute();
 }
 
-/** Those that are stored, by their hash, and those that the registry is said not to have. */
-export async function readCertificates(reader: Reader): Promise<Single[]> {
-  return await reader.db
-    .selectFrom('certificates as c')
-    .innerJoin(active(reader).as('i'), 'i.organization_id', 'c.organization_id')
-    .where('c.state', '<>', 'pending')
-    .select(['c.organization_id', 'i.id as installation_id', 'c.retirement_id as key', 'c.sha256 as kept'])
-    .orderBy('c.organization_id')
-    .orderBy('c.retirement_id')
-    .execute();
-}
-
 function active({ db }: Reader) {
   return db
     .selectFrom('installations')
@@ -85,12 +73,11 @@ export async function readInstalled({ db }: Reader, organizationId: string): Pro
   return row ?? null;
 }
 
-/** The first credit of an organization in one of the two places. */
-export async function readFirstCredit(
-  { db }: Reader,
-  table: 'warehouse_credits' | 'inventory_credits',
-  organizationId: string,
-): Promise<string | null> {
-  const asked = db.selectFrom(table).select('credit_id').where('organization_id', '=', organizationId);
+/** The first credit in the warehouse of an organization. */
+export async function readFirstCredit({ db }: Reader, organizationId: string): Promise<string | null> {
+  const asked = db
+    .selectFrom('warehouse_credits')
+    .select('credit_id')
+    .where('organization_id', '=', organizationId);
   return (await asked.orderBy('credit_id').limit(1).executeTakeFirst())?.credit_id ?? null;
 }

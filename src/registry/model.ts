@@ -23,7 +23,6 @@ export const EVENTS = [
   'warehouseTransaction',
   'organizationTransaction',
 ] as const;
-export type EventName = (typeof EVENTS)[number];
 
 export const ACTIONS = ['transfer', 'retire', 'transfer_retire'] as const;
 export type Action = (typeof ACTIONS)[number];

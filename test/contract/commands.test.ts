@@ -21,7 +21,7 @@ const IN_ORDER = readQuestions().filter(({ sql }) => sql.includes('order by'));
 /** What each command is asked. They follow each other, and the last ones change something. */
 const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   status: [[]],
-  available: [[], OF, ['--max-age', '999999h'], ['--max-age', '999999h', '--strict'], ['--project', 'Zebra']],
+  available: [[], OF, ['--project', 'Zebra']],
   'installations list': LIST,
   'installations show': [['installation-1'], ['nobody']],
   'organizations list': LIST,
@@ -72,7 +72,7 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'jobs list': [[], ['--state', 'failed'], [...OF, '--limit', '2']],
   'jobs show': [['1'], ['5'], ['99']],
   migrate: [[]],
-  verify: [[], ['--certificates']],
+  verify: [[]],
   query: [
     ['SELECT * FROM retirements_history ORDER BY version'],
     ['SELECT * FROM reservations ORDER BY version'],

@@ -98,7 +98,7 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
   test('sums of projects and of organizations are those of the rows that are available', async () => {
     const { stage, reader } = await library();
     await fillByChance(stage, 2);
-    const { rows, warehouses } = await readAvailable(reader, { organizationId: null, maxAgeSeconds: null });
+    const { rows, warehouses } = await readAvailable(reader, { organizationId: null });
     const owners = idsOf(warehouses);
     const all = sumByType(rows);
     expect(all).not.toBe('0 t');

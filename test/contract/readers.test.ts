@@ -98,12 +98,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   countAt: about(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
     asOf.countAt(reader, entry.table, ownerOf(entry) ?? 'id', { organizationId: ONE, at }),
   ),
-  readAvailable: about(pairs(WHOSE, [null, 0, 1e9]), (reader, [organizationId, maxAgeSeconds]) =>
-    readAvailable(reader, { organizationId, maxAgeSeconds }),
-  ),
-  readStanding: about(WHOSE, (reader, organizationId) =>
-    readStanding(reader, { organizationId, maxAgeSeconds: null }),
-  ),
+  readAvailable: about(WHOSE, (reader, organizationId) => readAvailable(reader, { organizationId })),
+  readStanding: about(WHOSE, readStanding),
   sumWarehouses: about(pairs([[], [ONE]], [BY_OWNER, BY_PROJECT]), (reader, [owners, by]) =>
     sumWarehouses(reader, owners, by),
   ),
@@ -122,11 +118,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readBetween: about(['installation', 'retirements'], (reader, resource) =>
     changes.readBetween(reader, { organizationId: null, resource, since: null, until: null }, 0, 20_000),
-  ),
-  readRestated: about(
-    pairs([null, ONE], ['2026', '2024', '2021', '0000']),
-    (reader, [organizationId, year]) =>
-      changes.readRestated(reader, { organizationId, resource: null, since: null, until: null }, year),
   ),
   readLastNumber: once(async reader => (await changes.readLastNumber(reader)) > 0),
   readBalance: about([null, ONE], readBalance),
@@ -258,11 +249,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readInstallations: once(singles.readInstallations),
   readProjects: once(singles.readProjects),
-  readCertificates: once(singles.readCertificates),
   readInstalled: once(reader => singles.readInstalled(reader, ONE)),
-  readFirstCredit: about(['warehouse_credits', 'inventory_credits'] as const, (reader, table) =>
-    singles.readFirstCredit(reader, table, ONE),
-  ),
+  readFirstCredit: once(reader => singles.readFirstCredit(reader, ONE)),
   readStatus: about([NOW, 0], status.readStatus),
   readOrganizations: about([1, 2, 3], status.readOrganizations),
   readOrganization: about([ONE, 'nobody'], status.readOrganization),

@@ -153,7 +153,7 @@ test.each(seeds(atLength(2, 4)))(
     );
     const reader = await fleet.program.engine.openReader();
     try {
-      const available = await readAvailable(reader, { organizationId: null, maxAgeSeconds: null });
+      const available = await readAvailable(reader, { organizationId: null });
       expect(available.known).toBe(known);
       expect(available.leftOut.filter(({ state }) => state === 'never_read').length).toBeGreaterThanOrEqual(
         unread ?? 0,

@@ -30,7 +30,7 @@ test('31 December is provable in April: what stood there, the read that saw it a
     expect(exitCode).toBe(0);
     return JSON.parse(stdout);
   };
-  const asOf = await run('as-of', '2025-12-31', '--resource', 'retirements');
+  const asOf = await run('as-of', '2025-12-31');
   expect(asOf.retirements.rows).toMatchObject([{ id: 'r-1', beneficiary: 'Harbour Ferries' }]);
   expect(JSON.stringify(asOf.retirements)).toContain('2025-12-31T22:00:00.000Z');
   const versions = await run('history', 'retirements', 'r-1');

@@ -13,45 +13,37 @@ import { demandKnown } from '../known-at.js';
 import { organizationIn } from '../find/in-mirror.js';
 import type { Row } from '../output/output.js';
 import { createTally, describeTotal } from '../output/totals.js';
-import { choice, date, needed, text } from '../taken.js';
+import { date, needed, text } from '../taken.js';
 
-const RESOURCES = ['warehouse', 'inventory', 'retirements'] as const;
+const RESOURCES = ['warehouse', 'inventory', 'retirements'];
 
 export const AS_OF = command({
   says: 'Show warehouse, inventory and retirements of an organization as the mirror had observed them by then',
   words: { asOf: needed(date('the end of')) },
   options: {
     organization: text('name', 'the organization; may be left out where the mirror knows only one'),
-    resource: choice('name', 'one of them only', RESOURCES),
   },
-  prints: { json: 'print it as JSON', csv: 'print it as CSV; needs --resource', file: true },
-  examples: today => [
-    `carbon-mirror as-of ${today} --organization ID`,
-    'carbon-mirror as-of now --resource retirements --out retirements.csv',
-  ],
-  run: async (context, { asOf: { to: at }, organization, resource }) => {
-    const { format } = context;
-    if (!['table', 'json'].includes(format) && resource === undefined)
-      throw usageFault('--csv prints one table: expected --resource warehouse, inventory or retirements.');
+  prints: { json: 'print it as JSON' },
+  examples: today => [`carbon-mirror as-of ${today} --organization ID`, 'carbon-mirror as-of now --json'],
+  run: async (context, { asOf: { to: at }, organization }) => {
     const reader = await context.reader();
     const organizationId =
       organization === undefined
         ? onlyOne(await readOrganizationNames(reader))
         : await organizationIn(reader, organization);
     const all: Part[] = [];
-    for (const name of resource === undefined ? RESOURCES : [resource])
-      for (const list of MIRRORED.filter(each => each.name === name))
-        all.push(await readPart(reader, list, organizationId, at));
+    for (const list of MIRRORED.filter(each => RESOURCES.includes(each.name)))
+      all.push(await readPart(reader, list, organizationId, at));
     const known = demandKnown(context, all, part => part.resource);
-    if (format !== 'json') {
+    if (context.format === 'table') {
       for (const part of known) await writePart(context, part, at);
       return;
     }
     const parts: Record<string, unknown> = {};
-    for (const { resource: name, lastRead, reading, rows } of known) {
+    for (const { resource, lastRead, reading, rows } of known) {
       const listed: Row[] = [];
       for await (const row of rows) listed.push(row);
-      parts[name] = { lastRead, being_read: reading, rows: listed };
+      parts[resource] = { lastRead, being_read: reading, rows: listed };
     }
     await context.value({ organizationId, at, ...parts });
   },
@@ -71,21 +63,16 @@ async function readPart(reader: Reader, list: List, organizationId: string, at: 
   return { resource: list.name, unknown, reading, lastRead, columns, rows: streamRows(reader, withMicro) };
 }
 
-/** The title is data where people read it, and talk where a program does. */
 async function writePart(
-  { format, print, rows: write, say }: Context,
-  part: Part,
+  { print, rows: write, say }: Context,
+  { resource, lastRead, reading, columns, rows }: Part,
   at: string,
 ): Promise<void> {
-  const { resource, lastRead, reading, columns, rows } = part;
-  const title = `${resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`;
   if (reading !== null) say(`${resource}: ${underWay(reading)}.`);
-  const isForPeople = format === 'table';
-  if (isForPeople) await print(title);
-  else say(title);
+  await print(`${resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
   const tally = createTally();
   await write(columns, tally.count(rows), { keep: ['amount_exact'], tonnes: ['amount_exact'] });
-  if (isForPeople) await print('', `${resource}: ${describeTotal(tally.total())}`, '');
+  await print('', `${resource}: ${describeTotal(tally.total())}`, '');
 }
 
 function onlyOne(all: readonly Named[]): string {

@@ -11,7 +11,7 @@ import type { Context } from '../context.js';
 import { checkFault } from '../exit.js';
 import { organizationOrAll } from '../find/in-mirror.js';
 import { describeTotal, totalOf } from '../output/totals.js';
-import { duration, flag, ORGANIZATION, text, year } from '../taken.js';
+import { ORGANIZATION, text, year } from '../taken.js';
 
 const OF_A_ROW = ['vintage', 'type', 'amount'];
 const NAMES = ['organization_name', 'project_name'];
@@ -22,14 +22,9 @@ export const AVAILABLE = command({
   says: 'Show the credits that are available to sell now, and which warehouses are left out and why',
   options: {
     organization: ORGANIZATION,
-    maxAge: duration(
-      '--max-age',
-      'also count stale warehouses that were read completely within this time, such as 30m',
-    ),
     project: text('text', 'of one project only: its id, or a part of its name'),
     vintage: year('of one vintage only'),
     type: text('type', 'of one type only, such as exPost or exAnte'),
-    strict: flag('exit with 3 when a warehouse is left out'),
   },
   prints: {
     json: 'print both parts as JSON: rows and left_out',
@@ -40,13 +35,11 @@ export const AVAILABLE = command({
     'carbon-mirror available',
     'carbon-mirror available --project Mangrove --vintage 2021',
     'carbon-mirror available --out available.csv',
-    'carbon-mirror available --max-age 30m --strict --json',
   ],
-  run: async (context, { organization, maxAge, strict, ...only }) => {
+  run: async (context, { organization, ...only }) => {
     const reader = await context.reader();
     const organizationId = await organizationOrAll(reader, organization);
-    const maxAgeSeconds = maxAge === undefined ? null : maxAge / 1000;
-    const available = await readAvailable(reader, { organizationId, maxAgeSeconds, only });
+    const available = await readAvailable(reader, { organizationId, only });
     const { rows, leftOut, known, uninstalled } = available;
     demandKnown(available);
     if (context.format === 'json') await context.value({ known, uninstalled, rows, leftOut });
@@ -57,9 +50,6 @@ export const AVAILABLE = command({
       await context.rows(COLUMNS, rows);
       context.say(...named(leftOut).map(each => `Left out: ${each}`));
     }
-    if (!strict || leftOut.length === 0) return;
-    const left = leftOut.length === 1 ? '1 warehouse is' : `${leftOut.length} warehouses are`;
-    throw checkFault(`${left} left out.`);
   },
 });
 

@@ -60,7 +60,7 @@ function titleOf({ name }: List, row: Row): string {
 }
 
 async function stock(project: string, { reader }: Ask): Promise<Html> {
-  const { warehouses } = await readStanding(reader, { organizationId: null, maxAgeSeconds: null });
+  const { warehouses } = await readStanding(reader, null);
   const sums = await sumWarehouses(reader, idsOf(warehouses), BY_PROJECT);
   const rows = sums.filter(sum => sum.project_id === project);
   const links = ['warehouse', 'inventory', 'retirements'].map(

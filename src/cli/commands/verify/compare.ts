@@ -3,7 +3,7 @@ import { setImmediate as pause, setTimeout as sleep } from 'node:timers/promises
 import type { Reader } from '../../../store/contract/reader.js';
 import { isForgotten } from '../../../mirror/people.js';
 import { readDocuments, readForgotten, readReadable, readVersions } from '../../../query/documents.js';
-import { readCertificates, readInstallations, readProjects, type Single } from '../../../query/singles.js';
+import { readInstallations, readProjects, type Single } from '../../../query/singles.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
 import type { Entry } from '../../../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
@@ -22,8 +22,6 @@ interface Difference {
 interface Comparing {
   readonly reader: Reader;
   readonly client: RegistryClient;
-  /** Every certificate is asked for again. */
-  readonly certificates: boolean;
   /** Told what is asked for next. Throws where nobody waits any more. */
   readonly turn: (part: Part) => void;
 }
@@ -86,14 +84,12 @@ async function* compare(part: Part, kept: Kept): AsyncGenerator<Difference> {
   for (const key of unseen) yield { organization_id, resource, key, difference: 'not at the registry' };
 }
 
-async function* partsOf({ reader, client, certificates }: Comparing): AsyncGenerator<Part> {
+async function* partsOf({ reader, client }: Comparing): AsyncGenerator<Part> {
   const forgotten = await readForgotten(reader);
   for (const { resource, organization_id: id, installation_id: by } of await readReadable(reader))
     if (isListResource(resource)) yield listOf(resource, id, reader, client.organization(by, id), forgotten);
-  for (const [resource, { read, ask }] of Object.entries(SINGLES)) {
-    if (resource === 'certificates' && !certificates) continue;
+  for (const [resource, { read, ask }] of Object.entries(SINGLES))
     for (const single of await read(reader)) yield singleOf(resource, single, () => ask(client, single));
-  }
 }
 
 function listOf<Name extends ListResource>(
@@ -170,15 +166,6 @@ const SINGLES: Readonly<Record<string, Kind>> = {
   projects: {
     read: readProjects,
     ask: async (client, { key }) => (await client.token.readProject(key)).document,
-  },
-  certificates: {
-    read: readCertificates,
-    ask: async (client, { installation_id: by, organization_id: id, key }) => {
-      const { body } = await client.organization(by, id).downloadCertificate(key);
-      const hash = createHash('sha256');
-      for await (const chunk of body) hash.update(chunk);
-      return hash.digest('hex');
-    },
   },
 };
 

@@ -13,7 +13,7 @@ import { ofKnown } from '../../../text/known.js';
 import { withThousands } from '../../../text/thousands.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
-import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
+import { checkFault, demandNotInterrupted } from '../../exit.js';
 import { describeCounts, ON_FINDINGS } from '../../health.js';
 import { verifySealed } from '../../sealed.js';
 import { flag } from '../../taken.js';
@@ -26,22 +26,14 @@ export const VERIFY = command({
   says: 'Check the databases, the log of the evidence and every certificate; with --against-registry every row too',
   options: {
     againstRegistry: flag('read everything again and compare it with the mirror, row by row'),
-    certificates: flag(
-      'with --against-registry: fetch every stored certificate again, and compare its bytes',
-    ),
   },
   prints: { json: 'print the result as JSON' },
-  examples: [
-    'carbon-mirror verify',
-    'carbon-mirror verify --against-registry --json',
-    'carbon-mirror verify --against-registry --certificates',
-  ],
-  run: async (context, { againstRegistry, certificates }) => {
-    if (certificates && !againstRegistry) throw usageFault('--certificates goes with --against-registry.');
+  examples: ['carbon-mirror verify', 'carbon-mirror verify --against-registry --json'],
+  run: async (context, { againstRegistry }) => {
     const interrupted = context.io.interruption();
     const own = await check(context, interrupted);
     const sealed = await verifySealed(context);
-    const compared = againstRegistry ? await compare(context, certificates, interrupted) : null;
+    const compared = againstRegistry ? await compare(context, interrupted) : null;
     const unsealed = sealed?.faults.map(fault => ({ check: 'evidence', ...fault })) ?? [];
     const faults = [...own.faults, ...unsealed, ...(compared?.faults ?? [])];
     const { findings, rows: checked, files } = own;
@@ -123,13 +115,12 @@ async function findChangedTexts(reader: Reader): Promise<Broken[]> {
   return changed;
 }
 
-async function compare(context: Context, certificates: boolean, interrupted: AbortSignal) {
+async function compare(context: Context, interrupted: AbortSignal) {
   const { compareWithRegistry } = await import('./compare.js');
   const reader = await context.reader();
   const { differences, ...counts } = await compareWithRegistry({
     reader,
     client: await context.client(),
-    certificates,
     turn: ({ resource, organization_id: organization }) => {
       demandNotInterrupted(interrupted);
       context.io.tellParent({ reading: `${resource} of ${organization}` });
