@@ -17,6 +17,8 @@ export function define(parent: Defined, name: string, command: Command, io: Io):
   for (const [key, taken] of Object.entries(options)) defined.addOption(optionOf(key, taken, io));
   for (const form of formOptions(prints)) defined.addOption(form);
   for (const [below, its] of Object.entries(commands)) define(defined, below, its, io);
+  const below = Object.entries(commands).map(([called, its]) => `  ${called}: ${its.says}`);
+  if (below.length > 0) defined.showHelpAfterError(['It has:', ...below].join('\n'));
   const lines = typeof examples === 'function' ? examples(today(io)) : examples;
   if (lines.length > 0)
     defined.addHelpText('after', `\nExamples:\n${lines.map(line => `  $ ${line}`).join('\n')}`);

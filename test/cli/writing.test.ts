@@ -273,20 +273,6 @@ describe('api', () => {
     expect(issued).toMatchObject({ summary: { retired: expect.any(Number) }, vintages: expect.any(Array) });
   });
 
-  test('the finder is asked at the path that is set', async () => {
-    const [credit] = await demo.rows(
-      `SELECT w.credit_id, w.project_id FROM warehouse_credits AS w JOIN projects AS p ON p.id = w.project_id
-      WHERE p.document NOT LIKE '%"isPublic":false%' ORDER BY w.credit_id LIMIT 1`,
-    );
-    const argv = ['projects', 'find', '--credit-id', String(credit?.['credit_id']), '--json'];
-    const env = { ...demo.env, REGISTRY_FIND_PATH: '/projects/find/project' };
-    const { exitCode, stdout } = await runCommand(argv, { env });
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ id: credit?.['project_id'] });
-    const calls = demo.sandbox.registry.calls.list({ appId: demo.appId, installationId: null, limit: 20 });
-    expect(JSON.stringify(calls)).toContain('/projects/find/project');
-  });
-
   test('a certificate comes whole, or nothing of it', async () => {
     const [row] = await demo.rows(
       "SELECT retirement_id AS id FROM certificates WHERE state = 'stored' LIMIT 1",
@@ -372,6 +358,13 @@ describe('api', () => {
       'app',
     );
   });
+});
+
+test('who guesses at a command of a group is told those that it has', async () => {
+  const { exitCode, stderr } = await run('reservations', 'retire', 'some-id');
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("unknown command 'retire'");
+  expect(stderr).toContain('finish: Transfer or retire the credits of a reservation: --action retire');
 });
 
 describe('trigger', () => {

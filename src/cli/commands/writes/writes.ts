@@ -68,7 +68,7 @@ const reserve = write({
 });
 
 const finish = write({
-  says: 'Transfer or retire the credits of a reservation',
+  says: 'Transfer or retire the credits of a reservation: --action retire',
   words: RESERVATION,
   options: {
     organization: OWNER,
