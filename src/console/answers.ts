@@ -46,10 +46,10 @@ export function createAnswers({ hasDemo, failed }: AnswersOptions): Answers {
   return {
     page: async (request, response, shown, { status = 200, dated = null } = {}) => {
       const { url, path, method } = request;
-      const { title, body, later, goesOn = false } = shown;
+      const { title, body, later, about = false, goesOn = false } = shown;
       const { searchParams: query } = new URL(url, ORIGIN);
       const theme = themeOf(request);
-      const { first, last } = layout({ title, path, query, body, goesOn, dated, hasDemo, theme });
+      const { first, last } = layout({ title, path, query, body, about, goesOn, dated, hasDemo, theme });
       response.status(status).type('html');
       if (later === undefined || method === 'HEAD')
         return sendText(request, response, first.text + last.text);

@@ -50,6 +50,8 @@ export interface Ask extends Shared {
 export interface Shown {
   readonly title: string;
   readonly body: Html;
+  /** What it is a part of, where it stands in no room of several pages. */
+  readonly about?: Html | false;
   /** What takes longer, or may: it follows once the body is sent. */
   readonly later?: () => Promise<Html>;
   /** Whether it is about what goes on: a browser without JavaScript opens it again soon. */

@@ -3,11 +3,9 @@ import { idsOf, readStanding } from './available.js';
 import { readActivity } from './inbox/health.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
 import { inSnapshot } from './sql.js';
-import { BY_OWNER, BY_PROJECT, sumWarehouses } from './sums.js';
+import { BY_OWNER, BY_PROJECT, exact, summed, sumWarehouses } from './sums.js';
 import { readOrganizations, sumCertificates } from './reads/status.js';
 
-/** One more is read, so that it can be said that there are more. */
-export const MOST_RESERVATIONS = 20;
 /** So many are grouped. */
 const CHANGES = 100;
 
@@ -32,23 +30,24 @@ export async function readOverview(reader: Reader, now: number, most: number) {
       sums: await sumWarehouses(snapshot, [...owners], BY_PROJECT),
       /** What is available of these organizations. */
       own: await sumWarehouses(snapshot, shown, BY_OWNER),
-      reservations: await readReservations(snapshot),
+      reserved: await sumReservations(snapshot),
       changes: await readNewest(snapshot, ALL_CHANGES, null, CHANGES),
     };
   });
 }
 
-/** Reservations that stand, the one that ends first at the top. */
-async function readReservations({ db }: Reader) {
-  return await db
-    .selectFrom('reservations_now as r')
-    .leftJoin('organizations as o', 'o.id', 'r.organization_id')
-    .where('r.state_now', '=', 'outstanding')
-    .selectAll('r')
-    .select('o.full_name as organization_name')
-    .orderBy('r.reserved_to_at')
-    .orderBy('r.organization_id')
-    .orderBy('r.id')
-    .limit(MOST_RESERVATIONS + 1)
+/** What is reserved now, of each type: how much, in how many reservations, and when the first of them ends. */
+async function sumReservations({ db }: Reader) {
+  const rows = await db
+    .selectFrom('reservations_now')
+    .where('state_now', '=', 'outstanding')
+    .groupBy('type')
+    .select('type')
+    .select(summed)
+    .select(eb => [
+      eb.fn.countAll<number>().as('reservations'),
+      eb.fn.min('reserved_to_at').as('firstEndsAt'),
+    ])
     .execute();
+  return rows.map(exact);
 }

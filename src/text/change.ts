@@ -66,6 +66,7 @@ const WORDS: Readonly<Record<string, (change: Change) => string>> = {
   warehouse: creditWords,
   inventory: creditWords,
   certificates: certificateWords,
+  reservations: reservationWords,
 };
 
 function retirementWords(change: Change): string {
@@ -92,11 +93,27 @@ function creditWords(change: Change): string {
   return from === to ? `${what}: ${moves(change)}` : `${what}: ${from} → ${to}`;
 }
 
+/** Of which retirement, by what is known of it, or by its id. */
 function certificateWords({ row_id: id, change, before, after }: Change): string {
   const [from, to] = [before, after].map(cells => text(cells?.['sha256'])?.slice(0, 12));
-  if (change === 'added') return `certificate of retirement ${id} stored: sha256 ${to}`;
-  if (change === 'removed') return `certificate of retirement ${id} went with it: sha256 ${from}`;
-  return `certificate of retirement ${id} is another file: sha256 ${from} → ${to}`;
+  const of = after ?? before ?? {};
+  const retired =
+    text(of['amount_exact']) === null
+      ? `retirement ${id}`
+      : `${amountOf(of)} ${creditName(of)}${forWhom(of)}`;
+  if (change === 'added') return `certificate of ${retired} stored: sha256 ${to}`;
+  if (change === 'removed') return `certificate of ${retired} went with it: sha256 ${from}`;
+  return `certificate of ${retired} is another file: sha256 ${from} → ${to}`;
+}
+
+function reservationWords(change: Change): string {
+  const { change: kind, before, after } = change;
+  const cells = after ?? before ?? {};
+  const by = text(cells['reserver_name']);
+  const what = `${amountOf(cells)} ${creditName(cells)}${by === null ? '' : ` by ${shortName(by)}`}`;
+  if (kind === 'added') return `reserved ${what}`;
+  const became = kind === 'removed' ? 'is not listed any more' : moves(change);
+  return `reservation of ${what}: ${became}`;
 }
 
 function general(change: Change): string {
@@ -118,7 +135,8 @@ const NOUNS: Readonly<Record<string, string>> = {
 function moves({ changed_columns: columns, before, after }: Change): string {
   const all = columns ?? [];
   if (all.includes('document')) return 'something that has no column of its own';
-  const shown = all.includes('amount_exact') ? all.filter(name => name !== 'amount_micro') : all;
+  const said = all.length > 1 ? all.filter(name => name !== 'updated_at') : all;
+  const shown = said.includes('amount_exact') ? said.filter(name => name !== 'amount_micro') : said;
   const first = shown
     .slice(0, MOST_COLUMNS)
     .map(name => `${name} ${inWords(before?.[name])} → ${inWords(after?.[name])}`);

@@ -37,7 +37,7 @@ test('the printed address opens a page that says what is available, and the key 
   await page.goto(await demo.address());
   expect(page.url()).toBe(`${demo.origin}/`);
   expect(await sentence(page)).toMatch(
-    /^[\d,.]+ t ex-post and [\d,.]+ t ex-ante\s+available to sell now in \d of the \d known organizations$/,
+    /^[\d,.]+ t ex-post\s+and\s+[\d,.]+ t ex-ante\s+available to sell now in \d of the \d known organizations$/,
   );
 });
 
@@ -64,7 +64,7 @@ test('an operator: Now follows a reservation that is made elsewhere as the conso
   const other = await now.context().newPage();
   await other.goto(`${demo.origin}/demo`);
   await other.getByRole('button', { name: 'Reserve 1 t' }).click();
-  await expect.poll(() => now.locator('#reservations').innerText(), PATIENCE).toContain('carbon-mirror demo');
+  await expect.poll(() => now.locator('#moved').innerText(), PATIENCE).toContain('reserved 1 t');
   expect(await now.evaluate('window.stayed')).toBe(true);
 });
 
@@ -72,7 +72,7 @@ test('an auditor: a retirement with its certificate, as of an instant, by an add
   const page = await visit({}, '/retirements?sort=-created_at');
   await page.locator('tbody a').first().click();
   await expect.poll(() => sentence(page)).toContain('retired');
-  expect(await page.locator('#certificate').innerText()).toContain('It matches its hash.');
+  expect(await page.locator('#certificate').innerText()).toContain('matches its hash');
   const cited = (await page.locator('.cite a').getAttribute('href')) ?? '';
   const said = await sentence(page);
   await page.goto(`${demo.origin}${cited}`);

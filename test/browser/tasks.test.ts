@@ -100,7 +100,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.page.getByLabel('Search').fill(id);
     await person.enter(person.page.getByLabel('Search'));
     await person.click(person.link(id).first());
-    await person.sees(/It matches its hash\./);
+    await person.sees(/certificate matches its hash/);
     expect(await person.take(person.link('Open the certificate').first())).toBe('application/pdf %PDF');
   },
   'Make sure that nothing was changed by hand': async person => {
@@ -123,8 +123,9 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await demo.tables.change(
       `INSERT INTO inbox.rejected_webhooks VALUES (strftime('%Y-%m-%dT%H:%M', 'now'), 'wrong_signature', 401, '', 3, strftime('%Y-%m-%dT%H:%M:%S.000Z', 'now'))`,
     );
-    await person.click(person.link('Operations'));
-    await person.sees(/wrong signature/);
+    await person.page.reload();
+    await person.click(person.page.getByRole('link', { name: /^\d+ rejected$/ }));
+    await person.sees(/wrong_signature/);
   },
   'Read what changed since a while ago, for a program': async person => {
     await person.click(person.link('Changes'));

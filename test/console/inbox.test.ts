@@ -19,7 +19,7 @@ test('the life of a webhook is a timeline: received, stored, its job, what was r
   const shown = await page('/deliveries/7');
   const timeline = wordsOf(/<ol class="timeline">([^]*?)<\/ol>/.exec(shown)?.[1] ?? '');
   expect(timeline).toMatch(
-    /^Received 4 May 2026, 12:00:00\.000 UTC .* Verified and stored stored, 202; .* Worked on job 5 after 12 ms done Read 1 list retirements in 180 ms, 2 rows changed 2 rows changed$/,
+    /^Received 4 May 2026, 12:00:00\.000 UTC .* Verified and stored stored, 202; .* Worked on job 5 after 12 ms done Read 1 list retirements in 180 ms, 2 rows changed 2 rows changed 2 retirements added$/,
   );
   expect(shown).toMatch(/<a href="\/syncs\?id=\d+">retirements<\/a>/);
   expect(shown).toContain('<a href="/jobs/5">job 5</a>');
@@ -66,14 +66,13 @@ test('the list of deliveries says whose each is and what became of it, of the jo
   expect(row).toMatchObject({ id: 7, organization_name: 'Harbour Ferries', job_state: 'failed' });
 });
 
-test('rejected webhooks stand above the deliveries, by reason', async () => {
+test('rejected webhooks stand in a list of their own, by reason, to which Now leads', async () => {
   const { tables, page } = await consoleStage();
   await tables.change(
     `INSERT INTO inbox.rejected_webhooks VALUES ('2026-05-04T11:59', 'wrong_signature', 401, '', 3, '${AT}000Z')`,
   );
-  const words = wordsOf(await page('/deliveries'));
-  expect(words).toContain('Webhooks that were rejected since yesterday');
-  expect(words).toContain('wrong signature');
+  expect(await page('/')).toContain('<a href="/rejected-webhooks">3 rejected</a>');
+  expect(wordsOf(await page('/rejected-webhooks'))).toContain('wrong_signature');
 });
 
 test('no page is an end: each id leads on, and help to every list', async () => {

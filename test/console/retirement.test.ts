@@ -26,17 +26,17 @@ test('its certificate stands in the page, with a link inside, its hash and wheth
   const shown = await page('/retirements/r-1');
   expect(shown).toMatch(
     new RegExp(
-      `<object type="application/pdf" data="/certificates/${file}"[^>]*><a href="/certificates/${file}">`,
+      `<object type="application/pdf" data="/certificates/${file}"[^>]*><p>[^<]*</p><a href="/certificates/${file}">`,
     ),
   );
   const said = await words('/retirements/r-1');
-  expect(said).toContain('It matches its hash.');
+  expect(said).toContain('certificate matches its hash');
   expect(said).toContain(SHA256);
 });
 
 test('its instants stand whole, to be quoted, with how long ago they were beside them', async () => {
   const { words } = await stage();
-  expect(await words('/retirements/r-1')).toMatch(/valid from ?\d{4}-\d\d-\d\dT[\d:.]+Z \d+ min ago/);
+  expect(await words('/retirements/r-1')).toMatch(/Valid from ?\d{4}-\d\d-\d\dT[\d:.]+Z \d+ min ago/);
 });
 
 test('the list of certificates leads to the retirement that each is of, and to its organization', async () => {
@@ -48,17 +48,19 @@ test('the list of certificates leads to the retirement that each is of, and to i
 
 test('T85 it says how fresh the list is in which it stands', async () => {
   const { words, tables } = await stage();
-  expect(await words('/retirements/r-1')).toMatch(/freshness ?fresh/);
+  expect(await words('/retirements/r-1')).toMatch(/Freshness ?fresh/);
   await tables.change("UPDATE resource_states SET error = 'unavailable', outcome = 'failed'");
   expect(await words('/retirements/r-1')).toMatch(
-    /freshness ?(stale|never read|fresh, but the last read failed)/,
+    /Freshness ?(stale|never read|fresh, but the last read failed)/,
   );
 });
 
 test('a file that was changed or is gone does not match, and the page says so', async () => {
   const { words, at } = await stage();
   writeFileSync(at, `${PDF} `);
-  expect(await words('/retirements/r-1')).toContain('It does not match: the file is changed.');
+  expect(await words('/retirements/r-1')).toContain(
+    'certificate does not match its hash: the file is changed',
+  );
 });
 
 test('the file comes as it was stored, for a page of ours to show and for no other', async () => {
@@ -117,8 +119,8 @@ test('as of before the mirror began its page says what can be said: when it was 
 
 test('as of an instant before it was stored there is no certificate', async () => {
   const { words } = await stage();
-  expect(await words('/retirements/r-1?as-of=25m')).toContain('No certificate was stored by then.');
-  expect(await words('/retirements/r-1?as-of=10m')).toContain('It matches its hash.');
+  expect(await words('/retirements/r-1?as-of=25m')).toContain('no certificate was stored by then');
+  expect(await words('/retirements/r-1?as-of=10m')).toContain('certificate matches its hash');
 });
 
 test('T89 of a row that was changed by hand it says that, and not when it was last seen unchanged', async () => {

@@ -30,7 +30,7 @@ const WANTED = [
 /** A question in SQL, what came of it, and beside it what there is to ask for. */
 export function showAsk({ sql, outcome, relations, ready }: Asked): Shown {
   const isWanted = ({ name }: Relation) => WANTED.includes(name);
-  const wantedFirst = [...relations.filter(isWanted), ...relations.filter(each => !isWanted(each))];
+  const others = relations.filter(each => !isWanted(each));
   const body = html`<h1>Ask in SQL</h1>
 <div class="columns"><form class="ask card" method="post" action="/ask"><label>One statement that reads
 <textarea name="sql" rows="${LINES}" spellcheck="false" required>${sql}</textarea></label>
@@ -40,7 +40,7 @@ export function showAsk({ sql, outcome, relations, ready }: Asked): Shown {
       html`<li><a href="/ask?${new URLSearchParams({ sql: each.sql }).toString()}">${each.title}</a></li>`,
   )}</ul></section></div>
 ${outcome !== null && result(outcome)}
-<div class="columns"><section class="card"><h2>What there is</h2>${wantedFirst.map(relation)}</section>
+<div class="columns"><section class="card"><h2>What there is</h2>${relations.filter(isWanted).map(relation)}<details><summary>${counted(others.length, 'other table or view', 'other tables and views')}</summary>${others.map(relation)}</details></section>
 <section class="card"><h2>With a tool of your own</h2><p><code>carbon-mirror snapshot FILE</code> copies the mirror into one SQLite file, as it is now: sqlite3, Datasette, DuckDB and pandas open it.</p></section></div>`;
   return { title: 'Ask', body };
 }

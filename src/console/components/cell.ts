@@ -41,13 +41,22 @@ export function isNumeric(column: string): boolean {
   return COUNTS.test(column) || AMOUNTS.includes(column);
 }
 
+const NONE = html`<span class="none">–</span>`;
+
+/** Whether a cell says nothing. */
+export function isEmpty(text: string): boolean {
+  return text === '' || text === NONE.text;
+}
+
 /** A cell of any table, by what its column's name says that it is. */
 export function cell(column: string, value: Value | undefined, now: number): Html {
-  if (value === null || value === undefined || value === '') return html`<span class="none">–</span>`;
+  if (value === null || value === undefined || value === '') return NONE;
   if (typeof value === 'string' && BUSINESS.includes(column)) return day(value);
   if (typeof value === 'string' && isInstant(column)) return ago(value, now);
   if (typeof value === 'string' && STATES.includes(column)) return badge(value);
   if (typeof value === 'string' && isId(column, value)) return shortId(value);
+  if (typeof value === 'string' && column === 'file')
+    return html`<a href="/certificates/${encodeURIComponent(value)}" title="${value}">PDF</a>`;
   if (typeof value === 'string' && column === 'type') return html`${typeName(value)}`;
   if (typeof value === 'number' && COUNTS.test(column)) return html`${withThousands(value)}`;
   if (AMOUNTS.includes(column) && /^-?\d+(\.\d+)?$/.test(String(value)))

@@ -1,3 +1,5 @@
+import { withRetirements } from '../../query/history/changes.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { type Change, wordsOf } from '../../text/change.js';
 import { html, type Html, type Part } from './html.js';
 import { counted } from '../../text/counted.js';
@@ -24,16 +26,14 @@ const NOUNS: Readonly<Record<string, readonly [one: string, where?: string]>> = 
   projects: ['project'],
 };
 
-/** Of these one change is told in a sentence of its own. */
-const TOLD = ['retirements', 'warehouse', 'inventory'];
-
 /** Changes of one kind that one read found. */
 export interface Group {
   readonly changes: readonly Change[];
   readonly first: Change;
 }
 
-export function groupsOf(changes: readonly Change[]): Group[] {
+export async function groupsOf(reader: Reader, found: readonly Change[]): Promise<Group[]> {
+  const changes = await withRetirements(reader, found);
   const groups = new Map<string, { first: Change; changes: Change[] }>();
   for (const change of changes) {
     const { sync_id: sync, resource, change: kind, organization_id: owner } = change;
@@ -45,33 +45,36 @@ export function groupsOf(changes: readonly Change[]): Group[] {
   return [...groups.values()];
 }
 
-/** Groups, a line each. */
-export function activity(caption: string, groups: readonly Group[], now: number, more: Part = null): Html {
-  const says = ({ first, changes }: Group) =>
-    changes.length > 1 || !TOLD.includes(first.resource) ? kindOf(first, changes.length) : linked(first);
-  return html`<div class="wide"><h2>${caption}</h2><ul class="feed brief">${groups.map(
-    group =>
-      html`<li><span>${says(group)} ${whose(group.first)}</span>${ago(group.first.observed_at, now)}</li>`,
+interface Around {
+  readonly now: number;
+  /** Whose page it is: there nobody need be told whose it was. */
+  readonly owner?: string;
+  readonly beside?: Part;
+  readonly more?: Part;
+}
+
+/** Groups, each opened by a click, with whose it was and what had asked for the read that found it. */
+export function feed(
+  caption: string,
+  groups: readonly Group[],
+  { now, owner, beside, more }: Around,
+): Html | false {
+  if (groups.length === 0) return false;
+  return html`<div class="wide"><h2>${caption}${beside}</h2><ul class="feed">${groups.map(
+    ({ first, changes }) =>
+      html`<li><span>${changes.length === 1 ? line(first) : html`<strong>${kindOf(first.resource, first.change, changes.length)}</strong>`}</span>${ago(first.observed_at, now)}<small>${owner === undefined && whose(first)} ${cause(first)}</small>${changes.length > 1 && html`<details><summary>Each of them</summary><ul class="feed">${changes.map(line).map(each => html`<li>${each}</li>`)}</ul></details>`}</li>`,
   )}</ul>${more}</div>`;
 }
 
-/** Groups, each opened by a click, and what had asked for the read that found it. */
-export function groupList(caption: string, groups: readonly Group[], now: number): Html | false {
-  if (groups.length === 0) return false;
-  return html`<div class="wide"><h2>${caption}</h2><ul class="feed">${groups.map(
-    ({ first, changes }) =>
-      html`<li><span>${changes.length === 1 ? line(first) : html`<strong>${kindOf(first, changes.length)}</strong>`} ${whose(first)} <span class="quiet">${cause(first)}</span></span>${ago(first.observed_at, now)}${changes.length > 1 && html`<details><summary>Each of them</summary><ul class="feed">${changes.map(line).map(each => html`<li>${each}</li>`)}</ul></details>`}</li>`,
-  )}</ul></div>`;
-}
-
-function kindOf({ resource, change }: Change, count: number): string {
+/** So many rows of one kind, and what became of them. */
+export function kindOf(resource: string, change: string, count: number): string {
   const [one, where] = NOUNS[resource] ?? [resource.replaceAll('_', ' ')];
   const did = resource === 'certificates' && change === 'added' ? 'stored' : change;
   return `${counted(count, one)}${where === undefined ? '' : ` ${where}`} ${did}`;
 }
 
 function whose({ organization_id: id, organization_name: name }: Change): Part {
-  return id !== null && html`for <a href="/organizations/${encodeURIComponent(id)}">${name ?? id}</a>`;
+  return id !== null && html`<a href="/organizations/${encodeURIComponent(id)}">${name ?? id}</a>`;
 }
 
 function line(change: Change): Html {

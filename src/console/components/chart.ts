@@ -30,12 +30,11 @@ const MOST_DOTS = 12;
 /** Values of a row of times, with a table of them beside it. */
 export function chart({ as, title, points, unit }: Drawn): Html {
   const step = (WIDTH - LEFT) / Math.max(points.length, 1);
-  const [least, most] = rangeOf(
-    as,
-    points.map(({ value }) => value),
-  );
+  const values = points.map(({ value }) => value);
+  const ticks = ticksOf(as === 'bars' ? [0, ...values] : values);
+  const [least = 0, most = 1] = [ticks[0], ticks.at(-1)];
   const x = (place: number) => px(LEFT + (place + 0.5) * step);
-  const y = (value: number) => px(BOTTOM - ((BOTTOM - TOP) * (value - least)) / (most - least || 1));
+  const y = (value: number) => px(BOTTOM - ((BOTTOM - TOP) * (value - least)) / (most - least));
   const mark = ({ name, says, value }: Point, place: number) =>
     as === 'bars'
       ? html`<rect x="${px(x(place) - step * 0.35)}" y="${y(value)}" width="${px(step * 0.7)}" height="${px(BOTTOM - y(value))}" rx="2"><title>${name}: ${says}</title></rect>`
@@ -47,22 +46,24 @@ export function chart({ as, title, points, unit }: Drawn): Html {
     place % every === 0 && html`<text class="middle" x="${x(place)}" y="${HEIGHT - 6}">${point.name}</text>`;
   const path = points.map(({ value }, place) => `${x(place)},${y(value)}`).join(' ');
   return html`<figure class="card"><figcaption><h2>${title}</h2></figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">${[least, (least + most) / 2, most].map(tick)}${as === 'line' && html`<polyline points="${path}"/>`}${points.map(mark)}${points.map(name)}</svg>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">${ticks.map(tick)}${as === 'line' && html`<polygon points="${x(0)},${BOTTOM} ${path} ${x(points.length - 1)},${BOTTOM}"/><polyline points="${path}"/>`}${points.map(mark)}${points.map(name)}</svg>
 <details><summary>As a table</summary><dl class="facts"><dt>When</dt><dd>${unit}</dd>${points.map(each => html`<dt>${each.name}</dt><dd>${each.says}</dd>`)}</dl></details></figure>`;
 }
 
-/** Lengths begin at nothing and end at a number that is easily halved. */
-function rangeOf(as: Drawn['as'], values: readonly number[]): readonly [least: number, most: number] {
-  const [least, most] = [Math.min(...values), Math.max(0, ...values)];
-  const margin = (most - least || most) / 4;
-  if (as === 'line') return [Math.max(0, least - margin), most + margin];
-  const size = 10 ** Math.floor(Math.log10(most || 1));
-  return [0, ([1, 2, 4, 5, 8, 10].find(each => each * size >= most) ?? 10) * size];
+/** Three or four round numbers, the first below all values and the last above. */
+function ticksOf(values: readonly number[]): number[] {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const third = (most - least || most || 1) / 3;
+  const size = 10 ** Math.floor(Math.log10(third));
+  const step = size * ([1, 2, 5].find(each => each * size >= third) ?? 10);
+  const first = Math.floor(least / step);
+  const last = Math.max(Math.ceil(most / step), first + 1);
+  return Array.from({ length: last - first + 1 }, (_, place) => (first + place) * step);
 }
 
 function short(value: number): string {
-  if (value >= 1e6) return `${px(value / 1e6)}M`;
-  return value >= 1e4 ? `${px(value / 1e3)}k` : withThousands(px(value));
+  if (value >= 1e6) return `${Number((value / 1e6).toFixed(3))}M`;
+  return value >= 1e4 ? `${Number((value / 1e3).toFixed(3))}k` : withThousands(px(value));
 }
 
 function px(value: number): number {

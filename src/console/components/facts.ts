@@ -1,7 +1,8 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { cell, isId, isInstant, leading } from './cell.js';
+import { cell, isEmpty, isId, isInstant, leading } from './cell.js';
+import { type Fact, factsOf } from './head.js';
 import { html, type Html } from './html.js';
-import { instantAgo, labelOf } from './words.js';
+import { headingOf, instantAgo } from './words.js';
 
 interface When {
   readonly now: number;
@@ -21,13 +22,16 @@ export const BOOKKEEPING = [
   'closed_by',
 ];
 
-/** The columns of one row, a line each. */
-export function facts(row: Row, when: When, without: readonly string[] = []): Html {
-  const shown = Object.keys(row).filter(column => !without.includes(column));
-  return html`<dl class="facts">${shown.map(
-    column =>
-      html`<dt>${column.endsWith('_id') ? column.replaceAll('_', ' ') : labelOf(column)}</dt><dd>${leading(column, row[column], whole(column, row[column], when.now), when.at ?? null)}</dd>`,
-  )}</dl>`;
+/** The columns of one row that say something, a line each. */
+export function facts(row: Row, { now, at = null }: When, without: readonly string[] = []): Html {
+  const lines = Object.keys(row)
+    .filter(column => !without.includes(column))
+    .map((column): Fact => {
+      const value = whole(column, row[column], now);
+      const name = column.endsWith('_id') ? `${headingOf(column.slice(0, -3))} id` : headingOf(column);
+      return [name, !isEmpty(value.text) && leading(column, row[column], value, at)];
+    });
+  return factsOf(lines);
 }
 
 /** What a list shortens: here is room for it. */

@@ -12,12 +12,13 @@ export type Fact = readonly [name: string, value: Part];
 
 /** Facts that belong together, under what they answer. */
 export function card(question: string, facts: readonly Fact[]): Html {
-  return html`<section class="card"><h2>${question}</h2><dl class="facts">${facts.map(fact)}</dl></section>`;
+  return html`<section class="card"><h2>${question}</h2>${factsOf(facts)}</section>`;
 }
 
-/** Nothing where nothing is known of it. */
-export function fact([name, value]: Fact): Html | false {
-  return Boolean(value) && html`<dt>${name}</dt><dd>${value}</dd>`;
+/** A line each; none for that of which nothing is known. */
+export function factsOf(facts: readonly Fact[], kind: Html | false = false): Html {
+  const known = facts.filter(([, value]) => Boolean(value));
+  return html`<dl class="facts${kind}">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
 /** A stop of a timeline: how it went, what happened, and more about it. */

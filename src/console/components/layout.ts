@@ -10,6 +10,7 @@ export interface Frame {
   readonly query: URLSearchParams;
   /** What of the body is there at once. */
   readonly body: Html;
+  readonly about: Html | false;
   readonly goesOn: boolean;
   /** Null where a page is of no instant. */
   readonly dated: Dated | null;
@@ -49,12 +50,13 @@ function room(name: string, pages: string): readonly [name: string, pages: reado
 }
 
 /** A whole page, to the end of the body that is there at once and after whatever follows it. It says all that it says without a script. */
-export function layout({ title, path, query, body, goesOn, dated, hasDemo, theme }: Frame) {
+export function layout({ title, path, query, body, about, goesOn, dated, hasDemo, theme }: Frame) {
   const at = dated?.at ?? null;
   const entered = ROOMS.find(([, pages]) => pages.some(([to]) => isIn(path, to)));
   const rooms = ROOMS.map(([name, [[to] = ['/']]]) =>
     link(UNDATED.includes(name) ? to : withAt(to, at), name, name === entered?.[0] && IN_ROOM),
   );
+  const hasTabs = entered !== undefined && entered[1].length > 1;
   const aside = [['/ask', 'Ask'] as const, ...(hasDemo ? [['/demo', 'Demo'] as const] : []), HELP].map(
     ([to, name]) => link(to, name, path === to && CURRENT),
   );
@@ -71,14 +73,14 @@ ${SCRIPT}${goesOn && AGAIN}
 <body>
 <a class="skip" href="#content">To the content</a>
 <header class="top">
-<a class="brand" href="/">carbon-mirror</a>
+<a class="brand" href="/">carbon-mirror</a>${hasDemo && html` <a class="state doubt" href="/demo" title="The registry of this mirror is made up">demo</a>`}
 <nav aria-label="Pages"><ul>${rooms}</ul></nav>
 <form class="search" method="get" action="/search" role="search" aria-label="Everything"><label><span>Search</span><input id="search" name="q" type="search" placeholder="Search  /" value="${path === '/search' && query.get('q')}"></label></form>
 <ul>${aside}</ul>
 <details class="menu"><summary>Menu</summary><ul>${rooms}${aside}</ul></details>
 </header>
 <p id="link" role="status" hidden>The connection to the console is gone. What you see may be old.</p>
-${(entered !== undefined || dated !== null) && html`<div class="under">${entered !== undefined && entered[1].length > 1 && tabs(entered, path, at)}${dated !== null && asOfBar(path, query, dated)}</div>`}
+${(hasTabs || about || dated !== null) && html`<div class="under">${hasTabs && tabs(entered, path, at)}${about}${dated !== null && asOfBar(path, query, dated)}</div>`}
 <main id="content">${body}`;
   const last = html`</main>
 <footer>${themes(theme, path, query)}</footer>

@@ -34,12 +34,14 @@ h2 { font-size: var(--text); font-weight: 650; }
 h3 { font-size: var(--fine); font-weight: 600; }
 a { color: var(--accent); text-decoration: none; }
 a:hover { text-decoration: underline; }
-p a, dd a, .hits a, .timeline a, .versions a, .feed a, .notice a, .more a { text-decoration: underline; text-decoration-color: color-mix(in srgb, var(--accent) 40%, transparent); text-underline-offset: .15em; }
+p a, dd a, .hits a, .timeline a, .versions a, .notice a, .more a { text-decoration: underline; text-decoration-color: color-mix(in srgb, var(--accent) 35%, transparent); text-underline-offset: .2em; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: var(--s2); top: var(--s2); z-index: 1; padding: var(--s2); background: var(--card); }
 small, .quiet, .none, .ago { color: var(--quiet); font-weight: 400; font-size: var(--fine); }
+.unseen { position: absolute; left: -99rem; }
 .id, code, pre, kbd, textarea { font-family: var(--mono); font-size: var(--fine); }
+kbd { padding: 0 .35rem; border: 1px solid var(--strong); border-bottom-width: 2px; border-radius: .3rem; background: var(--sunk); }
 .copied::after { content: " ✓ copied"; color: var(--good); }
 pre { margin: var(--s2) 0 0; padding: var(--s3); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border: 1px solid var(--line); border-radius: var(--radius); }
 time { white-space: nowrap; }
@@ -49,6 +51,7 @@ ins { text-decoration: none; font-weight: 600; }
 /* Navigation */
 header.top { display: flex; align-items: center; gap: var(--s4); min-height: 3rem; padding: 0 var(--s5); background: var(--card); border-bottom: 1px solid var(--line); }
 .brand { font-weight: 700; color: var(--ink); letter-spacing: -.01em; white-space: nowrap; }
+.brand + .state { margin-left: calc(-1 * var(--s2)); }
 .brand::before { content: ""; display: inline-block; width: .8rem; height: .8rem; margin-right: .45rem; border-radius: 50%; border: .2rem solid var(--tint); vertical-align: -.1rem; }
 .top ul { display: flex; gap: var(--s1); }
 .top li a, .tabs a { display: block; padding: .3rem .6rem; border-radius: var(--radius); color: var(--quiet); white-space: nowrap; }
@@ -70,8 +73,12 @@ form.asof p { padding: .1rem .6rem; color: var(--doubt); background: var(--doubt
 main { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s4); max-width: 96rem; margin: 0 auto; padding: var(--s4) var(--s5) var(--s5); overflow-wrap: anywhere; }
 main > section:empty, main > div:empty { display: none; }
 footer { display: flex; gap: var(--s3); justify-content: flex-end; padding: 0 var(--s5) var(--s4); color: var(--quiet); font-size: var(--small); }
-footer form { display: flex; gap: var(--s1); align-items: center; }
-footer button { border: 0; background: none; padding: .15rem .4rem; color: var(--quiet); font-size: var(--small); }
+footer form, .choices { display: flex; border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; width: fit-content; background: var(--card); }
+footer button, .choices a { border: 0; border-radius: 0; background: none; padding: .2rem .7rem; color: var(--quiet); font-weight: 400; text-decoration: none; }
+footer button { font-size: var(--small); }
+footer [aria-pressed=true], .choices [aria-current] { color: var(--ink); background: var(--none-soft); font-weight: 550; }
+.choices a:hover { background: var(--none-soft); }
+footer :focus-visible, .choices :focus-visible { outline-offset: -2px; }
 #link { padding: var(--s1) var(--s5); color: var(--bad); background: var(--bad-soft); font-weight: 600; }
 body:has(#link:not([hidden])) main { filter: grayscale(1); }
 
@@ -88,12 +95,16 @@ form.act { display: inline-block; }
 .filters label > * { width: 100%; height: 1.9rem; font-size: var(--fine); color: var(--ink); }
 .filters [type=checkbox] { width: 1.1rem; height: 1.75rem; }
 .filters > a { padding: .3rem 0; }
-.links { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
+.links { display: flex; flex-wrap: wrap; align-items: center; gap: var(--s1) var(--s4); }
+.links:empty { display: none; }
 .wide + .links { margin-top: var(--s2); }
 summary { cursor: pointer; color: var(--quiet); }
 
 .ask label { display: block; color: var(--quiet); font-size: var(--small); }
 .actions { display: grid; gap: var(--s2); }
+.actions > li { display: grid; grid-template-columns: minmax(0, 19rem) minmax(0, 1fr); align-items: center; gap: var(--s1) var(--s4); }
+.actions button { width: 100%; text-align: left; }
+.actions form { display: grid; }
 
 /* Tiles */
 .tiles { display: grid; grid-template-columns: 2.5fr repeat(5, minmax(0, 1fr)); gap: var(--s3); }
@@ -108,8 +119,10 @@ dt + dd > a:only-child { text-decoration: none; }
 .tile dd + dd { font-size: var(--small); font-weight: 400; color: var(--quiet); }
 .hero { font-size: var(--fine); font-weight: 400; color: var(--quiet); letter-spacing: 0; line-height: 1.25; text-wrap: wrap; }
 .hero b { font-size: var(--figure); font-weight: 650; color: var(--ink); letter-spacing: -.02em; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.hero span + .unseen + span b { font-size: var(--large); }
 .hero b i { font-size: .6em; font-style: normal; font-weight: 500; color: var(--quiet); }
-.hero > span { display: block; }
+.hero > span:not(.unseen) { display: block; }
+.hero > .of { padding-top: var(--s1); }
 
 /* Badge */
 .state { display: inline-block; padding: 0 .5rem; border-radius: var(--round); font-size: var(--small); line-height: 1.3rem; font-weight: 550; color: var(--quiet); background: var(--none-soft); }
@@ -125,7 +138,7 @@ dt + dd > a:only-child { text-decoration: none; }
 .wide { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); }
 table { border-collapse: collapse; width: 100%; }
 caption, .wide > h2 { text-align: left; font-weight: 650; padding: var(--s2) var(--s4); }
-caption a { font-weight: 400; margin-left: var(--s2); }
+.files { float: right; display: flex; gap: var(--s3); font-weight: 400; font-size: var(--fine); }
 th, td { text-align: left; vertical-align: baseline; padding: .32rem var(--s3); border-top: 1px solid var(--line); }
 th:first-child, td:first-child { padding-left: var(--s4); }
 th { font-weight: 500; font-size: var(--small); color: var(--quiet); white-space: nowrap; background: var(--sunk); }
@@ -137,8 +150,10 @@ td i { font-style: normal; color: var(--quiet); }
 .cards tbody:has(i:not(:empty)) i { display: inline-block; min-width: 4.4em; text-align: left; }
 .empty { padding: var(--s4); color: var(--quiet); }
 .more { padding: var(--s2) var(--s4); border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
-.matrix th, .matrix td { padding: .12rem .32rem; font-size: var(--fine); }
-.matrix th:last-child, .matrix td:last-child { padding-right: var(--s3); }
+.matrix th, .matrix td { padding: .14rem .4rem; font-size: var(--fine); }
+.matrix th:first-child { padding-left: var(--s4); }
+.matrix th:last-child, .matrix td:last-child { padding-right: var(--s4); }
+.matrix tbody + tbody .sum > * { border-top: 1px solid var(--strong); }
 .matrix tbody th { background: none; max-width: 14rem; overflow: hidden; text-overflow: ellipsis; }
 .matrix td a { color: var(--ink); }
 .matrix .sum > * { font-weight: 600; color: var(--ink); background: var(--sunk); }
@@ -165,12 +180,15 @@ td i { font-style: normal; color: var(--quiet); }
 
 /* Feed, facts and timeline */
 .feed > li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 var(--s3); padding: .3rem var(--s4); border-top: 1px solid var(--line); }
-.feed time { color: var(--quiet); font-size: var(--small); }
-.brief > li > span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.feed .feed { grid-column: 1 / -1; }
-.feed details { grid-column: 1 / -1; }
+.feed time { color: var(--quiet); font-size: var(--small); line-height: 1.7; }
+.feed small { display: flex; flex-wrap: wrap; gap: 0 var(--s3); }
+.feed small, .feed small a { color: var(--quiet); }
+.feed small:empty { display: none; }
+.feed .feed, .feed small, .feed details { grid-column: 1 / -1; }
+.feed .feed > li:first-child { border-top: 0; }
 .feed summary { color: var(--ink); }
-.facts { display: grid; grid-template-columns: minmax(7rem, max-content) minmax(0, 1fr); gap: .2rem var(--s5); }
+.facts { display: grid; grid-template-columns: minmax(6.5rem, max-content) minmax(0, 1fr); gap: .25rem var(--s4); }
+.two .facts { grid-template-columns: max-content minmax(0, 1fr); }
 .facts dt { color: var(--quiet); }
 .facts dd { overflow-wrap: anywhere; }
 .timeline > li { position: relative; padding: 0 0 var(--s4) 1.75rem; }
@@ -189,6 +207,7 @@ td i { font-style: normal; color: var(--quiet); }
   main:has(#available) > .columns { display: contents; }
   .columns > #available, main:has(#available) > #charts { grid-column: 1; }
   .columns:has(#available) > .stack { grid-column: 2; grid-row: span 2; }
+  .columns > #available, main:has(#available) > #charts { align-self: stretch; align-items: stretch; display: grid; }
 }
 #below, #registry { order: 1; }
 main:has(#registry) #sums { order: 2; }
@@ -206,8 +225,10 @@ svg .end { text-anchor: end; }
 svg .middle { text-anchor: middle; }
 svg rect, svg circle { fill: var(--tint); }
 svg polyline { fill: none; stroke: var(--tint); stroke-width: 2; }
+svg polygon { fill: color-mix(in srgb, var(--tint) 10%, transparent); }
 svg line { stroke: var(--line); }
-object a { display: block; padding: var(--s5); text-align: center; }
+object > * { display: block; padding: var(--s2) var(--s5); text-align: center; color: var(--quiet); }
+object > :first-child { padding-top: 12rem; }
 object { display: block; width: 100%; height: 30rem; border: 1px solid var(--line); border-radius: var(--radius); }
 .only-paper { display: none; }
 
@@ -229,7 +250,9 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   .cards, .cards caption, .cards tbody, .cards tr, .cards td { display: block; }
   .cards tr { padding: var(--s2) 0; border-top: 1px solid var(--line); }
   .cards td { position: relative; min-height: 1.5rem; padding: .1rem var(--s4) .1rem 9rem; border: 0; text-align: left; white-space: normal; max-width: none; overflow-wrap: anywhere; }
-  .cards td:first-child { padding-left: 9rem; }
+  .cards td:first-child { padding-left: var(--s4); font-weight: 600; }
+  .cards td:first-child::before { display: none; }
+  .actions > li { grid-template-columns: minmax(0, 1fr); }
   .cards td:has(> .none:only-child) { display: none; }
   .cards td::before { content: attr(data-label); position: absolute; left: var(--s4); width: 7.5rem; color: var(--quiet); font-size: var(--small); }
 }

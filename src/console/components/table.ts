@@ -1,5 +1,6 @@
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { withQuery } from './as-of.js';
+import { isEmpty } from './cell.js';
 import { html, type Html, type Part } from './html.js';
 
 export interface TableColumn<Row> {
@@ -11,24 +12,36 @@ export interface TableColumn<Row> {
   readonly label?: string;
 }
 
-/** Rows of anything, with one sentence that says what they are; on a narrow screen a row is a card. */
+interface Around {
+  /** What stands there where no row does. */
+  readonly empty?: Part;
+  /** Below the rows. */
+  readonly more?: Part;
+  /** Beside the sentence. */
+  readonly beside?: Part;
+}
+
+/** Rows of anything, with one sentence that says what they are; on a narrow screen a row is a card. What no row has is no column. */
 export function table<Row>(
   caption: Part,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  { empty = 'Nothing.', more = null }: { readonly empty?: Part; readonly more?: Part } = {},
+  { empty = 'Nothing.', more = null, beside = null }: Around = {},
 ): Html {
-  const cells = (row: Row) =>
-    columns.map(
-      ({ name, label, cell, numeric }) =>
-        html`<td data-label="${label ?? (typeof name === 'string' && name)}"${numeric && NUMERIC}>${cell(row)}</td>`,
+  const filled = columns
+    .map(column => ({ ...column, cells: rows.map(row => html`${column.cell(row)}`) }))
+    .filter(({ cells }) => cells.some(({ text }) => !isEmpty(text)));
+  const cellsOf = (place: number) =>
+    filled.map(
+      ({ name, label, cells, numeric }) =>
+        html`<td data-label="${label ?? (typeof name === 'string' && name)}"${numeric && NUMERIC}>${cells[place]}</td>`,
     );
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="cards">
-<caption>${caption}</caption>
+<caption>${caption}${beside}</caption>
 ${
   rows.length > 0 &&
-  html`<thead><tr>${columns.map(({ name, numeric }) => html`<th scope="col"${numeric && NUMERIC}>${name}</th>`)}</tr></thead>
-<tbody>${rows.map(row => html`<tr>${cells(row)}</tr>\n`)}</tbody>`
+  html`<thead><tr>${filled.map(({ name, numeric }) => html`<th scope="col"${numeric && NUMERIC}>${name}</th>`)}</tr></thead>
+<tbody>${rows.map((_, place) => html`<tr>${cellsOf(place)}</tr>\n`)}</tbody>`
 }
 </table>${rows.length === 0 && html`<p class="empty">${empty}</p>`}${more}</div>`;
 }

@@ -79,6 +79,7 @@ const LABELS: Readonly<Record<string, string>> = {
   full_name: 'name',
   state_now: 'state',
   seconds: 'took, s',
+  size: 'bytes',
   minutes_left: 'minutes left',
   organization_id: 'organization',
   project_id: 'project',
@@ -86,9 +87,18 @@ const LABELS: Readonly<Record<string, string>> = {
   job_id: 'job',
 };
 
-/** What a column is called above its rows. */
+/** What a column is called in a sentence. */
 export function labelOf(column: string): string {
   return LABELS[column] ?? column.replace(/_at$/, '').replaceAll('_', ' ');
+}
+
+/** The same where it stands alone: above its rows, or beside its value. */
+export function headingOf(column: string): string {
+  return capitalized(labelOf(column));
+}
+
+export function capitalized(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
 /** Certificates by their state, with the way to those that have a row. */

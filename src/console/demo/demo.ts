@@ -4,7 +4,7 @@ import type { Readers } from '../readers.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import type { Shown } from '../page.js';
 import { button } from '../actions/button.js';
-import { activity, groupsOf } from '../components/changes.js';
+import { feed, groupsOf } from '../components/changes.js';
 import { html } from '../components/html.js';
 import { ago } from '../components/words.js';
 import type { Reader } from '../../store/contract/reader.js';
@@ -38,13 +38,13 @@ async function showDemo(
   const body = html`<h1>Play registry, and watch the mirror follow.</h1>
 <p>The registry of this demo is made up and runs on this machine. What you do here is done there; what comes of it here is the mirror's own work.</p>
 <ul class="actions card">${actions.map(
-    ({ name, says, shows }) => html`<li>${button(true, `/demo/${name}`, says)} ${shows}</li>`,
+    ({ name, says, shows }) => html`<li>${button(true, `/demo/${name}`, says)} <span>${shows}</span></li>`,
   )}</ul>
 <section id="done" data-live>${
     done.length > 0 &&
     html`<h2>What you did</h2><ul class="card">${done.map(each => html`<li>${ago(each.at, now)}: ${each.says}</li>`)}</ul>`
   }</section>
-<section id="moved" data-live>${activity('What the mirror observed last', groupsOf(changes).slice(0, GROUPS), now)}</section>`;
+<section id="moved" data-live>${feed('What the mirror observed last', (await groupsOf(reader, changes)).slice(0, GROUPS), { now })}</section>`;
   return { title: 'Demo', body };
 }
 

@@ -1,5 +1,7 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { csvLine } from '../../text/csv.js';
+import { withQuery } from '../components/as-of.js';
+import { html, type Html } from '../components/html.js';
 import type { Ask, Fault, Page } from '../page.js';
 
 interface Rows {
@@ -13,6 +15,14 @@ export const FORMS = {
   json: { type: 'application/json', write: asJson },
 } as const;
 
+/** The way from a page to its files. */
+export function filesOf(path: string, query: URLSearchParams, changes: Readonly<Record<string, null>>): Html {
+  const links = Object.keys(FORMS).map(
+    ending => html` <a href="${withQuery(`${path}.${ending}`, query, changes)}">${ending.toUpperCase()}</a>`,
+  );
+  return html`<span class="files">${links}</span>`;
+}
+
 /** Exactly the rows of a page, all of them, for another program. */
 export function rowsFiles(
   list: string,
@@ -20,12 +30,13 @@ export function rowsFiles(
   read: (ask: Ask) => Promise<Rows | Fault>,
 ): readonly Page[] {
   return Object.entries(FORMS).map(([ending, { type, write }]) => {
-    const name = `${list}.${ending}`;
+    const file = `${list}.${ending}`;
     return {
-      path: `/${name}`,
+      path: `/${file}`,
       isDated,
       show: async asking => {
         const found = await read(asking);
+        const name = asking.isDemo ? `demo-${file}` : file;
         return 'fault' in found ? found : { type, name, text: write(found) };
       },
     };

@@ -6,7 +6,6 @@ import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { type Paged, readPage, streamRows } from '../../query/lists/read.js';
 import { readKnownAt } from '../../query/history/as-of.js';
-import { sumRejected } from '../../query/inbox/causes.js';
 import { readStates, type States, sumFreshness, withFreshness } from '../../query/reads/freshness.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
@@ -16,15 +15,13 @@ import { freshnessOf, standing } from '../components/freshness.js';
 import { gapsOf } from '../components/gaps.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { choose, filterBar } from '../components/filters.js';
-import { rejectedTable } from '../components/rejected.js';
 import { table } from '../components/table.js';
 import { counted, manyOf } from '../../text/counted.js';
-import { labelOf } from '../components/words.js';
-import { rowsFiles } from './files.js';
+import { headingOf, labelOf } from '../components/words.js';
+import { filesOf, rowsFiles } from './files.js';
 import { contentOf, shownOf } from './rows.js';
 
 const ROWS = 50;
-const DAY_MS = 86_400_000;
 
 /** Rows that no index finds take their time: they follow. */
 export function listPage(list: List): readonly Page[] {
@@ -73,21 +70,19 @@ async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html
   const states = at === null ? await readStates(reader, resource, organization) : null;
   const after = cursorIn(query.get('after'), asked.order.length);
   const paged = await readPage(reader, { ...asked, after, limit: ROWS });
-  const lead = (text: string, path: string, from: string | null, rel: Html | false = false) =>
-    html`<a href="${withQuery(`/${path}`, query, { after: from })}"${rel}>${text}</a>`;
+  const lead = (text: string, from: string | null, rel: Html | false = false) =>
+    html`<a href="${withQuery(`/${name}`, query, { after: from })}"${rel}>${text}</a>`;
   const shown = shownOf(list).map(column => ({
     name: heading(asked, query, column),
-    label: labelOf(column),
+    label: headingOf(column),
     cell: (row: Row) => contentOf(list, row, column, { now, at }),
     numeric: isNumeric(column),
   }));
   const columns = states === null || states.areAllFresh ? shown : [...shown, stateColumn(states)];
   return html`${at === null && resource !== null && freshnessOf(await sumFreshness(reader, resource, organization), now)}
-<section id="above" data-live>${name === 'deliveries' && after === null && rejectedTable(await sumRejected(reader, new Date(now - DAY_MS).toISOString()), now)}</section>
-<section id="rows" data-live>${table(caption(list, paged, query), columns, paged.rows, { empty: emptyWords(list, query) })}
-<p class="links">${query.has('after') && lead('First page', name, null)}
-${paged.next !== null && lead('Next page', name, cursorOf(paged.next), html` rel="next"`)}
-${lead('CSV', `${name}.csv`, null)} ${lead('JSON', `${name}.json`, null)}</p>
+<section id="rows" data-live>${table(caption(list, paged, query), columns, paged.rows, { empty: emptyWords(list, query), beside: filesOf(`/${name}`, query, { after: null }) })}
+<p class="links">${query.has('after') && lead('First page', null)}
+${paged.next !== null && lead('Next page', cursorOf(paged.next), html` rel="next"`)}</p>
 </section>
 ${at !== null && resource !== null && gapsOf(resource, await readKnownAt(reader, { resource, at, organizationId: organization }))}
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
@@ -95,11 +90,11 @@ ${at !== null && resource !== null && gapsOf(resource, await readKnownAt(reader,
 
 /** A row whose list is not fresh says so itself. */
 function stateColumn({ standingOf }: States) {
-  return { name: 'freshness', cell: (row: Row) => standing(standingOf(row) ?? WAITING) };
+  return { name: 'Freshness', cell: (row: Row) => standing(standingOf(row) ?? WAITING) };
 }
 
 function heading({ list, order: [first] }: Asked, query: URLSearchParams, column: string): Part {
-  const words = labelOf(column);
+  const words = headingOf(column);
   if (!isSortable(list, column)) return words;
   const way = first?.[0] === sortedBy(list, column) ? first[1] : null;
   const sort = way === 'asc' ? `-${column}` : column;

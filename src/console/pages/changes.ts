@@ -11,11 +11,12 @@ import { readChoices } from '../../query/lists/choices.js';
 import { Sums } from '../../text/change-sums.js';
 import { parseSpan } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';
-import { rowsFiles } from '../lists/files.js';
+import { filesOf, rowsFiles } from '../lists/files.js';
 import type { Ask, Fault, Page } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 import { choose, filterBar } from '../components/filters.js';
-import { groupList, groupsOf } from '../components/changes.js';
+import { feed, groupsOf } from '../components/changes.js';
+import { type Fact, factsOf } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
 import { counted } from '../../text/counted.js';
 
@@ -76,12 +77,11 @@ async function showChanges(ask: Ask, asked: Asked): Promise<Html> {
   const last = found.length > ROWS ? changes[ROWS - 1] : undefined;
   return html`<h1 id="sentence" data-live>${sentence(found.length, before !== null)}</h1>
 ${await form(ask)}
-<p class="lead">Observed from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
 <section id="sums" data-live>${found.length > 0 && sumsList(sums.lines(), found.length <= MOST)}</section>
-<section id="rows" data-live>${groupList('Newest first', groupsOf(changes.slice(0, ROWS)), now)}
+<section id="rows" data-live>${feed('Newest first', await groupsOf(reader, changes.slice(0, ROWS)), { now, beside: filesOf(PATH, query, { before: null }) })}
 <p class="links">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
-${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}
-<a href="${withQuery(`${PATH}.csv`, query, { before: null })}">CSV</a> <a href="${withQuery(`${PATH}.json`, query, { before: null })}">JSON</a></p></section>
+${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}</p></section>
+<p class="lead">Observed from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
 <details><summary>The SQL of this page</summary><pre>${newestInSql(reader, asked, before, ROWS)}</pre></details>`;
 }
 
@@ -94,8 +94,10 @@ function sentence(count: number, isOlder: boolean): string {
 }
 
 function sumsList(sums: readonly string[], isAll: boolean): Html {
-  const lines = sums.map(line => html`<li>${line}</li>`);
-  return html`${!isAll && html`<p>The newest ${withThousands(MOST)} of them:</p>`}<ul class="card">${lines}</ul>`;
+  const facts = sums.map(
+    (line): Fact => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)],
+  );
+  return html`<div class="card">${!isAll && html`<h2>The newest ${withThousands(MOST)} of them</h2>`}${factsOf(facts)}</div>`;
 }
 
 /** Spans that people ask for, by the words that stand in an address. */
@@ -114,7 +116,7 @@ function presets(now: number): (readonly [says: string, since: string, until: st
 async function form({ reader, query, now }: Ask): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
   const what = CHANGED.map(value => ({ value, says: value.replaceAll('_', ' ') }));
-  return html`<p class="links">${presets(now).map(
+  return html`<p class="choices">${presets(now).map(
     ([says, since, until]) =>
       html`<a href="${withQuery(PATH, query, { since, until, before: null })}"${query.get('since') === since && html` aria-current="true"`}>${says}</a>`,
   )}</p>

@@ -1,5 +1,6 @@
 import type { Series } from '../../query/charts.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
+import { wholeTonnes } from '../components/cell.js';
 import { chart } from '../components/chart.js';
 import { html, type Html } from '../components/html.js';
 import { dayWords, monthWords } from '../components/words.js';
@@ -13,10 +14,11 @@ export function stockByDay(all: readonly Series[]): Html {
   if (series === undefined || first === undefined || last === undefined) return html``;
   const type = typeName(series.type);
   const way = last.micro > first.micro ? 'rose' : last.micro < first.micro ? 'fell' : 'stayed';
+  const now = `${wholeTonnes(last.micro)} t`;
   const title =
     series.points.length === 1
-      ? `Stock of ${type}, known since today: ${tonnesOf(last.micro)} t`
-      : `Stock of ${type} ${way === 'stayed' ? 'stayed at' : `${way} from ${tonnesOf(first.micro)} t to`} ${tonnesOf(last.micro)} t`;
+      ? `Stock of ${type}, known since today: ${now}`
+      : `Stock of ${type} ${way === 'stayed' ? 'stayed at' : `${way} from ${wholeTonnes(first.micro)} t to`} ${now}`;
   return chart({
     as: 'line',
     title,
@@ -38,7 +40,7 @@ export function retiredByMonth(points: Series['points']): Html {
   const title =
     most === undefined || most.micro === 0n
       ? 'Nothing was retired yet'
-      : `Of twelve months, most was retired in ${monthWords(most.name)}: ${tonnesOf(most.micro)} t`;
+      : `Of twelve months, most was retired in ${monthWords(most.name)}: ${wholeTonnes(most.micro)} t`;
   return chart({
     as: 'bars',
     title,

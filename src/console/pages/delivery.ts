@@ -9,7 +9,7 @@ import { asSent, facts } from '../components/facts.js';
 import { head } from '../components/head.js';
 import { html } from '../components/html.js';
 import { badge, shown } from '../components/words.js';
-import { life } from './life.js';
+import { effectsOf, isWhole, life } from './life.js';
 
 export const DELIVERY: Page = {
   path: '/deliveries/:id',
@@ -30,16 +30,23 @@ async function show(delivery: Row, { reader, now, canAct }: Ask): Promise<Shown>
       : null;
   const signedData = await readSignedText(reader, delivery);
   const title = `${String(event ?? 'Delivery')}${owner === null ? '' : ` of ${String(owner)}`}`;
-  const body = html`${head(['/deliveries', 'Deliveries'], title, html`${badge(String(verdict))} Delivery ${shown(id)}${end !== null && html`: ${shown(end)}`}`)}
-<div class="columns"><section id="life" class="card" data-live>${life(delivery, followUp, now)}
+  const reads = followUp === null ? [] : [...followUp.reads, followUp.certificates ?? []].flat();
+  const effects = reads.every(isWhole) ? effectsOf(reads) : [];
+  const came = effects.length > 0 ? effects.join(', ') : end;
+  const body = html`${head(['/deliveries', 'Deliveries'], title, html`${badge(String(verdict))} Delivery ${shown(id)}${came !== null && html`: ${shown(came)}`}`)}
+<div class="columns"><section id="life" class="card" data-live><h2>What became of it</h2>${life(delivery, reads, now)}
 ${installation !== null && button(canAct, `/deliveries/${String(id)}/replay`, 'Read now')}</section>
-<div class="stack"><section class="card"><details open><summary>Technical</summary>${facts(delivery, { now }, WITHOUT)}</details></section>
-<section class="card">${signedData === null ? html`<p>Its text is no longer kept.</p>` : asSent('The signed text', decoded(signedData))}</section></div></div>`;
+<div class="stack"><section class="card"><h2>What came</h2>${facts(delivery, { now }, WITHOUT)}</section>
+<section class="card"><details><summary>Technical</summary>${facts(delivery, { now })}</details>
+${signedData === null ? html`<p>Its text is no longer kept.</p>` : asSent('The signed text', decoded(signedData))}</section></div></div>`;
   return { title: `Delivery ${String(id)}`, body };
 }
 
-/** What the timeline says. */
-const WITHOUT = ['signed_text_sha256', 'stored_text_id', 'end', 'verdict', 'ignored_reason', 'outcome'];
+/** What stands above it and in the timeline, and how it is kept. */
+const WITHOUT =
+  'signed_text_sha256 stored_text_id end verdict ignored_reason outcome secret_index job_id job_state claim started_at finished_at'.split(
+    ' ',
+  );
 
 /** What was signed is base64 of a text; where it is none, it is shown as it came. */
 function decoded(signedData: string): string {

@@ -15,10 +15,14 @@ export const JOB: Page = {
     if (job === null) return null;
     const title = `Job ${String(job['id'])}`;
     const body = html`${head(['/jobs', 'Jobs'], `${title}: ${String(job['kind'])}`, badge(String(job['state'])))}
-<section id="facts" class="card" data-live>${facts(job, ask)}${acts(job, ask.canAct)}</section>`;
+<section id="facts" class="card" data-live>${facts(job, ask, KEPT)}${acts(job, ask.canAct)}</section>
+<section class="card"><details><summary>Technical</summary>${facts(job, ask)}</details></section>`;
     return { title, body };
   },
 };
+
+/** How the queue keeps it. */
+const KEPT = ['id', 'kind', 'state', 'dedupe_key', 'payload', 'claim', 'only_duplicates_asked'];
 
 /** A failed job goes on by a person's wish alone; one that is paused by a new sync of its organization. */
 function acts(job: Row, canAct: boolean): Html | false {

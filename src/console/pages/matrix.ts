@@ -4,7 +4,6 @@ import { withAt } from '../components/as-of.js';
 import { microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { counted } from '../../text/counted.js';
-import { tonnes } from '../components/words.js';
 
 interface Row {
   readonly [column: string]: Value;
@@ -25,6 +24,7 @@ const MOST_PROJECTS = 12;
 const MOST_VINTAGES = 8;
 const HEATS = 4;
 const OTHERS = 'others';
+const BLANK = html`<td></td>`;
 
 /** Credits by project and vintage, each type for itself: the largest, what the others add up to, and the sum. */
 export function matrix(what: string, rows: readonly Row[], { isAll, at = null }: How): Html {
@@ -41,29 +41,31 @@ export function matrix(what: string, rows: readonly Row[], { isAll, at = null }:
     const cells = cellsOf(of);
     return html`<tr><th scope="row" title="${nameOf(row)}">${linked(row)}</th>${columns.map(vintage => {
       const value = cells.get(vintage);
-      if (value === undefined) return html`<td class="number none">–</td>`;
+      if (value === undefined) return BLANK;
       const heat = Math.ceil((HEATS * Number(value)) / most);
       return html`<td class="number heat${heat}" title="${tonnesOf(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
     })}<td class="number" title="${tonnesOf(micro)} t">${wholeTonnes(micro)}</td></tr>`;
   };
-  const total = (name: string, lines: readonly Line[], isSum: boolean) => {
+  const total = (name: string, lines: readonly Line[], kind: string) => {
     const of = lines.flatMap(each => each.rows);
     const cells = cellsOf(of);
-    return html`<tr${isSum && html` class="sum"`}><th scope="row">${name}, ${typeName(typeIn(lines[0]))}</th>${columns.map(
-      column => html`<td class="number">${wholeTonnes(cells.get(column) ?? null)}</td>`,
-    )}<td class="number">${tonnes(tonnesOf(sum(of)))}</td></tr>`;
+    return html`<tr class="${kind}"><th scope="row">${name}</th>${columns.map(column => {
+      const value = cells.get(column);
+      return value === undefined ? BLANK : html`<td class="number">${wholeTonnes(value)}</td>`;
+    })}<td class="number" title="${tonnesOf(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
   };
   const body = (type: string | null) => {
     const lines = all.filter(each => typeIn(each) === type);
     const others = lines.filter(each => !shown.has(each));
-    return html`<tbody>${lines.filter(each => shown.has(each)).map(line)}${
-      others.length > 0 && total(counted(others.length, 'other project'), others, false)
-    }${total(counted(lines.length, 'project'), lines, true)}</tbody>`;
+    const name = `${typeName(type)}, ${counted(lines.length, 'project')}`;
+    return html`<tbody>${total(name, lines, 'sum')}${lines.filter(each => shown.has(each)).map(line)}${
+      others.length > 0 && total(counted(others.length, 'other project'), others, 'others')
+    }</tbody>`;
   };
-  const caption = `${what} by project and vintage, whole t`;
+  const caption = `${what} by project and vintage, in whole tonnes`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="matrix">
 <caption>${caption}</caption>
-<thead><tr><th scope="col">Project</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum, t</th></tr></thead>
+<thead><tr><th scope="col">Project</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>
 ${[...new Set(all.map(typeIn))].map(body)}
 </table></div>`;
 }

@@ -1,7 +1,8 @@
 import type { Standing, Warehouse } from '../../query/available.js';
 import { compareStandings, sentenceOf, wordsOf } from '../../query/freshness.js';
 import { findTroubles, type Trouble } from '../../query/inbox/troubles.js';
-import { MOST_RESERVATIONS, type Overview, readOverview } from '../../query/overview.js';
+import { readOrigin } from '../../query/names.js';
+import { type Overview, readOverview } from '../../query/overview.js';
 import { type OrganizationStatus, worstOf } from '../../query/reads/status.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
@@ -9,11 +10,10 @@ import { sumByType, typeName } from '../../text/tonnes.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { sumsBy, wholeTonnes } from '../components/cell.js';
-import { activity as feed, groupsOf } from '../components/changes.js';
+import { feed, groupsOf } from '../components/changes.js';
 import { standing } from '../components/freshness.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { rejectedTable } from '../components/rejected.js';
-import { firstOf, mostOf, table } from '../components/table.js';
+import { firstOf, mostOf } from '../components/table.js';
 import { counted } from '../../text/counted.js';
 import { ago, certificateCounts, tonnes, withoutAmount, wordsAgo } from '../components/words.js';
 import { stockByDay, retiredByMonth } from './charts.js';
@@ -21,7 +21,7 @@ import { matrix } from './matrix.js';
 import { showThen } from './then.js';
 
 const MOST_ORGANIZATIONS = 8;
-const MOST_GROUPS = 7;
+const MOST_GROUPS = 5;
 
 export const NOW: Page = {
   path: '/',
@@ -29,12 +29,17 @@ export const NOW: Page = {
   show: async ask => {
     const { reader, now, at, query } = ask;
     if (at !== null) return showThen(ask, at);
-    return show(await readOverview(reader, now, mostOf(query, MOST_ORGANIZATIONS)), ask);
+    const origin = await readOrigin(reader);
+    const about = origin !== null && html`<p class="lead">Mirror of ${origin.baseUrl}</p>`;
+    return {
+      about,
+      ...(await show(await readOverview(reader, now, mostOf(query, MOST_ORGANIZATIONS)), ask)),
+    };
   },
 };
 
-function show(answer: Overview, ask: Ask): Shown {
-  const { now, canAct, webhookUrl, query } = ask;
+async function show(answer: Overview, ask: Ask): Promise<Shown> {
+  const { reader, now, canAct, webhookUrl, query } = ask;
   const { activity, available, sums, changes } = answer;
   const isEmpty = countOf(available) === 0;
   const troubles = findTroubles(activity, now);
@@ -44,11 +49,9 @@ function show(answer: Overview, ask: Ask): Shown {
 <div class="columns">
 <section id="available" data-live>${sums.length > 0 && matrix('Available', sums, { isAll: query.has('all') })}</section>
 <div class="stack"><section id="glance" data-live>${!isEmpty && glance(answer, ask)}</section>
-<section id="moved" data-live>${changes.length > 0 && feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), now, MORE)}</section></div>
+<section id="moved" data-live>${feed('Last activity', (await groupsOf(reader, changes)).slice(0, MOST_GROUPS), { now, more: MORE })}</section></div>
 </div>
-<div id="below" class="stack"><section id="leftout" data-live>${leftOut(available.leftOut, ask)}</section>
-<section id="reservations" data-live>${reserved(answer, now)}</section>
-<section id="rejected" data-live>${rejectedTable(activity.rejectedWebhooks, now)}</section></div>`;
+<div id="below" class="stack"><section id="leftout" data-live>${leftOut(available.leftOut, ask)}</section></div>`;
   return isEmpty ? { title: 'Now', body } : { title: 'Now', body, later: async () => await charts(ask) };
 }
 
@@ -81,29 +84,30 @@ function hero({ available, sums }: Overview): Html {
     return html`<h1 id="sentence" class="tile hero" data-live>Nothing is mirrored yet: no organization has installed the app, as far as the mirror has seen.</h1>`;
   const read = available.warehouses.filter(({ ageSeconds }) => ageSeconds !== null).length;
   const left = sums.reduce((sum, row) => sum + row.rows_without_amount, 0);
-  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(sums))} <span>available to sell now in ${withThousands(read)} of ${ofKnown(available.known)}${left > 0 && `.${withoutAmount(left)}`}</span></h1>`;
+  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(sums))} <span class="of">available to sell now in ${withThousands(read)} of ${ofKnown(available.known)}${left > 0 && `.${withoutAmount(left)}`}</span></h1>`;
 }
 
-/** The numbers of a sentence, to be seen from afar. */
+/** A line for each type, its number to be seen from afar. */
 function large(sentence: string): Part {
-  return sentence
-    .split(/(\d[\d,]*(?:\.\d+)?)/)
-    .map((part, place) => (place % 2 === 0 ? part : html`<b>${tonnes(part)}</b>`));
+  return sentence.split(/ and |, /).map((line, place) => {
+    const [number = '', ...unit] = line.split(' ');
+    return html`${place > 0 && html`<span class="unseen"> and </span>`}<span><b>${tonnes(number)}</b> ${unit.join(' ')}</span>`;
+  });
 }
 
 function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Html {
-  const { available, left, reservations, activity } = answer;
+  const { available, left, reserved, activity } = answer;
   const others = available.leftOut.length - 1;
   const [first] = available.leftOut.toSorted(byTrouble);
-  const [next] = reservations;
-  const hasMore = reservations.length > MOST_RESERVATIONS;
+  const reservations = reserved.reduce((sum, each) => sum + each.reservations, 0);
+  const [ends = null] = reserved.flatMap(({ firstEndsAt }) => firstEndsAt ?? []).toSorted();
   const rejected = activity.rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
   return html`${tile(
     'Reserved',
-    hasMore ? `more than ${MOST_RESERVATIONS}` : sumByType(reservations),
-    next === undefined
+    sumByType(reserved),
+    reservations === 0
       ? 'no reservation stands'
-      : html`<a href="#reservations">${counted(reservations.length, 'reservation')}</a>, the first ends ${next.reserved_to_at === null ? 'never' : wordsAgo(next.reserved_to_at, now)}`,
+      : html`<a href="/reservations?state=outstanding">${counted(reservations, 'reservation')}</a>, the first ends ${ends === null ? 'never' : wordsAgo(ends, now)}`,
   )}${tile(
     'Not available',
     first !== undefined && available.leftOut.every(({ asOf }) => asOf === null)
@@ -207,27 +211,5 @@ function leftOut(all: readonly Warehouse[], { now, query }: Ask): Html | false {
     ],
     all.toSorted(byTrouble),
     query,
-  );
-}
-
-function reserved({ reservations }: Overview, now: number): Html | false {
-  if (reservations.length === 0) return false;
-  const what = 'Reserved credits, which are in no warehouse meanwhile';
-  const hasMore = reservations.length > MOST_RESERVATIONS;
-  return table(
-    hasMore ? `${what}: the ${MOST_RESERVATIONS} that end first` : what,
-    [
-      { name: 'Project', cell: row => row.project_name ?? row.project_id },
-      { name: 'Ends', cell: row => ago(row.reserved_to_at, now) },
-      {
-        name: 'Tonnes',
-        cell: row => row.amount_exact !== null && tonnes(withThousands(row.amount_exact)),
-        numeric: true,
-      },
-      { name: 'Organization', cell: row => row.organization_name ?? row.organization_id },
-      { name: 'By', cell: row => row.reserver_name },
-    ],
-    reservations.slice(0, MOST_RESERVATIONS),
-    { more: hasMore && html`<p class="more"><a href="/reservations">All reservations</a></p>` },
   );
 }

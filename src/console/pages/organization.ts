@@ -9,12 +9,13 @@ import { ALL_LISTS } from '../../query/lists/lists.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { withAt } from '../components/as-of.js';
-import { activity, groupsOf } from '../components/changes.js';
+import { feed, groupsOf } from '../components/changes.js';
 import { head } from '../components/head.js';
 import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
 import { ago, badge, certificateCounts } from '../components/words.js';
+import { stock } from './stock.js';
 
 const CHANGES = 200;
 const GROUPS = 10;
@@ -25,37 +26,48 @@ export const ORGANIZATION: Page = {
   show: async ask => {
     const { id = '' } = ask.params;
     const found = await readOrganization(ask.reader, id);
-    return found === null ? null : show(found, id, ask);
+    return found === null ? null : await show(found, id, ask);
   },
 };
 
-function show(answer: OrganizationStatus, id: string, ask: Ask): Shown {
+async function show(answer: OrganizationStatus, id: string, ask: Ask): Promise<Shown> {
   const { reader, now, at, canAct } = ask;
   const title = answer.name ?? id;
   const href = (path: string) => withAt(`/${path}?organization_id=${encodeURIComponent(id)}`, at);
   const lists = ALL_LISTS.filter(
-    ({ filters, past }) =>
-      filters['organization_id']?.column === 'organization_id' && (at === null || past !== null),
+    ({ filters, past, resource }) =>
+      filters['organization_id']?.column === 'organization_id' &&
+      (at === null ? resource === null : past !== null),
   );
   const links = [...lists, ...(at === null ? [{ name: 'changes', title: 'Changes' }] : [])];
   const top = html`${head([withAt('/organizations', at), 'Organizations'], title, at === null && badge(answer.state))}
 <ul class="links no-paper">${links.map(list => html`<li><a href="${href(list.name)}">${list.title}</a></li>`)}</ul>`;
   if (at !== null) return { title, body: top, later: () => known(ask, id, at) };
   const body = html`${top}
-<section id="resources" data-live>${resources(answer, now)}</section>
+<section id="available" data-live>${await stock(reader, { organizationId: id })}</section>
+<section id="resources" data-live>${resources(answer, href, now)}</section>
 <section class="links"><span id="certificates" data-live>${certificateCounts(answer.certificates, id)}</span> ${button(canAct, '/read-now', 'Read it now', { organization_id: id })}</section>`;
   const later = async () => {
     const changes = await readNewest(reader, { ...ALL_CHANGES, organizationId: id }, null, CHANGES);
-    return html`<section id="moved" data-live>${activity('Its last changes', groupsOf(changes).slice(0, GROUPS), now)}</section>`;
+    return html`<section id="moved" data-live>${feed('Its last changes', (await groupsOf(reader, changes)).slice(0, GROUPS), { now, owner: id })}</section>`;
   };
   return { title, body, later };
 }
 
-function resources({ resources: all }: OrganizationStatus, now: number): Html {
+function resources(
+  { resources: all }: OrganizationStatus,
+  href: (path: string) => string,
+  now: number,
+): Html {
+  const linked = (resource: string) => {
+    const name = resource.replaceAll('_', ' ');
+    const list = ALL_LISTS.find(each => each.resource === resource && each.filters['organization_id']);
+    return list === undefined ? name : html`<a href="${href(list.name)}">${name}</a>`;
+  };
   return table(
     'What is known of it, and since when',
     [
-      { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
+      { name: 'Resource', cell: ({ resource }) => linked(resource) },
       { name: 'State', cell: standing },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
       { name: 'Last complete read', cell: ({ asOf }) => ago(asOf, now) },

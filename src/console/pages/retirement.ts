@@ -5,14 +5,14 @@ import { colourOf, wordsOf } from '../../query/freshness.js';
 import { readNameOf, readOrigin } from '../../query/names.js';
 import { readStates } from '../../query/reads/freshness.js';
 import { LISTS } from '../../resources/lists.js';
-import { certificateWords, reasons } from '../../text/read-behind.js';
+import { reasons } from '../../text/read-behind.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { withAt } from '../components/as-of.js';
 import { leading } from '../components/cell.js';
 import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
-import { card, fact, type Fact, head, type Stop, timeline } from '../components/head.js';
-import { html, type Html, type Part } from '../components/html.js';
+import { card, type Fact, factsOf, head, type Stop, timeline } from '../components/head.js';
+import { html, type Html } from '../components/html.js';
 import { versions } from '../components/versions.js';
 import { ago, badge, day, shown } from '../components/words.js';
 
@@ -59,10 +59,10 @@ async function show(
   const known = at === null ? ((await readStates(reader, 'retirements', id))?.standingOf(row) ?? null) : null;
   const freshness = known === null ? null : wordsOf(known);
   const cited = withAt(`/retirements/${encodeURIComponent(explained.id)}`, explained.at);
-  const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${matched(explained)}`;
+  const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${verdict(explained)}`;
   return html`${head([withAt('/retirements', at), 'Retirements'], sentence(row), lead)}
 ${sheet(owner, (await readOrigin(reader))?.baseUrl ?? null, cited, explained, ask)}
-<div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${about(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, explained, now))}</section></div>
+<div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${whatCard(row, at)}<div class="two">${whoCard(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, explained, now))}</section></div></div>
 <section id="why" class="card" data-live><h2>Proof: why it stands here</h2>${why(explained)}
 <p class="cite no-paper">To cite it: <a href="${cited}">${cited}</a></p></section>
 <section id="versions" class="card" data-live><h2>What the registry showed of it, newest first</h2>${versions(history, now)}</section>
@@ -89,24 +89,28 @@ function sheet(
     ['Certificate', stored !== null && `SHA-256 ${stored.sha256}`],
     ['Address', `${origin}${cited}`],
   ];
-  return html`<dl class="facts only-paper">${told.map(fact)}</dl>`;
+  return factsOf(told, html` only-paper`);
 }
 
-function about(row: Row, owner: string, at: string | null): Html {
+function whatCard(row: Row, at: string | null): Html {
   const id = (column: string) => row[column] !== null && html`<span class="id">${shown(row[column])}</span>`;
-  const named = (column: string, name: Part) => leading(column, row[column], html`${name}`, at);
-  return html`${card('What', [
+  const project = html`${shown(row['project_name'] ?? row['project_id'])}`;
+  return card('What', [
     ['Amount', html`${amountOf(row)} t`],
-    ['Project', named('project_id', shown(row['project_name'] ?? row['project_id']))],
+    ['Project', leading('project_id', row['project_id'], project, at)],
     ['Vintage', shown(row['vintage'])],
     ['Retirement', id('id')],
     ['Serialization', id('serialization')],
-  ])}${card('Who', [
+  ]);
+}
+
+function whoCard(row: Row, owner: string, at: string | null): Html {
+  return card('Who', [
     ['Beneficiary', shown(row['beneficiary'] ?? 'nobody has claimed it yet')],
-    ['Retired by', named('organization_id', owner)],
+    ['Retired by', leading('organization_id', row['organization_id'], html`${owner}`, at)],
     ['Reason', shown(row['reason'])],
     ['Comment', shown(row['comment'])],
-  ])}`;
+  ]);
 }
 
 function stops(row: Row, explained: Explanation, now: number): Stop[] {
@@ -133,22 +137,25 @@ function sentence(row: Row): Html {
   return html`${amountOf(row)} t of ${shown(what)} ${shown(row['vintage'])} retired, ${whom}`;
 }
 
-function matched({ certificate: stored }: Explanation): Html {
-  if (stored === null || stored.file === null) return badge('no certificate stored');
+function verdict({ certificate: stored }: Explanation): Html {
+  if (stored === null || stored.file === null) return badge('no certificate was stored by then');
   return stored.state === 'as it was stored'
     ? badge('certificate matches its hash', 'good')
-    : badge(`certificate is ${stored.state}`, 'bad');
+    : badge(`certificate does not match its hash: the file is ${stored.state}`, 'bad');
 }
 
 /** The file as it is now, held against the hash that was taken as it came. */
-function certificate({ certificate: stored }: Explanation): Html {
-  if (stored === null || stored.file === null) return html`<p>No certificate was stored by then.</p>`;
+function certificate(explained: Explanation): Html {
+  const { certificate: stored } = explained;
+  if (stored === null || stored.file === null) return html`<p>${verdict(explained)}</p>`;
   const href = `/certificates/${encodeURIComponent(stored.file)}`;
-  const matches = stored.state === 'as it was stored';
   const open = html`<a href="${href}">Open the certificate</a>`;
-  return html`<p>${matches ? badge('It matches its hash.', 'good') : badge(`It does not match: the file is ${stored.state}.`, 'bad')} ${open}</p>
-${certificateWords(stored).map(line => html`<p>${line}</p>`)}
-${stored.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate">${open}</object>`}`;
+  return html`<p>${verdict(explained)} ${open}</p>
+${factsOf([
+  ['SHA-256', html`<span class="id">${stored.sha256}</span>`],
+  ['File', html`<span class="id">${stored.file}</span>`],
+])}
+${stored.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate"><p>This browser shows no PDF inside a page.</p>${open}</object>`}`;
 }
 
 function why(explained: Explanation): Html {

@@ -1,5 +1,3 @@
-import { idsOf, readStanding } from '../../query/available.js';
-import { BY_PROJECT, sumWarehouses } from '../../query/sums.js';
 import { readHistory } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
@@ -14,7 +12,7 @@ import { html, type Html, type Part } from '../components/html.js';
 import { versions } from '../components/versions.js';
 import { badge } from '../components/words.js';
 import type { Ask, Page } from '../page.js';
-import { matrix } from './matrix.js';
+import { stock } from './stock.js';
 
 const OWN = ['projects', 'warehouse', 'inventory'];
 const WITHOUT = [...BOOKKEEPING, 'fault'];
@@ -33,7 +31,7 @@ function thing(list: List): Page {
       if (first === undefined) return null;
       const title = titleOf(list, first);
       const body = html`${head([`/${list.name}`, list.title], title, rows.map(isGone).every(Boolean) && badge('The registry does not show it any more.', 'bad'))}
-${list.name === 'projects' && (await stock(id, ask))}
+${list.name === 'projects' && (await ofProject(id, ask))}
 ${await Promise.all(rows.map(async row => await one(list, row, history, ask)))}`;
       return { title: `${list.one} ${id}`, body };
     },
@@ -59,14 +57,11 @@ function titleOf({ name }: List, row: Row): string {
   return `${withThousands(textIn(row, 'amount_exact') ?? 'An unknown amount of')} t ${typeName(textIn(row, 'type'))} of ${project} ${textIn(row, 'vintage') ?? ''}`;
 }
 
-async function stock(project: string, { reader }: Ask): Promise<Html> {
-  const { warehouses } = await readStanding(reader, null);
-  const sums = await sumWarehouses(reader, idsOf(warehouses), BY_PROJECT);
-  const rows = sums.filter(sum => sum.project_id === project);
+async function ofProject(project: string, { reader }: Ask): Promise<Html> {
   const links = ['warehouse', 'inventory', 'retirements'].map(
     name => html`<a href="/${name}?project_id=${encodeURIComponent(project)}">Its ${name}</a>`,
   );
-  return html`<section>${rows.length > 0 ? matrix('Available', rows, { isAll: true }) : html`<p class="card">Nothing of it is available now.</p>`}<p class="links">${links}</p></section>`;
+  return html`<section>${await stock(reader, { project })}<p class="links">${links}</p></section>`;
 }
 
 async function one(list: List, row: Row, history: readonly Row[], { reader, now }: Ask): Promise<Part> {

@@ -75,6 +75,24 @@ export async function readNewest(
   return found.map(parseChange);
 }
 
+/** Beside what certificates were the retirements that they are of: an id says nothing. */
+export async function withRetirements({ db, say }: Reader, changes: readonly Change[]): Promise<Change[]> {
+  const certificates = changes.filter(({ resource }) => resource === 'certificates');
+  const owners = new Set(certificates.flatMap(({ organization_id: owner }) => owner ?? []));
+  const found = await db
+    .selectFrom('retirements')
+    .where('organization_id', 'in', say.texts([...owners]))
+    .where('id', 'in', say.texts(certificates.map(({ row_id: id }) => id)))
+    .select(['organization_id', 'id', 'amount_exact', 'project_name', 'vintage', 'beneficiary'])
+    .execute();
+  return changes.map(change => {
+    const { resource, row_id: id, organization_id: owner, before, after } = change;
+    const of = found.find(each => each.id === id && each.organization_id === owner);
+    if (resource !== 'certificates' || of === undefined) return change;
+    return { ...change, before: before && { ...of, ...before }, after: after && { ...of, ...after } };
+  });
+}
+
 /** The same as a person may ask it. */
 export function newestInSql(
   reader: Reader,

@@ -4,7 +4,7 @@ import { largest } from '../sql.js';
 import { adviceOnAccess } from '../../registry/errors.js';
 
 /** Webhooks that were turned away, added up over the minutes. */
-export type RejectedSum = Awaited<ReturnType<typeof sumRejected>>[number];
+type RejectedSum = Awaited<ReturnType<typeof sumRejected>>[number];
 
 /** What was turned away since an instant, what came most first. */
 export async function sumRejected({ db }: Reader, since: string) {

@@ -55,7 +55,7 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
 
 const PAGES: Readonly<Record<Cause['check'], string>> = {
   registry: '/jobs?state=paused',
-  rejected_webhooks: '#rejected',
+  rejected_webhooks: '/rejected-webhooks',
 };
 
 function lifeless(activity: Activity, check: 'worker' | 'receiver', command: string, now: number): Trouble[] {
