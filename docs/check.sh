@@ -8,12 +8,13 @@ export LC_ALL=C
 W=$(mktemp -d) && trap 'rm -rf "$W"' EXIT && trap 'exit 1' HUP INT TERM
 KEY=${1:-} OLDER=${2:-}
 
-say() { printf '%s\n' "$*"; }
+say() { printf '%s\n' "$*" | tr -cd '\n -~'; }
 bad() { say "DOES NOT FIT: $*"; echo 1 >>"$W/bad"; }
 each_bad() { while read -r line; do bad "$line"; done; }
 stop() { say "$*"; exit 2; }
+size_of() { sed -n 2p "$1" | grep -xE '[1-9][0-9]{0,14}' || stop "$1 is no checkpoint: it has no size." >&2; }
 hex() { openssl base64 -d -A | od -An -v -tx1 | tr -d ' \n'; }
-hash_of() { openssl dgst -sha256 -r "$1" | cut -c1-64; }
+hash_of() { [ -f "$1" ] && [ ! -h "$1" ] && openssl dgst -sha256 -r "$1" | cut -c1-64; }
 # The hash of each file of a folder whose name is a number, after that number.
 hashes_in() { (cd "$1" && find . -type f | cut -c3- | xargs openssl dgst -sha256 -r) 2>/dev/null | awk '$2 ~ /^\*[0-9]+$/ { print substr($2, 2), $1 }' | sort -n; }
 # For awk. A line of leaves is place, salt (later: commitment) and record. bytes: as printf takes them. value: as it is written.
@@ -28,21 +29,23 @@ function value(name,  s) {
 }
 function plain(name,  s) { s = value(name); return s ~ /^"/ ? substr(s, 2, length(s) - 2) : s }
 '
-# Whether KEY signed the note in a file.
+# Whether a key in hex has made the signature, in base64, of the file "text"; and whether one of some keys has signed a note.
+made() {
+  echo "302a300506032b6570032100$1" | awk "$AWK"'{ print "printf \"" bytes($0) "\"" }' | sh >"$W/key"
+  printf %s "$2" | openssl base64 -d -A | tail -c 64 >"$W/signature"
+  openssl pkeyutl -verify -pubin -keyform DER -inkey "$W/key" -rawin -in "$W/text" -sigfile "$W/signature" 2>/dev/null | grep -q '^Signature Verified'
+}
 signed() {
   sed '/^$/,$d' "$1" >"$W/text"
-  sed -n '1,/^$/d; s/^— [^ ]* //p' "$1" | while read -r signature; do
-    printf %s "$signature" | openssl base64 -d -A | tail -c +5 >"$W/signature"
-    openssl pkeyutl -verify -pubin -keyform DER -inkey "$W/key" -rawin -in "$W/text" -sigfile "$W/signature" 2>/dev/null
-  done | grep -q '^Signature Verified Successfully'
+  for signature in $(sed -n '1,/^$/d; s/^— [^ ]* \([A-Za-z0-9+/=]*\)$/\1/p' "$1"); do for key in $2; do made "$key" "$signature" && return; done; done
+  return 1
 }
 
 for file in WHAT.txt checkpoint.txt rows.txt context.txt nodes.txt others.txt organizations.txt; do
   [ -f $file ] && [ ! -h $file ] || stop "This is no folder of evidence: $file is not there, or is no file."
 done
 read -r what which <WHAT.txt
-origin=$(sed -n 1p checkpoint.txt) size=$(sed -n 2p checkpoint.txt) root=$(sed -n 3p checkpoint.txt | hex)
-case $size in '' | 0* | *[!0-9]* | ????????????????*) stop "This is no folder of evidence: checkpoint.txt has no size." ;; esac
+origin=$(sed -n 1p checkpoint.txt) size=$(size_of checkpoint.txt) || exit 2
 say "Evidence of $what $which: log $origin, checkpoint of $size leaves, dated $(sed -n 4p checkpoint.txt)."
 
 # 1. Leaves. SHA-256 of salt and record is the commitment; SHA-256 of a byte 0 and the commitment stands in the tree.
@@ -75,22 +78,29 @@ while :; do
   hashes_in "$W/$level" | sort -n - "$W/up" >"$W/known"
   level=$((level + 1)) n=$(((n + 1) / 2))
 done
-[ "$(cat "$W/level")" = "0 $root" ] || bad "the leaves do not lead to the root of the checkpoint"
+[ "$(cat "$W/level")" = "0 $(sed -n 3p checkpoint.txt | hex)" ] || bad "the leaves do not lead to the root of the checkpoint"
 
-# 3. Who signed, and what you were given before: the complete subtrees of the older tree must be nodes of this one.
+# 3. Who signed: KEY, or the key that it has led to, where leaves say that one replaced another and was signed by it.
 if [ -n "$KEY" ]; then
   case $KEY in *+*+*) KEY=${KEY#*+} && KEY=$(printf %s "${KEY#*+}" | hex | cut -c3-) ;; esac
-  case $KEY in *[!0-9a-f]*) KEY= ;; esac
-  [ ${#KEY} -eq 64 ] || stop "KEY: expected 64 hex characters in small letters, or NAME+HASH+KEY."
-  echo "302a300506032b6570032100$KEY" | awk "$AWK"'{ print "printf \"" bytes($0) "\"" }' | sh >"$W/key"
-  signed checkpoint.txt || bad "the checkpoint is not signed by the key that you named"
+  echo "$KEY" | grep -qxE '[0-9a-f]{64}' || stop "KEY: expected 64 hex characters in small letters, or NAME+HASH+KEY."
+  last=$KEY keys=$KEY
+  awk "$AWK"'plain("kind") == "key" { print plain("old"), plain("new"), plain("at"), plain("signature") }' "$W/leaves" >"$W/replaced"
+  while read -r old new at signature; do
+    printf 'carbon-mirror key\n%s\n%s\n%s\n' "$old" "$new" "$at" >"$W/text"
+    made "$old" "$signature" || bad "a leaf says that another key replaced $old, which has not signed that"
+    say "The key $old was replaced by $new at $at."
+    [ "$old" != "$last" ] || last=$new
+    keys="$keys $old $new"
+  done <"$W/replaced"
+  signed checkpoint.txt "$last" || bad "the checkpoint is not signed by the key that you named"
 fi
+
+# 4. What you were given before: the complete subtrees of the older tree must be nodes of this one.
 if [ -n "$OLDER" ]; then
-  old=$(sed -n 2p "$OLDER") found=
-  case $old in '' | 0* | *[!0-9]* | ????????????????*) stop "$OLDER is no checkpoint." ;; esac
-  [ -z "$KEY" ] || signed "$OLDER" || bad "your older checkpoint is not signed by the key that you named"
-  [ "$(sed -n 1p "$OLDER")" = "$origin" ] || bad "your older checkpoint is of another log"
-  level=0 rest=$old
+  level=0 found= rest=$(size_of "$OLDER") || exit 2
+  old=$rest
+  [ -z "$KEY" ] || signed "$OLDER" "$keys" || bad "your older checkpoint is not signed by the key that you named"
   while [ "$rest" -gt 0 ] && [ "$old" -lt "$size" ]; do
     node=$(awk -v l=$level -v i=$((rest - 1)) '$1 == l && $2 == i { print $3; exit }' "$W/nodes")
     if [ $((rest % 2)) -eq 1 ]; then
@@ -100,19 +110,24 @@ if [ -n "$OLDER" ]; then
     fi
     rest=$((rest / 2)) level=$((level + 1))
   done
-  [ "$old" != "$size" ] || found=$root
+  [ "$old" != "$size" ] || found=$(sed -n 3p checkpoint.txt | hex)
   if [ -z "$found" ]; then bad "nothing leads here from your older checkpoint of $old leaves: ask for an export --since it"
-  elif [ "$found" != "$(sed -n 3p "$OLDER" | hex)" ]; then bad "this log does not go on from your older checkpoint: it was rewritten"; fi
+  elif [ "$found" != "$(sed -n 3p "$OLDER" | hex)" ]; then bad "this log does not go on from your older checkpoint: it was rewritten, or put back from an older backup"
+  elif [ "$(sed -n 1p "$OLDER")" != "$origin" ]; then say "Your older checkpoint is of the log $(sed -n 1p "$OLDER"), from which this one goes on."; fi
 fi
+awk "$AWK"'plain("kind") == "restore" { print "The log was put back from a backup at " plain("at") ": " plain("lost") " leaves were sealed before and are lost." }
+  plain("kind") == "forget" || plain("kind") == "purge" { print "Erased by " plain("kind") " at " plain("at") ": what " plain("leaves") " leaves spoke of." }' "$W/leaves" >"$W/told"
+say "$(cat "$W/told")"
 
-# 4. Documents and certificates: files that are named by their own hash, which a leaf has.
+# 5. Documents and certificates: files that are named by their own hash, which a leaf has.
+OURS='documents(/[0-9a-f]{64}\.json)?|certificates(/[0-9a-f]{64}\.pdf)?'
 awk "$AWK"'plain("document_sha256") != "" { print plain("document_sha256"), "documents/" plain("document_sha256") ".json" }
   plain("resource") == "certificates" && plain("sha256") != "" { print plain("sha256"), "certificates/" plain("sha256") ".pdf" }' "$W/leaves" | sort -u >"$W/named"
-find documents certificates -type f 2>/dev/null | xargs openssl dgst -sha256 -r 2>/dev/null | sed 's/ \*/ /; / stdin$/d' | sort >"$W/files"
-comm -23 "$W/named" "$W/files" | sed 's/.* \(.*\)/\1 is not there, or is changed/' | each_bad
-comm -13 "$W/named" "$W/files" | sed 's/.* \(.*\)/\1 is of no leaf, or is changed/' | each_bad
+find documents certificates 2>/dev/null | grep -vxE "$OURS" | sed 's/$/ is of no leaf/' | each_bad
+find documents certificates -type f 2>/dev/null | grep -xE "$OURS" | xargs openssl dgst -sha256 -r 2>/dev/null | sed 's/ \*/ /; / stdin$/d' | sort >"$W/files"
+comm -3 "$W/named" "$W/files" | sed 's/.* \(.*\)/\1 is not there, is of no leaf, or is changed/' | sort -u | each_bad
 
-# 5. Completeness. The last leaf has the hash of organizations.txt: places and commitments of leaves, one for each organization
+# 6. Completeness. The last leaf has the hash of organizations.txt: places and commitments of leaves, one for each organization
 # that is known; such a leaf has that of months/PLACE.txt: list, who dates, month, rows, rows without amount, sum, and a hash.
 complete=$(awk -v last=$((size - 1)) "$AWK"'$1 == last && plain("kind") == "complete" { print plain("organizations_sha256") }' "$W/context")
 [ "$complete" = "$(hash_of organizations.txt)" ] || bad "organizations.txt is not what the last leaf of the checkpoint says"
@@ -120,8 +135,7 @@ awk "$AWK"'plain("kind") == "organization" { print $1, $2, plain("months_sha256"
 cut -d' ' -f1,2 "$W/organizations" >"$W/shown" && sort organizations.txt >"$W/all"
 comm -23 "$W/shown" "$W/all" | sed 's/ .*/: a leaf of an organization that the last leaf does not name/' | each_bad
 while read -r place _ months _; do
-  [ "$months" = "$(hash_of "months/$place.txt")" ] || bad "months/$place.txt is not what leaf $place says"
-  sed "s/^/$place /" "months/$place.txt" >>"$W/months"
+  [ "$months" = "$(hash_of "months/$place.txt")" ] && sed "s/^/$place /" "months/$place.txt" >>"$W/months" || bad "months/$place.txt is not what leaf $place says"
 done <"$W/organizations"
 case $what in
   period) comm -13 "$W/shown" "$W/all" | sed 's/ .*/: the leaf of an organization is left out/' | each_bad ;;
@@ -129,12 +143,12 @@ case $what in
   retirement) awk "$AWK"'plain("resource") == "retirements" { print plain("id") }' "$W/rows" | grep -qxF "$which" || bad "the retirement is left out" ;;
   *) bad "WHAT.txt does not say what this is evidence of" ;;
 esac
-# Each row with its two months; others.txt has rows of the same months by their commitment alone. The hash is that of all of them.
+# Each row with its two months; others.txt has rows of the same months by their commitment alone. The hash is that of all, the newest first.
 awk "$AWK"'NR == FNR { of[$4] = $1; next }
   { r = plain("resource"); o = of[r == "organization" ? plain("id") : plain("organization_id")]; m = plain("amount_micro"); v = plain("version")
     print o, r, "mirror", substr(plain("valid_from"), 1, 7), v, $2, m == "" ? "none" : m
     if (value("created_at") != "") print o, r, "registry", substr(plain("created_at"), 1, 7), v, $2, m == "" ? "none" : m }' "$W/organizations" "$W/rows" >"$W/rows-of"
-awk 'NF == 6 { print $0, "other" }' others.txt | sort -k1,1n -k2,4 -k5,5n - "$W/rows-of" |
+awk 'NF == 6 { print $0, "other" }' others.txt | sort -k1,1n -k2,4 -k5,5nr - "$W/rows-of" |
   awk -v in_="$W/group/" '{ key = $1 " " $2 " " $3 " " $4; if (key != was) { close(in_ i); i++; was = key } print $6 >>(in_ i); print i, $0 }' >"$W/members"
 hashes_in "$W/group" >"$W/hashes"
 awk -v what="$what" -v which="$which" -v months="$W/months" -v hashes="$W/hashes" '
@@ -152,7 +166,7 @@ awk -v what="$what" -v which="$which" -v months="$W/months" -v hashes="$W/hashes
     if (asked || whole && others) { all[name] += $5; seen[name] += shown } }
   END { for (key in n) for (i = 1; i <= n[key]; i++) if (amount[key, i] != "other" && !(row[key, i] in stood)) { stood[row[key, i]]; print "DOES NOT FIT: row " row[key, i] " is not shown to stand at this checkpoint" }
     for (name in all) print name ": " seen[name] " of " all[name] (seen[name] == all[name] ? ", none left out" : ", the others by their hash alone") }' "$W/hashes" "$W/members" "$W/months" >"$W/found"
-sort "$W/found" && grep -q '^DOES' "$W/found" && echo 1 >>"$W/bad"
+say "$(sort "$W/found")" && grep -q '^DOES' "$W/found" && echo 1 >>"$W/bad"
 
 [ ! -f "$W/bad" ] || { say "Something does not fit: do not rely on this folder."; exit 1; }
 say "$(wc -l <"$W/rows") rows and $(wc -l <"$W/context") other leaves fit the checkpoint. Read rows.txt: the page in HTML is not checked."

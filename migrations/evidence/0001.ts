@@ -18,15 +18,26 @@ export const evidence0001 = () =>
           'the organization that it speaks of; null where it is nobody, and once it was purged',
         ],
         resource: ['text', 'of a change: what changed, by its word in changes; null elsewhere'],
+        ended: ['int', 'of a change: the number of the version that it ended; null where it ended none'],
+        observed: [
+          'text',
+          'of a change by which a row stands: the month in which it was observed; null elsewhere, and of people',
+        ],
+        dated: ['text', 'the month in which the registry says that the row was created'],
+        micro: ['text', 'millionths of a tonne, in digits'],
         record: [
           'text',
-          'of complete, forget, purge and restore: what the leaf says, as canonical JSON; null elsewhere',
+          'what the leaf says, as canonical JSON; null of change and sync, which rows of the mirror say',
         ],
-        salt: ['bytes', 'the 32 random bytes in front of the record; null once it was forgotten or purged'],
+        salt: [
+          'bytes',
+          'the 32 random bytes in front of the record; null once it was forgotten or purged, like all that tells of it',
+        ],
         commitment: ['bytes', 'SHA-256 of salt and record, as canonical JSON', 'NOT NULL'],
       },
       { rules: ['UNIQUE (kind, number)'] },
     ),
+    index('leaves_by_list', 'evidence.leaves', 'subject, resource, number', "kind = 'change'"),
     index('leaves_by_subject', 'evidence.leaves', 'subject, place', "kind = 'coverage'"),
     index('leaves_by_organization', 'evidence.leaves', 'subject, place', "kind = 'organization'"),
     table('evidence.checkpoints', 'Every checkpoint that was signed.', {

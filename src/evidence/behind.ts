@@ -8,7 +8,7 @@ const AT_ONCE = 1000;
 export async function findUnsealed(port: EvidencePort, now: number): Promise<string | null> {
   const { size, change } = await port.ends();
   const [oldest] = await port.facts('change', change, change + AT_ONCE);
-  const observedAt = String(oldest?.record['valid_from'] ?? oldest?.record['valid_to'] ?? '');
+  const observedAt = String(oldest?.record['valid_from'] ?? oldest?.record['ended_at'] ?? '');
   const waiting = (await port.newest('change', change)) - change;
   if (now - Date.parse(observedAt) > LATE_MS)
     return `${waiting} changes are not sealed, the oldest of ${observedAt}`;

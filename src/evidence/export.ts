@@ -1,8 +1,8 @@
 import { type Head, headOf } from './checkpoint.js';
 import { canonicalJson, isSealed } from './commitment.js';
-import { groupsOf, readComplete, readMonths, readOrganizations, readStood, type Stood } from './complete.js';
+import { groupsOf, readComplete, readMonths, readOrganizations } from './complete.js';
 import { EvidenceError } from './errors.js';
-import type { Checkpoint, EvidencePort, Fact, Leaf, Standing, Version } from './port.js';
+import type { Checkpoint, EvidencePort, Fact, Leaf } from './port.js';
 import { proveLeaves } from './proof.js';
 
 /** What is to be shown: all that is dated or was observed in a month or year, all of an organization, or one retirement. */
@@ -26,7 +26,7 @@ export interface Exporting {
   readonly since: Head | null;
   /** Adds to a file of the folder. */
   readonly write: (file: string, text: string) => Promise<void>;
-  readonly rowShown: (version: Version) => Promise<void>;
+  readonly rowShown: (row: Fact) => Promise<void>;
   /** Writes a file of the folder, unless it is there. */
   readonly document: (file: string, text: string) => Promise<void>;
   /** Writes the bytes of a certificate to a file of the folder. */
@@ -44,7 +44,6 @@ export async function exportEvidence(exporting: Exporting) {
   const { leaf: complete, upTo } = await readComplete(port, size);
   if (complete === null || complete.place !== size - 1) refuse('the checkpoint does not say what is whole');
   const organizations = await readOrganizations(port, complete.place, upTo);
-  if (!isSealed(complete, organizations.record)) refuse('a purge has removed what it said of organizations');
   const places = new Set<number>();
   const syncs = new Set<number>();
   let rows = 0;
@@ -54,90 +53,78 @@ export async function exportEvidence(exporting: Exporting) {
   for (const file of ['rows.txt', 'others.txt', 'nodes.txt']) await write(file, '');
   for (const leaf of organizations.leaves) {
     if (!concerns(asked, leaf.subject)) continue;
-    const { text, record } = await readMonths(port, String(leaf.subject), upTo);
-    await show('context.txt', leaf, record);
+    const { text, fact } = await readMonths(port, String(leaf.subject), upTo);
+    await show('context.txt', leaf, fact);
     await write(`months/${leaf.place}.txt`, text);
     await showRows(String(leaf.subject), leaf.place);
   }
-  await show('context.txt', complete, organizations.record);
+  await show('context.txt', complete, organizations.fact);
   for (const leaf of await port.leaves({ kind: 'sync', numbers: [...syncs] })) {
     const [fact] = await port.facts('sync', leaf.number - 1, leaf.number);
-    if (leaf.salt !== null && leaf.place < size && fact !== undefined)
-      await show('context.txt', leaf, fact.record);
+    if (leaf.salt !== null && leaf.place < size && fact !== undefined) await show('context.txt', leaf, fact);
   }
+  for (const leaf of await port.leaves({ told: size }))
+    await writeLeaf('context.txt', leaf, leaf.record ?? '');
   await prove();
   return { checkpoint, rows, syncs: [...syncs] };
 
-  async function show(file: File, leaf: Leaf, record: Fact['record']): Promise<void> {
-    if (!isSealed(leaf, record)) refuse(`${leaf.kind} ${leaf.number} is not as it was sealed: see "verify"`);
-    if (places.has(leaf.place)) return;
+  async function writeLeaf(file: File, leaf: Leaf, text: string): Promise<boolean> {
+    if (!isSealed(leaf, text)) refuse(`${leaf.kind} ${leaf.number} is not as it was sealed: see "verify"`);
+    if (places.has(leaf.place)) return false;
     places.add(leaf.place);
-    if (file === 'rows.txt') rows += 1;
-    if (record['sync_id'] != null) syncs.add(Number(record['sync_id']));
-    const salt = Buffer.from(leaf.salt ?? Buffer.of()).toString('hex');
-    await write(file, `${leaf.place} ${salt} ${canonicalJson(record)}\n`);
+    await write(file, `${leaf.place} ${Buffer.from(leaf.salt ?? []).toString('hex')} ${text}\n`);
+    return true;
   }
 
-  async function showVersions(file: File, resource: string, leaves: readonly Leaf[]): Promise<Version[]> {
-    const found = await port.versions(
-      resource,
-      leaves.map(({ number }) => number),
+  async function show(file: File, leaf: Leaf, fact: Fact): Promise<void> {
+    const { record, document, file: stored } = fact;
+    if (!(await writeLeaf(file, leaf, canonicalJson(record)))) return;
+    for (const id of [record['sync_id'], record['ended_by']]) if (id != null) syncs.add(Number(id));
+    if (document !== null) await exporting.document(`documents/${record['document_sha256']}.json`, document);
+    const hash = String(record['sha256']);
+    if (stored !== null) await exporting.certificate(`certificates/${hash}.pdf`, stored, hash);
+    if (file === 'context.txt') return;
+    rows += 1;
+    await exporting.rowShown(fact);
+  }
+
+  /** Of one list. Those that are no more are answered, too. */
+  async function readChanges(leaves: readonly Leaf[]): Promise<(readonly [Leaf, Fact])[]> {
+    const numbers = leaves.map(({ number }) => number);
+    const facts = await port.versions(leaves[0]?.resource ?? '', numbers);
+    const byNumber = new Map(facts.map(fact => [fact.number, fact]));
+    return leaves.map(
+      leaf =>
+        [
+          leaf,
+          byNumber.get(leaf.number) ?? refuse(`change ${leaf.number} is not there: see "verify"`),
+        ] as const,
     );
-    const versions = new Map(found.map(each => [each.number, each]));
-    for (const leaf of leaves) {
-      const version = versions.get(leaf.number);
-      if (version === undefined) refuse(`change ${leaf.number} is not there: see "verify"`);
-      const { record, document, file: stored } = version;
-      await show(file, leaf, record);
-      if (document !== null)
-        await exporting.document(`documents/${record['document_sha256']}.json`, document);
-      const hash = String(record['sha256']);
-      if (stored !== null) await exporting.certificate(`certificates/${hash}.pdf`, stored, hash);
-      if (file === 'rows.txt') await exporting.rowShown(version);
-    }
-    return [...versions.values()];
   }
 
   /** Rows as they stand, and with a retirement its certificate; of one retirement what it was before, too. */
   async function showRows(organizationId: string, organizationPlace: number): Promise<void> {
     const retirements = new Set<unknown>();
     const shared = new Set<string>();
-    for await (const stood of readStood(port, organizationId, upTo)) {
-      const resource = stood[0]?.resource ?? '';
-      const shown = stood.filter(row => isAsked(asked, row));
-      for (const row of shown) shared.add(mirrored(row));
-      const versions = await showVersions(
-        'rows.txt',
-        resource,
-        shown.map(({ leaf }) => leaf),
-      );
-      if (resource === 'retirements') for (const { record } of versions) retirements.add(record['id']);
-      if (resource !== 'certificates' || asked.what !== 'period') continue;
-      const rest = stood.filter(row => !shown.includes(row));
-      const known = await port.versions(
-        resource,
-        rest.map(({ number }) => number),
-      );
-      const beside = known.filter(({ record }) => retirements.has(record['retirement_id']));
-      const numbers = new Set(beside.map(({ number }) => number));
-      await showVersions(
-        'context.txt',
-        resource,
-        rest.filter(({ number }) => numbers.has(number)).map(({ leaf }) => leaf),
-      );
+    for await (const standing of port.standing(organizationId, upTo)) {
+      const shown = standing.filter(leaf => isAsked(asked, leaf));
+      for (const leaf of shown) shared.add(mirrored(leaf));
+      for (const [leaf, fact] of await readChanges(shown)) {
+        await show('rows.txt', leaf, fact);
+        if (leaf.resource === 'retirements') retirements.add(fact.record['id']);
+      }
+      if (standing[0]?.resource !== 'certificates' || asked.what !== 'period') continue;
+      for (const [leaf, fact] of await readChanges(standing.filter(each => !shown.includes(each))))
+        if (retirements.has(fact.record['retirement_id'])) await show('context.txt', leaf, fact);
     }
     if (asked.what !== 'retirement') return;
-    for await (const stood of readStood(port, organizationId, upTo))
-      for (const row of stood)
-        if (shared.has(mirrored(row)) && !isAsked(asked, row))
-          await write('others.txt', `${organizationPlace} ${mirrored(row)} ${row.number} ${hexOf(row)}\n`);
-    for (const leaf of await port.leaves({ kind: 'change', numbers: asked.numbers })) {
-      const [fact] = await port.facts('change', leaf.number - 1, leaf.number);
-      if (leaf.place >= size || places.has(leaf.place) || fact === undefined) continue;
-      if (fact.record['closed_version'] === undefined)
-        await showVersions('context.txt', String(leaf.resource), [leaf]);
-      else await show('context.txt', leaf, fact.record);
-    }
+    for await (const standing of port.standing(organizationId, upTo))
+      for (const leaf of standing)
+        if (shared.has(mirrored(leaf)) && !isAsked(asked, leaf))
+          await write('others.txt', `${organizationPlace} ${mirrored(leaf)} ${leaf.number} ${hexOf(leaf)}\n`);
+    for (const each of await port.leaves({ kind: 'change', numbers: asked.numbers }))
+      if (each.place < size)
+        for (const [leaf, fact] of await readChanges([each])) await show('context.txt', leaf, fact);
   }
 
   async function prove(): Promise<void> {
@@ -174,18 +161,18 @@ function concerns(asked: What, organizationId: string | null): boolean {
   return organizationId === (asked.what === 'organization' ? asked.which : asked.organizationId);
 }
 
-function isAsked(asked: What, row: Standing): boolean {
-  if (asked.what === 'retirement') return asked.numbers.includes(row.number);
+function isAsked(asked: What, leaf: Leaf): boolean {
+  if (asked.what === 'retirement') return asked.numbers.includes(leaf.number);
   const { what, which } = asked;
-  return what === 'organization' || groupsOf(row).some(group => group.split(' ')[2]?.startsWith(which));
+  return what === 'organization' || groupsOf(leaf).some(group => group.split(' ')[2]?.startsWith(which));
 }
 
-function mirrored(row: Standing): string {
-  return groupsOf(row).at(-1) ?? '';
+function mirrored(leaf: Leaf): string {
+  return groupsOf(leaf).at(-1) ?? '';
 }
 
-function hexOf({ leaf }: Stood): string {
-  return Buffer.from(leaf.commitment).toString('hex');
+function hexOf({ commitment }: Leaf): string {
+  return Buffer.from(commitment).toString('hex');
 }
 
 function refuse(why: string): never {

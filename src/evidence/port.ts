@@ -5,63 +5,74 @@ import type { Peaks } from './tree.js';
 export const NUMBERED = ['change', 'sync'] as const;
 export type Numbered = (typeof NUMBERED)[number];
 
-/** Of which a leaf keeps the text: no row of the mirror says it. */
-const KEPT = ['complete', 'forget', 'purge', 'restore'] as const;
-type Kept = (typeof KEPT)[number];
+/** Of what a leaf speaks: what the mirror numbers, or what no row of it says, so that the leaf keeps its text. */
+type Kind = Numbered | 'coverage' | 'organization' | 'complete' | 'forget' | 'purge' | 'restore';
 
-export function isKept(kind: Kind): kind is Kept {
-  return KEPT.some(each => each === kind);
+/** Of a change what is needed to count rows without reading them. */
+interface Counted {
+  readonly resource: string | null;
+  /** The number of the version that it ended. */
+  readonly ended: number | null;
+  /** In which month the mirror observed it; null where nothing stands by it, and of people. */
+  readonly observed: string | null;
+  /** In which month the registry says it was created. */
+  readonly dated: string | null;
+  /** Millionths of a tonne, in digits: they may be more than a number holds. */
+  readonly micro: string | null;
 }
 
-/** Of what a leaf speaks. */
-type Kind = Numbered | 'coverage' | 'organization' | Kept;
-
 /** Something that the mirror observed. */
-export interface Fact {
+export interface Fact extends Counted {
   readonly kind: Kind;
   /** Null where its leaf is known by its place. */
   readonly number: number | null;
   /** The organization that it speaks of; null where it is nobody. */
   readonly subject: string | null;
   readonly record: Cells;
-}
-
-export interface Leaf {
-  readonly place: number;
-  readonly kind: Kind;
-  readonly number: number;
-  readonly subject: string | null;
-  /** Of a change: what changed. */
-  readonly resource: string | null;
-  /** Canonical JSON, where no row of the mirror says it. */
-  readonly record: string | null;
-  /** Null once it was forgotten or purged. */
-  readonly salt: Uint8Array | null;
-  readonly commitment: Uint8Array;
-}
-
-/** Those that stand between two places; those that have such numbers; or of each of whom it speaks the newest before a place. */
-export type Which =
-  | { readonly from: number; readonly to: number }
-  | { readonly kind: Numbered; readonly numbers: readonly number[] }
-  | { readonly newest: 'coverage' | 'organization' | 'complete'; readonly before: number };
-
-/** A row as it was written, with what belongs to it. */
-export interface Version extends Fact {
+  /** What the registry sent. */
   readonly document: string | null;
   /** Of a certificate: by which name it is kept. */
   readonly file: string | null;
 }
 
-/** A row that stood at some moment. */
-export interface Standing {
-  readonly resource: string;
-  readonly number: number;
-  readonly observedAt: string;
-  /** When the registry says it was created, where it says so. */
-  readonly createdAt: string | null;
-  readonly micro: bigint | null;
+export const COUNTED = ['subject', 'resource', 'ended', 'observed', 'dated', 'micro'] as const;
+const NOT_COUNTED = {
+  resource: null,
+  ended: null,
+  observed: null,
+  dated: null,
+  micro: null,
+  document: null,
+  file: null,
+};
+
+/** What is no change of a row. */
+export function factOf(
+  kind: Exclude<Kind, 'change'>,
+  record: Cells,
+  { number = null, subject = null }: Partial<Pick<Fact, 'number' | 'subject'>> = {},
+): Fact {
+  return { ...NOT_COUNTED, kind, number, subject, record: { ...record, kind } };
 }
+
+export interface Leaf extends Counted {
+  readonly place: number;
+  readonly kind: Kind;
+  readonly number: number;
+  readonly subject: string | null;
+  /** Canonical JSON; null of what the mirror numbers. */
+  readonly record: string | null;
+  /** Null once it was forgotten or purged, and with it all that the leaf could tell. */
+  readonly salt: Uint8Array | null;
+  readonly commitment: Uint8Array;
+}
+
+/** Those that stand between two places; those that have such numbers; what was erased and put back before a place; or of each of whom it speaks the newest before one. */
+export type Which =
+  | { readonly from: number; readonly to: number }
+  | { readonly kind: Numbered; readonly numbers: readonly number[] }
+  | { readonly told: number }
+  | { readonly newest: 'coverage' | 'organization' | 'complete'; readonly before: number };
 
 export interface Checkpoint extends Peaks {
   readonly note: string;
@@ -87,9 +98,9 @@ export interface EvidencePort {
   readonly facts: (kind: Numbered, after: number, to: number) => Promise<readonly Fact[]>;
   readonly coverage: () => Promise<readonly Fact[]>;
   /** Of one resource, those that have these numbers. */
-  readonly versions: (resource: string, numbers: readonly number[]) => Promise<readonly Version[]>;
-  /** What an organization had up to a number, but for people, each list in the order of the numbers, some at a time. */
-  readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Standing[]>;
+  readonly versions: (resource: string, numbers: readonly number[]) => Promise<readonly Fact[]>;
+  /** Of what an organization had up to a number, but for people: each list by itself, the newest first, some at a time. */
+  readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
   /** In their order. */
   readonly leaves: (which: Which) => Promise<readonly Leaf[]>;
   readonly commitments: (from: number, to: number) => AsyncIterable<Uint8Array>;

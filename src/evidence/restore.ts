@@ -1,5 +1,6 @@
 import { type Head, headOf, textOfHead } from './checkpoint.js';
-import { leafOf, type Sealing } from './seal.js';
+import { factOf } from './port.js';
+import { leafOf, SALT_BYTES, type Sealing } from './seal.js';
 import { EMPTY, growTree } from './tree.js';
 
 export interface Restored {
@@ -26,9 +27,8 @@ export async function beginOrigin(
   const at = new Date(now()).toISOString();
   const origin = `${key.name}/${at}`;
   const lost = Math.max(0, (newest?.size ?? 0) - size);
-  const record = { kind: 'restore', at, origin, lost, held: toldOf(held), newest: toldOf(newest) };
-  const fact = { kind: 'restore', number: null, subject: null, record } as const;
-  await port.append([leafOf(sealing, fact, size)]);
+  const fact = factOf('restore', { at, origin, lost, held: toldOf(held), newest: toldOf(newest) });
+  await port.append([leafOf(sealing.randomBytes(SALT_BYTES), fact, size)]);
   const tree = growTree(EMPTY);
   for await (const each of port.commitments(0, size + 1)) tree.add(each);
   lastSigned.write({ origin, size: size + 1, root: tree.root() });

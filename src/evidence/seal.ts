@@ -1,6 +1,6 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 import { type Head, headOf, textOfHead } from './checkpoint.js';
-import { canonicalJson, commit, isSealed } from './commitment.js';
+import { canonicalJson, commit } from './commitment.js';
 import { changedOrganizations, readComplete, readOrganizations } from './complete.js';
 import { EvidenceError } from './errors.js';
 import type { LastSigned } from './key-file.js';
@@ -8,7 +8,7 @@ import { openNote, signNote, type SigningKey } from './note.js';
 import {
   type EvidencePort,
   type Fact,
-  isKept,
+  factOf,
   type Leaf,
   NUMBERED,
   type Numbered,
@@ -31,7 +31,7 @@ const AT_ONCE = 1000;
 const CLAIM_MS = 120_000;
 /** Long over, also for a clock that stands still or was set back. */
 const RELEASED = 0;
-const SALT_BYTES = 32;
+export const SALT_BYTES = 32;
 const IN_ONE_WRITE = 5000;
 const CLAIM_LOOK_MS = 200;
 /** No purge takes longer, and who is killed keeps nobody from sealing for longer. */
@@ -43,7 +43,7 @@ export async function seal(sealing: Sealing): Promise<number | null> {
   if (!(await hasClaim(sealing))) return null;
   const ends = await port.ends();
   const upTo = await port.newest('change', ends.change);
-  let size = await append(sealing, ends.size, observed(port, ends, upTo));
+  let size = await append(sealing, ends.size, unsealed(port, ends, upTo));
   const complete = size === null ? null : await readComplete(port, size);
   if (complete !== null && size !== (complete.leaf === null ? 0 : complete.leaf.place + 1)) {
     size = await append(sealing, size, changedOrganizations(port, complete.upTo, upTo));
@@ -62,6 +62,7 @@ async function append(
   facts: AsyncIterable<Fact>,
 ): Promise<number | null> {
   if (size === null) return null;
+  const salts = saltsOf(sealing);
   let [written, claimedAt, waiting]: [number, number, Leaf[]] = [size, sealing.now(), []];
   const write = async () => {
     claimedAt = sealing.now();
@@ -72,7 +73,7 @@ async function append(
     return await hasClaim(sealing);
   };
   for await (const fact of facts) {
-    waiting.push(leafOf(sealing, fact, written + waiting.length));
+    waiting.push(leafOf(salts.next().value, fact, written + waiting.length));
     const isDue = waiting.length === IN_ONE_WRITE || sealing.now() > claimedAt + CLAIM_MS / 4;
     if (isDue && !(await write())) return null;
   }
@@ -80,20 +81,19 @@ async function append(
 }
 
 /** What no leaf speaks of yet. */
-async function* observed(port: EvidencePort, ends: Record<Numbered, number>, newestChange: number) {
+async function* unsealed(port: EvidencePort, ends: Record<Numbered, number>, newestChange: number) {
   const newest = { change: newestChange, sync: await port.newest('sync', ends.sync) };
   for (const kind of NUMBERED)
     for (let after = ends[kind]; after < newest[kind]; after += AT_ONCE)
       yield* await port.facts(kind, after, Math.min(newest[kind], after + AT_ONCE));
   const known = await port.leaves({ newest: 'coverage', before: Number.MAX_SAFE_INTEGER });
-  const bySubject = new Map(known.map(leaf => [leaf.subject, leaf]));
+  const bySubject = new Map(known.map(({ subject, record }) => [subject, record]));
   for (const fact of await port.coverage())
-    if (!isSealed(bySubject.get(fact.subject), fact.record)) yield fact;
+    if (bySubject.get(fact.subject) !== canonicalJson(fact.record)) yield fact;
 }
 
 async function* sayComplete(port: EvidencePort, size: number | null, upTo: number): AsyncGenerator<Fact> {
-  const { record } = await readOrganizations(port, size ?? 0, upTo);
-  yield { kind: 'complete', number: null, subject: null, record };
+  yield (await readOrganizations(port, size ?? 0, upTo)).fact;
 }
 
 async function hasClaim({
@@ -106,21 +106,20 @@ async function hasClaim({
   return !signal.aborted && (await port.claim(holder, at, at + CLAIM_MS));
 }
 
-export function leafOf({ randomBytes }: Pick<Sealing, 'randomBytes'>, fact: Fact, place: number): Leaf {
-  const { kind, number, subject, record } = fact;
-  const salt = randomBytes(SALT_BYTES);
-  const resource = kind === 'change' ? String(record['resource']) : null;
-  const text = isKept(kind) ? canonicalJson(record) : null;
-  return {
-    place,
-    kind,
-    number: number ?? place,
-    subject,
-    resource,
-    record: text,
-    salt,
-    commitment: commit(salt, record),
-  };
+/** Asked for many at a time: each question takes as long as all of these. */
+function* saltsOf({ randomBytes }: Pick<Sealing, 'randomBytes'>): Generator<Uint8Array, never> {
+  for (;;) {
+    const many = randomBytes(SALT_BYTES * AT_ONCE);
+    for (let at = 0; at < many.length; at += SALT_BYTES) yield many.subarray(at, at + SALT_BYTES);
+  }
+}
+
+export function leafOf(salt: Uint8Array, fact: Fact, place: number): Leaf {
+  const { kind, number, subject, resource, ended, observed, dated, micro } = fact;
+  const text = canonicalJson(fact.record);
+  const record = NUMBERED.some(each => each === kind) ? null : text;
+  const told = { subject, resource, ended, observed, dated, micro, record };
+  return { ...told, place, kind, number: number ?? place, salt, commitment: commit(salt, text) };
 }
 
 /** Takes the salts of what is removed meanwhile, and says of how many: what was sealed of it stays, and tells nothing. */
@@ -130,13 +129,13 @@ export async function erase<T>(
   what: () => Promise<Unsalted>,
   remove: () => Promise<T>,
 ): Promise<T> {
-  const { port, now, holder } = sealing;
+  const { port, now, holder, randomBytes } = sealing;
   while (!(await port.claim(holder, now(), now() + ERASE_MS))) await sleep(CLAIM_LOOK_MS);
   const gone = await what();
   const leaves = await port.salted(gone);
   const { size } = await port.ends();
-  const record = { kind, leaves, at: new Date(now()).toISOString() };
-  if (leaves > 0) await port.append([leafOf(sealing, { kind, number: null, subject: null, record }, size)]);
+  const fact = factOf(kind, { leaves, at: new Date(now()).toISOString() });
+  if (leaves > 0) await port.append([leafOf(randomBytes(SALT_BYTES), fact, size)]);
   await port.unsalt(gone);
   const removed = await remove();
   await port.claim(holder, now(), RELEASED);

@@ -1,8 +1,16 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
-import { DATED, ENDED_IN_HISTORY, type Mirrored, VERSION, wasIn } from '../../migrations/schema.js';
+import { DATED, type Kind, type Mirrored, VERSION, wasIn } from '../../migrations/schema.js';
 import type { Cells } from '../evidence/commitment.js';
-import type { Checkpoint, EvidencePort, Fact, Leaf, Standing, Unsalted, Which } from '../evidence/port.js';
+import {
+  type Checkpoint,
+  type EvidencePort,
+  type Fact,
+  factOf,
+  type Leaf,
+  type Unsalted,
+  type Which,
+} from '../evidence/port.js';
 import type { Bound, Dialect, Kinds, Rows } from './dialect.js';
 
 /** One statement, its values as `$1`, `$2`. */
@@ -18,34 +26,38 @@ export interface EvidenceStore {
   readonly close: EvidencePort['close'];
 }
 
-const LEAF = {
-  place: 'int',
-  kind: 'text',
-  number: 'int',
-  subject: 'text',
-  resource: 'text',
-  record: 'text',
-  salt: 'bytes',
-  commitment: 'bytes',
-} as const;
+const KINDS: Kinds = { place: 'int', number: 'int', ended: 'int', salt: 'bytes', commitment: 'bytes' };
+const LEAF_COLUMNS = [
+  'place',
+  'kind',
+  'number',
+  'subject',
+  'resource',
+  'ended',
+  'observed',
+  'dated',
+  'micro',
+  'record',
+  'salt',
+  'commitment',
+] as const;
+const LEAF = Object.fromEntries(
+  LEAF_COLUMNS.map((name): readonly [string, Kind] => [name, KINDS[name] ?? 'text']),
+);
+/** What a leaf tells of its row. */
+const TOLD = ['subject', 'ended', 'observed', 'dated', 'micro', 'record', 'salt'];
 const CHECKPOINT = { size: 'int', peaks: 'bytes', note: 'text' } as const;
 
 type Row = Cells & { readonly document?: string };
 type Entry = (typeof RESOURCES)[number];
+type Given = readonly (string | number)[];
 
 /** As a database answers it. */
-type Answered<T> = { readonly [Name in keyof T]: T[Name] extends number ? number | bigint : T[Name] };
+type Answered<T> = { readonly [Name in keyof T]: number extends T[Name] ? T[Name] | bigint : T[Name] };
 
-/** What organizations have, but for people: what is forgotten of these has no number of the counter. */
-const OWNED = RESOURCES.flatMap(({ owner, ...entry }) =>
-  owner === null || entry.resource === 'members' ? [] : [{ ...entry, owner }],
-);
-/** A list of an organization is read in few pages: each of them sorts all of it. */
-const PAGE = 20_000;
+/** What organizations have, but for people. */
+const isCounted = ({ owner, resource }: Entry) => owner !== null && resource !== 'members';
 const AT_ONCE = 1000;
-
-/** The end of a version is told by what ended it. */
-const ENDING = ['valid_to', 'closed_by', 'closed_version'];
 
 export function createEvidencePort(store: EvidenceStore): EvidencePort {
   const { dialect, mirror, log } = store;
@@ -64,79 +76,76 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     const text = dialect.insertion(`${dialect.evidence}${table}`, columns, '');
     return store.insert({ text, ...dialect.bindRows({ columns, rows }) });
   };
-  const pastOf = (entry: Mirrored, names: readonly string[], where: string) => {
-    const cells = names.map(name => `${wasIn(dialect, entry, name)} AS ${name}`);
-    return `SELECT * FROM (SELECT ${cells.join(', ')} FROM ${dialect.mirror}past AS p WHERE ${where}) AS h WHERE ${onlyOf(entry)}`;
-  };
   /** Found by its number: of its list there may be a million, and an index of that is not to be used. */
-  const pastBy = (entry: Mirrored, names: readonly string[], where: string) =>
-    pastOf(entry, names, `p.resource || '' = '${entry.resource}' AND ${where}`);
-  /** First those that stand, then those that stood: what ends meanwhile is told twice, and never not at all. */
-  const versionsBy = async (
-    entry: Mirrored,
-    where: (column: string) => string,
-    given: readonly (string | number)[],
-  ) => {
-    const { columns, dated = DATED } = entry;
-    const names = Object.keys({ ...VERSION, ...columns, ...dated, ...ENDED_IN_HISTORY });
-    const table = `${dialect.mirror}${entry.table}`;
-    return [
-      ...(await mirror<Row>(`SELECT * FROM ${table} WHERE ${where('version')} AND ${onlyOf(entry)}`, given)),
-      ...(await mirror<Row>(pastBy(entry, names, where('p.version')), given)),
-    ];
+  const pastBy = (entry: Entry, names: readonly string[], where: string) => {
+    const cells = names.map(name => `${wasIn(dialect, entry, name)} AS ${name}`);
+    const past = `SELECT ${cells.join(', ')} FROM ${dialect.mirror}past AS p WHERE p.resource || '' = '${entry.resource}' AND ${where}`;
+    return `SELECT * FROM (${past}) AS h WHERE ${onlyOf(entry)}`;
   };
-  /** A number that closes one version and begins the next is that of the next. */
-  const changes = async (after: number, to: number) => {
+  /** First those that stand, then those that stood: what ends meanwhile is told twice, and never not at all. */
+  const changesOf = async (entry: Entry, where: (column: string) => string, given: Given) => {
+    const { columns, key, owner } = entry;
+    const names = Object.keys({ ...VERSION, ...columns, ...('dated' in entry ? entry.dated : DATED) });
+    const ending = [
+      ...new Set([...ENDING.map(([name]) => name), ...key, owner ?? 'version', ...onlyBy(entry)]),
+    ];
+    const begun = (version: string) =>
+      `${where(version)} AND ${isNotPlayed(version.replace('version', 'valid_from'))}`;
+    const ended = `${where('p.closed_version')} AND ${isNotPlayed('p.valid_to')}`;
+    const table = `${dialect.mirror}${entry.table}`;
+    const rows = [
+      ...(await mirror<Row>(
+        `SELECT ${names.join(', ')} FROM ${table} WHERE ${begun('version')} AND ${onlyOf(entry)}`,
+        given,
+      )),
+      ...(await mirror<Row>(pastBy(entry, names, begun('p.version')), given)),
+    ];
+    const ends = new Map(
+      (await mirror<Row>(pastBy(entry, ending, ended), given)).map(row => [
+        Number(row['closed_version']),
+        row,
+      ]),
+    );
     const facts = new Map<number | null, Fact>();
-    for (const entry of RESOURCES) {
-      const told = [...entry.key, 'version', ...ENDING];
-      const names = new Set([...told, entry.owner ?? 'version', ...('only' in entry ? ['state'] : [])]);
-      const ended = `${isBetween('p.closed_version')} AND ${isNotPlayed('p.valid_to')}`;
-      const begun = (version: string) =>
-        `${isBetween(version)} AND ${isNotPlayed(version.replace('version', 'valid_from'))}`;
-      const ends = await mirror<Row>(pastBy(entry, [...names], ended), [after, to]);
-      const versions = await versionsBy(entry, begun, [after, to]);
-      const all = [
-        ...ends.map(row => changeOf(entry, row, told)),
-        ...versions.map(row => changeOf(entry, row, toldOf(entry))),
-      ];
-      for (const fact of all) facts.set(fact.number, fact);
-    }
-    return [...facts.values()].toSorted((a, b) => Number(a.number) - Number(b.number));
+    for (const row of ends.values()) facts.set(Number(row['closed_version']), removalOf(entry, row));
+    for (const row of rows)
+      facts.set(Number(row['version']), beginningOf(entry, row, ends.get(Number(row['version']))));
+    return [...facts.values()];
+  };
+  const changes = async (after: number, to: number) => {
+    const all: Fact[] = [];
+    for (const entry of RESOURCES) all.push(...(await changesOf(entry, isBetween, [after, to])));
+    return all.toSorted((one, other) => Number(one.number) - Number(other.number));
   };
   const syncs = async (after: number, to: number) => {
     const rows = await mirror<Row>(
       `SELECT * FROM ${dialect.mirror}syncs WHERE ${isBetween('id')} AND ${isNotPlayed('started_at')} ORDER BY id`,
       [after, to],
     );
-    return rows.map((row): Fact => {
-      const [number, subject] = [Number(row['id']), textOf(row['organization_id'])];
-      return { kind: 'sync', number, subject, record: { ...row, kind: 'sync' } };
-    });
+    return rows.map(row =>
+      factOf('sync', row, { number: Number(row['id']), subject: textOf(row['organization_id']) }),
+    );
   };
-  const standingOf = (entry: (typeof OWNED)[number]) => {
-    const names = [
-      'version',
-      'valid_from',
-      ...['created_at', 'amount_micro'].filter(name => name in entry.columns),
-    ];
-    const which = `${entry.owner} = $1 AND version <= $2 AND version > $3 AND ${onlyOf(entry)}`;
-    const whichPast = `p.resource = '${entry.resource}' AND p.organization_id = $1 AND p.version <= $2 AND p.version > $3 AND p.closed_version > $2`;
-    const told = 'only' in entry ? [...names, 'state'] : names;
-    return `SELECT ${told.join(', ')} FROM ${dialect.mirror}${entry.table} WHERE ${which}
-      UNION ALL ${pastOf(entry, told, whichPast)} ORDER BY version LIMIT ${PAGE}`;
+  const leaves = async (where: string, given: Given) => {
+    const rows = await log<Answered<Leaf>>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
+    return rows.map(row => {
+      const ended = row.ended === null ? null : Number(row.ended);
+      return { ...row, ended, number: Number(row.number), place: Number(row.place) };
+    });
   };
   const checkpointsOf = async (where: string, given: readonly number[]): Promise<Checkpoint[]> => {
     const asked = `SELECT size, peaks, note FROM ${dialect.evidence}checkpoints WHERE ${where}`;
     return (await log<Answered<Checkpoint>>(asked, given)).map(row => ({ ...row, size: Number(row.size) }));
   };
-  const whichOf = (which: Which): readonly [string, readonly (string | number)[]] => {
+  const whichOf = (which: Which): readonly [string, Given] => {
     if ('from' in which) return ['place >= $1 AND place < $2 ORDER BY place', [which.from, which.to]];
     if ('numbers' in which)
       return [
         `kind = '${which.kind}' AND ${isListed('number', '$1')} ORDER BY place`,
         [jsonOf(which.numbers)],
       ];
+    if ('told' in which)
+      return ["kind IN ('forget', 'purge', 'restore', 'key') AND place < $1 ORDER BY place", [which.told]];
     const [of, each] =
       which.newest === 'complete' ? ['number', ''] : ['place', ' AND subject IS NOT NULL GROUP BY subject'];
     const newest = `SELECT max(${of}) FROM ${LEAVES} WHERE kind = '${which.newest}' AND ${of} < $1${each}`;
@@ -176,34 +185,34 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       const rows = await mirror<Row>(`SELECT * FROM ${dialect.mirror}coverage ORDER BY installation_id`);
       return rows.map(row => {
         const subject = String(row['organization_id'] ?? row['installation_id']);
-        return { kind: 'coverage', number: null, subject, record: { ...row, kind: 'coverage' } };
+        return factOf('coverage', row, { subject });
       });
     },
     versions: async (resource, numbers) => {
       const entry = RESOURCES.find(each => each.resource === resource);
       if (entry === undefined) return [];
-      const rows = await versionsBy(entry, version => isListed(version, '$1'), [jsonOf(numbers)]);
-      return rows.map(row => ({
-        ...changeOf(entry, row, toldOf(entry)),
-        document: row.document ?? null,
-        file: textOf(row['file']),
-      }));
+      return await changesOf(entry, version => isListed(version, '$1'), [jsonOf(numbers)]);
     },
     standing: async function* (organizationId, upTo) {
-      for (const entry of OWNED)
-        for (let after = Number.MIN_SAFE_INTEGER; ; ) {
-          const rows = await mirror<Row>(standingOf(entry), [organizationId, upTo, after]);
-          for (let from = 0; from < rows.length; from += AT_ONCE)
-            yield rows.slice(from, from + AT_ONCE).map(row => standing(entry.resource, row));
-          if (rows.length < PAGE) break;
-          after = Number(rows.at(-1)?.['version']);
+      const which = `kind = 'change' AND subject = $1 AND resource = $2 AND number < $3`;
+      for (const { resource } of RESOURCES.filter(isCounted)) {
+        /** What ended a version is newer than that, and seen before. */
+        const ended = new Set<number | null>();
+        for (let [below, read] = [upTo + 1, AT_ONCE]; read === AT_ONCE; ) {
+          const page = await leaves(`${which} ORDER BY number DESC LIMIT ${AT_ONCE}`, [
+            organizationId,
+            resource,
+            below,
+          ]);
+          yield page.filter(leaf => {
+            ended.add(leaf.ended);
+            return leaf.observed !== null && !ended.delete(leaf.number);
+          });
+          [below, read] = [page.at(-1)?.number ?? 0, page.length];
         }
+      }
     },
-    leaves: async which => {
-      const [where, given] = whichOf(which);
-      const rows = await log<Answered<Leaf>>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
-      return rows.map(row => ({ ...row, number: Number(row.number), place: Number(row.place) }));
-    },
+    leaves: async which => await leaves(...whichOf(which)),
     commitments: async function* (from, to) {
       const asked = `SELECT commitment FROM ${LEAVES} WHERE place >= $1 AND place < $2 ORDER BY place`;
       for (let start = from; start < to; start += AT_ONCE) {
@@ -219,20 +228,11 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       );
       return rows.map(({ subject }) => subject).toSorted();
     },
-    append: leaves =>
+    append: appended =>
       insert(
         'leaves',
         LEAF,
-        leaves.map(leaf => [
-          leaf.place,
-          leaf.kind,
-          leaf.number,
-          leaf.subject,
-          leaf.resource,
-          leaf.record,
-          leaf.salt,
-          leaf.commitment,
-        ]),
+        appended.map(leaf => LEAF_COLUMNS.map(name => leaf[name])),
       ),
     checkpoint: async atMost =>
       (await checkpointsOf('size <= $1 ORDER BY size DESC LIMIT 1', [atMost]))[0] ?? null,
@@ -243,7 +243,10 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     },
     unsalt: async what => {
       const [where, given] = saltedOf(what);
-      await log(`UPDATE ${LEAVES} SET salt = NULL, subject = NULL WHERE ${where}`, given);
+      await log(
+        `UPDATE ${LEAVES} SET ${TOLD.map(name => `${name} = NULL`).join(', ')} WHERE ${where}`,
+        given,
+      );
     },
     keep: ({ size, peaks, note }) => insert('checkpoints', CHECKPOINT, [[size, peaks, note]]),
     close: store.close,
@@ -254,28 +257,65 @@ function onlyOf({ only = 'true' }: Mirrored): string {
   return only;
 }
 
-/** What changed of a row: of its version what is written once, and never again while that stands; of its end what ended it. */
-function changeOf({ resource, owner }: Entry, row: Row, told: readonly string[] | null): Fact {
-  const record: Record<string, Cells[string]> = { kind: 'change', resource };
-  for (const [name, cell] of Object.entries(row))
-    if (name === 'document') record['document_sha256'] = digestOf(String(cell));
-    else if (told?.includes(name) ?? !ENDING.includes(name)) record[name] = cell;
-  const number = Number(record['closed_version'] ?? record['version']);
-  return { kind: 'change', number, subject: owner === null ? null : textOf(row[owner]), record };
+/** The columns of a certificate that are asked for an only state of it. */
+function onlyBy(entry: Entry): string[] {
+  return 'only' in entry ? ['state'] : [];
 }
 
-function toldOf(entry: Entry): readonly string[] | null {
-  return 'shows' in entry ? ['version', ...entry.key, ...entry.shows, ...Object.keys(entry.dated)] : null;
+/** What is told of a version that ended, and as what. */
+const ENDING = [
+  ['version', 'ended_version'],
+  ['valid_to', 'ended_at'],
+  ['closed_by', 'ended_by'],
+  ['closed_version', 'version'],
+] as const;
+
+/** Of a version what is written once, and never again while that stands; and how the one before it ended. */
+function beginningOf(entry: Entry, row: Row, end: Row | undefined): Fact {
+  const told =
+    'shows' in entry ? ['version', ...entry.key, ...entry.shows, ...Object.keys(entry.dated)] : null;
+  const record: Record<string, Cells[string]> = { kind: 'change', resource: entry.resource };
+  for (const name in row)
+    if (name === 'document') record['document_sha256'] = hash('sha256', String(row[name]), 'hex');
+    else if (told?.includes(name) ?? true) record[name] = row[name] ?? null;
+  if (end !== undefined) tellEnd(record, end);
+  return changeOf(entry, row, record);
 }
 
-function standing(resource: string, row: Row): Standing {
-  const { version, valid_from: observedAt, created_at: createdAt, amount_micro: micro } = row;
+/** Of a row that is gone. */
+function removalOf(entry: Entry, end: Row): Fact {
+  const record: Record<string, Cells[string]> = { kind: 'change', resource: entry.resource };
+  for (const name of entry.key) record[name] = end[name] ?? null;
+  tellEnd(record, end);
+  return changeOf(entry, end, record);
+}
+
+function tellEnd(record: Record<string, Cells[string]>, end: Row): void {
+  for (const [name, as] of ENDING) record[as] = end[name] ?? null;
+}
+
+function changeOf(entry: Entry, row: Row, record: Cells): Fact {
+  const { resource, owner } = entry;
+  const stands = isCounted(entry);
+  const {
+    version,
+    ended_version: ended,
+    valid_from: observed,
+    created_at: dated,
+    amount_micro: micro,
+  } = record;
   return {
-    resource,
+    kind: 'change',
     number: Number(version),
-    observedAt: String(observedAt),
-    createdAt: textOf(createdAt),
-    micro: micro === null || micro === undefined ? null : BigInt(micro),
+    subject: owner === null ? null : textOf(row[owner]),
+    record,
+    resource,
+    ended: ended == null ? null : Number(ended),
+    observed: stands && observed != null ? String(observed).slice(0, 7) : null,
+    dated: stands && dated != null ? String(dated).slice(0, 7) : null,
+    micro: stands && micro != null ? String(micro) : null,
+    document: row.document ?? null,
+    file: textOf(row['file']),
   };
 }
 
@@ -286,10 +326,6 @@ function textOf(cell: Cells[string] | undefined): string | null {
 /** As `dialect.rows` takes them. */
 function jsonOf(numbers: readonly number[]): string {
   return JSON.stringify(numbers.map(number => [number]));
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 function iso(at: number): string {

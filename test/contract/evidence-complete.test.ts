@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { commit } from '../../src/evidence/commitment.js';
+import { canonicalJson, commit } from '../../src/evidence/commitment.js';
 import { readComplete, readMonths } from '../../src/evidence/complete.js';
 import { erase } from '../../src/evidence/seal.js';
 import { ENGINES } from '../support/engines.js';
@@ -21,8 +21,8 @@ type Sealed = Awaited<ReturnType<typeof sealed>>;
 async function said({ port }: Pick<Sealed, 'port'>) {
   const { leaf: complete, upTo } = await readComplete(port, ALL);
   const [leaf] = await port.leaves({ newest: 'organization', before: complete?.place ?? 0 });
-  const { text, record } = await readMonths(port, 'organization-1', upTo);
-  return { complete, upTo, leaf, text, record };
+  const { text, fact } = await readMonths(port, 'organization-1', upTo);
+  return { complete, upTo, leaf, text, record: canonicalJson(fact.record) };
 }
 
 describe.each(ENGINES)('$name', engine => {
@@ -38,10 +38,13 @@ describe.each(ENGINES)('$name', engine => {
       `"organizations":1,"organizations_sha256":"${createHash('sha256').update(list).digest('hex')}"`,
     );
     const numbers = await scene.stage.db.column<number>(
-      "SELECT version FROM retirements WHERE id IN ('a', 'b') ORDER BY version",
+      "SELECT version FROM retirements WHERE id IN ('a', 'b') ORDER BY version DESC",
     );
     const leaves = await scene.port.leaves({ kind: 'change', numbers: numbers.map(Number) });
-    const lines = leaves.map(({ commitment }) => `${Buffer.from(commitment).toString('hex')}\n`).join('');
+    const lines = leaves
+      .toReversed()
+      .map(({ commitment }) => `${Buffer.from(commitment).toString('hex')}\n`)
+      .join('');
     const march = createHash('sha256').update(lines).digest('hex');
     const april = expect.stringMatching(/^retirements registry 2026-04 1 1 0 [0-9a-f]{64}$/);
     expect(text.split('\n').filter(line => line.startsWith('retirements registry'))).toEqual([

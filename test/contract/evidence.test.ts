@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { findUnsealed } from '../../src/evidence/behind.js';
 import { headOf } from '../../src/evidence/checkpoint.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
-import { commit } from '../../src/evidence/commitment.js';
+import { canonicalJson, commit } from '../../src/evidence/commitment.js';
 import { erase, seal } from '../../src/evidence/seal.js';
 import { ENGINES } from '../support/engines.js';
 import { credit, MINUTE, retirement, retirements } from '../support/mirror.js';
@@ -248,7 +248,7 @@ describe.each(ENGINES)('$name', engine => {
       await forge(
         'UPDATE LEAVES SET salt = ?, commitment = ? WHERE number = ? AND kind = ?',
         salt,
-        commit(salt, record),
+        commit(salt, canonicalJson(record)),
         number,
         'change',
       );

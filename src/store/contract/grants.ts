@@ -14,7 +14,7 @@ const RIGHTS: Readonly<Record<Purpose, readonly string[]>> = {
     'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA inbox, mirror',
     'SELECT, INSERT ON ALL TABLES IN SCHEMA evidence',
     'UPDATE ON evidence.sealer',
-    'UPDATE (salt, subject) ON evidence.leaves',
+    'UPDATE (salt, record, subject, ended, observed, dated, micro) ON evidence.leaves',
   ],
   read: ['USAGE ON SCHEMA inbox, mirror', 'SELECT ON ALL TABLES IN SCHEMA inbox, mirror'],
 };

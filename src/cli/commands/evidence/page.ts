@@ -1,5 +1,5 @@
 import { type Html, html } from '../../../console/components/html.js';
-import type { Fact, Version } from '../../../evidence/port.js';
+import type { Fact } from '../../../evidence/port.js';
 
 /** For a person who looks at the folder. No script, and nothing from elsewhere. */
 export function pageHead(title: string): string {
@@ -14,7 +14,7 @@ export function pageHead(title: string): string {
   return head.text;
 }
 
-export function pageRow({ record }: Version): string {
+export function pageRow({ record }: Fact): string {
   const cell = (...names: string[]) => names.map(name => record[name]).find(value => value != null) ?? '';
   const links = [
     link(record, 'document_sha256', 'documents', 'json'),

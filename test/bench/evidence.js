@@ -1,0 +1,90 @@
+// npm run bench -- evidence [--engine postgres]: 1,000,000 changes (ROWS sets another number) sealed at once, one row more, and
+// `verify` of all of it, by its own part; what stands beside the mirror afterwards. First on files: a first sync beside a sealer.
+import { randomBytes } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { lastSignedBeside, makeKeyFile } from '../../dist/src/evidence/key-file.js';
+import { seal } from '../../dist/src/evidence/seal.js';
+import { verifyEvidence } from '../../dist/src/evidence/verify.js';
+import { openEngine } from '../../dist/src/store/open.js';
+import { withFolder } from './parts/children.js';
+import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
+import { createFigures } from './parts/figures.js';
+import { install, read, retirement, withWriters } from './parts/mirrored.js';
+
+const ROWS = Number(process.env.ROWS ?? 1_000_000);
+const OWNER = 'organization-1';
+const { engine: name } = readArguments(process.argv.slice(3));
+const { show, demand, end } = createFigures();
+
+if (name === 'sqlite')
+  await withFolder(
+    async folder => await measure(folder, { dataDir: folder, database: null }, () => sizes(folder)),
+  );
+else
+  await withPostgres(async server =>
+    withFolder(async folder => {
+      const url = await freshDatabase(server);
+      await measure(folder, { dataDir: folder, database: { url, pool: null } }, () => schemas(url));
+    }),
+  );
+end();
+
+async function measure(folder, settings, bytes) {
+  const engine = openEngine({ ...settings, diskReserveMb: null });
+  const keyFile = join(folder, 'evidence.key');
+  const key = makeKeyFile(keyFile, 'mirror.example/log');
+  const lastSigned = lastSignedBeside(keyFile);
+  await withWriters(engine, 1, async stage => {
+    await install(stage, OWNER);
+    await read(stage, OWNER, 'retirements', ROWS, retirement);
+    await engine.prepare(['evidence'], stage.clock.at, () => undefined);
+    const port = await engine.openEvidence();
+    const now = () => stage.clock.at;
+    const { signal } = new AbortController();
+    const sealing = { port, key, lastSigned, now, randomBytes, holder: 'bench', signal };
+    try {
+      const sealed = await spent(() => seal(sealing));
+      show('leaves', sealed.value, '');
+      demand(`${ROWS} changes sealed, ${name}`, sealed.seconds, 's', { atMost: 60 });
+      show('processor time of it', sealed.processor, 's');
+      stage.clock.at += 60_000;
+      await read(stage, OWNER, 'retirements', ROWS + 1, retirement);
+      const more = await spent(() => seal(sealing));
+      show('one row more sealed', more.seconds, 's');
+      const verified = await spent(() => verifyEvidence({ port, key, lastSigned }));
+      if (verified.value.faults.length > 0)
+        throw new Error(JSON.stringify(verified.value.faults.slice(0, 3)));
+      demand(`verify of ${ROWS} changes against the log, ${name}`, verified.seconds, 's', { atMost: 60 });
+      show('processor time of it', verified.processor, 's');
+    } finally {
+      await port.close();
+    }
+  });
+  const { mirror, evidence } = await bytes();
+  show('bytes of evidence for each of the mirror', evidence / mirror, '');
+  show('bytes of evidence for each change', evidence / ROWS, '');
+}
+
+async function spent(work) {
+  const [before, from] = [process.cpuUsage(), performance.now()];
+  const value = await work();
+  const { user, system } = process.cpuUsage(before);
+  return { value, seconds: (performance.now() - from) / 1000, processor: (user + system) / 1e6 };
+}
+
+function sizes(folder) {
+  const of = file => [file, `${file}-wal`].map(each => join(folder, each)).filter(existsSync);
+  const sum = file => of(file).reduce((bytes, each) => bytes + statSync(each).size, 0);
+  return { mirror: sum('mirror.db'), evidence: sum('evidence.db') };
+}
+
+async function schemas(url) {
+  const { rows } = await during(url, client =>
+    client.query(
+      `SELECT schemaname AS name, sum(pg_total_relation_size(format('%I.%I', schemaname, tablename)))::bigint AS bytes
+       FROM pg_tables WHERE schemaname IN ('mirror', 'evidence') GROUP BY 1`,
+    ),
+  );
+  return Object.fromEntries(rows.map(each => [each.name, Number(each.bytes)]));
+}
