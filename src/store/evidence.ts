@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
-import { DATED, type Kind, type Mirrored, VERSION, wasIn } from '../../migrations/schema.js';
+import { DATED, type Mirrored, VERSION, wasIn } from '../../migrations/schema.js';
 import type { Cells } from '../evidence/commitment.js';
 import {
   type Checkpoint,
@@ -11,7 +11,7 @@ import {
   type Unsalted,
   type Which,
 } from '../evidence/port.js';
-import type { Bound, Dialect, Kinds, Rows } from './dialect.js';
+import type { Bound, Dialect, Kinds, Value } from './dialect.js';
 
 /** One statement, its values as `$1`, `$2`. */
 export type Ask = <Row extends object>(sql: string, given?: readonly (string | number)[]) => Promise<Row[]>;
@@ -26,27 +26,23 @@ export interface EvidenceStore {
   readonly close: EvidencePort['close'];
 }
 
-const KINDS: Kinds = { place: 'int', number: 'int', ended: 'int', salt: 'bytes', commitment: 'bytes' };
-const LEAF_COLUMNS = [
-  'place',
-  'kind',
-  'number',
-  'subject',
-  'resource',
-  'ended',
-  'observed',
-  'dated',
-  'micro',
-  'record',
-  'salt',
-  'commitment',
-] as const;
-const LEAF = Object.fromEntries(
-  LEAF_COLUMNS.map((name): readonly [string, Kind] => [name, KINDS[name] ?? 'text']),
-);
+const LEAF: Kinds = {
+  place: 'int',
+  kind: 'text',
+  number: 'int',
+  subject: 'text',
+  resource: 'text',
+  ended: 'int',
+  observed: 'text',
+  dated: 'text',
+  micro: 'text',
+  record: 'text',
+  salt: 'bytes',
+  commitment: 'bytes',
+};
 /** What a leaf tells of its row. */
 const TOLD = ['subject', 'ended', 'observed', 'dated', 'micro', 'record', 'salt'];
-const CHECKPOINT = { size: 'int', peaks: 'bytes', note: 'text' } as const;
+const CHECKPOINT: Kinds = { size: 'int', peaks: 'bytes', note: 'text' };
 
 type Row = Cells & { readonly document?: string };
 type Entry = (typeof RESOURCES)[number];
@@ -72,8 +68,9 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
   const newestIn = (kind: string) =>
     whole(log(`SELECT max(number) AS n FROM ${LEAVES} WHERE kind = '${kind}'`));
 
-  const insert = (table: string, columns: Kinds, rows: Rows) => {
+  const insert = (table: string, columns: Kinds, given: readonly Readonly<Record<string, Value>>[]) => {
     const text = dialect.insertion(`${dialect.evidence}${table}`, columns, '');
+    const rows = given.map(row => Object.keys(columns).map(name => row[name] ?? null));
     return store.insert({ text, ...dialect.bindRows({ columns, rows }) });
   };
   /** Found by its number: of its list there may be a million, and an index of that is not to be used. */
@@ -84,32 +81,27 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
   };
   /** First those that stand, then those that stood: what ends meanwhile is told twice, and never not at all. */
   const changesOf = async (entry: Entry, where: (column: string) => string, given: Given) => {
-    const { columns, key, owner } = entry;
-    const names = Object.keys({ ...VERSION, ...columns, ...('dated' in entry ? entry.dated : DATED) });
-    const ending = [
-      ...new Set([...ENDING.map(([name]) => name), ...key, owner ?? 'version', ...onlyBy(entry)]),
-    ];
-    const begun = (version: string) =>
-      `${where(version)} AND ${isNotPlayed(version.replace('version', 'valid_from'))}`;
+    const names = Object.keys({ ...VERSION, ...entry.columns, ...('dated' in entry ? entry.dated : DATED) });
+    const begun = (version: string, from: string) => `${where(version)} AND ${isNotPlayed(from)}`;
     const ended = `${where('p.closed_version')} AND ${isNotPlayed('p.valid_to')}`;
-    const table = `${dialect.mirror}${entry.table}`;
+    const present = `SELECT ${names.join(', ')} FROM ${dialect.mirror}${entry.table}`;
     const rows = [
       ...(await mirror<Row>(
-        `SELECT ${names.join(', ')} FROM ${table} WHERE ${begun('version')} AND ${onlyOf(entry)}`,
+        `${present} WHERE ${begun('version', 'valid_from')} AND ${onlyOf(entry)}`,
         given,
       )),
-      ...(await mirror<Row>(pastBy(entry, names, begun('p.version')), given)),
+      ...(await mirror<Row>(pastBy(entry, names, begun('p.version', 'p.valid_from')), given)),
     ];
-    const ends = new Map(
-      (await mirror<Row>(pastBy(entry, ending, ended), given)).map(row => [
-        Number(row['closed_version']),
-        row,
-      ]),
+    const ends = await mirror<Row>(
+      pastBy(entry, [...names, 'valid_to', 'closed_by', 'closed_version'], ended),
+      given,
     );
-    const facts = new Map<number | null, Fact>();
-    for (const row of ends.values()) facts.set(Number(row['closed_version']), removalOf(entry, row));
-    for (const row of rows)
-      facts.set(Number(row['version']), beginningOf(entry, row, ends.get(Number(row['version']))));
+    const facts = new Map(ends.map(row => [Number(row['closed_version']), removalOf(entry, row)]));
+    const endBy = new Map(ends.map(row => [Number(row['closed_version']), row]));
+    for (const row of rows) {
+      const number = Number(row['version']);
+      facts.set(number, beginningOf(entry, row, endBy.get(number)));
+    }
     return [...facts.values()];
   };
   const changes = async (after: number, to: number) => {
@@ -232,7 +224,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       insert(
         'leaves',
         LEAF,
-        appended.map(leaf => LEAF_COLUMNS.map(name => leaf[name])),
+        appended.map(leaf => ({ ...leaf })),
       ),
     checkpoint: async atMost =>
       (await checkpointsOf('size <= $1 ORDER BY size DESC LIMIT 1', [atMost]))[0] ?? null,
@@ -248,18 +240,13 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
         given,
       );
     },
-    keep: ({ size, peaks, note }) => insert('checkpoints', CHECKPOINT, [[size, peaks, note]]),
+    keep: ({ size, peaks, note }) => insert('checkpoints', CHECKPOINT, [{ size, peaks, note }]),
     close: store.close,
   };
 }
 
 function onlyOf({ only = 'true' }: Mirrored): string {
   return only;
-}
-
-/** The columns of a certificate that are asked for an only state of it. */
-function onlyBy(entry: Entry): string[] {
-  return 'only' in entry ? ['state'] : [];
 }
 
 /** What is told of a version that ended, and as what. */
@@ -295,27 +282,21 @@ function tellEnd(record: Record<string, Cells[string]>, end: Row): void {
 }
 
 function changeOf(entry: Entry, row: Row, record: Cells): Fact {
-  const { resource, owner } = entry;
-  const stands = isCounted(entry);
-  const {
-    version,
-    ended_version: ended,
-    valid_from: observed,
-    created_at: dated,
-    amount_micro: micro,
-  } = record;
+  const { version, ended_version: ended, valid_from: from, created_at: dated, amount_micro: micro } = record;
+  const isGone = from === undefined;
+  const stands = isCounted(entry) && !isGone;
   return {
     kind: 'change',
     number: Number(version),
-    subject: owner === null ? null : textOf(row[owner]),
+    subject: entry.owner === null ? null : textOf(row[entry.owner]),
     record,
-    resource,
+    resource: entry.resource,
     ended: ended == null ? null : Number(ended),
-    observed: stands && observed != null ? String(observed).slice(0, 7) : null,
+    observed: stands ? String(from).slice(0, 7) : null,
     dated: stands && dated != null ? String(dated).slice(0, 7) : null,
     micro: stands && micro != null ? String(micro) : null,
-    document: row.document ?? null,
-    file: textOf(row['file']),
+    document: isGone ? null : (row.document ?? null),
+    file: isGone ? null : textOf(row['file']),
   };
 }
 
