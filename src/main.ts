@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { readVersion } from './cli/version.js';
 import { runProgram } from './cli/program.js';
 import { environment } from './app/config/config.js';
+import { readVersion } from './package.js';
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 

@@ -1,7 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** The package's own folder: what is shipped beside the code is found from here, wherever the code was bundled to. */
 export const PACKAGE = findPackage(new URL('./', import.meta.url));
+
+export function readVersion(): string {
+  const { version }: { readonly version: string } = JSON.parse(
+    readFileSync(new URL('package.json', PACKAGE), 'utf8'),
+  );
+  return version;
+}
 
 /** What is started as a thread or a process of its own: beside its module as it was built, which is in dist/ for sources that run unbuilt. */
 export function builtBeside(module: string, name: string): URL {

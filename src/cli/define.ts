@@ -5,7 +5,6 @@ import { type FileOptions, formatOf, formOptions } from './formats.js';
 import { today } from './instant.js';
 import type { Io } from './io.js';
 import { intoFile } from './output/into-file.js';
-import { findMirror } from './connect/find-mirror.js';
 import { optionName, type Taken } from './taken.js';
 
 /** Says to commander what a command takes, and does it when it is called. */
@@ -38,7 +37,7 @@ async function call(
 ) {
   const given: FileOptions & { asOf?: string } = { ...defined.opts(), ...placed };
   const asked = { command: pathOf(defined), ...placed };
-  await intoFile({ io, findMirror }, asked, given, (out, form) =>
+  await intoFile(io, asked, given, (out, form) =>
     withContext({ io: out, format: formatOf(form), asked }, context => run(context, { ...form })),
   );
 }

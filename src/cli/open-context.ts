@@ -1,7 +1,7 @@
 import type { Context } from './context.js';
 import { print, say } from './io.js';
 import { writeRows, writeValue } from './output/output.js';
-import { demandMirror, findSettings } from './connect/find-mirror.js';
+import { connect, demandMirror, findSettings } from './connect/find-mirror.js';
 
 type Called = Pick<Context, 'io' | 'format' | 'asked'>;
 
@@ -41,10 +41,7 @@ function createContext(called: Called, atEnd: (close: () => Promise<unknown>) =>
       return { ...all, mirror: createMirror(all.mirror, io.now) };
     },
     pdfs: async () => (await pdfs()).pdfs,
-    client: once(async () => {
-      const { connect } = await import('./connect/registry.js');
-      return await connect(settings(), io);
-    }),
+    client: once(() => connect(settings(), io)),
     rows: (columns, rows, shape) => writeRows(io, format, columns, rows, shape),
     value: value => writeValue(io, value),
     print: (...lines) => print(io, ...lines),

@@ -3,7 +3,8 @@ import { readSecretFile } from '../app/config/config.js';
 import { takeEnvFile } from '../app/config/env-file.js';
 import { define } from './define.js';
 import { COMMANDS, GROUPS } from './commands.js';
-import { EXIT, type ExitCode, explain, hideSecrets } from './exit.js';
+import { EXIT, type ExitCode } from './exit.js';
+import { explain, hideSecrets } from './faults/explain.js';
 import { colours, type Io, say } from './io.js';
 
 /** The files of settings are known once the command line is read. */

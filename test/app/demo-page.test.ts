@@ -75,15 +75,6 @@ test('a new customer installs the app, and is read', async () => {
   await expect.poll(() => demo.value(INSTALLED), PATIENCE).toBe(before + 1);
 });
 
-test('the clock of its registry is moved', async () => {
-  const { send, words } = await stage();
-  const { now: before } = demo.sandbox.registry.clock.show();
-  await send('/demo/clock');
-  const { now: after } = demo.sandbox.registry.clock.show();
-  expect(Date.parse(after) - Date.parse(before)).toBeGreaterThanOrEqual(600_000);
-  expect(await words('/demo')).toContain('ten minutes further');
-});
-
 test('what the registry refuses is told as not done; what is no action is not there', async () => {
   const refusing = { name: 'no', says: 'No', shows: '', run: async () => Promise.reject(new Error('409')) };
   const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });

@@ -40,20 +40,3 @@ test('the demo starts on a dyno too', async () => {
   demo.child.kill('SIGTERM');
   expect(await demo.ended).toBe(0);
 });
-
-test('on Fly and Render it says once what a volume must be, elsewhere nothing of it', async () => {
-  const said = async (env: Record<string, string>) => {
-    const stopped = AbortSignal.abort();
-    const given = { env: { ...settings(), ...env }, interruption: () => stopped };
-    return (await runCommand(['receive'], given)).stderr;
-  };
-  expect(await said({ FLY_APP_NAME: 'mirror' })).toContain('DATA_DIR must be on a volume');
-  expect(await said({ RENDER: 'true' })).toContain('DATA_DIR must be on a persistent disk');
-  expect(await said({})).not.toContain('DATA_DIR');
-  const up = startProcess(['up'], { ...settings(), FLY_APP_NAME: 'mirror' });
-  await up.line(line => line['msg'] === 'working');
-  await up.line(line => line['msg'] === 'receiving webhooks');
-  up.child.kill('SIGTERM');
-  await up.ended;
-  expect(up.output().split('DATA_DIR must be on a volume')).toHaveLength(2);
-});

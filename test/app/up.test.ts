@@ -9,7 +9,7 @@ import { makeFolder } from '../support/folder.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort, type Ran, runProcess, type StartedProcess, startProcess } from '../support/processes.js';
 import { asKilled, createPrivateKey, startTestSandbox } from '../support/sandbox.js';
-import { tablesIn, tablesInFile } from '../support/tables.js';
+import { tablesIn } from '../support/tables.js';
 import { long } from '../support/long.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
@@ -94,21 +94,6 @@ async function isFilled({ cwd }: Demo): Promise<boolean> {
   const unstored = await tables.rows(UNSTORED);
   return unstored.length === 0 && (await tables.rows('SELECT 1 FROM certificates')).length > 0;
 }
-
-test('a demo that an earlier program made is moved aside, and made anew', async () => {
-  const demo = await oldDemo();
-  const settings = readFileSync(join(demo.cwd, 'data/demo/demo.env'), 'utf8');
-  const mirror = tablesInFile(join(demo.cwd, 'data/demo/mirror.db'));
-  await mirror.change("UPDATE schema_migrations SET digest = 'of another text'");
-  const up = demo.start();
-  await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
-  expect(up.said()).toContain('was made by an earlier carbon-mirror: it is made anew');
-  up.child.kill('SIGINT');
-  await up.gone;
-  const [made, aside = '', ...others] = readdirSync(join(demo.cwd, 'data')).toSorted();
-  expect({ made, others }).toEqual({ made: 'demo', others: [] });
-  expect(readFileSync(join(demo.cwd, 'data', aside, 'demo.env'), 'utf8')).toBe(settings);
-});
 
 test('with no settings at all it makes a demo, goes on from there, and leaves no process behind', async () => {
   const demo = await createDemo();

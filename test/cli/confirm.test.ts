@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { confirm } from '../../src/cli/confirm.js';
-import { explain } from '../../src/cli/exit.js';
+import { explain } from '../../src/cli/faults/explain.js';
 
 async function ask(typed: string, options: { yes?: boolean; terminal?: boolean } = {}) {
   const [stdin, stderr] = [new PassThrough(), new PassThrough()];

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { distance } from '../../text/distance.js';
 import { namesDatabase, readDatabase } from './database.js';
-import { dynoFaults, withoutAdvice } from './platform.js';
-import { type Given, type SettingsTools, takeSecret } from './secret.js';
+import { type Given, type ReadFile, takeSecret } from './secret.js';
 import { SettingsError, type SettingsFault } from './fault.js';
 import type { Environment, Role, Setting } from './row.js';
 import { SETTINGS, type SettingsByRole } from './settings.js';
@@ -20,7 +19,7 @@ export function readSecretFile(path: string): string {
 
 /** Where things are kept: all that a quick command needs, without the cost of the checked settings. */
 export function readStore(env: Environment): StoreSettings {
-  const { database, faults } = readDatabase(env, { readFile: readSecretFile });
+  const { database, faults } = readDatabase(env, readSecretFile);
   if (faults.length > 0) throw new SettingsError(faults);
   return { dataDir: env['DATA_DIR'] || 'data', diskReserveMb: readDiskReserve(env), database };
 }
@@ -39,7 +38,7 @@ export function childEnvironment(env: Environment, role: 'receive' | 'work' | 'c
       each.property !== null &&
       !each.roles.includes(role),
   );
-  const kept = Object.entries(withoutAdvice(env)).filter(
+  const kept = Object.entries(env).filter(
     ([name]) => !foreign.some(secret => name === secret.name || name === `${secret.name}_FILE`),
   );
   const port = env['OPERATIONS_PORT'] ?? '';
@@ -48,20 +47,20 @@ export function childEnvironment(env: Environment, role: 'receive' | 'work' | 'c
   return { ...Object.fromEntries(kept), ...next };
 }
 
-/** Checks what a role needs and refuses with every fault at once. Only `tools` touches the outside. */
+/** Checks what a role needs and refuses with every fault at once. Only `readFile` touches the outside. */
 export async function readSettings<R extends Role>(
   env: Environment,
   role: R,
-  tools: SettingsTools = { readFile: readSecretFile },
+  readFile: ReadFile = readSecretFile,
 ): Promise<SettingsByRole[R]> {
-  const { given, faults } = takeSecretOf(role, withDefaults(env, role), tools);
-  const store = readDatabase(env, tools);
+  const { given, faults } = takeSecretOf(role, withDefaults(env, role), readFile);
+  const store = readDatabase(env, readFile);
   const { read, unfit } = await readRows(given, role);
   const spoken = new Set(faults.map(fault => fault.name.replace(/_FILE$/, '')));
   const all = inOrder([
     ...faults,
     ...store.faults,
-    ...unfit.filter(({ name }) => !spoken.has(name)),
+    ...unfit.filter(({ name }) => !spoken.has(name.replace(/_FILE$/, ''))),
     ...unknownNames(env),
     ...placeFaults(env, role),
   ]);
@@ -81,7 +80,7 @@ async function readRows(given: Environment, role: Role) {
   for (const row of rowsOf(role)) {
     const reading = await row.read(given[row.name]);
     if ('value' in reading) read[row.property ?? row.name] = reading.value;
-    else unfit.push(faultAt(row, reading.expected, given[row.name]));
+    else unfit.push(faultAt(row, reading.expected, given));
   }
   return { read, unfit };
 }
@@ -95,11 +94,11 @@ function isReadBy<R extends Role>(role: R, read: object): read is SettingsByRole
 }
 
 /** `up` checks what all of its children will be given before it starts any. */
-export async function readUpSettings(env: Environment, tools?: SettingsTools) {
+export async function readUpSettings(env: Environment, readFile?: ReadFile) {
   const [receive, work, pages] = await Promise.allSettled([
-    readSettings(childEnvironment(env, 'receive'), 'receive', tools),
-    readSettings(childEnvironment(env, 'work'), 'work', tools),
-    readSettings(childEnvironment(env, 'console'), 'console', tools),
+    readSettings(childEnvironment(env, 'receive'), 'receive', readFile),
+    readSettings(childEnvironment(env, 'work'), 'work', readFile),
+    readSettings(childEnvironment(env, 'console'), 'console', readFile),
   ]);
   if (receive.status === 'fulfilled' && work.status === 'fulfilled' && pages.status === 'fulfilled') {
     return { receive: receive.value, work: work.value };
@@ -107,9 +106,13 @@ export async function readUpSettings(env: Environment, tools?: SettingsTools) {
   throw joinErrors([receive, work, pages].flatMap(each => (each.status === 'rejected' ? [each.reason] : [])));
 }
 
-/** Where the databases cannot stand, nothing that writes them is started. */
+/** A dyno's disk is shared with no other and gone within a day: nothing that writes the databases is started there. */
 function placeFaults(env: Environment, role: Role): SettingsFault[] {
-  return (role === 'receive' || role === 'work') && !namesDatabase(env) ? dynoFaults(env) : [];
+  if (!env['DYNO'] || namesDatabase(env) || (role !== 'receive' && role !== 'work')) return [];
+  const expected = 'a machine where receive and work share a disk that stays, such as a virtual server';
+  const came =
+    'a dyno shares its disk with no other and loses it within a day, and with it what was answered 202';
+  return [{ name: 'DYNO', expected, came }];
 }
 
 /** An empty value is one that is not set. */
@@ -118,12 +121,14 @@ function withDefaults(env: Environment, role: Role): Environment {
   return Object.fromEntries(values);
 }
 
-function takeSecretOf(role: Role, env: Environment, tools: SettingsTools): Given {
+function takeSecretOf(role: Role, env: Environment, readFile: ReadFile): Given {
   const own = rowsOf(role).find(({ secret }) => secret);
-  return own === undefined ? { given: env, faults: [] } : takeSecret(env, own.name, tools);
+  return own === undefined ? { given: env, faults: [] } : takeSecret(env, own.name, readFile);
 }
 
-function faultAt({ name, secret }: Setting, expected: string, value: string | undefined): SettingsFault {
+function faultAt({ name: of, secret }: Setting, expected: string, given: Environment): SettingsFault {
+  const name = given[`${of}_FILE`] === undefined ? of : `${of}_FILE`;
+  const value = given[of];
   if (value === undefined) return { name, expected, came: 'it is not set' };
   return { name, expected, came: secret ? 'its text is not shown' : `came ${shownValue(value)}` };
 }

@@ -1,4 +1,4 @@
-import { type SettingsTools, takeSecret } from './secret.js';
+import { type ReadFile, takeSecret } from './secret.js';
 import type { SettingsFault } from './fault.js';
 import type { DatabaseSettings } from '../../store/settings.js';
 import { shownValue } from './shown.js';
@@ -37,11 +37,11 @@ export interface DatabaseRead {
 }
 
 /** The PostgreSQL that is named instead of files. What others call DATABASE_URL is somebody's own, and is not looked at. */
-export function readDatabase(env: Environment, tools: SettingsTools): DatabaseRead {
+export function readDatabase(env: Environment, readFile: ReadFile): DatabaseRead {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   if (!namesDatabase(env)) return { database: null, faults: names(env, QUERY_NAME) ? [ALONE] : [] };
-  const { url, faults } = readUrl(set, URL_NAME, tools);
-  const query = readUrl(set, QUERY_NAME, tools);
+  const { url, faults } = readUrl(set, URL_NAME, readFile);
+  const query = readUrl(set, QUERY_NAME, readFile);
   const pool = set[POOL_NAME] ?? null;
   const all = [...faults, ...query.faults, ...poolFaults(pool)];
   if (all.length > 0 || url === null) return { database: null, faults: all };
@@ -50,8 +50,8 @@ export function readDatabase(env: Environment, tools: SettingsTools): DatabaseRe
 
 const ALONE = { name: QUERY_NAME, expected: `${URL_NAME} beside it`, came: 'that is not set' };
 
-function readUrl(env: Environment, name: string, tools: SettingsTools) {
-  const { given, faults } = takeSecret(env, name, tools);
+function readUrl(env: Environment, name: string, readFile: ReadFile) {
+  const { given, faults } = takeSecret(env, name, readFile);
   const url = given[name] ?? null;
   return { url, faults: faults.length > 0 || url === null ? faults : urlFaults(name, url) };
 }

@@ -1,3 +1,4 @@
+import { PrivateKeyError, readPrivateKey } from '../../registry/auth/private-key.js';
 import type { Read } from './row.js';
 
 /** Shorter secrets can be guessed, and an HMAC with an empty one verifies without complaint. */
@@ -68,6 +69,17 @@ export const names = made(optional(like('host names, separated by commas', /^[\w
     .split(',')
     .filter(name => name !== ''),
 );
+
+export const privateKey: Read<string> = async given => {
+  if (given === undefined) return { expected: "the app's private key as PEM text" };
+  try {
+    readPrivateKey(given);
+    return { value: given };
+  } catch (error) {
+    if (!(error instanceof PrivateKeyError)) throw error;
+    return { expected: error.message.replace(/^expected /, '') };
+  }
+};
 
 export const secrets: Read<readonly string[]> = async given => {
   if (given === undefined) return { expected: SECRETS_EXPECTED };

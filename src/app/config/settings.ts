@@ -7,6 +7,7 @@ import {
   number,
   oneOf,
   optional,
+  privateKey,
   schedule,
   secrets,
   text,
@@ -43,14 +44,6 @@ const ROWS = [
     like('a version such as 2023-06-16', /^[\w.-]{1,40}$/),
   ),
   row(
-    'REGISTRY_FIND_PATH',
-    'findPath',
-    ASKING,
-    '/projects/find',
-    'also documented as `/projects/find/project`',
-    like('an absolute path such as /projects/find', /^(\/[\w-]+)+$/),
-  ),
-  row(
     'REGISTRY_APP_ID',
     'appId',
     NAMING,
@@ -63,7 +56,7 @@ const ROWS = [
     'privateKey',
     ASKING,
     "the app's RSA key: PEM, PKCS#1 or PKCS#8; `\\n` escapes allowed",
-    text("the app's private key as PEM text", value => value.includes('PRIVATE KEY-----')),
+    privateKey,
   ),
   elsewhere('REGISTRY_PRIVATE_KEY_FILE', null, 'a file that holds it'),
   row(

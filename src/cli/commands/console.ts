@@ -3,11 +3,11 @@ import { readSettings } from '../../app/config/config.js';
 import type { Actions } from '../../console/actions/actions.js';
 import type { Compare } from '../../console/comparison.js';
 import type { DemoAction } from '../../console/demo/demo.js';
-import { connect } from '../connect/registry.js';
 import { command } from '../command.js';
 import { addressOf, findConsole, invitation, keepConsole } from '../console-address.js';
 import { notThereFault } from '../exit.js';
 import type { Io } from '../io.js';
+import { connect } from '../connect/find-mirror.js';
 import type { MirrorLocation } from '../connect/mirror-location.js';
 import { createDemoActions } from './demo/actions.js';
 import { createOwnKey, findSandbox } from './demo/sandbox.js';
@@ -15,7 +15,7 @@ import { compareBy } from '../processes/compare.js';
 import { readQuestions } from '../ready-questions.js';
 import { createServiceLog, runService, takesNextPort } from '../processes/service.js';
 import { flag, unless } from '../taken.js';
-import { readVersion } from '../version.js';
+import { readVersion } from '../../package.js';
 
 const printUrl = command({
   says: 'Print an address that opens the console once',

@@ -6,11 +6,10 @@ import type { Keeping } from '../../store/engine.js';
 import { readStore } from '../../app/config/config.js';
 import { openEngine } from '../../store/open.js';
 import { command } from '../command.js';
-import type { MirrorLocation } from '../connect/mirror-location.js';
-import { reading } from '../connect/mirror-location.js';
+import { type MirrorLocation, reading } from '../connect/mirror-location.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { isThere } from '../output/sidecar.js';
+import { isThere } from '../output/into-file.js';
 import { withLog } from '../sealed.js';
 import { choice, needed, text } from '../taken.js';
 

@@ -6,14 +6,7 @@ import { findExposures, findOpenSettings } from '../faults/exposures.js';
 import type { Io } from '../io.js';
 import type { Log } from '../../app/log.js';
 import type { Running } from '../../app/running.js';
-import {
-  adviseVolume,
-  createServiceLog,
-  runService,
-  type ServiceSettings,
-  takesNextPort,
-} from '../processes/service.js';
-import { SETTINGS_TOOLS } from '../settings-tools.js';
+import { createServiceLog, runService, type ServiceSettings, takesNextPort } from '../processes/service.js';
 
 export const UP = command({
   says: 'Start receive, work and console together; with no settings at all, a demo with a registry of its own',
@@ -25,9 +18,8 @@ export const UP = command({
       return await runDemo(io, interrupted);
     }
     const { runChildren } = await import('../processes/children.js');
-    await readUpSettings(io.env, SETTINGS_TOOLS);
+    await readUpSettings(io.env);
     await settings().engine.migrate(io.now());
-    adviseVolume(io);
     for (const { found, todo } of findOpenSettings(io.secretFiles)) say(`Warning: ${found}. ${todo}`);
     return await runChildren(io, io.env, interrupted, async ({ consolePort }) => {
       const known = consolePort === null ? null : findConsole(settings());
@@ -52,7 +44,7 @@ export const WORK = command({
   says: 'Read the registry as deliveries and the schedule ask for it; runs until it is stopped',
   examples: ['carbon-mirror work', "SYNC_SCHEDULE='0 * * * *' carbon-mirror work"],
   run: async ({ io }) => {
-    const settings = await readSettings(io.env, 'work', SETTINGS_TOOLS);
+    const settings = await readSettings(io.env, 'work');
     const { startWork } = await import('../../app/work.js');
     await serve(io, 'work', settings, [settings.privateKey], log =>
       startWork(settings, { log, now: io.now }),
@@ -67,7 +59,6 @@ async function serve(
   secrets: readonly string[],
   start: (log: Log) => Promise<Running>,
 ): Promise<void> {
-  adviseVolume(io);
   const log = await createServiceLog(io, role, settings, secrets);
   for (const { found, todo } of findExposures(io)) log.warn({ todo }, found);
   await runService(io, role, () => start(log));

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { ofKnown } from '../../text/known.js';
 import { command } from '../command.js';
-import { readAbout } from '../output/into-file.js';
-import { demandNewFile, isThere, sidecarOf, writeSidecar } from '../output/sidecar.js';
+import { demandNewFile, isThere, readAbout, sidecarOf, writeSidecar } from '../output/into-file.js';
 import { needed, text } from '../taken.js';
 
 export const SNAPSHOT = command({

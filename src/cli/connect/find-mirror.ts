@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openEngine } from '../../store/open.js';
-import { readStore } from '../../app/config/config.js';
+import { readSettings, readStore } from '../../app/config/config.js';
 import { namesDatabase } from '../../app/config/database.js';
 import { readDemoSettings } from '../commands/demo/settings.js';
 import { usageFault } from '../exit.js';
@@ -42,12 +42,7 @@ export function ownLocation(io: Io): MirrorLocation {
   return locationAt(io, dataFolder(io.env), io.env, false);
 }
 
-/** The mirror that a reading command is asked about. */
-export function findMirror(io: Io): MirrorLocation {
-  return demandMirror(findSettings(io));
-}
-
-/** The same for a command that asks the registry or the receiver, and needs no mirror. */
+/** The mirror that a command is asked about, for what asks the registry or the receiver and needs none. */
 export function findSettings(io: Io): MirrorLocation {
   const own = ownLocation(io);
   if (!meansDemo(io.env) || own.engine.findMissing() === null) return own;
@@ -63,4 +58,11 @@ export function demandMirror(location: MirrorLocation): MirrorLocation {
     `There is no mirror in ${location.engine.location}: expected ${missing}.`,
     'Start "carbon-mirror up" (with no settings it makes a demo), or set DATA_DIR to where your mirror is.',
   );
+}
+
+/** The registry that settings name. One call of a person is worth waiting for, so no budget is set. */
+export async function connect({ env }: Pick<Io, 'env'>, { now }: Pick<Io, 'now'>) {
+  const settings = await readSettings(env, 'live');
+  const { createClient } = await import('../../client.js');
+  return createClient({ ...settings, now, random: Math.random });
 }

@@ -1,3 +1,7 @@
+import type { RegistryError } from '../../registry/errors.js';
+
+type Refused = Pick<RegistryError, 'code' | 'call' | 'candidates'>;
+
 /** What each call needs, in the registry's own names. The first that fits counts. */
 const PERMISSIONS: readonly (readonly [RegExp, string])[] = [
   [/^GET \/organizations\/[^/]+\/warehouse\//, 'organization_warehouse:read'],
@@ -14,24 +18,23 @@ export function permissionFor(call: string): string | null {
 }
 
 /** What to say below the registry's own words. */
-export function adviceFor(code: string, call: string, candidates: readonly unknown[]): readonly string[] {
+export function adviceFor(error: object): readonly string[] {
+  const { code, call, candidates }: Partial<Refused> = error;
+  if (code === 'installation_gone')
+    return ['The app is not installed there: see "carbon-mirror api GET /app/installations --as jwt".'];
+  if (code === 'unauthorized')
+    return ['The registry refuses this app id with this key: see "carbon-mirror doctor".'];
   if (code === 'forbidden') {
-    const permission = permissionFor(call);
+    const permission = permissionFor(call ?? '');
     if (permission === null) return [];
     return [
       `It needs ${permission}. "carbon-mirror api GET /app/installations --as jwt" shows what was granted.`,
     ];
   }
-  if (code === 'installation_gone')
-    return ['The app is not installed there: see "carbon-mirror api GET /app/installations --as jwt".'];
-  if (code === 'unauthorized')
-    return ['The registry refuses this app id with this key: see "carbon-mirror doctor".'];
-  if (code === 'outcome_unknown') {
-    const found = candidates.map(describeCandidate).filter(text => text !== '');
-    if (found.length === 0) return ['It may have been done, or may still be: look before you do it again.'];
-    return ['It may have been done. Look before you do it again; this may be what came of it:', ...found];
-  }
-  return [];
+  if (code !== 'outcome_unknown') return [];
+  const found = (candidates ?? []).map(describeCandidate).filter(text => text !== '');
+  if (found.length === 0) return ['It may have been done, or may still be: look before you do it again.'];
+  return ['It may have been done. Look before you do it again; this may be what came of it:', ...found];
 }
 
 function describeCandidate(candidate: unknown): string {

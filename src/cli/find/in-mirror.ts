@@ -7,30 +7,18 @@ import { notThereFault, usageFault } from '../exit.js';
 import type { Row } from '../../store/contract/tables.js';
 import { ENTRIES, ENTRY_OF, findEntry, isResource } from '../../resources/resources.js';
 
-const ORGANIZATION: Sought = {
-  what: 'organization',
+const inMirror = (what: string): Sought => ({
+  what,
   where: 'in the mirror',
-  advice: 'See "carbon-mirror organizations list" for all of them.',
-};
-
-const PROJECT: Sought = {
-  what: 'project',
-  where: 'in the mirror',
-  advice: 'See "carbon-mirror projects list" for all of them.',
-};
-
-const INSTALLATION: Sought = {
-  what: 'installation',
-  where: 'in the mirror',
-  advice: 'See "carbon-mirror installations list" for all of them.',
-};
+  advice: `See "carbon-mirror ${what}s list" for all of them.`,
+});
 
 export async function organizationIn(reader: Reader, text: string): Promise<string> {
-  return choose(text, await readOrganizationNames(reader), ORGANIZATION);
+  return choose(text, await readOrganizationNames(reader), inMirror('organization'));
 }
 
 export async function installationIn(reader: Reader, text: string): Promise<string> {
-  return choose(text, await readInstallationNames(reader), INSTALLATION);
+  return choose(text, await readInstallationNames(reader), inMirror('installation'));
 }
 
 /** Null where none is named: then all are meant. */
@@ -42,7 +30,7 @@ export async function organizationOrAll(reader: Reader, text: string | undefined
 const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> = {
   installations: installationIn,
   organizations: organizationIn,
-  projects: async (reader, text) => choose(text, await readProjectNames(reader), PROJECT),
+  projects: async (reader, text) => choose(text, await readProjectNames(reader), inMirror('project')),
 };
 
 /** The rows that are named so: by their id, by a name, or by the beginning of the id; none where nothing is. */

@@ -1,28 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { createWriteStream, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Reader } from '../../store/contract/reader.js';
 import { readCoverage } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { readOrigin } from '../../query/names.js';
+import { demandMirror, findSettings } from '../connect/find-mirror.js';
+import { reading } from '../connect/mirror-location.js';
+import { type CommandFault, usageFault } from '../exit.js';
 import { type FileOptions, formatOf } from '../formats.js';
 import { readSpan } from '../instant.js';
 import { type Io, say } from '../io.js';
-import { type MirrorLocation, reading } from '../connect/mirror-location.js';
-import { demandNewFile, sidecarOf, writeSidecar } from './sidecar.js';
+import { withSnakeKeys } from '../snake-case.js';
+import { jsonText } from './output.js';
 
 const PRIVATE_FILE = 0o600;
 
 interface Options extends FileOptions {
   readonly asOf?: string;
-}
-
-interface Where {
-  readonly io: Io;
-  /** Asked only where a file is named. */
-  readonly findMirror: (io: Io) => MirrorLocation;
 }
 
 /** The command as it was called, for who finds the file in a year. */
@@ -33,7 +30,7 @@ type Asked = Readonly<Record<string, unknown>> & { readonly command: string };
  * when, and how far the mirror could be trusted. That is read before: the file holds that much at least.
  */
 export async function intoFile<T extends Options>(
-  { io, findMirror }: Where,
+  io: Io,
   asked: Asked,
   options: T,
   work: (io: Io, options: T) => Promise<void>,
@@ -42,7 +39,9 @@ export async function intoFile<T extends Options>(
   if (file === undefined) return await work(io, options);
   demandNewFile(file);
   const then = options.asOf === undefined ? null : { asOf: readSpan(options.asOf, io.now()).to };
-  const about = await aboutMirror(io, findMirror(io), then?.asOf);
+  const location = demandMirror(findSettings(io));
+  const asOf = then?.asOf ?? new Date(io.now()).toISOString();
+  const about = { asOf, demo: location.demo, ...(await reading(location, readAbout)) };
   await asWhole(file, async part => {
     await writeWhole(part, async stdout => {
       const terminal = { ...io.terminal, stdout: false };
@@ -89,11 +88,6 @@ async function writeWhole(part: string, work: (stdout: Writable) => Promise<void
   }
 }
 
-async function aboutMirror(io: Io, location: MirrorLocation, asOf: string | undefined) {
-  const at = asOf ?? new Date(io.now()).toISOString();
-  return { asOf: at, demo: location.demo, ...(await reading(location, readAbout)) };
-}
-
 /** Which registry it is of, and how far the mirror could be trusted. */
 export async function readAbout(reader: Reader) {
   const origin = await readOrigin(reader);
@@ -103,4 +97,30 @@ export async function readAbout(reader: Reader) {
     known: await countKnown(reader),
     coverage: await readCoverage(reader, null, null),
   };
+}
+
+/** What is said of a file that was taken away stands beside it. */
+export function sidecarOf(file: string): string {
+  return `${file}.json`;
+}
+
+/** Throws where there is one already. */
+export function writeSidecar(file: string, about: object): void {
+  const text = `${jsonText(withSnakeKeys(about), 2)}\n`;
+  writeFileSync(sidecarOf(file), text, { flag: 'wx', mode: PRIVATE_FILE });
+}
+
+/** Of a file that is taken away with a sidecar: nothing is ever written over. */
+export function demandNewFile(file: string): void {
+  if (file === '') throw usageFault('Expected the name of a new file, got an empty text.');
+  const folder = dirname(file);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw usageFault(`${file}: there is no folder ${folder}.`, 'Make it first, or name another place.');
+  }
+  const taken = [file, sidecarOf(file)].find(name => existsSync(name));
+  if (taken !== undefined) throw isThere(taken);
+}
+
+export function isThere(file: string): CommandFault {
+  return usageFault(`${file} is there already.`, 'Name a new file, or remove that one first.');
 }

@@ -1,3 +1,4 @@
+import { Help } from 'commander';
 import { cleanText } from '../../text/clean.js';
 import { colours, emit, type Io } from '../io.js';
 import { bold } from './colour.js';
@@ -8,34 +9,18 @@ export type NamedText = readonly [name: string, text: string];
 
 const LEAST_TEXT = 24;
 
-/** Names on the left, texts beside them: on a terminal in lines of its width, else each in one. */
+/** Names on the left, texts beside them: on a terminal in lines of its width, else each in one. As help has its options, but for their indent. */
 export async function writeWrapped(
   io: Io,
   all: readonly NamedText[],
   paint: (name: string) => string = bold,
 ): Promise<void> {
   const widest = Math.max(0, ...all.map(([name]) => name.length));
-  const room = io.terminal.stdout ? io.columns - widest - GAP : Number.POSITIVE_INFINITY;
-  const isBeside = room >= LEAST_TEXT;
-  const indent = isBeside ? widest + GAP : GAP;
+  const helpWidth = io.terminal.stdout ? io.columns + GAP : Number.POSITIVE_INFINITY;
+  const help = Object.assign(new Help(), { helpWidth, minWidthToWrap: LEAST_TEXT });
   for (const [name, text] of all) {
-    const lines = wrap(cleanText(text), isBeside ? room : io.columns - indent);
     const shown = colours(io) && name !== '' ? paint(name) : name;
-    const first = isBeside ? `${shown}${' '.repeat(indent - name.length)}${lines.shift() ?? ''}` : shown;
-    await emit(
-      io,
-      [first, ...lines.map(line => ' '.repeat(indent) + line)].map(line => `${line.trimEnd()}\n`).join(''),
-    );
+    const lines = help.formatItem(shown, widest, cleanText(text), help).split('\n');
+    await emit(io, lines.map(line => `${line.slice(GAP).trimEnd()}\n`).join(''));
   }
-}
-
-/** In lines of so many characters; a longer word has one of its own. */
-function wrap(text: string, room: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > room) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }

@@ -1,6 +1,6 @@
 import { CommandFault } from '../exit.js';
 import { type Io, say } from '../io.js';
-import { keepChild, type KeptChild } from './kept-child.js';
+import { keepChild } from './kept-child.js';
 import { aborted } from './service.js';
 
 interface Ready {
@@ -10,55 +10,43 @@ interface Ready {
   readonly consolePort: number | null;
 }
 
-/** What is done once all are ready; it leaves off where they are stopped. */
-export type WhenReady = (ready: Ready, stopping: AbortSignal) => Promise<void>;
-
 /**
  * `receive`, `work` and `console` as processes of their own, the same code as the Procfile, so that a busy worker never
  * stalls the receiver. They write to our own output, and stop when we do, even when we are killed: their channel to us closes.
- * Nobody is to be sent to the receiver's port before `whenReady` is told it.
+ * Nobody is to be sent to the receiver's port before `whenReady` is told it; it leaves off where they are stopped.
  */
 export async function runChildren(
   io: Io,
   env: Io['env'],
   interrupted: AbortSignal,
-  whenReady: WhenReady,
+  whenReady: (ready: Ready, stopping: AbortSignal) => Promise<void>,
   /** Done before anything is received or read; the pages are there already. */
   first: (stopping: AbortSignal) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const giveUp = new AbortController();
   const stopping = AbortSignal.any([interrupted, giveUp.signal]);
   const pages = keepChild(io, 'console', env, stopping);
-  const dispensable = pages.ended.catch((error: unknown) => tell(io, error));
+  /** Who only looks is not what the others wait for. */
+  const looked = pages.ended.catch((error: unknown) => {
+    if (!(error instanceof CommandFault)) throw error;
+    say(io, ...error.lines);
+  });
   const both: Promise<void>[] = [];
   try {
     await first(stopping);
     const receive = keepChild(io, 'receive', env, stopping);
     const work = keepChild(io, 'work', env, stopping);
     both.push(receive.ended, work.ended);
-    const looked = Promise.race([pages.ready, dispensable.then(() => null)]);
-    const ready = introduce(receive, work, looked, there => whenReady(there, stopping));
-    await Promise.race([ready, ...both]);
+    const introduce = async () => {
+      const consolePort = Promise.race([pages.ready, looked.then(() => null)]);
+      const [port, at] = await Promise.all([receive.ready, consolePort, work.ready]);
+      if (port === null) throw new Error('the receiver did not tell its port');
+      await whenReady({ port, consolePort: at }, stopping);
+    };
+    await Promise.race([introduce(), ...both]);
     await Promise.race([aborted(interrupted), ...both]);
   } finally {
     giveUp.abort();
-    await Promise.allSettled([...both, dispensable]);
+    await Promise.allSettled([...both, looked]);
   }
-}
-
-async function introduce(
-  receive: KeptChild,
-  work: KeptChild,
-  looked: Promise<number | null>,
-  whenReady: (ready: Ready) => Promise<void>,
-): Promise<void> {
-  const [port, , consolePort] = await Promise.all([receive.ready, work.ready, looked]);
-  if (port === null) throw new Error('the receiver did not tell its port');
-  await whenReady({ port, consolePort });
-}
-
-/** Who only looks is not what the others wait for. */
-function tell(io: Io, error: unknown): void {
-  if (!(error instanceof CommandFault)) throw error;
-  say(io, ...error.lines);
 }

@@ -2,10 +2,14 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { Compare, Compared } from '../../console/comparison.js';
-import { isObject } from '../../registry/model.js';
 import type { Io } from '../io.js';
 import { valueAt } from '../value-at.js';
 import { MAIN } from './kept-child.js';
+
+/** As the command prints it. */
+interface Printed extends Omit<Compared, 'left'> {
+  readonly not_compared: readonly unknown[];
+}
 
 /** `verify --against-registry` as a process of its own, by the settings of somebody who may ask the registry. */
 export function compareBy(settings: () => Promise<Io['env']>): Compare {
@@ -22,25 +26,7 @@ export function compareBy(settings: () => Promise<Io['env']>): Compare {
     const [result, said] = await Promise.all([text(stdout), text(stderr), once(child, 'close')]);
     stopping.removeEventListener('abort', stop);
     if (result === '') throw new Error(said.split('\n')[0] || 'it was stopped');
-    return parse(JSON.parse(result));
-  };
-}
-
-function parse(result: unknown): Compared {
-  const count = (name: string) => Number(valueAt(result, name) ?? 0);
-  const all = (name: string) => {
-    const values = valueAt(result, name);
-    return Array.isArray(values) ? values.filter(isObject) : [];
-  };
-  return {
-    faults: all('faults').map(each => ({
-      check: String(each['check']),
-      where: String(each['where']),
-      fault: String(each['fault']),
-    })),
-    rows: count('rows'),
-    organizations: count('organizations'),
-    known: count('known'),
-    left: all('not_compared').length,
+    const { faults, rows, organizations, known, not_compared: left }: Printed = JSON.parse(result);
+    return { faults, rows, organizations, known, left: left.length };
   };
 }

@@ -7,6 +7,7 @@ import { PACKAGE } from '../../package.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { OR_NEXT_PORT } from './service.js';
 import { type Io, say } from '../io.js';
+import { valueAt } from '../value-at.js';
 
 export const MAIN = fileURLToPath(new URL('dist/main.js', PACKAGE));
 const FIRST_PAUSE_MS = 1000;
@@ -50,7 +51,8 @@ export function keepChild(io: Io, role: Role, env: Io['env'], stopping: AbortSig
   });
 
   function hear(message: unknown): void {
-    const port = portIn(message);
+    const told = valueAt(message, 'port');
+    const port = typeof told === 'number' ? told : null;
     if (port !== null) given = { ...env, [PORT_OF[role]]: String(port) };
     isReady = true;
     tellReady(port);
@@ -89,11 +91,6 @@ async function runOnce(
   const [code, signal]: [number | null, string | null] = await once(child, 'exit').then(([a, b]) => [a, b]);
   stopping.removeEventListener('abort', stop);
   return { code, signal };
-}
-
-function portIn(message: unknown): number | null {
-  const known = typeof message === 'object' && message !== null && 'port' in message;
-  return known && typeof message.port === 'number' ? message.port : null;
 }
 
 function fallen(role: Role, end: End): CommandFault {

@@ -1,9 +1,8 @@
 import type { Running } from '../../app/running.js';
-import { volumeAdvice } from '../../app/config/platform.js';
 import { databaseSecrets } from '../../app/config/database.js';
 import type { StoreSettings } from '../../store/settings.js';
 import { createMask } from '../../registry/http/mask.js';
-import { colours, type Io, say } from '../io.js';
+import { colours, type Io } from '../io.js';
 
 export interface ServiceSettings {
   readonly logLevel: string;
@@ -47,10 +46,4 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await new Promise<void>(resolve => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-}
-
-/** On a platform whose disks do not stay by themselves. */
-export function adviseVolume(io: Io): void {
-  const advice = volumeAdvice(io.env);
-  if (advice !== null) say(io, advice);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explain } from '../../../src/cli/exit.js';
+import { explain } from '../../../src/cli/faults/explain.js';
 import type { PoolOptions } from '../../../src/store/postgres/driver.js';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { migrate } from '../../../src/store/postgres/migrate.js';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChangesAsked, readBetween, readLastNumber } from '../../../query/history/changes.js';
 import type { Context } from '../../context.js';
-import { CommandFault, EXIT, isAway } from '../../exit.js';
+import { CommandFault, EXIT } from '../../exit.js';
+import { isAway } from '../../faults/explain.js';
 import { emit } from '../../io.js';
 import { jsonText } from '../../output/output.js';
 import { parseChange } from '../../../text/change.js';

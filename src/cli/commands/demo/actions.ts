@@ -18,7 +18,6 @@ export interface Stage {
 }
 
 const ONE_TONNE = '1';
-const TEN_MINUTES_MS = 600_000;
 const NAME_LENGTH = 8;
 const FOR = { beneficiaryName: 'A visitor of the demo', reason: 'To see the mirror follow' };
 
@@ -93,15 +92,6 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
         const name = `Customer ${randomUUID().slice(0, NAME_LENGTH)}`;
         await install(name);
         return `${name} has installed the app.`;
-      },
-    },
-    {
-      name: 'clock',
-      says: 'Move its clock by ten minutes',
-      shows: 'Reservations end, and tokens grow old.',
-      run: async () => {
-        await control('POST', '/clock', { moveMs: TEN_MINUTES_MS });
-        return 'The clock of the registry is ten minutes further.';
       },
     },
   ];

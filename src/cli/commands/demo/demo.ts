@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { realpathSync, renameSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
 import { listenFrom } from '../../../app/next-port.js';
@@ -11,7 +11,7 @@ import { findSandbox, PEM } from './sandbox.js';
 import { createPastClock, playPast } from './past.js';
 import { runChildren } from '../../processes/children.js';
 import { usageFault } from '../../exit.js';
-import { LANDING_PATH } from '../../../webhook/pages.js';
+import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
 import { type Io, say } from '../../io.js';
 import { demoFolder, locationAt } from '../../connect/find-mirror.js';
@@ -39,7 +39,8 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   makePrivateFolder(folder);
   await demandNobody(folder, readDemoSettings(folder)?.['REGISTRY_BASE_URL']);
   const own = locationAt(io, folder, io.env, true);
-  await migrateDemo(io, own);
+  /** Before anybody can find the demo's settings: a command beside its start finds an empty mirror, not none. */
+  await own.engine.migrate(io.now());
   const known = readDemoSettings(folder);
   const clock = createPastClock(io.now);
   if (known !== null) clock.moveTo(0);
@@ -98,30 +99,9 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   }
 }
 
-/**
- * Before anybody can find the demo's settings, so that a command beside its start finds an empty mirror, not none.
- * What a demo holds is made up: one of an earlier program is moved aside whole, and made anew.
- */
-async function migrateDemo(io: Io, { engine, folder }: MirrorLocation): Promise<void> {
-  try {
-    await engine.migrate(io.now());
-  } catch (error) {
-    const isEarlier = error instanceof Error && 'code' in error && error.code === 'earlier';
-    if (!isEarlier || readDemoSettings(folder) === null) throw error;
-    const aside = `${folder}-${new Date(io.now()).toISOString().replaceAll(/\D/g, '')}`;
-    renameSync(folder, aside);
-    say(
-      io,
-      `The demo in ${folder} was made by an earlier carbon-mirror: it is made anew, and was moved to ${aside}.`,
-    );
-    makePrivateFolder(folder);
-    await engine.migrate(io.now());
-  }
-}
-
 function addressesAt(port: number | string) {
   const at = `http://127.0.0.1:${port}`;
-  return { webhookUrl: `${at}/webhooks`, callbackUrls: [`${at}${LANDING_PATH}`] };
+  return { webhookUrl: `${at}${WEBHOOK_PATH}`, callbackUrls: [`${at}${LANDING_PATH}`] };
 }
 
 /** Two at once would write the same files. */

@@ -3,10 +3,10 @@ import type { WorkSettings } from '../../../app/config/settings.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import { readStatus } from '../../../query/reads/status.js';
 import { readProcesses } from '../../../query/inbox/heartbeats.js';
-import { CommandFault, hideSecrets } from '../../exit.js';
+import { CommandFault } from '../../exit.js';
 import type { Context } from '../../context.js';
 import { checkSealing } from '../../sealed.js';
-import { describeDamage } from '../../faults/damage.js';
+import { describeDamage, hideSecrets } from '../../faults/explain.js';
 import { findExposures } from '../../faults/exposures.js';
 import { MIRROR_CHECKS } from './mirror.js';
 import { checkRegistry } from './registry.js';
@@ -107,17 +107,13 @@ async function* checkSettings(env: Environment): AsyncGenerator<Finding, WorkSet
 
 /** The fingerprint is that of the public half, which the registry shows too. */
 function checkKey(pem: string): Finding {
-  try {
-    const key = readPrivateKey(pem);
-    const open = createPublicKey(key).export({ type: 'spki', format: 'der' });
-    const print = createHash('sha256').update(open).digest('base64');
-    const bits = key.asymmetricKeyDetails?.modulusLength;
-    return ok('key', `RSA, ${bits} bits; SHA-256 of its public half: ${print}`);
-  } catch (error) {
-    const found = error instanceof Error ? error.message : 'it cannot be read';
-    const todo = "Set REGISTRY_PRIVATE_KEY or REGISTRY_PRIVATE_KEY_FILE to the app's key from the registry.";
-    return fail('key', found, todo);
-  }
+  const key = readPrivateKey(pem);
+  const open = createPublicKey(key).export({ type: 'spki', format: 'der' });
+  const print = createHash('sha256').update(open).digest('base64');
+  return ok(
+    'key',
+    `RSA, ${key.asymmetricKeyDetails?.modulusLength} bits; SHA-256 of its public half: ${print}`,
+  );
 }
 
 type Receivers = Awaited<ReturnType<typeof readProcesses>>;

@@ -3,7 +3,8 @@ import { BEFORE_ITS_TURN, readSynced, type Synced, SYNCED_COLUMNS } from '../../
 import { RESOURCES } from '../../../sync/plan.js';
 import { shortName } from '../../../text/clean.js';
 import { command } from '../../command.js';
-import { checkFault, CommandFault, EXIT, type ExitCode, exitCodeOf } from '../../exit.js';
+import { checkFault, CommandFault, EXIT, type ExitCode } from '../../exit.js';
+import { exitCodeOf } from '../../faults/explain.js';
 import { choice, flag, ORGANIZATION } from '../../taken.js';
 import { counted } from '../../../text/counted.js';
 import { withThousands } from '../../../text/thousands.js';
