@@ -400,23 +400,3 @@ function comments(kind: 'TABLE' | 'VIEW', name: string, meaning: string, columns
   const each = Object.entries(columns).map(([column, [, words]]) => say(`COLUMN ${name}.${column}`, words));
   return [say(`${kind} ${name}`, meaning), ...each].join('');
 }
-
-/** For PostgreSQL: several statements of one transaction in one round trip. */
-export const performSteps = raw(
-  () => `CREATE FUNCTION inbox.perform_steps(steps text[], given jsonb) RETURNS jsonb
-LANGUAGE plpgsql AS $$
-DECLARE
-  step text;
-  came jsonb;
-  known jsonb := '{}';
-BEGIN
-  FOREACH step IN ARRAY steps LOOP
-    EXECUTE step INTO came USING given, known;
-    known := known || coalesce(came, '{}');
-  END LOOP;
-  RETURN known;
-END
-$$;
-COMMENT ON FUNCTION inbox.perform_steps IS 'One transaction of several statements in one round trip. Each begins when the one before has ended, and so sees what others committed while that one waited for a lock. It is given what the caller gave ($1) and what the statements before it answered ($2).';
-`,
-);

@@ -17,7 +17,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/console': 3950,
   /** Of these 350 fulfil the port of evidence on both engines. */
   /** 100 copy all files while they are used, and 210 move them into PostgreSQL. */
-  'src/store': 8950,
+  'src/store': 8750,
   'src/inbox': 550,
   'src/mirror': 2200,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
@@ -35,7 +35,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** The call by message of both threads took 180 lines from webhook, store and app, and has 100 here. */
   'src/*.ts': 350,
   /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. 20 tell a failed read's reason and since when. */
-  migrations: 2950,
+  migrations: 2700,
   /** 500 of evidence; 300 play every reason of freshness on both engines. */
   /** 200 of backup and restore. */
   /** 150 compare by a button, name near names and look at pages at twice their size. */

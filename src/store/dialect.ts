@@ -33,6 +33,21 @@ export interface Dialect extends OfSchema {
   /** Ends a SELECT whose rows nobody changes, or even holds, until the transaction has ended. */
   readonly forShare: string;
   readonly forUpdate: string;
+  /** The same of rows of one name, without those that somebody else holds. */
+  readonly forUpdateOfFree: (name: string) => string;
+  /** Until the transaction has ended nobody else does what has this name. */
+  readonly alone: (name: string) => string;
+  /** Wakes those who wait for work. */
+  readonly tellOfWork: string;
+  /** An instant that is given, or else what the database's own clock says. */
+  readonly clock: (given: string) => string;
+  readonly later: (instant: string, ms: string) => string;
+  readonly minute: (instant: string) => string;
+  /**
+   * The payload of two jobs in one. `resources` narrows what a job reads, so it stays only where both have it:
+   * a retry of one resource that is merged with a delivery reads them all.
+   */
+  readonly mergedPayload: (left: string, right: string) => string;
   /** Rows as the JSON text that `rows` takes. */
   readonly json: (table: Table) => string;
   /** Puts whole rows into a table; `more` is what follows. */
@@ -51,6 +66,18 @@ export const SQLITE: Dialect = {
   as: (_, value) => value,
   forShare: '',
   forUpdate: '',
+  forUpdateOfFree: () => '',
+  alone: () => 'SELECT 1',
+  tellOfWork: 'SELECT 1',
+  clock: given => given,
+  later: (instant, ms) =>
+    `strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, printf('%.3f seconds', (${ms}) / 1000.0))`,
+  minute: instant => `substr(${instant}, 1, 16)`,
+  mergedPayload: (left, right) => {
+    const both = `json_patch(${left}, ${right})`;
+    const narrow = `json_type(${left}, '$.resources') + json_type(${right}, '$.resources') IS NOT NULL`;
+    return `iif(${narrow}, ${both}, json_remove(${both}, '$.resources'))`;
+  },
   rows: (json, name, columns) => {
     const cells = Object.keys(columns).map((column, index) => `value ->> ${index} AS ${column}`);
     return `(SELECT ${cells.join(', ')} FROM json_each(${json})) AS ${name}`;
@@ -66,6 +93,9 @@ export const SQLITE: Dialect = {
   newestSync: "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'syncs'), 0)",
 };
 
+/** The channel of those who wait for work, as the functions of the inbox name it too. */
+export const WORK = 'carbon_mirror_jobs';
+
 const typeOf = (kind: Kind) => OF_POSTGRES.types[kind].replace(' COLLATE "C"', '');
 
 export const POSTGRES: Dialect = {
@@ -74,6 +104,13 @@ export const POSTGRES: Dialect = {
   as: (kind, value) => `${value}::${typeOf(kind)}`,
   forShare: 'FOR SHARE',
   forUpdate: 'FOR UPDATE',
+  forUpdateOfFree: name => `FOR UPDATE OF ${name} SKIP LOCKED`,
+  alone: name => `SELECT pg_advisory_xact_lock(hashtextextended('${name}', 0))`,
+  tellOfWork: `SELECT pg_notify('${WORK}', '')`,
+  clock: given => `coalesce(${given}::timestamptz(3), date_trunc('milliseconds', now()))`,
+  later: (instant, ms) => `${instant} + (${ms})::double precision * interval '1 millisecond'`,
+  minute: instant => `to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI')`,
+  mergedPayload: (left, right) => `inbox.merged_payload(${left}::jsonb, ${right}::jsonb)`,
   rows: (json, name, columns) =>
     `(SELECT ${cellsOf(columns)} FROM jsonb_array_elements(${json}::jsonb) AS e (v)) AS ${name}`,
   json: jsonOf,

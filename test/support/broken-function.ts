@@ -9,3 +9,16 @@ export async function breakFunction(owner: Postgres, name: string, from: string,
   if (broken === found?.sql) throw new Error(`expected "${from}" in ${name}`);
   await owner.query(broken);
 }
+
+/** The same of the statements that one connection sends. */
+export function breakStatements(real: Postgres, from: string, to: string): Postgres {
+  return {
+    ...real,
+    whole: (settings, all, ...more) =>
+      real.whole(
+        settings.replace(from, to),
+        all.map(({ text, ...each }) => ({ ...each, text: text.replace(from, to) })),
+        ...more,
+      ),
+  };
+}

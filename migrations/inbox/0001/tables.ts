@@ -120,18 +120,19 @@ export const TABLES = [
     },
   ),
   index('unique jobs_upcoming', 'inbox.jobs', 'dedupe_key', "state IN ('waiting', 'paused')"),
-  index('jobs_waiting', 'inbox.jobs', 'run_at', "state = 'waiting'"),
+  index('jobs_waiting', 'inbox.jobs', 'part, run_at', "state = 'waiting'"),
   index('jobs_running', 'inbox.jobs', 'claimed_until', "state = 'running'"),
-  index('jobs_paused', 'inbox.jobs', 'run_at', "state = 'paused'"),
+  index('jobs_paused', 'inbox.jobs', 'part, run_at', "state = 'paused'"),
   index('jobs_failed', 'inbox.jobs', 'finished_at', "state = 'failed'"),
   index('jobs_done', 'inbox.jobs', 'finished_at', "state = 'done'"),
+  index('jobs_worn_out', 'inbox.jobs', 'id', "attempts >= 10 AND state IN ('waiting', 'running')"),
   index('jobs_by_key', 'inbox.jobs', 'dedupe_key, started_at'),
   index('jobs_by_installation', 'inbox.jobs', 'installation_id, part, started_at'),
   /** What failed while the registry did not answer is due since it was first asked for, once the registry answers again: it comes first. */
   index(
     'jobs_tried_first',
     'inbox.jobs',
-    'run_at',
+    'part, run_at',
     "state = 'waiting' AND attempts > 0 AND run_at <= created_at",
   ),
   table(
@@ -139,7 +140,11 @@ export const TABLES = [
     'The counter of claims, one row. It rises over all jobs, and so for each organization too.',
     {
       id: ['int', 'always 1', 'PRIMARY KEY CHECK (id = 1)'],
-      last: ['int', 'the highest claim number given out', 'NOT NULL'],
+      last: [
+        'int',
+        'the highest number that a claim may have: slots that stayed free have numbers too',
+        'NOT NULL',
+      ],
     },
     {
       storage:
@@ -194,7 +199,6 @@ export const OF_POSTGRES: readonly Part[] = [
   ),
   /** They are counted on every page of the console, and are few beside what was accepted. */
   index('deliveries_ignored', 'inbox.deliveries', 'id', "verdict = 'ignored'"),
-  index('jobs_worn_out', 'inbox.jobs', 'id', "attempts >= 10 AND state IN ('waiting', 'running')"),
   /** Whatever two workers see of each other: nothing runs twice in a part. */
   index('unique jobs_running_organization', 'inbox.jobs', 'organization_id, part', "state = 'running'"),
   index('unique jobs_running_installation', 'inbox.jobs', 'installation_id, part', "state = 'running'"),

@@ -1,15 +1,22 @@
 import {
   ANNOUNCED_SLICE,
   type CameRow,
+  FOLDED_WITHIN_MS,
   LATEST_DELIVERIES,
   type SignedText,
   sliceOf,
 } from '../../inbox/delivery.js';
 import { answersFrom, INSTALLATION_JOB, type JobCounts, type Named } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
-import { type Batch, fixed, statement } from '../statement.js';
+import { formatInstant } from '../../resources/columns.js';
+import type { Table } from '../dialect.js';
+import { fixed, statement } from '../statement.js';
+import { type Dated, type InboxDatabase, NOW } from './database.js';
 
-type Looks = Pick<InboxPort, 'countJobs' | 'toLookAt' | 'signedTexts' | 'newestDelivery' | 'announced'>;
+type Looks = Pick<
+  InboxPort,
+  'countJobs' | 'toLookAt' | 'signedTexts' | 'newestDelivery' | 'announced' | 'haveCome'
+>;
 
 /** Each state by its index. */
 const openJobs = (columns: string): string =>
@@ -57,8 +64,19 @@ const ANNOUNCED = statement<{ from: string; until: string; above: number }, Came
    ORDER BY "receivedAt", id LIMIT ${ANNOUNCED_SLICE}`,
 );
 
-/** What is asked of an inbox, by no clock of its own. */
-export function createLooks(look: Batch): Looks {
+const ARRIVAL = { place: 'int', begun: 'instant', since: 'instant', event: 'text' } as const;
+/** By the index of arrival. */
+const CAME = statement<Dated & { installationId: string; asked: Table }, { readonly came: number }>(
+  dialect =>
+    `SELECT CASE WHEN EXISTS (SELECT 1 FROM inbox.deliveries AS d
+       WHERE d.installation_id = @installationId AND d.verdict = 'accepted'
+         AND d.received_at BETWEEN asked.begun AND ${NOW(dialect)}
+         AND coalesce(d.last_duplicate_at, d.received_at) >= asked.since
+         AND (asked.event IS NULL OR d.event = asked.event)) THEN 1 ELSE 0 END AS came
+     FROM ${dialect.rows('@asked', 'asked', ARRIVAL)} ORDER BY asked.place`,
+);
+
+export function createLooks({ look, now }: InboxDatabase): Looks {
   return {
     countJobs: async () => {
       const [[counts]] = await look(COUNT);
@@ -72,6 +90,14 @@ export function createLooks(look: Batch): Looks {
       if (installationId === null || from === null) return null;
       const [[newest]] = await look(NEWEST({ installationId, from, to: id }));
       return newest?.id ?? null;
+    },
+    haveCome: async (installationId, questions) => {
+      const rows = questions.map(({ since, event = null, isNew = false }, place) => {
+        const begun = formatInstant(isNew ? since : since - FOLDED_WITHIN_MS);
+        return [place, begun, formatInstant(since), event];
+      });
+      const [answers] = await look(CAME({ installationId, asked: { columns: ARRIVAL, rows }, now: now() }));
+      return answers.map(({ came }) => came === 1);
     },
     announced: async ({ from, until, above }) =>
       sliceOf((await look(ANNOUNCED({ from, until, above })))[0], until),

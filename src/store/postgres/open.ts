@@ -28,6 +28,8 @@ export interface Postgres {
   readonly query: Query;
   /** One statement whose rows nobody needs: answers what the server warned of. */
   readonly warnings: (sql: string) => Promise<string[]>;
+  /** A transaction of statements that need no answer of one another, after some settings: all of it in one message. */
+  readonly whole: (settings: string, ...sent: [...Parameters<Send>, answerMs: number]) => ReturnType<Send>;
   /** In the modes that are named, as SQL has them. */
   readonly begin: (modes?: string) => Promise<Transaction>;
   /** Work on one connection, within one transaction. For what is rare: each statement is a round trip. */
@@ -51,6 +53,20 @@ export function openPostgres(options: PoolOptions): Postgres {
     query,
     warnings: text => named(() => warningsOn(pool, text)),
     begin,
+    whole: async (settings, all, answerMs) => {
+      const transaction = await beginOn(pool, `; ${settings}`, answerMs);
+      const sent = transaction.send(all);
+      const committed = transaction.commit();
+      try {
+        await Promise.allSettled([sent, committed]);
+        const answers = await sent;
+        await committed;
+        return answers;
+      } catch (error) {
+        await transaction.undo();
+        throw error;
+      }
+    },
     transact: async work => {
       const transaction = await begin();
       try {
@@ -102,9 +118,12 @@ async function warningsOn(pool: Pool, text: string): Promise<string[]> {
 }
 
 /** BEGIN goes with the first statement. Whose COMMIT is answered by anything else has committed nothing. */
-async function beginOn(pool: Pool, modes: string): Promise<Transaction> {
+async function beginOn(pool: Pool, modes: string, answerMs = 0): Promise<Transaction> {
   const client = await named(() => pool.connect());
-  const ask = (sql: string, given: readonly unknown[] = []) => named(() => client.query(sql, [...given]));
+  const ask = (text: string, given: readonly unknown[] = []) => {
+    const asked = { text, values: [...given], query_timeout: answerMs };
+    return named(() => client.query(asked));
+  };
   const begun = Promise.allSettled([ask(`BEGIN ${modes}`)]);
   const abandon = () => client.release(true);
   const answersOf = async (asked: readonly ReturnType<typeof ask>[]) => {

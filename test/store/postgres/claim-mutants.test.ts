@@ -3,7 +3,7 @@ import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import { installationJob, type NewJob } from '../../../src/inbox/job.js';
 import { boxIn } from '../../support/box.js';
-import { breakFunction } from '../../support/broken-function.js';
+import { breakFunction, breakStatements } from '../../support/broken-function.js';
 import { inboxOn } from '../../support/engines.js';
 import { NOON } from '../../support/inbox.js';
 import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
@@ -40,11 +40,13 @@ test('they would be given it too, did they not wait for one another first', asyn
   expect(await askBeside(hasty)).toBe(1);
 });
 
+type Broken = (real: Postgres) => Postgres;
+
+const WHOLE: Broken = real => real;
+
 /** Of an installation that was just read and one that never was, who comes first. */
-async function firstOf(breakIt: Breaking): Promise<string | null | undefined> {
-  const database = await temporaryDatabase();
-  await breakIt(openTemporary(database));
-  const box = boxIn(inboxOn(openTemporary(database)));
+async function firstOf(broken: Broken): Promise<string | null | undefined> {
+  const box = boxIn(inboxOn(broken(openTemporary(await temporaryDatabase()))));
   const claim = (now: number) => box.claim({ now, leaseMs: 60_000, slots: 1 });
   await box.enqueue(installationJob('often', null, 'delivery'), NOON);
   const [read] = await claim(NOON);
@@ -55,32 +57,20 @@ async function firstOf(breakIt: Breaking): Promise<string | null | undefined> {
 }
 
 test('the installation that was not read for longest comes first, however long another waits', async () => {
-  expect(await firstOf(AS_IT_IS)).toBe('never');
+  expect(await firstOf(WHOLE)).toBe('never');
 });
 
 test('it would not, were claims given by how long jobs have waited', async () => {
-  const unfair: Breaking = owner =>
-    breakFunction(
-      owner,
-      'take',
-      'ORDER BY running, first DESC, started NULLS FIRST, run_at',
-      'ORDER BY run_at',
-    );
-  expect(await firstOf(unfair)).toBe('often');
+  const fair = 'ORDER BY running, turn, started NULLS FIRST, run_at';
+  expect(await firstOf(real => breakStatements(real, fair, 'ORDER BY run_at'))).toBe('often');
 });
 
 /** Claims beside somebody who holds a job; who waits for that gives up soon. */
-async function claimBesideHeld(breakIt: Breaking): Promise<unknown> {
+async function claimBesideHeld(broken: Broken): Promise<unknown> {
   const database = await temporaryDatabase();
   const owner = openTemporary(database);
-  await breakIt(owner);
-  const real = openTemporary(database);
-  const hasty: Postgres = {
-    ...real,
-    query: (sql, ...more) =>
-      real.query(sql.replace("'lock_timeout', '5000'", "'lock_timeout', '50'"), ...more),
-  };
-  const box = boxIn(inboxOn(hasty));
+  const hasty = breakStatements(openTemporary(database), 'lock_timeout = 5000', 'lock_timeout = 50');
+  const box = boxIn(inboxOn(broken(hasty)));
   await box.enqueue(installationJob('held', null, 'delivery'), NOON);
   await box.enqueue(installationJob('free', null, 'delivery'), NOON);
   return await owner.transact(async query => {
@@ -93,11 +83,32 @@ async function claimBesideHeld(breakIt: Breaking): Promise<unknown> {
 }
 
 test('a claim passes by what somebody else holds', async () => {
-  expect(await claimBesideHeld(AS_IT_IS)).toEqual(['free']);
+  expect(await claimBesideHeld(WHOLE)).toEqual(['free']);
 });
 
 test('it would wait for it, did it not skip what is locked', async () => {
-  const waiting: Breaking = owner =>
-    breakFunction(owner, 'take', 'FOR UPDATE OF job SKIP LOCKED', 'FOR UPDATE OF job');
+  const waiting: Broken = real => breakStatements(real, 'FOR UPDATE OF job SKIP LOCKED', 'FOR UPDATE OF job');
   expect(await claimBesideHeld(waiting)).toMatchObject({ code: 'away' });
+});
+
+/** Workers that claim at once, each another job: the numbers that they are given. */
+async function claimsAtOnce(broken: Broken): Promise<readonly number[]> {
+  const database = await temporaryDatabase();
+  const workers = Array.from({ length: 3 }, () => boxIn(inboxOn(broken(openTemporary(database)))));
+  for (const [place, box] of workers.entries()) {
+    await box.enqueue(installationJob(`i-${place}`, null, 'delivery'), NOON);
+  }
+  const claims = workers.map(box => box.claim({ now: NOON, leaseMs: 60_000, slots: 1 }));
+  return (await Promise.all(claims)).flat().map(({ claim }) => claim);
+}
+
+test('T63 workers that claim at once are given different numbers', async () => {
+  const claims = await claimsAtOnce(WHOLE);
+  expect(new Set(claims).size).toBe(claims.length);
+});
+
+test('T63 they would be given one and the same, did none of them count', async () => {
+  const counted = 'SET last = last + $1';
+  const claims = await claimsAtOnce(real => breakStatements(real, counted, `${counted} WHERE false`));
+  expect(new Set(claims).size).toBe(1);
 });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { instantOf, withLibpqMeaning } from '../../../src/store/postgres/driver.js';
-import { createPerform } from '../../../src/store/postgres/inbox/perform.js';
 import { databaseIn } from '../../../src/store/postgres/database.js';
 import { fixed } from '../../../src/store/statement.js';
 import { openPostgres } from '../../../src/store/postgres/open.js';
@@ -82,15 +81,18 @@ test('a connection says who it is, and one that breaks while it rests is told of
   expect(second?.pid).not.toBe(first?.pid);
 });
 
-test('the steps of a transaction see what others committed meanwhile', async () => {
+const SETTINGS = 'SET LOCAL jit = off';
+const whole = (text: string) => ({ text, values: [] });
+
+test('the statements of a whole transaction see what others committed meanwhile', async () => {
   const database = await temporaryDatabase();
-  const { perform } = createPerform(openTemporary(database).query, null);
-  const count = `SELECT jsonb_build_object('claims', (SELECT sum(claim) FROM mirror.fences))`;
-  const lock = "UPDATE mirror.version_counter SET last = last + 1 RETURNING '{}'::jsonb";
+  const postgres = openTemporary(database);
+  const lock = whole('UPDATE mirror.version_counter SET last = last + 1');
+  const count = whole('SELECT sum(claim) AS claims FROM mirror.fences');
   let done: Promise<unknown> = Promise.resolve();
   await openTemporary(database, 1).transact(async query => {
     await query('UPDATE mirror.version_counter SET last = last + 1');
-    done = perform([lock, count]);
+    done = postgres.whole(SETTINGS, [lock, count], 15_000);
     await expect
       .poll(() =>
         openTemporary(database, 1).query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"),
@@ -98,7 +100,18 @@ test('the steps of a transaction see what others committed meanwhile', async () 
       .toHaveLength(1);
     await query("INSERT INTO mirror.fences VALUES ('organization-1', 'data', 7)");
   });
-  expect(await done).toEqual({ claims: 7 });
+  expect(await done).toEqual([[], [{ claims: 7 }]]);
+});
+
+test('of a whole transaction nothing stays where one statement fails, and its connection goes on', async () => {
+  const postgres = openTemporary(await temporaryDatabase(), 1);
+  const put = whole("INSERT INTO mirror.awaited_installations VALUES ('a', NULL, now()) RETURNING id");
+  const all = () => postgres.query('SELECT id FROM mirror.awaited_installations');
+  const broken = postgres.whole(SETTINGS, [put, whole('SELECT 1 / 0'), put], 15_000);
+  await expect(broken).rejects.toThrow('division by zero');
+  expect(await all()).toEqual([]);
+  expect(await postgres.whole(SETTINGS, [put], 15_000)).toEqual([[{ id: 'a' }]]);
+  expect(await all()).toHaveLength(1);
 });
 
 test('statements of one message are all answered before the first fault is thrown, and nothing of them stays', async () => {

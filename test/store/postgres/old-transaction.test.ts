@@ -18,18 +18,27 @@ interface Explained {
 /** An inbox that tells how many pages the server looked at for what it was asked. */
 function weighed(real: Postgres): { inbox: InboxPort; pagesOf: (ask: () => unknown) => Promise<number> } {
   let pages = 0;
+  const explained = (text: string) => `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`;
+  const weigh = ({ 'QUERY PLAN': [{ Plan: plan }] }: Explained) => {
+    pages += (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+  };
   const query: Postgres['query'] = async (sql, ...given) => {
-    const [explained] = await real.query<Explained>(
-      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
-      ...given,
-    );
-    const { Plan: plan = {} } = explained?.['QUERY PLAN'][0] ?? {};
-    pages = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+    for (const plan of await real.query<Explained>(explained(sql), ...given)) weigh(plan);
     return await real.query(sql, ...given);
   };
+  /** What was done to be weighed is undone, and then done. */
+  const whole: Postgres['whole'] = async (settings, all, ...more) => {
+    const transaction = await real.begin(`; ${settings}`);
+    for (const { text, values } of all) {
+      for (const plan of await transaction.query<Explained>(explained(text), values)) weigh(plan);
+    }
+    await transaction.undo();
+    return await real.whole(settings, all, ...more);
+  };
   return {
-    inbox: createInboxPort({ ...real, query }, () => NOON),
+    inbox: createInboxPort({ ...real, query, whole }, () => NOON),
     pagesOf: async ask => {
+      pages = 0;
       await ask();
       return pages;
     },

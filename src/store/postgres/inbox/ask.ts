@@ -1,14 +1,11 @@
 import type { NewJob } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
-import type { Perform } from './perform.js';
-
-/** Those who wait for work listen to it. */
-export const CHANNEL = 'carbon_mirror_jobs';
+import type { Call } from './call.js';
 
 /** Ids by the place of the wish. */
 type Ids = Readonly<Record<string, number>>;
 
-export function createEnqueue({ call }: Perform): Pick<InboxPort, 'enqueue' | 'enqueueOnce'> {
+export function createEnqueue(call: Call): Pick<InboxPort, 'enqueue' | 'enqueueOnce'> {
   return {
     enqueue: async jobs => {
       const ids = await call<Ids>('enqueue', { once: false, wishes: jobs.map(wishOf) });

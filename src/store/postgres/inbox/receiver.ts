@@ -1,11 +1,11 @@
 import { describeFailure } from '../../../inbox/delivery.js';
-import type { ReceiverPort } from '../../../inbox/port.js';
-import type { InboxClock } from '../settings.js';
+import type { InboxPort, ReceiverPort } from '../../../inbox/port.js';
+import { createHeartbeats } from '../../inbox/heartbeats.js';
+import { createCountRejected } from '../../inbox/rejected.js';
 import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open.js';
-import { createPerform } from './perform.js';
-import { createCountRejected } from './rejected.js';
-import { createHeartbeat } from './heartbeats.js';
+import type { InboxClock } from '../settings.js';
+import { createCall, inboxDatabaseIn } from './call.js';
 import { createStore } from './store.js';
 
 /** Writes nothing, and is refused where nothing can be written. */
@@ -18,12 +18,16 @@ export function openReceiverPort(pool: PoolOptions, clock: InboxClock): Receiver
 }
 
 /** Needs rights on the schema inbox only. */
-export function createReceiverPort({ query, close }: Postgres, clock: InboxClock): ReceiverPort {
-  const perform = createPerform(query, clock);
+export function createReceiverPort(
+  postgres: Postgres,
+  clock: InboxClock,
+  database = inboxDatabaseIn(postgres, clock),
+): ReceiverPort & Pick<InboxPort, 'readPulse'> {
+  const { query, close } = postgres;
   return {
-    store: createStore(query, perform),
-    countRejected: createCountRejected(perform),
-    heartbeat: createHeartbeat(perform),
+    ...createHeartbeats(database),
+    store: createStore(query, createCall(query, clock)),
+    countRejected: createCountRejected(database),
     findObstacle: async () => {
       try {
         await query(WRITE, [], ANSWER_MS);

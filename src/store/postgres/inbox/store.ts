@@ -8,7 +8,7 @@ import { INSTALLATION_JOB, installationJob } from '../../../inbox/job.js';
 import { createMemory, type Memory, REMEMBERED } from '../../../inbox/memory.js';
 import { stateOf } from '../errors.js';
 import type { Query } from '../open.js';
-import type { Perform } from './perform.js';
+import type { Call } from './call.js';
 
 /** Where the latest post of a text stands: the rows are looked at again, for they may be gone. */
 interface Known {
@@ -45,7 +45,7 @@ const FAULT_OF_A_ROW = /^(22|23|54)/;
  * Store a group in one transaction; where one of it is at fault each is tried alone, so that a bad row fails nobody
  * else. Several groups may be under way.
  */
-export function createStore(query: Query, { call, callOn }: Perform): Store {
+export function createStore(query: Query, call: Call): Store {
   let known: Memory<Known> | null = null;
 
   async function storeTogether(deliveries: readonly NewDelivery[]): Promise<StoreResult[]> {
@@ -55,7 +55,7 @@ export function createStore(query: Query, { call, callOn }: Perform): Store {
     const rows = bundles.map((bundle, n) => cellsOf(bundle, n, memory));
     const given = { kind: INSTALLATION_JOB, trigger: TRIGGER };
     const stored = rows.every(isNew)
-      ? await callOn<Stored[]>('store_new', given, rows)
+      ? await call<Stored[]>('store_new', given, rows)
       : await call<Stored[]>('store', { ...given, rows });
     return resultsOf(bundles, stored, memory);
   }

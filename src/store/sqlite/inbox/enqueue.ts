@@ -1,6 +1,7 @@
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import type { Part, NewJob } from '../../../inbox/job.js';
 import { formatInstant } from '../../../resources/columns.js';
+import { SQLITE } from '../../dialect.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 import { createPace } from './pace.js';
@@ -110,16 +111,6 @@ const INSERT_OR_MERGE = `
       WHEN jobs.trigger THEN excluded.only_duplicates_asked
       WHEN excluded.trigger THEN jobs.only_duplicates_asked
       ELSE min(jobs.only_duplicates_asked, excluded.only_duplicates_asked) END,
-    payload = ${mergePayloads('jobs.payload', 'excluded.payload')},
+    payload = ${SQLITE.mergedPayload('jobs.payload', 'excluded.payload')},
     organization_id = coalesce(excluded.organization_id, jobs.organization_id)
   RETURNING id`;
-
-/**
- * The payload of two jobs in one. `resources` narrows what a job reads, so it stays only where both have it:
- * a retry of one resource that is merged with a delivery reads them all.
- */
-export function mergePayloads(left: string, right: string): string {
-  const both = `json_patch(${left}, ${right})`;
-  const narrow = `json_type(${left}, '$.resources') + json_type(${right}, '$.resources') IS NOT NULL`;
-  return `iif(${narrow}, ${both}, json_remove(${both}, '$.resources'))`;
-}

@@ -1,59 +1,32 @@
 import type { InboxPort } from '../../../inbox/port.js';
-import { SQLITE } from '../../dialect.js';
-import { createLooks } from '../../inbox/looks.js';
-import { createBatch, createBinder } from '../../statement.js';
-import { createWorks } from '../database.js';
+import { formatInstant } from '../../../resources/columns.js';
+import { createInboxStore } from '../../inbox/inbox.js';
 import { type Sqlite, write } from '../open.js';
-import { createArrivals } from './arrivals.js';
-import { createClaims } from './claim.js';
-import { createReceiverPort } from './receiver.js';
+import { statement } from '../statement.js';
 import { createEnqueue } from './enqueue.js';
-import { createKeeping } from './keeping.js';
-import { createSettlements } from './settle.js';
-import { createPulse } from './heartbeats.js';
-import { createWaiting } from './waiting.js';
+import { createReceiverPort, inboxDatabaseOn } from './receiver.js';
 import { createWake } from './wake.js';
 
-/** On a connection of this thread: each operation is done before its promise is handed out. */
-export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
-  const receiver = createReceiverPort(db, now);
-  const settlements = createSettlements(db, now);
-  const enqueue = createEnqueue(db);
-  const waiting = createWaiting(db);
-  const readPulse = createPulse(db);
-  const works = createWorks(db);
-  const { watch, asked } = createWake(db);
+/** What is dated in the future does not count. */
+const WAS_ASKED = 'SELECT id FROM jobs WHERE dedupe_key = @dedupeKey AND created_at <= @now LIMIT 1';
 
-  return {
-    ...receiver,
-    ...createClaims(db, waiting, now),
-    ...settlements,
-    ...createArrivals(db, now),
-    ...createKeeping(db, now),
-    ...createLooks(createBatch(createBinder(SQLITE), async all => works.look(all))),
-    store: deliveries => {
-      asked();
-      return receiver.store(deliveries);
-    },
-    enqueue: async jobs => {
-      asked();
+export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
+  const database = inboxDatabaseOn(db, now);
+  const enqueue = createEnqueue(db);
+  const { watch, asked } = createWake(db);
+  const wasAsked = statement<{ dedupeKey: string; now: string }, { id: number }>(db, WAS_ASKED);
+  const own = {
+    ...createReceiverPort(db, now, database),
+    enqueue: async (jobs: Parameters<InboxPort['enqueue']>[0]) => {
       const at = now();
       return write(db, () => jobs.map(job => enqueue(job, at)));
     },
-    enqueueOnce: async job => {
-      asked();
+    enqueueOnce: async (job: Parameters<InboxPort['enqueueOnce']>[0]) => {
       const at = now();
-      return write(db, () => (waiting.hasJobWithKey(job.dedupeKey, at) ? null : enqueue(job, at)));
-    },
-    retryFailed: which => {
-      asked();
-      return settlements.retryFailed(which);
-    },
-    tryFirst: codes => {
-      asked();
-      return settlements.tryFirst(codes);
+      const known = { dedupeKey: job.dedupeKey, now: formatInstant(at) };
+      return write(db, () => (wasAsked.get(known) === undefined ? enqueue(job, at) : null));
     },
     watch,
-    readPulse: async () => readPulse(now()),
   };
+  return createInboxStore(database, own, asked);
 }

@@ -1,10 +1,15 @@
 import { join } from 'node:path';
 import { describeFailure } from '../../../inbox/delivery.js';
-import type { ReceiverPort } from '../../../inbox/port.js';
+import type { InboxPort, ReceiverPort } from '../../../inbox/port.js';
+import { formatInstant } from '../../../resources/columns.js';
+import { SQLITE } from '../../dialect.js';
+import type { InboxDatabase } from '../../inbox/database.js';
+import { createHeartbeats } from '../../inbox/heartbeats.js';
+import { createCountRejected } from '../../inbox/rejected.js';
+import { createBatch, createBinder } from '../../statement.js';
+import { createWorks } from '../database.js';
 import { openDatabase, type Sqlite, write } from '../open.js';
 import { createStore } from './deliveries.js';
-import { createCountRejected } from './rejected.js';
-import { createPulse, createHeartbeat } from './heartbeats.js';
 
 /** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
 const BUSY_MS = 250;
@@ -18,20 +23,27 @@ export function openReceiverPort(dataDir: string, now: () => number): ReceiverPo
   return createReceiverPort(db, now);
 }
 
-/** On a connection of this thread: each operation is done before its promise is handed out. */
-export function createReceiverPort(db: Sqlite, now: () => number): ReceiverPort {
-  const store = createStore(db);
-  const countRejected = createCountRejected(db);
-  const beat = createHeartbeat(db);
-  const readPulse = createPulse(db);
+/** On a connection of this thread: no transaction is open while anything else is done. */
+export function inboxDatabaseOn(db: Sqlite, now: () => number): InboxDatabase {
+  const { look } = createWorks(db);
+  const bind = createBinder(SQLITE);
   return {
+    look: createBatch(bind, async all => look(all)),
+    commit: createBatch(bind, async all => write(db, () => look(all))),
+    now: () => formatInstant(now()),
+  };
+}
+
+export function createReceiverPort(
+  db: Sqlite,
+  now: () => number,
+  database = inboxDatabaseOn(db, now),
+): ReceiverPort & Pick<InboxPort, 'readPulse'> {
+  const store = createStore(db);
+  return {
+    ...createHeartbeats(database),
     store: async deliveries => store(deliveries, now()),
-    countRejected: async rejected => write(db, () => countRejected(rejected, now())),
-    heartbeat: async self => {
-      const at = now();
-      write(db, () => beat(self, at));
-      return readPulse(at);
-    },
+    countRejected: createCountRejected(database),
     findObstacle: async () => {
       try {
         write(db, () => undefined);

@@ -1,0 +1,44 @@
+import type { InboxPort } from '../../inbox/port.js';
+import { createClaims } from './claims.js';
+import type { InboxDatabase } from './database.js';
+import { createKeeping } from './keeping.js';
+import { createLooks } from './looks.js';
+import { createSettlements } from './settle.js';
+
+type Own = Pick<
+  InboxPort,
+  | 'store'
+  | 'countRejected'
+  | 'heartbeat'
+  | 'readPulse'
+  | 'findObstacle'
+  | 'close'
+  | 'enqueue'
+  | 'enqueueOnce'
+  | 'watch'
+>;
+
+/** An inbox on what does its statements, and what an engine does in its own way. `asked`: there is work, which this process need not be told. */
+export function createInboxStore(database: InboxDatabase, own: Own, asked: () => void): InboxPort {
+  function andWake<Given, Answer>(ask: (given: Given) => Promise<Answer>): (given: Given) => Promise<Answer> {
+    return async given => {
+      const answer = await ask(given);
+      asked();
+      return answer;
+    };
+  }
+
+  const { settle, retryFailed, tryFirst } = createSettlements(database);
+  return {
+    ...own,
+    ...createClaims(database),
+    ...createKeeping(database),
+    ...createLooks(database),
+    settle,
+    store: andWake(own.store),
+    enqueue: andWake(own.enqueue),
+    enqueueOnce: andWake(own.enqueueOnce),
+    retryFailed: andWake(retryFailed),
+    tryFirst: andWake(tryFirst),
+  };
+}

@@ -1,0 +1,62 @@
+import type { InboxPort } from '../../inbox/port.js';
+import { fixed, statement } from '../statement.js';
+import { type Dated, type InboxDatabase, NOW } from './database.js';
+
+type Old = Dated & { readonly ms: number };
+type Numbered = { readonly id: number };
+
+const DAY_MS = 86_400_000;
+const BATCH = 500;
+
+/** Who prunes removes the same deliveries as their texts. */
+const ALONE = fixed(({ alone }) => alone('inbox.deliveries'));
+const OLD = `SELECT id FROM inbox.deliveries WHERE received_at < @before ORDER BY received_at, id LIMIT ${BATCH}`;
+
+function removal(text: string) {
+  return statement<Old, Numbered>(dialect =>
+    `DELETE FROM ${text} RETURNING id`.replaceAll('@before', dialect.later(NOW(dialect), '@ms')),
+  );
+}
+
+/** A signed text goes with its last delivery. Failed, waiting and running jobs stay. */
+const PRUNE_TEXTS = removal(
+  `inbox.signed_texts WHERE last_received_at < @before AND id IN (
+     SELECT stored_text_id FROM inbox.deliveries WHERE id IN (${OLD}))`,
+);
+const PRUNE_DELIVERIES = removal(`inbox.deliveries WHERE id IN (${OLD})`);
+const PRUNE_JOBS = removal(
+  `inbox.jobs WHERE id IN (
+     SELECT id FROM inbox.jobs WHERE state = 'done' AND finished_at < @before ORDER BY finished_at LIMIT ${BATCH})`,
+);
+
+const ERASING = fixed(({ erasing }) => erasing);
+const ids = ({ rows }: { rows: (json: string, name: string, columns: { id: 'int' }) => string }) =>
+  `(SELECT named.id FROM ${rows('@ids', 'named', { id: 'int' })})`;
+const EMPTY = statement<{ ids: string }>(
+  dialect => `UPDATE inbox.signed_texts SET signed_data = '' WHERE id IN ${ids(dialect)}`,
+);
+const COUNT = statement<{ ids: string }, { readonly count: number }>(
+  dialect => `SELECT count(*) AS count FROM inbox.deliveries WHERE stored_text_id IN ${ids(dialect)}`,
+);
+
+export function createKeeping({ commit, now }: InboxDatabase): Pick<InboxPort, 'prune' | 'emptyTexts'> {
+  return {
+    prune: async days => {
+      if (days === 0) return null;
+      const old = { now: now(), ms: -days * DAY_MS };
+      const [, texts, deliveries, jobs] = await commit(
+        ALONE,
+        PRUNE_TEXTS(old),
+        PRUNE_DELIVERIES(old),
+        PRUNE_JOBS(old),
+      );
+      if (deliveries.length + jobs.length === 0) return null;
+      return { deliveries: deliveries.length, signedTexts: texts.length, jobs: jobs.length };
+    },
+    emptyTexts: async wanted => {
+      const named = { ids: JSON.stringify(wanted.map(id => [id])) };
+      const [, , [counted]] = await commit(ERASING, EMPTY(named), COUNT(named));
+      return counted?.count ?? 0;
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import {
+  type Ended,
+  type Held,
+  type JobEnd,
+  MAX_ATTEMPTS,
+  PAUSED_ATTEMPTS,
+  SOON_MS,
+} from '../../inbox/job.js';
+import type { InboxPort } from '../../inbox/port.js';
+import type { Dialect, Table } from '../dialect.js';
+import { type Asked, fixed, statement } from '../statement.js';
+import { holdAll, IS_HELD } from './claims.js';
+import { type Dated, type InboxDatabase, NOW } from './database.js';
+
+type Given = Dated & {
+  readonly id: number;
+  readonly claim: number;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly inMs: number;
+  readonly outcome: string | null;
+};
+/** What was done with a job. */
+type Settled = Held & { readonly mergedInto: number | null };
+type Clause = (dialect: Dialect) => string;
+
+const IS_FAILED = "id = @id AND state = 'failed'";
+const UPCOMING = "state IN ('waiting', 'paused')";
+const ERROR =
+  'error_or_pause_code = coalesce(@code, error_or_pause_code), last_error = coalesce(@message, last_error)';
+const later = (dialect: Dialect) => dialect.later(NOW(dialect), '@inMs');
+
+function ending(clause: Clause, which: string) {
+  return statement<Given, Settled>(
+    dialect =>
+      `UPDATE inbox.jobs SET claimed_until = NULL, ${clause(dialect)} WHERE ${which}
+       RETURNING id, claim, merged_into AS "mergedInto"`,
+  );
+}
+
+/** One of its key that waits is held, whatever becomes of it. */
+const pointing = (which: string) =>
+  statement<Given>(
+    ({ forUpdate }) =>
+      `UPDATE inbox.jobs SET merged_into = (
+         SELECT id FROM inbox.jobs AS upcoming WHERE upcoming.dedupe_key = jobs.dedupe_key AND ${UPCOMING} ${forUpdate})
+       WHERE ${which}`,
+  );
+
+/** The upcoming one runs at once, unless it is told to inherit more patience. */
+const inheriting = (which: string, more: Clause = () => '') =>
+  statement<Given>(
+    dialect => `UPDATE inbox.jobs AS upcoming SET state = 'waiting',
+      trigger = CASE WHEN 'person' IN (upcoming.trigger, mine.trigger) THEN 'person'
+        WHEN mine.trigger = 'delivery' THEN 'delivery' ELSE upcoming.trigger END,
+      only_duplicates_asked = ${dialect.least('upcoming.only_duplicates_asked', 'mine.only_duplicates_asked')},
+      payload = ${dialect.mergedPayload('upcoming.payload', 'mine.payload')},
+      error_or_pause_code = coalesce(@code, mine.error_or_pause_code),
+      last_error = coalesce(@message, mine.last_error)${more(dialect)}
+      FROM (SELECT * FROM inbox.jobs WHERE ${which}) AS mine WHERE upcoming.id = mine.merged_into`,
+  );
+
+/** Where one of its key waits it gives way to that. */
+function merging(which: string, more?: Clause) {
+  return [
+    pointing(which),
+    inheriting(which, more),
+    ending(
+      dialect => `state = 'done', finished_at = ${NOW(dialect)}, outcome = 'merged', ${ERROR}`,
+      `${which} AND merged_into IS NOT NULL`,
+    ),
+  ];
+}
+
+const fails: Clause = dialect => `state = 'failed', finished_at = ${NOW(dialect)}, ${ERROR}`;
+const patience: Clause = dialect => `,
+  run_at = ${dialect.greatest('upcoming.run_at', later(dialect))},
+  attempts = ${dialect.greatest('upcoming.attempts', 'mine.attempts')}`;
+
+/** What is done one after the other, until one of them has ended the job. */
+const ENDS: Readonly<Record<JobEnd['act'], readonly ReturnType<typeof ending | typeof pointing>[]>> = {
+  done: [ending(dialect => `state = 'done', finished_at = ${NOW(dialect)}, outcome = @outcome`, IS_HELD)],
+  fail: [ending(fails, IS_HELD)],
+  retry: [
+    ending(fails, `${IS_HELD} AND attempts >= ${MAX_ATTEMPTS}`),
+    ...merging(IS_HELD, patience),
+    ending(dialect => `state = 'waiting', run_at = ${later(dialect)}, ${ERROR}`, IS_HELD),
+  ],
+  pause: [
+    ...merging(IS_HELD),
+    ending(
+      dialect =>
+        `state = 'paused', run_at = ${later(dialect)}, attempts = ${dialect.least('attempts', String(PAUSED_ATTEMPTS))}, ${ERROR}`,
+      IS_HELD,
+    ),
+  ],
+  give_back: [
+    ...merging(IS_HELD),
+    ending(
+      dialect =>
+        `state = 'waiting', run_at = ${later(dialect)}, attempts = ${dialect.greatest('attempts - 1', '0')}`,
+      IS_HELD,
+    ),
+  ],
+};
+const RETRIES = [
+  ...merging(IS_FAILED),
+  ending(
+    dialect => `state = 'waiting', attempts = 0, run_at = ${NOW(dialect)}, finished_at = NULL`,
+    IS_FAILED,
+  ),
+];
+
+const FAILED = fixed<{ readonly id: number }>(
+  "SELECT id FROM inbox.jobs WHERE state = 'failed' ORDER BY id DESC",
+);
+const CODES = { code: 'text' } as const;
+const among = ({ rows }: Dialect) => `(SELECT c.code FROM ${rows('@codes', 'c', CODES)})`;
+const FAILED_FOR = statement<{ codes: Table }, { readonly id: number }>(
+  dialect =>
+    `SELECT id FROM inbox.jobs WHERE state = 'failed' AND error_or_pause_code IN ${among(dialect)} ORDER BY id`,
+);
+const TRY_FIRST = statement<Dated & { codes: Table }, { readonly id: number }>(
+  dialect =>
+    `UPDATE inbox.jobs SET state = 'waiting', attempts = 1, run_at = created_at WHERE id IN (
+       SELECT id FROM inbox.jobs AS j WHERE ${UPCOMING} AND NOT (attempts > 0 AND run_at <= created_at)
+         AND (error_or_pause_code IN ${among(dialect)}
+           OR (kind = 'retry' AND attempts = 0 AND run_at <= ${dialect.later(NOW(dialect), String(SOON_MS))}))
+       ORDER BY dedupe_key, id ${dialect.forUpdateOfFree('j')})
+     RETURNING id`,
+);
+const TELL = fixed(({ tellOfWork }) => tellOfWork);
+
+export function createSettlements({
+  look,
+  commit,
+  now,
+}: InboxDatabase): Pick<InboxPort, 'settle' | 'retryFailed' | 'tryFirst'> {
+  function stepsOf({ held: { id, claim }, end }: Ended): Asked<Settled>[] {
+    const { code, message } = 'error' in end ? end.error : { code: null, message: null };
+    const inMs = 'inMs' in end ? end.inMs : 0;
+    const outcome = 'outcome' in end ? end.outcome : null;
+    return ENDS[end.act].map(step => step({ id, claim, code, message, inMs, outcome, now: now() }));
+  }
+
+  /** One after the other: two of them may have one key, and then the second is merged with the first. */
+  function retriesOf(ids: readonly number[]): readonly (Asked<Settled> | null)[] {
+    const given = { claim: 0, code: null, message: null, inMs: 0, outcome: null, now: now() };
+    const hold = holdAll(ids.map(id => ({ id, claim: 0 })));
+    return [hold, ...ids.flatMap(id => RETRIES.map(step => step({ ...given, id })))];
+  }
+
+  return {
+    settle: async ended => {
+      const steps = ended.flatMap(stepsOf);
+      const settled = (await commit(holdAll(ended.map(({ held }) => held)), ...steps)).flat();
+      return ended.map(({ held }) => settled.some(({ id, claim }) => id === held.id && claim === held.claim));
+    },
+    retryFailed: async which => {
+      const ids = which === 'all' ? (await look(FAILED))[0].map(({ id }) => id) : which;
+      const retried = (await commit(...retriesOf(ids), TELL)).flat();
+      return ids.map(failed => {
+        const job = retried.find(({ id }) => id === failed);
+        return { failed, job: job === undefined ? null : (job.mergedInto ?? job.id) };
+      });
+    },
+    tryFirst: async reasons => {
+      const codes = { columns: CODES, rows: reasons.map(code => [code]) };
+      const [failed] = await look(FAILED_FOR({ codes }));
+      const retries = retriesOf(failed.map(({ id }) => id));
+      const answers = await commit(...retries, TRY_FIRST({ codes, now: now() }), TELL);
+      return answers.at(-2)?.length ?? 0;
+    },
+  };
+}
