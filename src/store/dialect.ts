@@ -26,8 +26,6 @@ export interface Bound {
 export interface Dialect extends OfSchema {
   /** The nth value of a statement. */
   readonly place: (n: number) => string;
-  /** A value of this kind, where nothing around it says so. */
-  readonly as: (kind: Kind, value: string) => string;
   /** A JSON text of arrays as a relation. */
   readonly rows: (json: string, name: string, columns: Kinds) => string;
   /** Ends a SELECT whose rows nobody changes, or even holds, until the transaction has ended. */
@@ -55,7 +53,6 @@ export interface Dialect extends OfSchema {
   readonly bindRows: (table: Table) => Omit<Bound, 'text'>;
   /** From now on what is removed leaves no bytes. */
   readonly erasing: string;
-  readonly dayBefore: (instant: string) => string;
   /** The number of the newest sync that ever was; null to whoever may not see it. */
   readonly newestSync: string;
 }
@@ -63,7 +60,6 @@ export interface Dialect extends OfSchema {
 export const SQLITE: Dialect = {
   ...OF_SQLITE,
   place: () => '?',
-  as: (_, value) => value,
   forShare: '',
   forUpdate: '',
   forUpdateOfFree: () => '',
@@ -89,7 +85,6 @@ export const SQLITE: Dialect = {
   },
   bindRows: ({ rows }) => ({ values: [], rows }),
   erasing: 'PRAGMA secure_delete = ON',
-  dayBefore: instant => `strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, '-1 day')`,
   newestSync: "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'syncs'), 0)",
 };
 
@@ -101,7 +96,6 @@ const typeOf = (kind: Kind) => OF_POSTGRES.types[kind].replace(' COLLATE "C"', '
 export const POSTGRES: Dialect = {
   ...OF_POSTGRES,
   place: n => `$${n}`,
-  as: (kind, value) => `${value}::${typeOf(kind)}`,
   forShare: 'FOR SHARE',
   forUpdate: 'FOR UPDATE',
   forUpdateOfFree: name => `FOR UPDATE OF ${name} SKIP LOCKED`,
@@ -118,7 +112,6 @@ export const POSTGRES: Dialect = {
     SELECT ${cellsOf(columns)} FROM jsonb_array_elements($1::jsonb) AS e (v) WHERE true ${more}`,
   bindRows: table => ({ values: [jsonOf(table)] }),
   erasing: 'SELECT',
-  dayBefore: instant => `${instant} - interval '1 day'`,
   newestSync:
     "(SELECT last_value FROM pg_sequences WHERE schemaname = 'mirror' AND sequencename = 'syncs_id_seq')",
 };

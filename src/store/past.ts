@@ -15,7 +15,7 @@ export interface Ends {
 /** Takes versions into the past as they stand; `from` tells which, by the name of `v`. */
 export function archive(dialect: Dialect, entry: Entry, ends: Ends, from: string): string {
   const [owner, cells] = [ownerOf(entry), cellsOf({ columns: columnsIn(entry), key: keyOf(entry) })];
-  const orNone = (column: string | null) => (column === null ? dialect.none('text') : `v.${column}`);
+  const orNone = (column: string | null) => (column === null ? dialect.as('text', 'NULL') : `v.${column}`);
   return `INSERT INTO ${dialect.mirror}past (closed_version, valid_to, closed_by, is_removed, version, resource,
       organization_id, key, valid_from, sync_id, cells, document)
     SELECT ${ends.number}, ${ends.at}, ${ends.by}, ${ends.isRemoved}, v.version, '${wordOf(entry)}',

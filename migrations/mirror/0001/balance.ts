@@ -1,15 +1,16 @@
-import { type Dialect, type Mirrored, SURE, view, wasIn } from '../../schema.js';
+import { type Dialect, type Mirrored, SURE, view, wasIn, whole } from '../../schema.js';
 import { RESOURCES } from './mirrored.js';
 
 const LARGEST = '9000000000000000000';
 const MICRO = 'millionths of a tonne';
 
 /** A number of millionths; null where it is larger than a column holds. */
-const micro = ({ whole }: Dialect, number: string): string =>
-  `CASE WHEN abs(${number}) < ${LARGEST} THEN ${whole(number)} END`;
+const micro = (number: string): string => `CASE WHEN abs(${number}) < ${LARGEST} THEN ${whole(number)} END`;
 
-const oneWhere = ({ whole }: Dialect, condition: string): string =>
-  whole(`CASE WHEN ${condition} THEN 1 ELSE 0 END`);
+const oneWhere = (condition: string): string => whole(`CASE WHEN ${condition} THEN 1 ELSE 0 END`);
+
+/** Nothing is none; no sum of them overflows. */
+const wide = (number: string): string => `CAST(coalesce(${number}, 0) AS numeric)`;
 
 /** How a column of a row is written. */
 type Of = (column: string) => string;
@@ -34,22 +35,14 @@ const standing = (row: Of): string => `CASE WHEN ${stands(row)} THEN ${row('amou
 
 /** Where credits stand: the place, its resource, table, which row of a credit it is, and what of its amount counts. */
 const PLACES = [
-  {
-    place: 'warehouse',
-    resource: 'warehouse',
-    table: 'warehouse_credits',
-    part: 'inventory_id',
-    isReserved: false,
-  },
-  {
-    place: 'inventory',
-    resource: 'inventory',
-    table: 'inventory_credits',
-    part: 'inventory_id',
-    isReserved: false,
-  },
-  { place: 'reserved', resource: 'reservations', table: 'reservations', part: 'id', isReserved: true },
-] as const;
+  place('warehouse', 'warehouse', 'warehouse_credits', 'inventory_id'),
+  place('inventory', 'inventory', 'inventory_credits', 'inventory_id'),
+  place('reserved', 'reservations', 'reservations', 'id'),
+];
+
+function place(name: string, resource: string, table: string, part: string) {
+  return { place: name, resource, table, part, isReserved: name === 'reserved' };
+}
 type Place = (typeof PLACES)[number];
 
 const amountOf = ({ isReserved }: Place, row: Of): string =>
@@ -64,7 +57,7 @@ const union = (parts: readonly string[]): string => parts.join('\n  UNION ALL\n 
 const stock = (dialect: Dialect, columns: (place: Place) => string, where = ''): string =>
   union(
     PLACES.map(place => {
-      const ends = place.isReserved ? 's.reserved_to_at' : dialect.none('instant');
+      const ends = place.isReserved ? 's.reserved_to_at' : dialect.as('instant', 'NULL');
       const rule = place.isReserved ? ` AND ${stands(of('s'))}` : '';
       return `SELECT s.organization_id, s.credit_id, ${columns(place)}, s.amount_micro, s.valid_from, s.valid_to, ${ends} AS reserved_to FROM ${dialect.mirror}${place.table}_history AS s WHERE coalesce(s.type, '') <> 'exAnte'${where}${rule}`;
     }),
@@ -108,7 +101,7 @@ const MOVES = view(
     type: ['text', 'exPost (issued) or exAnte (expected)'],
   },
   dialect => {
-    const { mirror, none, word, wide } = dialect;
+    const { mirror, as, word } = dialect;
     const since = (place: Place, alias: string, instant: string) =>
       `JOIN ${mirror}resource_states AS s ON s.organization_id = ${alias}.organization_id AND s.resource = '${place.resource}' AND ${alias}.${instant} > s.first_complete_at`;
     const row = (place: Place, column: Of) =>
@@ -116,14 +109,14 @@ const MOVES = view(
     return PLACES.flatMap(place => {
       const past = ofPast(dialect, place.table);
       const [after, before] = [amountOf(place, of('n')), amountOf(place, past)];
-      const moved = `(${wide(`coalesce(${after}, 0)`)} - ${wide(`coalesce(${before}, 0)`)})`;
+      const moved = `(${wide(after)} - ${wide(before)})`;
       return [
         `SELECT n.version, n.valid_from, n.organization_id, ${row(place, of('n'))},
-  CASE WHEN p.version IS NOT NULL THEN ${before} END, ${after}, ${micro(dialect, moved)}, n.type
+  CASE WHEN p.version IS NOT NULL THEN ${before} END, ${after}, ${micro(moved)}, n.type
 FROM ${mirror}${place.table}_history AS n LEFT JOIN ${mirror}past AS p ON p.closed_version = n.version
 ${since(place, 'n', 'valid_from')}`,
         `SELECT p.closed_version, p.valid_to, p.organization_id, ${row(place, past)},
-  ${before}, ${none('int')}, ${micro(dialect, `(0 - ${wide(`coalesce(${before}, 0)`)})`)}, ${past('type')}
+  ${before}, ${as('int', 'NULL')}, ${micro(`(0 - ${wide(before)})`)}, ${past('type')}
 FROM ${mirror}past AS p
 ${since(place, 'p', 'valid_to')}
 WHERE p.resource = '${place.resource}' AND p.is_removed = 1`,
@@ -187,7 +180,7 @@ const FINDINGS_OF_CREDITS = view(
     found: ['text', 'what is wrong, in words', SURE],
   },
   dialect => {
-    const { mirror, word, sum, least, asText, hourAfter } = dialect;
+    const { mirror, word, sum, least, asText, later } = dialect;
     const amounts = LISTS.map(
       ([resource, table, id]) =>
         `SELECT organization_id, ${word(resource)} AS resource, ${id} AS id, serialization, amount, amount_exact, fault FROM ${mirror}${table}`,
@@ -259,7 +252,7 @@ SELECT ${word('reservation_outlived')}, r.organization_id, ${word('reservations'
   'it ended at ' || ${asText('r.reserved_to_at')} || ' and is listed as ' || r.state
 FROM ${mirror}reservations AS r JOIN ${mirror}resource_states AS s ON s.organization_id = r.organization_id AND s.resource = 'reservations'
 WHERE coalesce(r.is_complete, 0) = 0 AND lower(r.state) NOT IN ('finished', 'cancelled', 'expired')
-  AND s.as_of >= ${hourAfter('r.reserved_to_at')}`;
+  AND s.as_of >= ${later('r.reserved_to_at', '+1 hour')}`;
   },
 );
 
@@ -282,7 +275,7 @@ const OF_RETIREMENTS = view(
     difference_micro: ['large', `${MICRO} that the rows are more than the other side`],
   },
   dialect => {
-    const { mirror, word, bytewise, month, microOf, sum, whole } = dialect;
+    const { mirror, word, bytewise, month, microOf, sum } = dialect;
     const digits = microOf('amount_exact', 'amount_micro');
     return `WITH listed AS (
   SELECT organization_id, ${word('month')} AS reckoning, coalesce(${month('created_at')}, '') AS value, amount_micro, ${digits} AS digits_micro FROM ${mirror}retirements
@@ -325,7 +318,7 @@ added AS (
     ${whole('sum(counted)')} AS counted, sum(counted_micro) AS counted_micro
   FROM sides GROUP BY organization_id, reckoning, value
 )
-SELECT organization_id, reckoning, value, rows, ${micro(dialect, 'micro')}, counted, ${micro(dialect, 'counted_micro')}, ${oneWhere(dialect, 'rows = counted AND micro = counted_micro')}, ${micro(dialect, '(micro - counted_micro)')}
+SELECT organization_id, reckoning, value, rows, ${micro('micro')}, counted, ${micro('counted_micro')}, ${oneWhere('rows = counted AND micro = counted_micro')}, ${micro('(micro - counted_micro)')}
 FROM added WHERE rows <> 0 OR counted <> 0`;
   },
 );
@@ -377,7 +370,7 @@ added AS (
     ${sum('risen')} AS risen, ${sum('fallen')} AS fallen, ${sum('listed')} AS listed, ${sum('opening')} AS opening, max(type) AS type
   FROM sides GROUP BY organization_id, place, credit_id, part
 )
-SELECT a.organization_id, a.place, a.credit_id, a.part, a.moves, ${micro(dialect, 'risen')}, ${micro(dialect, 'fallen')}, ${micro(dialect, 'listed')}, ${oneWhere(dialect, 'opening + risen - fallen = listed')}, ${micro(dialect, '(listed - opening - risen + fallen)')}, a.type, ${micro(dialect, 'opening')}, s.first_complete_at
+SELECT a.organization_id, a.place, a.credit_id, a.part, a.moves, ${micro('risen')}, ${micro('fallen')}, ${micro('listed')}, ${oneWhere('opening + risen - fallen = listed')}, ${micro('(listed - opening - risen + fallen)')}, a.type, ${micro('opening')}, s.first_complete_at
 FROM added AS a JOIN ${mirror}resource_states AS s ON s.organization_id = a.organization_id AND s.resource = CASE a.place WHEN 'reserved' THEN 'reservations' ELSE a.place END`;
   },
 );
@@ -420,7 +413,7 @@ const OF_PROJECTS = view(
     ],
   },
   dialect => {
-    const { mirror, none, greatest, least, sum, whole, instant } = dialect;
+    const { mirror, as, greatest, least, sum } = dialect;
     const columns = (place: Place) =>
       `s.project_id, s.project_name, ${vintageOf(dialect, place, of('s'))} AS vintage`;
     const fallen = greatest('0 - coalesce(m.moved_micro, 0)', '0');
@@ -451,7 +444,7 @@ amounts AS (
     CASE WHEN ${stoodSince('s', 'p.since')} THEN s.amount_micro ELSE 0 END AS opening,
     CASE WHEN ${standsNow(dialect, 's')} THEN s.amount_micro ELSE 0 END AS closing,
     CASE WHEN s.seen_at <= p.since AND ${standsNow(dialect, 's')} THEN s.amount_micro ELSE 0 END AS closing_known,
-    0 AS fallen, 0 AS fallen_new, 0 AS retired, 0 AS retirements, 0 AS risen, 0 AS used, ${none('instant')} AS rose_at
+    0 AS fallen, 0 AS fallen_new, 0 AS retired, 0 AS retirements, 0 AS risen, 0 AS used, ${as('instant', 'NULL')} AS rose_at
   FROM seen AS s JOIN judged AS j ON j.organization_id = s.organization_id
   ${place}s.project_id AND p.vintage = s.vintage
   UNION ALL
@@ -462,11 +455,11 @@ amounts AS (
   FROM moved AS m JOIN judged AS j ON j.organization_id = m.organization_id
   ${place}m.project_id AND p.vintage = m.vintage AND m.observed_at > p.since
   UNION ALL
-  SELECT p.project_id, p.vintage, 0, 0, 0, 0, 0, coalesce(r.amount_micro, 0), 1, 0, 0, ${none('instant')}
+  SELECT p.project_id, p.vintage, 0, 0, 0, 0, 0, coalesce(r.amount_micro, 0), 1, 0, 0, ${as('instant', 'NULL')}
   FROM ${mirror}retirements AS r JOIN judged AS j ON j.organization_id = r.organization_id
   ${place}r.project_id AND p.vintage = r.vintage AND r.created_at > p.since AND r.created_at <= p.settled_at
   UNION ALL
-  SELECT p.project_id, p.vintage, 0, 0, 0, 0, 0, 0, 0, 0, coalesce(u.amount_micro, 0), ${none('instant')}
+  SELECT p.project_id, p.vintage, 0, 0, 0, 0, 0, 0, 0, 0, coalesce(u.amount_micro, 0), ${as('instant', 'NULL')}
   FROM ${mirror}credit_uses AS u JOIN judged AS j ON j.organization_id = u.organization_id
   ${place}u.project_id AND p.vintage = u.vintage AND u.begun_at > p.since AND u.ended_at <= p.settled_at
 ),
@@ -479,10 +472,10 @@ explained AS (
     ${greatest(least('retired', 'used'), '0')} AS explained, rose_at
   FROM added
 )
-SELECT a.project_id, p.project_name, a.vintage, ${instant('p.since')}, ${instant('p.settled_at')}, ${micro(dialect, 'a.opening')}, ${micro(dialect, 'a.closing')}, ${micro(dialect, 'a.fallen')},
-  ${micro(dialect, 'a.fall')}, a.retirements, ${micro(dialect, 'a.retired')},
-  ${whole('CASE WHEN a.fall + a.risen >= a.explained OR a.explained <= 0 THEN 1 WHEN a.rose_at >= p.settled_at THEN NULL ELSE 0 END')}, ${micro(dialect, greatest('a.explained - a.fall - a.risen', '0'))},
-  ${micro(dialect, 'a.risen')}, ${micro(dialect, 'a.explained')}, ${micro(dialect, unexplained)}
+SELECT a.project_id, p.project_name, a.vintage, ${as('instant', 'p.since')}, ${as('instant', 'p.settled_at')}, ${micro('a.opening')}, ${micro('a.closing')}, ${micro('a.fallen')},
+  ${micro('a.fall')}, a.retirements, ${micro('a.retired')},
+  ${whole('CASE WHEN a.fall + a.risen >= a.explained OR a.explained <= 0 THEN 1 WHEN a.rose_at >= p.settled_at THEN NULL ELSE 0 END')}, ${micro(greatest('a.explained - a.fall - a.risen', '0'))},
+  ${micro('a.risen')}, ${micro('a.explained')}, ${micro(unexplained)}
 FROM explained AS a JOIN places AS p ON p.project_id = a.project_id AND p.vintage = a.vintage`;
   },
 );
@@ -505,7 +498,7 @@ const OF_SERIALS = view(
     return `WITH named AS (
   ${union(named)}
 )
-SELECT serialization, min(credit_id), max(credit_id), count(*), ${oneWhere(dialect, 'min(credit_id) = max(credit_id)')}
+SELECT serialization, min(credit_id), max(credit_id), count(*), ${oneWhere('min(credit_id) = max(credit_id)')}
 FROM named GROUP BY serialization`;
   },
 );

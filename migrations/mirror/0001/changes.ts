@@ -11,11 +11,11 @@ const NOT_SHOWN = RESOURCES.flatMap((entry: Mirrored) =>
 ).filter((name, place, all) => all.indexOf(name) === place);
 
 /** What is true now of one table. */
-function ofNow({ mirror, none, word, object }: Dialect, entry: Mirrored): string {
+function ofNow({ mirror, as, word, object }: Dialect, entry: Mirrored): string {
   const { table, resource, owner, only } = entry;
   const shown = Object.entries(cellsOf(entry)).filter(([name]) => isShown(entry, name));
   const after = object('n', Object.fromEntries(shown));
-  return `SELECT version, valid_from, ${owner ?? none('text')}, ${word(resource)}, ${nameOf(entry)}, ${after}, sync_id FROM ${mirror}${table} AS n${only === undefined ? '' : ` WHERE ${only}`}`;
+  return `SELECT version, valid_from, ${owner ?? as('text', 'NULL')}, ${word(resource)}, ${nameOf(entry)}, ${after}, sync_id FROM ${mirror}${table} AS n${only === undefined ? '' : ` WHERE ${only}`}`;
 }
 
 export const CHANGES = view(
@@ -49,13 +49,13 @@ export const CHANGES = view(
     newest_delivery_id: ['int', 'the newest delivery that the job answers; null where none asked'],
   },
   dialect => {
-    const { mirror, bytewise, shown, differ, none } = dialect;
+    const { mirror, bytewise, shown, differ, as } = dialect;
     const past = (version: string, from: string, after: string, sync: string) =>
       `SELECT ${version}, ${from}, organization_id, resource, key, ${after}, ${sync} FROM ${mirror}past`;
     const came = [
       ...RESOURCES.map(entry => ofNow(dialect, entry)),
       past('version', 'valid_from', shown('cells', NOT_SHOWN), 'sync_id'),
-      `${past('closed_version', 'valid_to', none('text'), 'closed_by')} WHERE is_removed = 1`,
+      `${past('closed_version', 'valid_to', as('text', 'NULL'), 'closed_by')} WHERE is_removed = 1`,
     ];
     return `WITH came (number, observed_at, organization_id, resource, row_id, after, sync) AS (
   ${came.join('\n  UNION ALL\n  ')}

@@ -1,4 +1,4 @@
-import { SURE, view } from '../../schema.js';
+import { SURE, view, whole } from '../../schema.js';
 
 const COVERAGE = view(
   'mirror.coverage',
@@ -62,7 +62,7 @@ const FRESHNESS = view(
     ],
     worker_seen_at: ['instant', 'the latest heartbeat of any worker; null before the first'],
   },
-  ({ mirror, any, greatest, seconds, nowSeconds, bytewise, none, whole }) => {
+  ({ mirror, as, greatest, seconds, now, bytewise }) => {
     const interval = greatest(
       'm.schedule_seconds',
       'coalesce(r.every_seconds, 0)',
@@ -74,8 +74,8 @@ const FRESHNESS = view(
       AND r.as_of_seconds >= r.trusted_from AND r.age BETWEEN 0 AND 2 * r.interval_seconds`;
     return `WITH access AS (
   SELECT organization_id, CASE
-    WHEN ${any("state = 'active'")} THEN 'active'
-    WHEN ${any("state = 'suspended'")} THEN 'suspended'
+    WHEN count(*) FILTER (WHERE state = 'active') > 0 THEN 'active'
+    WHEN count(*) FILTER (WHERE state = 'suspended') > 0 THEN 'suspended'
     ELSE 'uninstalled'
   END AS state
   FROM ${mirror}installations
@@ -89,7 +89,7 @@ unread AS (
 clock AS (
   SELECT n.now, o.worker_seen_at, ${seconds('o.worker_seen_at')} AS worker_seen,
     coalesce(o.schedule_seconds, 900) AS schedule_seconds
-  FROM (SELECT ${nowSeconds} AS now) AS n LEFT JOIN ${mirror}origin AS o ON true
+  FROM (SELECT ${seconds(now)} AS now) AS n LEFT JOIN ${mirror}origin AS o ON true
 ),
 moment AS MATERIALIZED (
   SELECT c.*, CASE
@@ -166,8 +166,8 @@ SELECT r.organization_id, r.resource,
   r.drift_total, r.attempted_at, r.error, r.failing_since, r.oldest_unread_at, r.worker_seen_at
 FROM judged AS r
 UNION ALL
-SELECT max(a.organization_id), '*', ${bytewise("'never_read'")}, ${bytewise("'waiting'")}, ${none('instant')}, NULL, 0, 0,
-  ${none('instant')}, NULL, ${none('instant')}, ${none('instant')}, (SELECT worker_seen_at FROM ${mirror}origin)
+SELECT max(a.organization_id), '*', ${bytewise("'never_read'")}, ${bytewise("'waiting'")}, ${as('instant', 'NULL')}, NULL, 0, 0,
+  ${as('instant', 'NULL')}, NULL, ${as('instant', 'NULL')}, ${as('instant', 'NULL')}, (SELECT worker_seen_at FROM ${mirror}origin)
 FROM ${mirror}awaited_installations AS a
 WHERE a.id NOT IN (SELECT id FROM ${mirror}installations) AND NOT EXISTS (
   SELECT 1 FROM ${mirror}installations AS i

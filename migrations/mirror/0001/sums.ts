@@ -1,4 +1,4 @@
-import { type Columns, DATED, type Dialect, SURE, type TextOf, VERSION, view } from '../../schema.js';
+import { type Columns, DATED, type Dialect, SURE, type TextOf, VERSION, view, whole } from '../../schema.js';
 import { RESERVATION } from './mirrored.js';
 
 const CREDITS = {
@@ -48,12 +48,12 @@ const OF_RETIREMENTS = {
 } as const satisfies Columns;
 
 /** Whole tonnes and the millionths beyond, each by itself: no sum of them overflows. */
-const added = ({ whole }: Dialect): string => `${whole('coalesce(sum(amount_micro / 1000000), 0)')} AS tonnes,
+const ADDED = `${whole('coalesce(sum(amount_micro / 1000000), 0)')} AS tonnes,
     ${whole('coalesce(sum(amount_micro % 1000000), 0)')} AS micro,
     count(*) AS rows,
     count(*) - count(amount_micro) AS rows_without_amount`;
 
-const shown = ({ real }: Dialect): string => `s.tonnes + s.micro / ${real('1000000.0')},
+const shown = ({ as }: Dialect): string => `s.tonnes + s.micro / ${as('real', '1000000.0')},
   CASE WHEN abs(s.tonnes) < 9000000000000 THEN s.tonnes * 1000000 + s.micro END,
   s.rows, s.rows_without_amount, f.state, f.reason, f.as_of, f.age_seconds`;
 
@@ -62,7 +62,7 @@ const retired =
   dialect =>
     `WITH sums AS (
   SELECT organization_id, ${by(dialect)} AS ${name},
-    ${added(dialect)}
+    ${ADDED}
   FROM ${dialect.mirror}retirements
   GROUP BY 1, 2
 )
@@ -86,7 +86,7 @@ export const SUMS = [
     dialect => `WITH sums AS (
   SELECT organization_id, project_id, vintage, type, credit_id,
     max(project_name) AS project_name,
-    ${added(dialect)}
+    ${ADDED}
   FROM ${dialect.mirror}warehouse_credits
   GROUP BY organization_id, project_id, vintage, type, credit_id
 )
@@ -147,11 +147,11 @@ LEFT JOIN ${dialect.mirror}projects AS p ON p.id = s.project_id`,
       attempts: ['int', 'questions in a row that brought no file', SURE],
       error: ['text', 'why the latest answer was not stored'],
     },
-    ({ mirror, none }) => `SELECT organization_id, retirement_id, state, checked_at, due_at, attempts, error
+    ({ mirror, as }) => `SELECT organization_id, retirement_id, state, checked_at, due_at, attempts, error
 FROM ${mirror}certificates
 WHERE state <> 'stored'
 UNION ALL
-SELECT r.organization_id, r.id, 'pending', ${none('instant')}, ${none('instant')}, 0, NULL
+SELECT r.organization_id, r.id, 'pending', ${as('instant', 'NULL')}, ${as('instant', 'NULL')}, 0, NULL
 FROM ${mirror}retirements AS r
 WHERE r.version > (SELECT retirement_version FROM ${mirror}certificate_mark)
   AND NOT EXISTS (
@@ -185,8 +185,8 @@ WHERE drift > 0`,
       state_now: ['text', 'outstanding, finished, cancelled or expired, worked out when this is read', SURE],
       seconds_left: ['int', 'how long the reservation still lasts; null unless it is outstanding'],
     },
-    ({ mirror, nowSeconds, seconds, bytewise }) => `WITH reckoned AS (
-  SELECT *, ${nowSeconds} AS now, ${seconds('reserved_to_at')} AS ends
+    ({ mirror, now, seconds, bytewise }) => `WITH reckoned AS (
+  SELECT *, ${seconds(now)} AS now, ${seconds('reserved_to_at')} AS ends
   FROM ${mirror}reservations
 ),
 named AS (

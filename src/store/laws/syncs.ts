@@ -8,7 +8,8 @@ const WRITTEN: Readonly<Record<string, string>> = { ...LISTED, certificates: 'ce
 const EXACT = Object.entries(WRITTEN).filter(([resource]) => resource !== 'members');
 
 /** A clock may be corrected by a day while a read is under way. */
-export function syncLaws({ dayBefore, newestSync }: Dialect): readonly Law[] {
+export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
+  const dayBefore = (instant: string) => later(instant, '-1 day');
   return [
     ...Object.entries(KEYS).map(([table, key]) => ({
       law: `the syncs behind ${table} are there`,

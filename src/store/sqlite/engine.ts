@@ -41,7 +41,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),
     openWriters: async now => (await import('./stores.js')).openWriters(files, now),
     openEvidence: async () => (await import('./evidence.js')).openEvidence(evidenceFile, mirrorFile),
-    openWork: async options => (await import('./work-store.js')).openWork(files, options),
+    openWork: async options => (await import('./stores.js')).openWork(files, options),
     ask: async question => (await import('./asker/ask.js')).ask({ ...files, ...question }),
     snapshot: async file => (await import('./copy.js')).snapshot(files, file),
     keeping: {

@@ -1,8 +1,11 @@
 import type { InboxPort } from '../../inbox/port.js';
+import type { Erased, OpenPdfs, WorkOptions, WorkStore, Writers } from '../engine.js';
+import type { Family } from '../migrations.js';
 import { createCertificateFolder } from './certificates/folder.js';
-import type { Erased, OpenPdfs, Writers } from '../engine.js';
 import { createInboxPort } from './inbox/inbox.js';
+import { createHoldClock, readLogState } from './log-state.js';
 import { createMirrorPort } from './mirror/mirror.js';
+import { startMirrorThread } from './mirror/thread.js';
 import { openDatabase, type Sqlite } from './open.js';
 import type { Files } from './open-both.js';
 import { readerOf } from './reader.js';
@@ -12,7 +15,7 @@ export interface AllFiles extends Files {
   readonly certificates: string;
 }
 
-/** A command writes beside a running receiver and worker. */
+/** A worker, and a command beside it, may wait for another writer; nobody waits for their answer. */
 const BUSY_MS = 10_000;
 
 export function openInbox(file: string, now: () => number): InboxPort {
@@ -23,29 +26,63 @@ export function openPdfs({ certificates }: AllFiles, now: () => number): OpenPdf
   return { pdfs: createCertificateFolder(certificates, { now }), close: async () => undefined };
 }
 
-export function openWriters({ inboxFile, mirrorFile, certificates }: AllFiles, now: () => number): Writers {
-  const inboxDb = openDatabase(inboxFile, { busyTimeoutMs: BUSY_MS });
-  const mirrorDb = openMirror(mirrorFile, inboxDb);
-  return {
+export function openWriters(files: AllFiles, now: () => number): Promise<Writers> {
+  return opening(files, false, async (inboxDb, mirrorDb, close) => ({
     inbox: createInboxPort(inboxDb, now),
-    mirror: createMirrorPort(mirrorDb, certificates),
-    pdfs: createCertificateFolder(certificates, { now }),
+    mirror: createMirrorPort(mirrorDb, files.certificates),
+    ...openPdfs(files, now),
     reader: readerOf(mirrorDb),
     erase: async vacuum => erase([mirrorDb, inboxDb], vacuum),
-    close: async () => {
-      mirrorDb.close();
-      inboxDb.close();
-    },
-  };
+    close: async () => close(),
+  }));
 }
 
-function openMirror(file: string, other: Sqlite): Sqlite {
+/** The mirror is written in a thread of its own, and read in this one. */
+export function openWork(files: AllFiles, { now, failed }: WorkOptions): Promise<WorkStore> {
+  return opening(files, true, async (inboxDb, mirrorDb, close) => {
+    const { mirrorFile: file, certificates } = files;
+    const thread = { file, reader: mirrorDb, busyTimeoutMs: BUSY_MS, certificates, failed };
+    const { mirror, close: closeThread } = await startMirrorThread(thread);
+    const logs = [watchLog('inbox', inboxDb), watchLog('mirror', mirrorDb)];
+    return {
+      inbox: createInboxPort(inboxDb, now),
+      mirror,
+      ...openPdfs(files, now),
+      reader: readerOf(mirrorDb),
+      logs: at => logs.map(look => look(at)),
+      close: async () => {
+        await closeThread();
+        close();
+      },
+    };
+  });
+}
+
+/** What is opened for work that then fails is closed. */
+async function opening<T>(
+  { inboxFile, mirrorFile }: Files,
+  readonly: boolean,
+  work: (inboxDb: Sqlite, mirrorDb: Sqlite, close: () => void) => Promise<T>,
+): Promise<T> {
+  const inboxDb = openDatabase(inboxFile, { busyTimeoutMs: BUSY_MS });
+  const open = [inboxDb];
+  const close = () => open.forEach(db => db.close());
   try {
-    return openDatabase(file, { busyTimeoutMs: BUSY_MS });
+    const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly });
+    open.unshift(mirrorDb);
+    return await work(inboxDb, mirrorDb, close);
   } catch (error) {
-    other.close();
+    close();
     throw error;
   }
+}
+
+function watchLog(name: Family, db: Sqlite) {
+  const measure = createHoldClock();
+  return (now: number) => {
+    const state = readLogState(db);
+    return { name, unmovedBytes: state.unmovedBytes, heldMs: measure(state, now) };
+  };
 }
 
 const UNUSED_PARTS =
