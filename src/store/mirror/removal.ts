@@ -1,6 +1,10 @@
 import type { MirrorPort } from '../../mirror/port.js';
+import { CERTIFICATES } from '../../resources/certificates.js';
+import { type Entry, ownerOf } from '../../resources/entry.js';
+import { INSTALLATIONS } from '../../resources/installations.js';
+import { LISTS } from '../../resources/lists.js';
+import { wordOf } from '../../resources/resources.js';
 import type { Database } from '../database.js';
-import { MEMBERS, PURGED, REST, type Rows } from '../purged-tables.js';
 import type { Table } from '../dialect.js';
 import { type Batch, fixed, statement } from '../statement.js';
 import type { CertificateFiles } from './certificates.js';
@@ -33,26 +37,56 @@ const OWN_RETIREMENTS = statement<Whose, { readonly id: string }>(
   `SELECT id FROM (${known('=')}) AS theirs EXCEPT SELECT id FROM (${known('<>')}) AS others`,
 );
 
+/** Some of a table. */
+type Rows = readonly [table: string, which: string];
+
+const pastOf = (entries: readonly Entry[]) =>
+  `resource IN (${entries.map(entry => `'${wordOf(entry)}'`).join(', ')})`;
+const rowsOf = (entries: readonly Entry[]): Rows[] => [
+  ['past', `${pastOf(entries)} AND organization_id = @organizationId`],
+  ...entries.map((entry): Rows => [entry.table, `${ownerOf(entry)} = @organizationId`]),
+];
+/** A slice at a time. By its name a person who asks again knows the organization: that goes last. */
+const PURGED = {
+  certificates: rowsOf([CERTIFICATES]),
+  lists: rowsOf(
+    Object.values<Entry>(LISTS).toSorted((a, b) => Number(a.scope === 'id') - Number(b.scope === 'id')),
+  ),
+};
+const BOOKS = [
+  'syncs',
+  'resource_states',
+  'project_references',
+  'awaited_installations',
+  'certificate_sums',
+  'freshness_facts',
+];
+
 const removeSome = (table: string, which: string) =>
   `DELETE FROM mirror.${table} WHERE version IN (
      SELECT version FROM mirror.${table} WHERE ${which} LIMIT ${SLICE}) RETURNING version`;
-const whose = (which: string) => which.replace('?', '@organizationId');
 const olderOf = (tables: readonly Rows[]) =>
   tables.map(([table, which]) =>
     statement<Whose & { last: number }, { readonly version: number }>(
-      removeSome(table, `${whose(which)} AND version <= @last`),
+      removeSome(table, `${which} AND version <= @last`),
     ),
   );
 const OLDER = { certificates: olderOf(PURGED.certificates), lists: olderOf(PURGED.lists) } as const;
-const REMOVALS = REST.map(([table, which]) =>
-  statement<Whose>(`DELETE FROM mirror.${table} WHERE ${whose(which)}`),
-);
+/** At once, when the most of it is gone. */
+const REMOVALS = [
+  ...PURGED.certificates,
+  ...PURGED.lists,
+  ...rowsOf([INSTALLATIONS]),
+  ...BOOKS.map((table): Rows => [table, 'organization_id = @organizationId']),
+].map(([table, which]) => statement<Whose>(`DELETE FROM mirror.${table} WHERE ${which}`));
 const OF_MEMBERS = ['resource_states', 'freshness_facts'].map(table =>
   fixed(`DELETE FROM mirror.${table} WHERE resource = 'members'`),
 );
-const REMOVE_MEMBERS = MEMBERS.map(([table, which]) =>
-  fixed<{ readonly version: number }>(removeSome(table, which)),
-);
+/** The people of all organizations. */
+const REMOVE_MEMBERS = [
+  fixed<{ readonly version: number }>(removeSome('past', pastOf([LISTS.members]))),
+  fixed<{ readonly version: number }>(removeSome('members', 'true')),
+];
 
 const NAMES = { file: 'text' } as const;
 /** By rows of now and of the past. */

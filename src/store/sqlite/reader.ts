@@ -1,17 +1,8 @@
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  Kysely,
-  type QueryResult,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
-} from 'kysely';
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
 import { text as asKept } from '../../resources/columns.js';
 import type { Expressions, OpenReader, Reader } from '../contract/reader.js';
-import type { Tables, Value } from '../contract/tables.js';
+import type { Value } from '../contract/tables.js';
+import { type Asking, createReaderDb, type Readable } from '../reader.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
 
@@ -28,15 +19,17 @@ export function openReader(files: Files): OpenReader {
   };
 }
 
-/** Readers on a connection that is somebody else's. */
+/** Readers on a connection that is somebody else's. Nothing waits on it: whoever asks gets it. */
 export function readerOf(db: Sqlite): Reader {
-  const dialect = {
+  const asking = createAsking(db);
+  const readable: Readable = {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => createDriver(db),
-    createIntrospector: (kysely: Kysely<unknown>) => new SqliteIntrospector(kysely),
+    createIntrospector: kysely => new SqliteIntrospector(kysely),
     createQueryCompiler: () => new Compiler(),
+    take: async () => asking,
+    run: text => void db.exec(text),
   };
-  return { db: new Kysely<Tables>({ dialect }), say };
+  return { db: createReaderDb(readable), say };
 }
 
 const WORD = /^[a-z_]+$/;
@@ -53,44 +46,26 @@ const valuesOf = (values: unknown) => sql<never>`(SELECT value FROM json_each(${
 
 const say: Expressions = { each: valuesOf, texts: valuesOf };
 
-/** One connection, on which nothing waits: whoever asks gets it. */
-function createDriver(db: Sqlite): Driver {
-  const connection = createConnection(db);
-  const run = (text: string) => async () => void db.exec(text);
-  return {
-    init: async () => undefined,
-    acquireConnection: async () => connection,
-    beginTransaction: run('BEGIN'),
-    commitTransaction: run('COMMIT'),
-    rollbackTransaction: run('ROLLBACK'),
-    releaseConnection: async () => undefined,
-    destroy: async () => undefined,
-  };
-}
-
 type Cells = Record<string, Value>;
 
-function createConnection(db: Sqlite): DatabaseConnection {
+function createAsking(db: Sqlite): Asking {
   const prepare = <R>(text: string) => db.prepare<unknown[], R & Cells>(text).safeIntegers();
   return {
-    executeQuery: async <R>({ sql: asked, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
-      rows: prepare<R>(asked)
-        .all(...parameters)
+    ask: async <R>(text: string, given: readonly unknown[]) =>
+      prepare<R>(text)
+        .all(...given)
         .map(narrow),
-    }),
-    async *streamQuery<R>(
-      { sql: asked, parameters }: CompiledQuery,
-      size = 1,
-    ): AsyncGenerator<QueryResult<R>> {
+    async *stream<R>(text: string, given: readonly unknown[], size: number) {
       let rows: R[] = [];
-      for (const row of prepare<R>(asked).iterate(...parameters)) {
+      for (const row of prepare<R>(text).iterate(...given)) {
         rows.push(narrow(row));
         if (rows.length < size) continue;
-        yield { rows };
+        yield rows;
         rows = [];
       }
-      yield { rows };
+      yield rows;
     },
+    end: async () => undefined,
   };
 }
 
