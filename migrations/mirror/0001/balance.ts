@@ -35,12 +35,12 @@ const standing = (row: Of): string => `CASE WHEN ${stands(row)} THEN ${row('amou
 
 /** Where credits stand: the place, its resource, table, which row of a credit it is, and what of its amount counts. */
 const PLACES = [
-  place('warehouse', 'warehouse', 'warehouse_credits', 'inventory_id'),
-  place('inventory', 'inventory', 'inventory_credits', 'inventory_id'),
-  place('reserved', 'reservations', 'reservations', 'id'),
+  placeOf('warehouse', 'warehouse', 'warehouse_credits', 'inventory_id'),
+  placeOf('inventory', 'inventory', 'inventory_credits', 'inventory_id'),
+  placeOf('reserved', 'reservations', 'reservations', 'id'),
 ];
 
-function place(name: string, resource: string, table: string, part: string) {
+function placeOf(name: string, resource: string, table: string, part: string) {
   return { place: name, resource, table, part, isReserved: name === 'reserved' };
 }
 type Place = (typeof PLACES)[number];

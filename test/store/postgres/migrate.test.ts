@@ -55,7 +55,7 @@ test('a newer schema is refused, and an older one tells its reader to migrate', 
     NOW,
   ]);
   const refusal = {
-    code: 'schema',
+    code: 'newer',
     message: expect.stringContaining(`this program knows only ${known}: it was written by a newer`),
   };
   await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject(refusal);
@@ -75,7 +75,7 @@ test.each(EARLIER)(
     const postgres = openTemporary(await temporaryDatabase());
     await postgres.query(as);
     const refusal = {
-      code: 'schema',
+      code: 'earlier',
       message: expect.stringContaining('drop or rename the schemas inbox, mirror and evidence'),
     };
     await expect(migrate(postgres, NOW)).rejects.toMatchObject(refusal);
@@ -99,7 +99,7 @@ test('where one schema is newer than the program, the other is not made either',
   const postgres = openTemporary(await temporaryDatabase());
   await postgres.query('DROP SCHEMA inbox CASCADE');
   await postgres.query("INSERT INTO mirror.schema_migrations VALUES (1000, 'later.sql', $1, '')", [NOW]);
-  await expect(migrate(postgres, NOW)).rejects.toMatchObject({ code: 'schema' });
+  await expect(migrate(postgres, NOW)).rejects.toMatchObject({ code: 'newer' });
   expect(await postgres.query("SELECT nspname FROM pg_namespace WHERE nspname = 'inbox'")).toEqual([]);
 });
 
