@@ -1,4 +1,3 @@
-import { NotStoredError } from '../webhook/group-commit.js';
 import { REJECTION_REASONS } from '../inbox/rejected.js';
 import type { Log } from './log.js';
 import type { Metrics } from './operations/metrics.js';
@@ -63,13 +62,13 @@ export function createAnswerLog(options: AnswerLogOptions) {
   };
 }
 
-function describe({ status, rejected, sender, error, delivery }: Answer): object {
+function describe({ status, rejected, sender, failure, delivery }: Answer): object {
   return {
     status,
     reason: rejected?.reason,
     sender,
     installation: delivery?.installationId,
-    ...(error instanceof NotStoredError && { code: error.code, why: error.message }),
+    ...(failure && { code: failure.code, why: failure.message }),
   };
 }
 

@@ -58,7 +58,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       engine,
       logsOf: ['inbox'],
       metrics,
-      writable: () => thread.checkWritable(),
+      findObstacle: () => thread.findObstacle(),
       broken: () => (health.isBroken() ? 'deliveries cannot be stored' : null),
       stopping: health.isStopping,
       ready: {

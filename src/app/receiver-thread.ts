@@ -28,7 +28,7 @@ async function open(
       return work(...given);
     };
   return {
-    accept: (now, packed) => at(acceptPosts)(now, unpack(packed, now), now),
+    accept: (now, packed) => at(acceptPosts)(now, unpack(packed), now),
     countRejected: at(receiver.countRejected),
     findObstacle: at(receiver.findObstacle),
     heartbeat: at(receiver.heartbeat),

@@ -1,3 +1,4 @@
+import type { StoreFailure } from '../inbox/delivery.js';
 import { describeDisk } from '../store/contract/disk.js';
 import type { Engine } from '../store/engine.js';
 import type { Family } from '../store/migrations.js';
@@ -17,7 +18,8 @@ export interface ServeOptions {
   readonly engine: Pick<Engine, 'lookAtDisk' | 'logBytes'>;
   readonly logsOf: readonly Family[];
   readonly metrics: Metrics;
-  readonly writable: () => Promise<void>;
+  /** Why the inbox takes no write at present; null where it does. */
+  readonly findObstacle: () => Promise<StoreFailure | null>;
   /** Why the process is not to be left running; null where it is. */
   readonly broken: () => string | null;
   readonly stopping: () => boolean;
@@ -44,7 +46,7 @@ function describe({
   engine,
   logsOf,
   metrics,
-  writable,
+  findObstacle,
   broken,
   stopping,
   ready,
@@ -53,10 +55,8 @@ function describe({
   return {
     live: { process: broken },
     ready: {
-      inbox: async () => {
-        await writable();
-        return null;
-      },
+      /** What hinders it may hold a path: it is not shown. */
+      inbox: async () => ((await findObstacle()) === null ? null : 'failed'),
       disk: () => {
         const disk = engine.lookAtDisk();
         return disk?.full ? describeDisk(disk) : null;

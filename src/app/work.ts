@@ -79,10 +79,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
       engine,
       logsOf: ['inbox', 'mirror'],
       metrics,
-      writable: async () => {
-        const obstacle = await inbox.findObstacle();
-        if (obstacle !== null) throw new Error(obstacle.message);
-      },
+      findObstacle: () => inbox.findObstacle(),
       broken: () => (health.isBroken() ? 'the mirror cannot be written' : null),
       stopping: health.isStopping,
       gauges: async () => {

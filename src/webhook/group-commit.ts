@@ -6,7 +6,7 @@ export interface GroupCommitOptions<Item, Result> {
   readonly groupsAtOnce?: number;
 }
 
-/** A code of SQLite, or one of ours: closed, too_many_waiting, no_result. */
+/** By its code: closed, too_many_waiting or no_result. */
 export class NotStoredError extends Error {
   override readonly name = 'NotStoredError';
   readonly code: string;
@@ -120,29 +120,4 @@ async function commitGroup<Item, Result>(
     const error = new NotStoredError('no_result', 'the posts could not be handed over', { cause });
     for (const { reject } of group) reject(error);
   }
-}
-
-/** 512 of the largest posts, or many thousands of usual ones. */
-const MAX_BYTES = 32 * 1024 * 1024;
-
-/**
- * Nothing is known of a post yet, and it costs memory until it has been verified:
- * however many connections are full of forged ones, they must not fill that.
- */
-export function createAdmit<P extends { readonly body: Uint8Array }, Outcome>(
-  accept: (post: P) => Promise<Outcome>,
-): (post: P) => Promise<Outcome> {
-  let bytes = 0;
-
-  return async post => {
-    const { length } = post.body;
-    if (bytes + length > MAX_BYTES)
-      throw new NotStoredError('too_many_waiting', 'too many posts are under way');
-    bytes += length;
-    try {
-      return await accept(post);
-    } finally {
-      bytes -= length;
-    }
-  };
 }

@@ -1,8 +1,6 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import type { StoredDelivery } from '../inbox/delivery.js';
+import { describeFailure, type StoredDelivery, type StoreFailure } from '../inbox/delivery.js';
 import { REJECTION_REASONS, type RejectionReason } from '../inbox/rejected.js';
-import { NotStoredError } from './group-commit.js';
-import { createAdmit } from './group-commit.js';
 import { readBody } from './body.js';
 import type { DeliverySummary, PostEnd, Post } from './posts.js';
 import { PAGES, WEBHOOK_PATH } from './pages.js';
@@ -32,13 +30,17 @@ export interface Answer {
   /** The address that a rejected or duplicate post came from. */
   readonly sender: string | null;
   /** Why a delivery could not be stored; null unless the status is 503. */
-  readonly error: unknown;
+  readonly failure: StoreFailure | null;
   /** From the last byte of the body to the answer; 0 where no body was read. */
   readonly tookMs: number;
 }
 
-const RETRY_AFTER_SECONDS = '5';
+const AGAIN = { 'retry-after': '5' };
 const NOT_STORED = 'the delivery was not stored: send it again';
+
+/** 512 of the largest posts, or many thousands of usual ones. */
+const MAX_BYTES = 32 * 1024 * 1024;
+const TOO_MANY = { code: 'too_many_waiting', message: 'too many posts are under way' };
 
 /** The receiver: verify, store, answer. Nothing else happens within a request. */
 export function createReceiver(options: ReceiverOptions): Express {
@@ -59,9 +61,26 @@ export function createReceiver(options: ReceiverOptions): Express {
 }
 
 function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions) {
-  const admit = createAdmit(accept);
   const ownPrefix = headerPrefix.toLowerCase();
   const signatureHeader = `x-${ownPrefix}-signature-256`;
+  let bytes = 0;
+
+  /**
+   * Nothing is known of a post yet, and it costs memory until it has been verified:
+   * however many connections are full of forged ones, they must not fill that.
+   */
+  async function admit(post: Post): Promise<PostEnd> {
+    const { length } = post.body;
+    if (bytes + length > MAX_BYTES) return { kind: 'failed', delivery: null, failure: TOO_MANY };
+    bytes += length;
+    try {
+      return await accept(post);
+    } catch (error) {
+      return { kind: 'failed', delivery: null, failure: describeFailure(error) };
+    } finally {
+      bytes -= length;
+    }
+  }
 
   function told(answer: Partial<Answer> & { readonly status: number }): void {
     answered?.({
@@ -69,47 +88,30 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
       stored: null,
       rejected: null,
       sender: null,
-      error: null,
+      failure: null,
       tookMs: 0,
       ...answer,
     });
   }
 
-  function describe({ headers, socket }: Request, status: number): Pick<Answer, 'rejected' | 'sender'> {
+  function reject(exchange: Exchange, status: number, detail: string, more: Partial<Answer> = {}): void {
+    const { headers, socket } = exchange.request;
     const prefix = findPrefix(headers, ownPrefix);
     const byHeader = prefix === ownPrefix ? 'signature_not_valid' : 'no_signature';
     const byStatus = REJECTION_REASONS.find(reason => REJECTION_STATUS[reason] === status);
-    return {
-      rejected: { reason: status === 401 ? byHeader : (byStatus ?? byHeader), headerPrefix: prefix },
-      sender: socket.remoteAddress ?? null,
-    };
-  }
-
-  function reject(exchange: Exchange, status: number, detail: string, tookMs: number): void {
-    sendProblem(exchange.response, status, detail);
-    told({ status, ...describe(exchange.request, status), tookMs });
-  }
-
-  function turnAway(
-    { request, response }: Exchange,
-    error: unknown,
-    tookMs: number,
-    delivery: DeliverySummary | null,
-  ): void {
-    sendProblem(response, 503, NOT_STORED, { 'retry-after': RETRY_AFTER_SECONDS });
-    told({ status: 503, delivery, ...describe(request, 503), error, tookMs });
+    const reason = status === 401 ? byHeader : (byStatus ?? byHeader);
+    sendProblem(exchange.response, status, detail, status === 503 ? AGAIN : {});
+    const sender = socket.remoteAddress ?? null;
+    told({ status, rejected: { reason, headerPrefix: prefix }, sender, ...more });
   }
 
   async function reply(exchange: Exchange, post: Post): Promise<void> {
-    const outcome = await admit(post).catch((error: unknown) => ({ kind: 'untried', error }) as const);
+    const outcome = await admit(post);
     const tookMs = now() - post.receivedAt;
-    if (outcome.kind === 'untried') return turnAway(exchange, outcome.error, tookMs, null);
-    if (outcome.kind === 'rejected') return reject(exchange, outcome.status, outcome.detail, tookMs);
+    if (outcome.kind === 'rejected') return reject(exchange, outcome.status, outcome.detail, { tookMs });
     const { delivery } = outcome;
-    if (outcome.kind === 'failed') {
-      const { code, message } = outcome.failure;
-      return turnAway(exchange, new NotStoredError(code, message), tookMs, delivery);
-    }
+    if (outcome.kind === 'failed')
+      return reject(exchange, 503, NOT_STORED, { tookMs, delivery, failure: outcome.failure });
     const { stored } = outcome;
     const sender = stored.isDuplicate ? (exchange.request.socket.remoteAddress ?? null) : null;
     exchange.response.statusCode = 202;
@@ -120,7 +122,7 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
   return (request: Request, response: Response): void => {
     const exchange = { request, response };
     readBody(request, body => {
-      if ('status' in body) return reject(exchange, body.status, body.detail, 0);
+      if ('status' in body) return reject(exchange, body.status, body.detail);
       const header = request.headers[signatureHeader];
       const signature = typeof header === 'string' ? header : null;
       void reply(exchange, { body: body.bytes, signature, receivedAt: now() });

@@ -4,14 +4,13 @@ import type { PostEnd, Post } from './posts.js';
 
 export type ReceiverThread = Awaited<ReturnType<typeof startReceiverThread>>;
 
-/** Many posts in one piece of memory, which changes hands without being copied. */
-export interface PackedPosts {
+/** Many posts, their bodies in one piece of memory, which changes hands without being copied. */
+interface PackedPosts {
   readonly bytes: Uint8Array;
-  /** Where each body ends. */
-  readonly ends: readonly number[];
-  readonly signatures: readonly (string | null)[];
-  readonly receivedAt: readonly number[];
+  readonly posts: readonly PackedPost[];
 }
+
+type PackedPost = Omit<Post, 'body'> & { readonly size: number };
 
 /** What the thread does. It has no clock of its own: each request tells what time it is. */
 export interface ReceiverWorks {
@@ -44,40 +43,36 @@ export async function startReceiverThread({ now, ...options }: ReceiverThreadOpt
   const ask = asking<Given, Answers>();
   return {
     accept: (posts: readonly Post[]) => {
-      const bytes = new Uint8Array(posts.reduce((total, { body }) => total + body.length, 0));
-      return ask('accept', [now(), pack(posts, bytes)], [bytes.buffer]);
+      const packed = pack(posts);
+      return ask('accept', [now(), packed], [packed.bytes.buffer]);
     },
     /** Rejects with the reason when they could not be counted. */
     countRejected: (...given: Parameters<ReceiverPort['countRejected']>) =>
       ask('countRejected', [now(), ...given]),
-    /** Resolves when the database takes a write at present; rejects with the reason when it does not. */
-    checkWritable: async () => {
-      const obstacle = await ask('findObstacle', [now()]);
-      if (obstacle !== null) throw new Error(obstacle.message);
-    },
+    findObstacle: () => ask('findObstacle', [now()]),
     /** Says that the receiver lives, and answers who else does. */
     heartbeat: (...given: Parameters<ReceiverPort['heartbeat']>) => ask('heartbeat', [now(), ...given]),
     close,
   };
 }
 
-function pack(posts: readonly Post[], bytes: Uint8Array): PackedPosts {
-  let end = 0;
-  const ends = posts.map(({ body }) => {
-    bytes.set(body, end);
-    end += body.length;
-    return end;
+function pack(all: readonly Post[]) {
+  const bytes = new Uint8Array(all.reduce((total, { body }) => total + body.length, 0));
+  let start = 0;
+  const posts = all.map(({ body, ...post }) => {
+    bytes.set(body, start);
+    start += body.length;
+    return { ...post, size: body.length };
   });
-  const signatures = posts.map(({ signature }) => signature);
-  const receivedAt = posts.map(post => post.receivedAt);
-  return { bytes, ends, signatures, receivedAt };
+  return { bytes, posts };
 }
 
 /** In the thread: the posts as they were, each body a view of the one piece of memory. */
-export function unpack({ bytes, ends, signatures, receivedAt }: PackedPosts, now: number): Post[] {
-  return ends.map((end, index) => ({
-    body: bytes.subarray(ends[index - 1] ?? 0, end),
-    signature: signatures[index] ?? null,
-    receivedAt: receivedAt[index] ?? now,
-  }));
+export function unpack({ bytes, posts }: PackedPosts): Post[] {
+  let start = 0;
+  return posts.map(({ size, ...post }) => {
+    const body = bytes.subarray(start, start + size);
+    start += size;
+    return { ...post, body };
+  });
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { createAnswerLog } from '../../src/app/answer-log.js';
-import { NotStoredError } from '../../src/webhook/group-commit.js';
 import { REJECTION_REASONS } from '../../src/inbox/rejected.js';
 import { createLog } from '../../src/app/log.js';
 import { createMetrics } from '../../src/app/operations/metrics.js';
@@ -33,7 +32,7 @@ const untried: Answer = {
   stored: null,
   rejected: { reason: 'not_stored', headerPrefix: '' },
   sender: '192.0.2.7',
-  error: new NotStoredError('too_many_waiting', 'too many posts are under way'),
+  failure: { code: 'too_many_waiting', message: 'too many posts are under way' },
   tookMs: 0,
 };
 
@@ -42,7 +41,7 @@ const forged: Answer = {
   status: 401,
   rejected: { reason: 'signature_not_valid', headerPrefix: 'registry' },
   sender: '192.0.2.8',
-  error: null,
+  failure: null,
 };
 
 const genuine: Answer = {
@@ -54,7 +53,7 @@ const genuine: Answer = {
     reason: null,
     secretIndex: 0,
   },
-  error: new NotStoredError('SQLITE_FULL', 'database or disk is full'),
+  failure: { code: 'SQLITE_FULL', message: 'database or disk is full' },
 };
 
 test('T19 a flood of webhooks rejected before their signature was looked at is a line at once and one later', async () => {

@@ -86,7 +86,7 @@ test('T17 a full disk turns deliveries away with 503, and is forgotten once ther
   expect(receiver.answers.at(-1)).toMatchObject({
     status: 503,
     stored: null,
-    error: { code: 'SQLITE_FULL' },
+    failure: { code: 'SQLITE_FULL' },
   });
   receiver.db.pragma('max_page_count = 100000');
   expect((await receiver.post(last.body, last.headers)).status).toBe(202);

@@ -37,7 +37,7 @@ test('the thread verifies and stores what it is given, and closes its database a
   const db = temporaryInbox(folder);
   const failures: Error[] = [];
   const thread = await start(join(folder, 'inbox.db'), failures);
-  await thread.checkWritable();
+  expect(await thread.findObstacle()).toBeNull();
   const outcomes = await thread.accept([
     genuine('installed'),
     { ...genuine(), signature: null },
@@ -71,14 +71,14 @@ test('T17 a stranger who holds the lock makes the thread wait, not the process',
   const turning = setInterval(() => {
     turns += 1;
   }, 1);
-  await expect(thread.checkWritable()).rejects.toThrow('locked');
+  expect(await thread.findObstacle()).toMatchObject({ message: expect.stringContaining('locked') });
   clearInterval(turning);
   expect(turns).toBeGreaterThan(3);
   expect(await thread.accept([genuine()])).toMatchObject([
     { kind: 'failed', failure: { code: 'SQLITE_BUSY' }, delivery: { event: 'installed' } },
   ]);
   release();
-  await thread.checkWritable();
+  expect(await thread.findObstacle()).toBeNull();
   expect(await thread.accept([genuine()])).toMatchObject([{ kind: 'stored' }]);
 });
 
