@@ -1,6 +1,5 @@
-import { cleanLine } from './clean.js';
 import { CommandFault, EXIT, usageFault } from './exit.js';
-import type { Io } from './io.js';
+import { cleanLine, type Io } from './io.js';
 
 /** Ask before what cannot be undone. Where nobody can be asked, `--yes` must have said it. */
 export async function confirm(io: Io, what: string, options: { readonly yes?: boolean }): Promise<void> {

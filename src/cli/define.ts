@@ -2,7 +2,7 @@ import { Argument, type Command as Defined, Option } from 'commander';
 import type { Command } from './command.js';
 import { withContext } from './open-context.js';
 import { type FileOptions, formatOf, formOptions } from './formats.js';
-import { today } from './instant.js';
+import { today } from './words.js';
 import type { Io } from './io.js';
 import { intoFile } from './output/into-file.js';
 import { optionName, type Taken } from './taken.js';

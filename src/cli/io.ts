@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { cleanLine } from './clean.js';
+import { cleanText } from '../text/clean.js';
 
 /** What a command touches of the outside. Data goes to `stdout`, talk to `stderr`. */
 export interface Io {
@@ -17,6 +17,14 @@ export interface Io {
   readonly interruption: () => AbortSignal;
   /** Tell the process that started this one, if it listens. */
   readonly tellParent: (fact: Readonly<Record<string, unknown>>) => void;
+}
+
+const LONGEST_LINE = 2000;
+
+/** One line for people, whatever stands in it. */
+export function cleanLine(line: string): string {
+  const clean = cleanText(line);
+  return clean.length > LONGEST_LINE ? `${clean.slice(0, LONGEST_LINE - 1)}…` : clean;
 }
 
 /** Talk, a line each: what the registry sent cannot end a line or draw on the terminal. */

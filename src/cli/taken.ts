@@ -1,7 +1,6 @@
 import type { Span } from '../text/instant.js';
-import { aDate, readSpan, readYear } from './instant.js';
 import type { Io } from './io.js';
-import { readNumber } from './words.js';
+import { aDate, readNumber, readSpan, readYear } from './words.js';
 
 /** A word or an option, and what its text means. */
 export interface Taken<T> {

@@ -51,8 +51,7 @@ export function headOf(change: Change): string {
 }
 
 export function wordsOf(change: Change): string {
-  const words = WORDS[change.resource];
-  return words === undefined ? general(change) : words(change);
+  return (WORDS[change.resource] ?? general)(change);
 }
 
 /** Who or what is behind it, as far as that is known. */

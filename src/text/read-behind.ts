@@ -27,25 +27,20 @@ interface Told extends Seen {
   readonly ended_by: ReadBehind | null;
 }
 
-function shownBy(sync: ReadBehind | null): string {
-  return sync === null ? 'The read that showed it is no longer on record.' : doneBy('Shown', sync);
-}
-
 /** Why it stands as it does, or what can be said where it was not known. */
 export function reasons(told: Told): string[] {
   const { at, row, shown_by: sync, contradicted, last_seen_at: seenAt, until, ended_by: endedBy } = told;
-  return [
-    ...(row === null ? [`The mirror had not seen it in the list by ${at}.`] : [shownBy(sync)]),
-    ...(contradicted.length === 0 ? [] : [byHand(contradicted)]),
-    ...(seenAt === null ? [] : [`Last seen unchanged by the complete read that began ${seenAt}.`]),
+  const shown = sync === null ? 'The read that showed it is no longer on record.' : doneBy('Shown', sync);
+  const lines = [
+    row === null ? `The mirror had not seen it in the list by ${at}.` : shown,
+    contradicted.length > 0 &&
+      `Somebody changed it by hand: its document contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`,
+    seenAt !== null && `Last seen unchanged by the complete read that began ${seenAt}.`,
     firstSeen(told),
-    ...(until === null ? [] : [`It was so until ${until}.`]),
-    ...(endedBy === null ? [] : [doneBy('Ended', endedBy)]),
+    until !== null && `It was so until ${until}.`,
+    endedBy !== null && doneBy('Ended', endedBy),
   ];
-}
-
-function byHand(contradicted: readonly string[]): string {
-  return `Somebody changed it by hand: its document contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`;
+  return lines.filter(line => line !== false);
 }
 
 /** Since when a row is known. What was before, whatever the registry dates it, is not for the mirror to prove. */

@@ -19,9 +19,9 @@ async function heldReceiver() {
     now: Date.now,
     answered: answer => answers.push(answer),
   });
-  const { port, close } = await listen(receiver, { host: '127.0.0.1', port: 0, graceMs: 0 });
-  onTestFinished(close);
-  const url = `http://127.0.0.1:${port}/webhooks`;
+  const listening = await listen(receiver, { host: '127.0.0.1', port: 0, graceMs: 0 });
+  onTestFinished(() => listening.close());
+  const url = `http://127.0.0.1:${listening.port}/webhooks`;
   const request = { method: 'POST', body: new Uint8Array(65_536), headers: { connection: 'close' } };
   const post = async () => (await fetch(url, request)).status;
   const release = (end: PostEnd | null): void => {

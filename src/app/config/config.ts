@@ -94,16 +94,14 @@ function isReadBy<R extends Role>(role: R, read: object): read is SettingsByRole
 }
 
 /** `up` checks what all of its children will be given before it starts any. */
-export async function readUpSettings(env: Environment, readFile?: ReadFile) {
-  const [receive, work, pages] = await Promise.allSettled([
-    readSettings(childEnvironment(env, 'receive'), 'receive', readFile),
-    readSettings(childEnvironment(env, 'work'), 'work', readFile),
-    readSettings(childEnvironment(env, 'console'), 'console', readFile),
-  ]);
-  if (receive.status === 'fulfilled' && work.status === 'fulfilled' && pages.status === 'fulfilled') {
-    return { receive: receive.value, work: work.value };
-  }
-  throw joinErrors([receive, work, pages].flatMap(each => (each.status === 'rejected' ? [each.reason] : [])));
+export async function checkUpSettings(env: Environment, readFile?: ReadFile): Promise<void> {
+  const faults: SettingsFault[] = [];
+  for (const role of ['receive', 'work', 'console'] as const)
+    await readSettings(childEnvironment(env, role), role, readFile).catch((error: unknown) => {
+      if (!(error instanceof SettingsError)) throw error;
+      faults.push(...error.faults);
+    });
+  if (faults.length > 0) throw new SettingsError(inOrder(faults));
 }
 
 /** A dyno's disk is shared with no other and gone within a day: nothing that writes the databases is started there. */
@@ -148,14 +146,6 @@ function unknownNames(env: Environment): SettingsFault[] {
         came: 'there is no such setting',
       };
     });
-}
-
-function joinErrors(reasons: readonly unknown[]): unknown {
-  const foreign = reasons.find(reason => !(reason instanceof SettingsError));
-  if (foreign !== undefined) return foreign;
-  return new SettingsError(
-    inOrder(reasons.flatMap(reason => (reason instanceof SettingsError ? reason.faults : []))),
-  );
 }
 
 /** In the order of the table, each setting once. */

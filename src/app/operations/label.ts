@@ -1,14 +1,14 @@
 /** Each value of a label costs memory for as long as the process runs. */
 const MAX_VALUES = 100;
 
-/** Passes the first values as they are, and every later new one as `other`. */
-export function createLabel(maxValues = MAX_VALUES): (value: string) => string {
-  const known = new Set<string>();
-  return value => {
-    if (known.has(value)) return value;
-    if (known.size >= maxValues) return 'other';
-    known.add(value);
-    return value;
+/** Of each label the first values pass as they are, and every later new one as `other`. */
+export function createLabels(maxValues = MAX_VALUES): (label: string, value: string) => string {
+  const labels = new Map<string, Set<string>>();
+  return (label, value) => {
+    const known = labels.get(label) ?? new Set();
+    labels.set(label, known);
+    if (known.size < maxValues) known.add(value);
+    return known.has(value) ? value : 'other';
   };
 }
 

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createLabel, within } from './label.js';
+import { createLabels, within } from './label.js';
 
 const PREFIX = 'carbon_mirror_';
 
@@ -137,49 +137,47 @@ export function createMetrics(events: readonly string[]) {
     'reason',
   );
 
-  const finding = createLabel();
-  const route = createLabel();
-  const resource = createLabel();
-  const verdict = createLabel();
-  const reason = createLabel();
-  const secret = createLabel();
-  const database = createLabel();
-  const outcomes = createLabel();
-  const state = createLabel();
+  const few = createLabels();
+
+  /** States that are no longer there count 0: nothing of an earlier look stays. */
+  function setAll(states: Gauge<'state'>, counts: Counts): void {
+    states.reset();
+    for (const [state, count] of Object.entries(counts)) states.set({ state: few('state', state) }, count);
+  }
 
   return {
     delivery: (given: string, event: string | null, secretIndex: number): void => {
       const name = event === null ? 'none' : within(events, event);
-      deliveries.inc({ verdict: verdict(given), event: name });
-      secrets.inc({ secret: secret(String(secretIndex)) });
+      deliveries.inc({ verdict: few('verdict', given), event: name });
+      secrets.inc({ secret: few('secret', String(secretIndex)) });
     },
     /** One that is counted in the row of the same text. */
     duplicate: () => duplicates.inc(),
     rejected: (status: number, given: string, count = 1) =>
-      rejectedWebhooks.inc({ status: statusLabel(status), reason: reason(given) }, count),
+      rejectedWebhooks.inc({ status: statusLabel(status), reason: few('reason', given) }, count),
     accepted: (seconds: number) => accepts.observe(seconds),
     committed: (count: number) => commits.observe(count),
-    walBytes: (name: string, bytes: number) => wal.set({ database: database(name) }, bytes),
+    walBytes: (name: string, bytes: number) => wal.set({ database: few('database', name) }, bytes),
     /** What a reader that has not ended keeps from being moved out of the log, and for how long. */
     walHeld: (name: string, { unmovedBytes, heldMs }: Held): void => {
-      unmoved.set({ database: database(name) }, unmovedBytes);
-      held.set({ database: database(name) }, heldMs / 1000);
+      unmoved.set({ database: few('database', name) }, unmovedBytes);
+      held.set({ database: few('database', name) }, heldMs / 1000);
     },
     disk: (seen: DiskSeen): void => {
       free.set(seen.freeBytes);
       reserve.set(seen.reserveBytes);
       paused.set(seen.paused ? 1 : 0);
     },
-    jobs: (counts: Counts) => setAll(jobs, counts, state),
-    jobEnded: (outcome: string) => runs.inc({ outcome: outcomes(beginningOf(outcome)) }),
+    jobs: (counts: Counts) => setAll(jobs, counts),
+    jobEnded: (outcome: string) => runs.inc({ outcome: few('outcome', beginningOf(outcome)) }),
     /** A template such as `/app/installations/:id`, never a path; the status is null where none came. */
     registryRequest: (template: string, status: number | null) =>
-      requests.inc({ route: route(template), status: status === null ? 'none' : statusLabel(status) }),
+      requests.inc({ route: few('route', template), status: status === null ? 'none' : statusLabel(status) }),
     synced: (name: string, ended: string, seconds: number) =>
-      syncs.observe({ resource: resource(name), state: state(ended) }, seconds),
+      syncs.observe({ resource: few('resource', name), state: few('state', ended) }, seconds),
     rows: (name: string, change: 'added' | 'changed' | 'removed', count: number) =>
-      rows.inc({ resource: resource(name), change }, count),
-    drift: (name: string, count: number) => drift.inc({ resource: resource(name) }, count),
+      rows.inc({ resource: few('resource', name), change }, count),
+    drift: (name: string, count: number) => drift.inc({ resource: few('resource', name) }, count),
     /** Who lives and how long the oldest due job waits. Instants are epoch milliseconds. */
     pulse: ({ at: now, seenAt, oldestDueAt }: Pulse): void => {
       for (const [role, at] of Object.entries(seenAt)) heartbeats.set({ role }, at / 1000);
@@ -188,24 +186,19 @@ export function createMetrics(events: readonly string[]) {
     reads: (ages: readonly ReadAge[]): void => {
       failing.set(ages.reduce((sum, each) => sum + each.failing, 0));
       for (const { state: of, reason: why, ageSeconds, resources: count } of ages) {
-        const labels = { state: state(of), reason: reason(why ?? 'none') };
+        const labels = { state: few('state', of), reason: few('reason', why ?? 'none') };
         resources.set(labels, count);
         oldestRead.set(labels, Math.max(0, ageSeconds ?? 0));
       }
     },
-    certificates: (counts: Counts) => setAll(certificates, counts, state),
+    certificates: (counts: Counts) => setAll(certificates, counts),
     findings: (counts: readonly Finding[]): void => {
-      for (const { finding: name, rows: found } of counts) findings.set({ finding: finding(name) }, found);
+      for (const { finding: name, rows: found } of counts)
+        findings.set({ finding: few('finding', name) }, found);
     },
     text: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,
   };
-}
-
-/** States that are no longer there count 0: nothing of an earlier look stays. */
-function setAll(gauge: Gauge<'state'>, counts: Counts, label: (value: string) => string): void {
-  gauge.reset();
-  for (const [state, count] of Object.entries(counts)) gauge.set({ state: label(state) }, count);
 }
 
 /** What follows may be a number or a name. */

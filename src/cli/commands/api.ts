@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { RegistryError } from '../../registry/errors.js';
 import type { RawCall } from '../../registry/http/calls.js';
 import { cleanText } from '../../text/clean.js';
-import { escapeJson } from '../clean.js';
+import { escapeJson } from '../output/output.js';
 import { command } from '../command.js';
 import { confirm } from '../confirm.js';
 import type { Client } from '../context.js';

@@ -1,4 +1,4 @@
-import { readSettings, readUpSettings } from '../../app/config/config.js';
+import { checkUpSettings, readSettings } from '../../app/config/config.js';
 import { command } from '../command.js';
 import { findConsole, invitation } from '../console-address.js';
 import { meansDemo } from '../connect/find-mirror.js';
@@ -18,7 +18,7 @@ export const UP = command({
       return await runDemo(io, interrupted);
     }
     const { runChildren } = await import('../processes/children.js');
-    await readUpSettings(io.env);
+    await checkUpSettings(io.env);
     await settings().engine.migrate(io.now());
     for (const { found, todo } of findOpenSettings(io.secretFiles)) say(`Warning: ${found}. ${todo}`);
     return await runChildren(io, io.env, interrupted, async ({ consolePort }) => {

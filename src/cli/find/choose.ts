@@ -1,5 +1,5 @@
 import { distance } from '../../text/distance.js';
-import { cleanText } from '../../text/clean.js';
+import { cleanText, shortName } from '../../text/clean.js';
 import { CommandFault, notThereFault, usageFault } from '../exit.js';
 
 /** What people call by its id or its name. */
@@ -18,7 +18,6 @@ export interface Sought {
 }
 
 const MOST_NEAR = 5;
-const LONGEST_SHOWN = 60;
 const WORD = /[\p{L}\p{N}]{3,}/gu;
 
 type Fits = (text: string, named: Named) => boolean;
@@ -50,7 +49,7 @@ export function choose(text: string, known: readonly Named[], sought: Sought): s
 function ambiguous(text: string, found: readonly Named[], { what }: Sought): CommandFault {
   const lines = found.slice(0, 2 * MOST_NEAR).map(describe);
   const more = found.length > lines.length ? [`and ${found.length - lines.length} more`] : [];
-  return usageFault(`"${shown(text)}" fits more than one ${what}: type more of it, or its id.`, [
+  return usageFault(`"${shortName(text)}" fits more than one ${what}: type more of it, or its id.`, [
     ...lines,
     ...more,
   ]);
@@ -58,18 +57,14 @@ function ambiguous(text: string, found: readonly Named[], { what }: Sought): Com
 
 export function notThere(text: string, known: readonly Named[], sought: Sought): CommandFault {
   const near = findNear(text, known).map(describe);
-  return notThereFault(`There is no ${sought.what} "${shown(text)}" ${sought.where}.`, [
+  return notThereFault(`There is no ${sought.what} "${shortName(text)}" ${sought.where}.`, [
     ...(near.length === 0 ? [] : ['Near:', ...near]),
     sought.advice,
   ]);
 }
 
 function describe({ id, name }: Named): string {
-  return name === null ? `  ${cleanText(id)}` : `  "${shown(name)}", ${cleanText(id)}`;
-}
-
-function shown(text: string): string {
-  return cleanText(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text);
+  return name === null ? `  ${cleanText(id)}` : `  "${shortName(name)}", ${cleanText(id)}`;
 }
 
 function wordings({ id, name }: Named): string[] {
@@ -80,16 +75,12 @@ function wordings({ id, name }: Named): string[] {
 function findNear(text: string, known: readonly Named[]): Named[] {
   const wanted = text.toLowerCase();
   const words = wanted.match(WORD) ?? [];
-  const close = (named: Named) =>
-    wordings(named).some(
-      wording =>
-        isNear(wanted, wording) ||
-        (wording.match(WORD) ?? []).some(word => words.some(each => isNear(each, word))),
-    );
-  const far = (named: Named) => Math.min(...wordings(named).map(wording => distance(wanted, wording)));
+  const isClose = (wording: string) =>
+    isNear(wanted, wording) ||
+    (wording.match(WORD) ?? []).some(word => words.some(each => isNear(each, word)));
   return known
-    .filter(close)
-    .map(named => ({ named, far: far(named) }))
+    .filter(named => wordings(named).some(isClose))
+    .map(named => ({ named, far: Math.min(...wordings(named).map(wording => distance(wanted, wording))) }))
     .toSorted((one, other) => one.far - other.far)
     .slice(0, MOST_NEAR)
     .map(({ named }) => named);

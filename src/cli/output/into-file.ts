@@ -11,7 +11,7 @@ import { demandMirror, findSettings } from '../connect/find-mirror.js';
 import { reading } from '../connect/mirror-location.js';
 import { type CommandFault, usageFault } from '../exit.js';
 import { type FileOptions, formatOf } from '../formats.js';
-import { readSpan } from '../instant.js';
+import { readSpan } from '../words.js';
 import { type Io, say } from '../io.js';
 import { withSnakeKeys } from '../snake-case.js';
 import { jsonText } from './output.js';

@@ -1,4 +1,4 @@
-import { escapeJson } from '../clean.js';
+import { UNSEEN } from '../../text/clean.js';
 import { emit, type Io, print, say } from '../io.js';
 import { withSnakeKeys } from '../snake-case.js';
 import { type Cell, csvLine, type Dialect, DIALECTS, textOf } from '../../text/csv.js';
@@ -71,5 +71,12 @@ function withoutBytes(row: Row): Row {
   if (!cells.some(([, cell]) => cell instanceof Uint8Array)) return row;
   return Object.fromEntries(
     cells.map(([name, cell]) => [name, cell instanceof Uint8Array ? textOf(cell) : cell]),
+  );
+}
+
+/** JSON in which nothing stands that a terminal obeys, and that means the same; its own line ends stay. */
+export function escapeJson(json: string): string {
+  return json.replace(UNSEEN, character =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

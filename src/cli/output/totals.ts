@@ -2,22 +2,10 @@ import { sumByType } from '../../text/tonnes.js';
 import { counted } from '../../text/counted.js';
 import type { Row } from './table.js';
 
-export interface Total {
-  /** With its unit, to the last digit that could be summed, each type for itself. */
-  readonly tonnes: string;
-  readonly rows: number;
-  readonly notSummed: number;
-}
-
-export interface Tally {
-  readonly add: (row: Row) => void;
-  /** The same rows, counted as they pass. */
-  readonly count: (rows: AsyncIterable<Row>) => AsyncIterable<Row>;
-  readonly total: () => Total;
-}
+export type Total = ReturnType<typeof totalOf>;
 
 /** Of rows with `amount_micro`, and `rows` and `rows_without_amount` where a row stands for several. */
-export function createTally(): Tally {
+export function createTally() {
   const sums = new Map<unknown, { readonly type?: unknown; amount_micro: bigint }>();
   let rows = 0;
   let notSummed = 0;
@@ -30,16 +18,19 @@ export function createTally(): Tally {
     rows += Number(many);
     notSummed += Number(left ?? (isSummed ? 0 : 1));
   };
+  /** The same rows, counted as they pass. */
   async function* count(listed: AsyncIterable<Row>) {
     for await (const row of listed) {
       add(row);
       yield row;
     }
   }
-  return { add, count, total: () => ({ tonnes: sumByType(sums.values()), rows, notSummed }) };
+  /** With its unit, to the last digit that could be summed, each type for itself. */
+  const total = () => ({ tonnes: sumByType(sums.values()), rows, notSummed });
+  return { add, count, total };
 }
 
-export function totalOf(rows: readonly Row[]): Total {
+export function totalOf(rows: readonly Row[]) {
   const tally = createTally();
   for (const row of rows) tally.add(row);
   return tally.total();

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { childEnvironment, readSettings, readUpSettings } from '../../../src/app/config/config.js';
+import { checkUpSettings, childEnvironment, readSettings } from '../../../src/app/config/config.js';
 import { databaseSecrets } from '../../../src/app/config/database.js';
 import { SettingsError } from '../../../src/app/config/fault.js';
 import type { Role } from '../../../src/app/config/row.js';
@@ -164,7 +164,9 @@ describe('secrets', () => {
         REGISTRY_PRIVATE_KEY_FILE: key,
         WEBHOOK_SECRETS_FILE: secrets,
       };
-      const { receive, work } = await readUpSettings(env);
+      await checkUpSettings(env);
+      const work = await readSettings(env, 'work');
+      const receive = await readSettings(env, 'receive');
       expect(work.privateKey).toBe(PEM.trimEnd());
       expect(receive.webhookSecrets).toEqual([SECRET, 'another long secret']);
     } finally {
@@ -412,7 +414,7 @@ test('the children of up get different ports and only their own secrets', async 
     OPERATIONS_PORT: '9000',
     HOME: '/home',
   });
-  const { work } = await readUpSettings(env, NO_FILES);
+  const work = await readSettings(childEnvironment(env, 'work'), 'work', NO_FILES);
   expect(work.operationsPort).toBe(9001);
   expect(childEnvironment(env, 'work')).not.toHaveProperty('WEBHOOK_SECRETS');
   expect(work.evidenceKeyFile).toBe('key');
@@ -425,7 +427,7 @@ test('the children of up get different ports and only their own secrets', async 
 });
 
 test('up reports the faults of both children, each once', async () => {
-  const error: unknown = await readUpSettings({ LOG_LEVEL: 'loud' }, NO_FILES).catch(
+  const error: unknown = await checkUpSettings({ LOG_LEVEL: 'loud' }, NO_FILES).catch(
     (reason: unknown) => reason,
   );
   const names = error instanceof SettingsError ? error.faults.map(fault => fault.name) : error;

@@ -8,11 +8,10 @@ import {
 } from '../../../query/history/changes.js';
 import { headOf, parseChange, wordsOf } from '../../../text/change.js';
 import { Sums } from '../../../text/change-sums.js';
-import { cleanLine } from '../../clean.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { usageFault } from '../../exit.js';
-import { colours, emit } from '../../io.js';
+import { cleanLine, colours, emit } from '../../io.js';
 import { bold, paintChange } from '../../output/colour.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
 import { jsonText } from '../../output/output.js';

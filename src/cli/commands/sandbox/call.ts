@@ -1,4 +1,4 @@
-import { escapeJson } from '../../clean.js';
+import { escapeJson } from '../../output/output.js';
 import { command } from '../../command.js';
 import { usageFault } from '../../exit.js';
 import { emit } from '../../io.js';
