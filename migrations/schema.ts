@@ -268,11 +268,7 @@ export const VERSION = {
 } as const satisfies Columns;
 
 export const DATED = {
-  valid_from: [
-    'instant',
-    'when the answer that showed this version had arrived; the registry may have changed earlier',
-    'NOT NULL',
-  ],
+  valid_from: ['instant', 'when the answer that showed it came; the change itself may be older', 'NOT NULL'],
   sync_id: ['int', 'the sync that wrote it; old syncs are removed in time', 'NOT NULL'],
   document: ['text', "the registry's whole object as sent", 'NOT NULL'],
 } as const satisfies Columns;
@@ -280,10 +276,7 @@ export const DATED = {
 export const ENDED_IN_HISTORY = {
   valid_to: ['instant', 'null where it is still true; else it was true before, not at, this instant'],
   closed_by: ['int', 'the sync that closed it; null where it is still true'],
-  closed_version: [
-    'int',
-    'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone; null where it is still true',
-  ],
+  closed_version: ['int', 'number of its closing: of the version in its place, or its own; null while true'],
 } as const satisfies Columns;
 
 const AS_OF = 'As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';

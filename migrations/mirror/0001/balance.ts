@@ -80,11 +80,7 @@ const MOVES = view(
   'What each credit was seen to rise or fall by between two reads, in the warehouse, in the inventory and reserved, since the first complete read of that list: what that showed is the opening balance, and rose nowhere. The registry does not say what went in and out of a place: what came and went within one read is not seen.',
   {
     number: ['int', 'number of the counter that the change took as it was committed', SURE],
-    observed_at: [
-      'instant',
-      'when the answer that showed it had arrived; the registry may have changed earlier',
-      SURE,
-    ],
+    observed_at: ['instant', 'when the answer that showed it came; the change itself may be older', SURE],
     organization_id: ['text', 'the organization whose list it stood in', SURE],
     place: ['text', 'warehouse, inventory or reserved; a reservation that is over counts nothing', SURE],
     credit_id: ['text', "the registry's id of the credit", SURE],
@@ -93,10 +89,7 @@ const MOVES = view(
     vintage: ['text', 'year of the reduction; of a reservation the year that ends its serialization'],
     serialization: ['text', 'what names the credit in public'],
     before_micro: ['large', `${MICRO} that stood there; null where the row is new or had no usable amount`],
-    after_micro: [
-      'large',
-      `${MICRO} that stand there since; null where the row is gone or has no usable amount`,
-    ],
+    after_micro: ['large', `${MICRO} there since; null where the row is gone or has no usable amount`],
     moved_micro: ['large', 'after less before, null counted as nothing; null where that is too large'],
     type: ['text', 'exPost (issued) or exAnte (expected)'],
   },
@@ -137,10 +130,7 @@ const USES = view(
     vintage: ['text', 'year of the reduction; of a reservation the year that ends its serialization'],
     amount_micro: ['large', `${MICRO}; null where the amount is finer or larger than that holds`],
     begun_at: ['instant', 'when the registry says it was created'],
-    ended_at: [
-      'instant',
-      'when the registry says it last changed; where it says nothing, when the reservation would have ended',
-    ],
+    ended_at: ['instant', 'when the registry says it changed last; else when the reservation was to end'],
   },
   ({
     mirror,
@@ -167,11 +157,7 @@ const FINDINGS_OF_CREDITS = view(
   'mirror.credit_findings',
   'What cannot be right in what the registry says of credits, a row each. An amount below zero; a serialization of issued credits that stands for two of them; what reservations and inventory requests have retired since the first reads and is listed as before; a reservation that a complete read an hour after its end still showed with the state of one that stands. Every row of the lists is looked at.',
   {
-    finding: [
-      'text',
-      'negative_amount, serialization_twice, listed_and_retired or reservation_outlived',
-      SURE,
-    ],
+    finding: ['text', 'negative_amount, serialization_twice, listed_and_retired, reservation_outlived', SURE],
     organization_id: ['text', 'whose list it stands in', SURE],
     resource: ['text', 'which list, by its word in syncs', SURE],
     id: ['text', 'id of the row: of a credit its credit_id', SURE],
@@ -262,11 +248,7 @@ const OF_RETIREMENTS = view(
   {
     organization_id: ['text', 'who retired', SURE],
     reckoning: ['text', 'month, beneficiary or certificate', SURE],
-    value: [
-      'text',
-      "the month, the beneficiary, or stored, pending, unclaimed and missing; '' where there is none",
-      SURE,
-    ],
+    value: ['text', "the month, the beneficiary, or the state of certificates; '' where there is none", SURE],
     rows: ['int', 'how many retirements are listed so', SURE],
     amount_micro: ['large', `${MICRO} that they add up to; null where that is too large`],
     counted_rows: ['int', 'how many there are by the other side', SURE],
@@ -338,10 +320,7 @@ const OF_CREDITS = view(
     balanced: ['int', '1 where they add up, else 0', SURE],
     difference_micro: ['large', `${MICRO} that are listed beyond what they add up to`],
     type: ['text', 'exPost (issued) or exAnte (expected)'],
-    opening_micro: [
-      'large',
-      `${MICRO} that stood there when its list had first been read completely; null where that is too large`,
-    ],
+    opening_micro: ['large', `${MICRO} at the end of its list's first complete read; null where too large`],
     opening_at: ['instant', 'when that was', SURE],
   },
   dialect => {
@@ -383,11 +362,7 @@ const OF_PROJECTS = view(
     project_name: ['text', 'its name, as it was sent with them'],
     vintage: ['text', 'year of the reduction', SURE],
     begun_at: ['instant', 'end of the last of the first complete reads: what was before is not known', SURE],
-    settled_at: [
-      'instant',
-      'start of the oldest last complete read of those lists: what was retired after it is not counted yet',
-      SURE,
-    ],
+    settled_at: ['instant', 'start of the oldest last complete read of them: later retirements wait', SURE],
     opening_micro: ['large', `${MICRO} that stood there at the start`],
     closing_micro: ['large', `${MICRO} that stand there now`],
     fallen_micro: ['large', `${MICRO} that its rows were seen to fall by`],
@@ -399,17 +374,11 @@ const OF_PROJECTS = view(
       '1 where what it fell and rose by is as much as is explained, or more, 0 where it is not; null where a list has not been read since the last rise',
     ],
     difference_micro: ['large', `${MICRO} that are explained and were not seen to fall`],
-    risen_micro: [
-      'large',
-      `${MICRO} that warehouses and inventories were seen to rise by: from elsewhere, or from one another`,
-    ],
-    explained_micro: [
-      'large',
-      `${MICRO} of what was retired that reservations and inventory requests of these organizations explain`,
-    ],
+    risen_micro: ['large', `${MICRO} that warehouses and inventories rose by, also from one another`],
+    explained_micro: ['large', `${MICRO} of that which their reservations and inventory requests explain`],
     unexplained_micro: [
       'large',
-      `${MICRO} of what was retired that they do not explain, and that did not go from these lists in all: it came from elsewhere`,
+      `${MICRO} of it that neither they nor a fall explain: it came from elsewhere`,
     ],
   },
   dialect => {
@@ -508,23 +477,13 @@ const RESTATEMENTS = view(
   'What the registry changed or took back after the year was over that it is dated in, and each certificate that is another file than before, whenever that was. A change within the year is in the view changes alone.',
   {
     number: ['int', 'number of the counter that the change took: the same as in changes', SURE],
-    observed_at: [
-      'instant',
-      'when the answer that showed it had arrived; the registry may have changed earlier',
-      SURE,
-    ],
+    observed_at: ['instant', 'when the answer that showed it came; the change itself may be older', SURE],
     organization_id: ['text', 'whose retirement it is', SURE],
     resource: ['text', 'retirements or certificates', SURE],
     id: ['text', 'the retirement', SURE],
-    year: [
-      'text',
-      'the year that the registry dated the retirement in before, in UTC; null where it sent no usable date',
-    ],
+    year: ['text', 'the year that it was dated in before, in UTC; null where no usable date was sent'],
     change: ['text', 'changed or removed', SURE],
-    before: [
-      'text',
-      "what stood there: of a retirement its amount in the registry's own digits, of a certificate the SHA-256 of the file",
-    ],
+    before: ['text', 'what stood there: the exact amount of a retirement, the SHA-256 of a certificate'],
     after: ['text', 'what stands there since; null where it is gone'],
     sync_id: ['int', 'the sync that found it; old syncs are removed in time'],
   },

@@ -22,16 +22,8 @@ export const CHANGES = view(
   'mirror.changes',
   'Every change of every resource, once: what was added, changed or removed, in the order of the numbers, and what found it. A row comes with its columns, without amount (amount_exact says it), instants, run and document. Of certificates those that were stored. Whoever keeps the last number finds the next by number > it.',
   {
-    number: [
-      'int',
-      'number of the counter that the change took as it was committed: the version of the new row, or closed_version where the row is gone',
-      SURE,
-    ],
-    observed_at: [
-      'instant',
-      'when the answer that showed it had arrived; the registry may have changed earlier',
-      SURE,
-    ],
+    number: ['int', 'its number: version of the new row, or closed_version where the row is gone', SURE],
+    observed_at: ['instant', 'when the answer that showed it came; the change itself may be older', SURE],
     organization_id: ['text', 'the organization that it belongs to; null for what belongs to nobody'],
     organization_name: ['text', 'its name'],
     resource: ['text', 'what changed, by its word in syncs', SURE],
@@ -39,10 +31,7 @@ export const CHANGES = view(
     change: ['text', 'added, changed or removed', SURE],
     before: ['text', 'what stood there, a JSON object of columns; null where the row is new'],
     after: ['text', 'what stands there since, a JSON object of columns; null where the row is gone'],
-    changed_columns: [
-      'text',
-      "names of the columns that differ, with commas between; 'document' where they differ in nothing that has a column; null where the row is new or gone",
-    ],
+    changed_columns: ['text', "columns that differ, or else 'document'; null where the row is new or gone"],
     sync_id: ['int', 'the sync that found it; old syncs are removed in time', SURE],
     trigger: ['text', 'what asked for that sync: delivery, schedule, worker or a person'],
     job_id: ['int', 'the job of the inbox that did it; null where none did'],

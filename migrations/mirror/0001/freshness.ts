@@ -4,17 +4,10 @@ const COVERAGE = view(
   'mirror.coverage',
   'Every organization that is known, one row each: what any sum is a part of. Those that have removed the app are kept apart by their state.',
   {
-    organization_id: [
-      'text',
-      'whose installation it is; null where only a webhook named that, and nobody has looked at it yet',
-    ],
+    organization_id: ['text', 'whose it is; null where only a webhook named it, and nobody has looked yet'],
     organization_name: ['text', 'its name; null where that is not known'],
     installation_id: ['text', 'the liveliest of its installations', SURE],
-    state: [
-      'text',
-      'active, suspended, never_read (announced or found, and not looked at yet) or uninstalled: the first that fits',
-      SURE,
-    ],
+    state: ['text', 'active, suspended, never_read (not looked at yet) or uninstalled, in this order', SURE],
   },
   ({ mirror }) => `WITH known AS (
   SELECT organization_id, id, state, CASE state WHEN 'active' THEN 1 WHEN 'suspended' THEN 2 ELSE 4 END AS place
@@ -36,10 +29,7 @@ const FRESHNESS = view(
   'mirror.freshness',
   'How far each resource of each organization can be trusted at this moment: a state, and the reason for it. One that was announced or found and that nobody has looked at yet has one row, of the resource *, which is never_read.',
   {
-    organization_id: [
-      'text',
-      'whose resource; null where only a webhook named its installation, and nobody has looked at it yet',
-    ],
+    organization_id: ['text', 'whose resource; null where only a webhook named it and nobody has looked yet'],
     resource: ['text', 'what is read; * where it is not known yet what may be read', SURE],
     state: ['text', 'no_access, not_offered, never_read, stale or fresh: the first that fits', SURE],
     reason: [
@@ -52,13 +42,10 @@ const FRESHNESS = view(
     drift_total: ['int', 'changes so far that no delivery had announced', SURE],
     attempted_at: ['instant', 'start of the latest read, however it ended'],
     error: ['text', 'what went wrong with the latest read, whatever the state; null where nothing did'],
-    failing_since: [
-      'instant',
-      'start of the first read since the last complete one that failed; null where the latest did not',
-    ],
+    failing_since: ['instant', 'start of the first failed read since the last complete one; null where none'],
     oldest_unread_at: [
       'instant',
-      'the oldest delivery that no read has answered, at most 30 seconds after it came; null where none waits',
+      'oldest delivery that no read has answered, within 30 seconds; null where none',
     ],
     worker_seen_at: ['instant', 'the latest heartbeat of any worker; null before the first'],
   },

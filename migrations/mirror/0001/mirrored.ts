@@ -12,10 +12,7 @@ import {
 
 const AMOUNT = {
   amount: ['real', 'tonnes, to look at; sums of it are not exact'],
-  amount_micro: [
-    'large',
-    'millionths of a tonne, for exact sums; null where the amount is finer or larger than that holds',
-  ],
+  amount_micro: ['large', 'millionths of a tonne, for exact sums; null where it is too fine or too large'],
   amount_exact: ['text', "the registry's own digits; null where it sent no usable number"],
   fault: ['text', 'what is wrong with the amount; null where nothing is'],
 } as const satisfies Columns;
@@ -263,11 +260,7 @@ export const RESOURCES = [
     shows: ['retirement_id', 'state', 'sha256', 'size', 'fetched_at'],
     only: "state = 'stored'",
     dated: {
-      valid_from: [
-        'instant',
-        'when this file had arrived to its end; for a row without a file, when it was entered',
-        'NOT NULL',
-      ],
+      valid_from: ['instant', 'when this file had come to its end; without one, when entered', 'NOT NULL'],
       sync_id: ['int', 'the sync that fetched the file; null before'],
     },
   },
@@ -278,21 +271,13 @@ export const PAST = table(
   'mirror.past',
   'Versions that are no longer true, of all tables: changed or gone. People read the views "_history" instead.',
   {
-    closed_version: [
-      'int',
-      'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone',
-      'PRIMARY KEY',
-    ],
+    closed_version: ['int', 'number of its closing: of the version in its place, or its own', 'PRIMARY KEY'],
     version: ['int', VERSION.version[1], 'NOT NULL UNIQUE'],
     resource: ['text', 'what it is a version of, by its word in syncs', SURE],
     organization_id: ['text', 'whose it was, of an organization its own id; null for what belongs to nobody'],
     key: ['text', 'id of the row: of a credit its credit_id, of a certificate its retirement_id', SURE],
     valid_from: DATED.valid_from,
-    valid_to: [
-      'instant',
-      'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant',
-      SURE,
-    ],
+    valid_to: ['instant', 'when the next answer came, or the read that lacked it ended; true before', SURE],
     sync_id: DATED.sync_id,
     closed_by: ['int', 'the sync that closed it', SURE],
     cells: ['cells', 'its columns, a JSON object', SURE],
