@@ -95,8 +95,8 @@ const WORDS_OF_POSTGRES = {
   seconds: (instant: string): string => `floor(extract(epoch FROM ${instant}))::bigint`,
   year: (instant: string): string => `(${yearIn(instant)}) ${COLLATED}`,
   month: (instant: string): string => `(${yearIn(instant)} || ${utc(instant, '-MM')}) ${COLLATED}`,
-  /** By as much as +1 hour, or -1 day. */
-  later: (instant: string, by: string): string => `${instant} + interval '${by}'`,
+  later: (instant: string, ms: string): string =>
+    `${instant} + (${ms})::double precision * interval '1 millisecond'`,
   /** The four digits that end a serialization. */
   lastYear: (serialization: string): string => `substring(${serialization} from '-([0-9]{4})$')`,
   /** Millionths out of the registry's own digits, where these are all there is to it. */
@@ -148,7 +148,8 @@ export const SQLITE: Dialect = {
   seconds: instant => `unixepoch(${instant})`,
   year: instant => `substr(${instant}, 1, 4)`,
   month: instant => `substr(${instant}, 1, 7)`,
-  later: (instant, by) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, '${by}')`,
+  later: (instant, ms) =>
+    `strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, printf('%.3f seconds', (${ms}) / 1000.0))`,
   lastYear: text => `CASE WHEN ${text} GLOB '*-[0-9][0-9][0-9][0-9]' THEN substr(${text}, -4) END`,
   microOf: (exact, micro) => {
     const point = `instr(${exact}, '.')`;

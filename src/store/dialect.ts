@@ -39,7 +39,6 @@ export interface Dialect extends OfSchema {
   readonly tellOfWork: string;
   /** An instant that is given, or else what the database's own clock says. */
   readonly clock: (given: string) => string;
-  readonly later: (instant: string, ms: string) => string;
   readonly minute: (instant: string) => string;
   /**
    * The payload of two jobs in one. `resources` narrows what a job reads, so it stays only where both have it:
@@ -66,8 +65,6 @@ export const SQLITE: Dialect = {
   alone: () => 'SELECT 1',
   tellOfWork: 'SELECT 1',
   clock: given => given,
-  later: (instant, ms) =>
-    `strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, printf('%.3f seconds', (${ms}) / 1000.0))`,
   minute: instant => `substr(${instant}, 1, 16)`,
   mergedPayload: (left, right) => {
     const both = `json_patch(${left}, ${right})`;
@@ -102,7 +99,6 @@ export const POSTGRES: Dialect = {
   alone: name => `SELECT pg_advisory_xact_lock(hashtextextended('${name}', 0))`,
   tellOfWork: `SELECT pg_notify('${WORK}', '')`,
   clock: given => `coalesce(${given}::timestamptz(3), date_trunc('milliseconds', now()))`,
-  later: (instant, ms) => `${instant} + (${ms})::double precision * interval '1 millisecond'`,
   minute: instant => `to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI')`,
   mergedPayload: (left, right) => `inbox.merged_payload(${left}::jsonb, ${right}::jsonb)`,
   rows: (json, name, columns) =>

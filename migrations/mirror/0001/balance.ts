@@ -238,7 +238,7 @@ SELECT ${word('reservation_outlived')}, r.organization_id, ${word('reservations'
   'it ended at ' || ${asText('r.reserved_to_at')} || ' and is listed as ' || r.state
 FROM ${mirror}reservations AS r JOIN ${mirror}resource_states AS s ON s.organization_id = r.organization_id AND s.resource = 'reservations'
 WHERE coalesce(r.is_complete, 0) = 0 AND lower(r.state) NOT IN ('finished', 'cancelled', 'expired')
-  AND s.as_of >= ${later('r.reserved_to_at', '+1 hour')}`;
+  AND s.as_of >= ${later('r.reserved_to_at', '3600000')}`;
   },
 );
 

@@ -9,7 +9,7 @@ const EXACT = Object.entries(WRITTEN).filter(([resource]) => resource !== 'membe
 
 /** A clock may be corrected by a day while a read is under way. */
 export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
-  const dayBefore = (instant: string) => later(instant, '-1 day');
+  const dayBefore = (instant: string) => later(instant, '-86400000');
   return [
     ...Object.entries(KEYS).map(([table, key]) => ({
       law: `the syncs behind ${table} are there`,
