@@ -4,6 +4,7 @@ import { createKeys } from '../console/guard/keys.js';
 import { makePrivateFolder } from '../folder.js';
 import type { Io } from './io.js';
 import type { MirrorLocation } from './connect/mirror-location.js';
+import { valueAt } from './value-at.js';
 
 /** What a console leaves for who wants to be let in. */
 export interface KnownConsole {
@@ -19,7 +20,9 @@ export function findConsole(location: Where): KnownConsole | null {
   const file = fileOf(location);
   if (!existsSync(file)) return null;
   const known: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  return isKnown(known) ? known : null;
+  const [port, secret] = [valueAt(known, 'port'), valueAt(known, 'secret')];
+  const isWhole = typeof port === 'number' && typeof secret === 'string' && /^[0-9a-f]{64}$/.test(secret);
+  return isWhole ? { port, secret } : null;
 }
 
 /** Who may read this file gets in: it is the owner's alone. */
@@ -51,11 +54,4 @@ export function invitation(known: KnownConsole, io: Io, command = 'carbon-mirror
 
 function fileOf({ folder }: Where): string {
   return join(folder, 'console.json');
-}
-
-function isKnown(value: unknown): value is KnownConsole {
-  if (typeof value !== 'object' || value === null || !('port' in value) || !('secret' in value)) return false;
-  return (
-    Number.isInteger(value.port) && typeof value.secret === 'string' && /^[0-9a-f]{64}$/.test(value.secret)
-  );
 }

@@ -1,16 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../registry/model.js';
 
-const CONTENT_FAULTS = [
-  'not_base64',
-  'not_utf8',
-  'not_json',
-  'not_an_object',
-  'nested_too_deep',
-  'prototype_key',
-  'duplicate_key',
-] as const;
-export type ContentFault = (typeof CONTENT_FAULTS)[number];
+export type ContentFault =
+  | 'not_base64'
+  | 'not_utf8'
+  | 'not_json'
+  | 'not_an_object'
+  | 'nested_too_deep'
+  | 'prototype_key'
+  | 'duplicate_key';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -54,22 +54,18 @@ type Signed = Pick<Delivery, 'event' | 'installationId' | 'organizationId' | 'co
   readonly reason: IgnoredReason | null;
 };
 
+const NOTHING = { event: null, installationId: null, organizationId: null, contradictedFields: null };
+
 function readSigned(signedData: string, outer: JsonObject, appId: string): Signed {
   const content = readContent(signedData);
-  if ('fault' in content) {
-    return {
-      event: null,
-      installationId: null,
-      organizationId: null,
-      contradictedFields: null,
-      reason: content.fault,
-    };
-  }
-  const installation = member(content.object, 'installation');
+  if ('fault' in content) return { ...NOTHING, reason: content.fault };
   const flat = (name: string) => member(content.object, name);
+  const installation = flat('installation');
   const installationId = usableId(member(installation, 'id') ?? flat('installationId'));
+  const signedAppId = member(installation, 'appId') ?? flat('appId');
+  const isOther = typeof signedAppId === 'string' && signedAppId !== appId;
   return {
-    event: readEvent(member(content.object, 'event')),
+    event: readEvent(flat('event')),
     installationId,
     organizationId: usableId(
       member(member(installation, 'organization'), 'id') ??
@@ -77,17 +73,8 @@ function readSigned(signedData: string, outer: JsonObject, appId: string): Signe
         flat('organizationId'),
     ),
     contradictedFields: findMismatch(content.object, outer),
-    reason: findReason(member(installation, 'appId') ?? flat('appId'), appId, installationId),
+    reason: isOther ? 'other_app' : installationId === null ? 'no_installation_id' : null,
   };
-}
-
-function findReason(
-  signedAppId: unknown,
-  appId: string,
-  installationId: string | null,
-): IgnoredReason | null {
-  if (typeof signedAppId === 'string' && signedAppId !== appId) return 'other_app';
-  return installationId === null ? 'no_installation_id' : null;
 }
 
 function usableId(value: unknown): string | null {

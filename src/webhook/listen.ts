@@ -11,25 +11,6 @@ import type { Express } from 'express';
 import { createConnections } from './connections.js';
 import { PROBLEM_TYPE, problemText } from './problem.js';
 
-export interface ListenOptions {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-  readonly headersTimeoutMs?: number;
-  readonly requestTimeoutMs?: number;
-  /** Node cuts slow senders only as often as this. */
-  readonly checkIntervalMs?: number;
-  readonly maxConnections?: number;
-  readonly takeWithinMs?: number;
-  readonly maxOutstanding?: number;
-  /** A sender that has closed its own half still reads: without this it would not learn that its post was stored. */
-  readonly answersHalfClosed?: boolean;
-  /** How long a connection without a request stays open. */
-  readonly idleMs?: number;
-  /** How long requests that are under way may take to end when the server closes. */
-  readonly graceMs?: number;
-}
-
 export interface Listening {
   readonly port: number;
   readonly address: string;
@@ -41,14 +22,26 @@ export interface Listening {
 export const DEFAULT_LIMITS = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
+  /** Node cuts slow senders only as often as this. */
   checkIntervalMs: 1000,
   takeWithinMs: 5000,
   maxConnections: 1000,
   maxOutstanding: 32,
+  /** A sender that has closed its own half still reads: without this it would not learn that its post was stored. */
   answersHalfClosed: true,
+  /** How long a connection without a request stays open. */
   idleMs: 5000,
+  /** How long requests that are under way may take to end when the server closes. */
   graceMs: 5000,
-} as const;
+};
+
+/** Where: port 0 takes any free one. */
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export type ListenOptions = Address & Readonly<Partial<typeof DEFAULT_LIMITS>>;
 
 const FOR_PEOPLE = {
   maxConnections: 200,
@@ -59,7 +52,7 @@ const FOR_PEOPLE = {
   /** Longer than a busy machine lets a caller wait, who would else send into a connection that is being closed. */
   idleMs: 60_000,
   graceMs: 0,
-} as const;
+};
 
 /** Then the sender opens another connection. */
 const MAX_REQUESTS_PER_SOCKET = 10_000;
@@ -104,10 +97,7 @@ export function listen(app: RequestListener, options: ListenOptions): Promise<Li
 }
 
 /** Where people and programs ask, who wait for one answer before they ask again. Nobody's work hangs on what is open at the end. */
-export function listenForPeople(
-  app: RequestListener,
-  address: Pick<ListenOptions, 'host' | 'port'>,
-): Promise<Listening> {
+export function listenForPeople(app: RequestListener, address: Address): Promise<Listening> {
   return listen(app, { ...FOR_PEOPLE, ...address });
 }
 

@@ -5,7 +5,7 @@ import {
   type StoredDelivery,
   describeFailure,
 } from '../inbox/delivery.js';
-import { type Delivery, type Opened, openDelivery } from './delivery.js';
+import { type Delivery, openDelivery } from './delivery.js';
 
 /** What came in one POST, before anything of it is believed. */
 export interface Post {
@@ -27,11 +27,6 @@ export type PostEnd =
   | { readonly kind: 'stored'; readonly delivery: DeliverySummary; readonly stored: StoredDelivery }
   | { readonly kind: 'failed'; readonly delivery: DeliverySummary | null; readonly failure: StoreFailure };
 
-interface Unopened {
-  readonly verdict: 'unopened';
-  readonly failure: StoreFailure;
-}
-
 export interface AcceptPostsOptions {
   /** Newest first; all are tried. */
   readonly secrets: readonly string[];
@@ -43,33 +38,33 @@ export interface AcceptPostsOptions {
 /** Verify posts and store those that are genuine, all in one transaction. One outcome for each post. */
 export function createAcceptPosts({ secrets, appId, store }: AcceptPostsOptions) {
   /** A post that we cannot cope with is our fault; it must not take the thread, and so the whole receiver, with it. */
-  function open(post: Post): Opened | Unopened {
+  function open(post: Post, now: number): PostEnd | NewDelivery {
     try {
-      return openDelivery({ body: post.body, signature: post.signature, secrets, appId });
+      const { body, signature, receivedAt } = post;
+      const opened = openDelivery({ body, signature, secrets, appId });
+      if (opened.verdict !== 'rejected') return { ...opened.delivery, receivedMsAgo: now - receivedAt };
+      return { kind: 'rejected', status: opened.status, detail: opened.detail };
     } catch (error) {
-      return { verdict: 'unopened', failure: describeFailure(error) };
+      return { kind: 'failed', delivery: null, failure: describeFailure(error) };
     }
   }
 
   return async (posts: readonly Post[], now: number): Promise<PostEnd[]> => {
-    const opened = posts.map(open);
-    const deliveries = opened.flatMap((each, index) =>
-      each.verdict === 'rejected' || each.verdict === 'unopened'
-        ? []
-        : [{ ...each.delivery, receivedMsAgo: now - (posts[index]?.receivedAt ?? now) }],
-    );
+    const opened = posts.map(post => open(post, now));
+    const deliveries = opened.flatMap(each => ('kind' in each ? [] : [each]));
     const results = (deliveries.length === 0 ? [] : await store(deliveries))[Symbol.iterator]();
-    return opened.map(each => {
-      if (each.verdict === 'rejected') return { kind: 'rejected', status: each.status, detail: each.detail };
-      if (each.verdict === 'unopened') return { kind: 'failed', delivery: null, failure: each.failure };
-      const { event, installationId, verdict, reason, secretIndex } = each.delivery;
-      const delivery = { event, installationId, verdict, reason, secretIndex };
-      const { value } = results.next();
-      if (value === undefined) return { kind: 'failed', delivery, failure: NO_RESULT };
-      if ('failure' in value) return { kind: 'failed', delivery, failure: value.failure };
-      return { kind: 'stored', delivery, stored: value };
-    });
+    return opened.map(each => ('kind' in each ? each : endOf(each, results.next().value)));
   };
+}
+
+function endOf(
+  { event, installationId, verdict, reason, secretIndex }: NewDelivery,
+  result: StoreResult | undefined,
+): PostEnd {
+  const delivery = { event, installationId, verdict, reason, secretIndex };
+  if (result === undefined) return { kind: 'failed', delivery, failure: NO_RESULT };
+  if ('failure' in result) return { kind: 'failed', delivery, failure: result.failure };
+  return { kind: 'stored', delivery, stored: result };
 }
 
 const NO_RESULT: StoreFailure = { code: 'no_result', message: 'expected one result for each delivery' };

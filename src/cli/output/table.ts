@@ -96,27 +96,14 @@ function padded({ index, width }: Measured): Place {
 
 function measure(name: string, index: number, cells: readonly TableCell[], isKept: boolean): Measured {
   const title = lengthOf(cleanText(name));
-  const shortWidth = widest(
-    title,
-    cells.map(({ text }) => shorten(name, text)),
-  );
-  const isFirm = cells.every(
-    ({ text, isNumeric }) => isNumeric || isHash(text) || shorten(name, text) !== text,
-  );
-  return {
-    index,
-    width: widest(
-      title,
-      cells.map(({ text }) => text),
-    ),
-    shortWidth,
-    leastWidth: isFirm ? shortWidth : Math.min(shortWidth, Math.max(LEAST_TEXT, title)),
-    isKept,
-  };
-}
-
-function widest(least: number, texts: readonly string[]): number {
-  return texts.reduce((width, text) => Math.max(width, lengthOf(text)), least);
+  const widest = (texts: readonly string[]) => Math.max(title, ...texts.map(lengthOf));
+  const whole = cells.map(({ text }) => text);
+  const short = whole.map(text => shorten(name, text));
+  /** What a proof leans on is shown whole or not at all. */
+  const isFirm = cells.every(({ text, isNumeric }, at) => isNumeric || HASH.test(text) || short[at] !== text);
+  const shortWidth = widest(short);
+  const leastWidth = isFirm ? shortWidth : Math.min(shortWidth, Math.max(LEAST_TEXT, title));
+  return { index, width: widest(whole), shortWidth, leastWidth, isKept };
 }
 
 /** No terminal is so wide that what is longer must be counted sign by sign. */
@@ -127,20 +114,17 @@ function lengthOf(text: string): number {
 }
 
 function cut(text: string, column: string, { width, isShort }: Place): string {
-  if (!isShort) return text;
-  const short = shorten(column, text);
-  return lengthOf(short) <= width
-    ? short
-    : `${Array.from(short.slice(0, 2 * width))
-        .slice(0, width - 1)
-        .join('')}…`;
+  const short = isShort ? shorten(column, text) : text;
+  if (!isShort || lengthOf(short) <= width) return short;
+  const signs = Array.from(short.slice(0, 2 * width));
+  return `${signs.slice(0, width - 1).join('')}…`;
 }
 
 function tableCell(cell: Cell, inThousands: boolean): TableCell {
   if (cell === null || cell === undefined) return { text: '-', isNumeric: true };
-  const isNumeric = typeof cell !== 'string' || inThousands;
-  if (inThousands && isNumber(cell)) return { text: withThousands(cell), isNumeric };
-  return { text: cleanText(textOf(cell)), isNumeric: typeof cell === 'number' || typeof cell === 'bigint' };
+  const text = cleanText(textOf(cell));
+  if (inThousands && NUMBER.test(text)) return { text: withThousands(text), isNumeric: true };
+  return { text, isNumeric: typeof cell === 'number' || typeof cell === 'bigint' };
 }
 
 export type Row = Readonly<Record<string, Cell>>;
@@ -151,11 +135,6 @@ const HASH = /[0-9a-f]{64}/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 const LONGEST_SHORT_ID = 16;
 
-/** What a proof leans on is shown whole or not at all. */
-function isHash(text: string): boolean {
-  return HASH.test(text);
-}
-
 /** The beginning of an id, by which it can be named; of an instant its minute. */
 function shorten(column: string, text: string): string {
   if (UUID.test(text)) return `${text.slice(0, 8)}…`;
@@ -163,8 +142,4 @@ function shorten(column: string, text: string): string {
   if (minute !== undefined) return `${minute}Z`;
   const isId = column === 'id' || column.endsWith('_id');
   return isId && text.length > LONGEST_SHORT_ID ? `${text.slice(0, LONGEST_SHORT_ID - 1)}…` : text;
-}
-
-function isNumber(cell: Cell): cell is string | number | bigint {
-  return typeof cell === 'string' ? NUMBER.test(cell) : ['number', 'bigint'].includes(typeof cell);
 }
