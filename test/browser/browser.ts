@@ -56,16 +56,12 @@ export type Remembered = Required<Pick<BrowserContextOptions, 'storageState'>>;
 
 interface Violation {
   readonly id: string;
-  readonly impact: string | null;
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** What people with a screen reader, a keyboard or weak eyes would stumble over; by all rules, or by one. */
-export async function findSerious(page: Page, rule: string | null = null): Promise<string[]> {
+/** What people with a screen reader, a keyboard or weak eyes would stumble over, however little. */
+export async function findStumbles(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
-  const options = JSON.stringify({ resultTypes: ['violations'], ...(rule !== null && { runOnly: [rule] }) });
-  const found = await page.evaluate<{ violations: Violation[] }>(`axe.run(${options})`);
-  return found.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  const found = await page.evaluate<{ violations: Violation[] }>(`axe.run({ resultTypes: ['violations'] })`);
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { findSerious, openPage, type Remembered, rememberVisit, startBrowser } from './browser.js';
+import { openPage, type Remembered, rememberVisit, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
 import { atLength, long } from '../support/long.js';
 
@@ -64,7 +64,7 @@ test('an operator: Now follows a reservation that is made elsewhere as the conso
   const other = await now.context().newPage();
   await other.goto(`${demo.origin}/demo`);
   await other.getByRole('button', { name: 'Reserve 1 t' }).click();
-  await expect.poll(() => now.locator('#moved').innerText(), PATIENCE).toContain('reserved 1 t');
+  await expect.poll(() => now.locator('#moved').innerText(), PATIENCE).toContain('Reserved 1 t');
   expect(await now.evaluate('window.stayed')).toBe(true);
 });
 
@@ -323,22 +323,9 @@ const brightness = (page: Page) =>
     `Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number))`,
   );
 
-test('nobody stumbles over anything serious', async () => {
-  const page = await visit();
-  expect(await brightness(page)).toBeGreaterThan(BRIGHT);
-  for (const path of some(PAGES)) {
-    await page.goto(`${demo.origin}${path}`);
-    expect(await findSerious(page), path).toEqual([]);
-  }
-});
-
-test('in the dark the page is dark, and its words stand out', async () => {
-  const page = await visit({ colorScheme: 'dark' });
-  expect(await brightness(page)).toBeLessThan(BRIGHT);
-  for (const path of some(['/', '/changes', '/retirements', '/ask'])) {
-    await page.goto(`${demo.origin}${path}`);
-    expect(await findSerious(page, 'color-contrast'), path).toEqual([]);
-  }
+test('in the dark the page is dark', async () => {
+  expect(await brightness(await visit())).toBeGreaterThan(BRIGHT);
+  expect(await brightness(await visit({ colorScheme: 'dark' }))).toBeLessThan(BRIGHT);
 });
 
 test('no page is wider than a window of 380 pixels', async () => {

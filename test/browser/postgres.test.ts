@@ -63,7 +63,7 @@ long.test(
     await shows('#moved', 'A visitor of the demo');
     await press('Reserve 1 t', 'took 1 t.');
     await page.goto(`${up.origin}/`);
-    await shows('#moved', /reserved 1 t/);
+    await shows('#moved', /Reserved 1 t/);
     await press('Finish the reservation', 'was finished');
     await press('Let a new customer install the app', 'has installed the app');
     await page.goto(`${up.origin}/`);

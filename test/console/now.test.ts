@@ -124,7 +124,7 @@ test('a job that fails again and again is named, with its error, although it goe
   await tables.change(job(5));
   const words = wordsOf(await page('/'));
   expect(words).toContain('1 job failed more than once: answered 503');
-  expect(words).toContain('no organization has installed the app');
+  expect(words).toContain('No organization has installed the app');
   expect(words).not.toContain('Nothing needs attention');
 });
 

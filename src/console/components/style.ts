@@ -29,6 +29,7 @@ export const STYLE = `
 body { margin: 0; color: var(--ink); background: var(--page); font: var(--text)/1.45 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 h1, h2, h3, p, ul, ol, dl, dd, figure { margin: 0; padding: 0; }
 ul, ol { list-style: none; }
+#invitation ol { list-style: decimal inside; }
 h1 { font-size: var(--head); line-height: 1.3; font-weight: 650; letter-spacing: -.01em; text-wrap: balance; }
 h2 { font-size: var(--text); font-weight: 650; }
 h3 { font-size: var(--fine); font-weight: 600; }
@@ -70,8 +71,8 @@ form.asof { display: flex; align-items: center; gap: var(--s2); margin-left: aut
 form.asof label { display: flex; align-items: center; gap: var(--s2); color: var(--quiet); font-size: var(--fine); }
 form.asof input { width: 10rem; }
 form.asof p { padding: .1rem .6rem; color: var(--doubt); background: var(--doubt-soft); border-radius: var(--radius); }
-main { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s4); max-width: 96rem; margin: 0 auto; padding: var(--s4) var(--s5) var(--s5); overflow-wrap: anywhere; }
-main > section:empty, main > div:empty { display: none; }
+main { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s4); max-width: 96rem; margin: 0 auto; padding: var(--s3) var(--s5) var(--s5); overflow-wrap: anywhere; }
+section:empty, main > div:empty { display: none; }
 footer { display: flex; gap: var(--s3); justify-content: flex-end; padding: 0 var(--s5) var(--s4); color: var(--quiet); font-size: var(--small); }
 footer form, .choices { display: flex; border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; width: fit-content; background: var(--card); }
 footer button, .choices a { border: 0; border-radius: 0; background: none; padding: .2rem .7rem; color: var(--quiet); font-weight: 400; text-decoration: none; }
@@ -144,17 +145,18 @@ th:first-child, td:first-child { padding-left: var(--s4); }
 th { font-weight: 500; font-size: var(--small); color: var(--quiet); white-space: nowrap; background: var(--sunk); }
 td { max-width: 26rem; overflow-wrap: break-word; }
 td .state { white-space: nowrap; }
+td > a { display: inline-block; max-width: 20rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom; }
 tbody tr:hover { background: var(--sunk); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td i { font-style: normal; color: var(--quiet); }
 .cards tbody:has(i:not(:empty)) i { display: inline-block; min-width: 4.4em; text-align: left; }
 .empty { padding: var(--s4); color: var(--quiet); }
 .more { padding: var(--s2) var(--s4); border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
-.matrix th, .matrix td { padding: .14rem .4rem; font-size: var(--fine); }
+.matrix th, .matrix td { padding: .12rem .4rem; font-size: var(--fine); }
 .matrix th:first-child { padding-left: var(--s4); }
 .matrix th:last-child, .matrix td:last-child { padding-right: var(--s4); }
 .matrix tbody + tbody .sum > * { border-top: 1px solid var(--strong); }
-.matrix tbody th { background: none; max-width: 14rem; overflow: hidden; text-overflow: ellipsis; }
+.matrix tbody th { background: none; width: 100%; max-width: 9rem; overflow: hidden; text-overflow: ellipsis; }
 .matrix td a { color: var(--ink); }
 .matrix .sum > * { font-weight: 600; color: var(--ink); background: var(--sunk); }
 .heat1 { background: color-mix(in srgb, var(--tint) 7%, transparent); }
@@ -167,6 +169,7 @@ td i { font-style: normal; color: var(--quiet); }
 .two { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--s4); align-items: start; }
 .stack { display: grid; gap: var(--s4); grid-template-columns: minmax(0, 1fr); }
 .card > * + * { margin-top: var(--s2); }
+.card > ul:not(.links) { display: grid; gap: var(--s1); }
 .lead { color: var(--quiet); }
 .lead > .state { margin-right: var(--s1); }
 
@@ -181,6 +184,7 @@ td i { font-style: normal; color: var(--quiet); }
 /* Feed, facts and timeline */
 .feed > li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 var(--s3); padding: .3rem var(--s4); border-top: 1px solid var(--line); }
 .feed time { color: var(--quiet); font-size: var(--small); line-height: 1.7; }
+.feed > li > span::first-letter { text-transform: uppercase; }
 .feed small { display: flex; flex-wrap: wrap; gap: 0 var(--s3); }
 .feed small, .feed small a { color: var(--quiet); }
 .feed small:empty { display: none; }
@@ -202,14 +206,14 @@ td i { font-style: normal; color: var(--quiet); }
 .timeline p, .timeline ul { color: var(--quiet); }
 
 @media (min-width: 60.01rem) {
-  main:has(#available) { grid-template-columns: minmax(0, 1.45fr) minmax(0, 1fr); align-items: start; }
-  main:has(#available) > * { grid-column: 1 / -1; }
-  main:has(#available) > .columns { display: contents; }
-  .columns > #available, main:has(#available) > #charts { grid-column: 1; }
-  .columns:has(#available) > .stack { grid-column: 2; grid-row: span 2; }
-  .columns > #available, main:has(#available) > #charts { align-self: stretch; align-items: stretch; display: grid; }
+  main:has(> .columns > #available) { grid-template: auto auto 1fr / minmax(0, 1.45fr) minmax(0, 1fr); align-items: start; }
+  main:has(> .columns > #available) > * { grid-column: 1 / -1; }
+  main > .columns:has(> #available) { display: contents; }
+  .columns > #available, main:has(> .columns > #available) > #charts { grid-column: 1; }
+  .columns:has(> #available) > .stack { grid-column: 2; grid-row: span 2; }
 }
 #below, #registry { order: 1; }
+main:has(#registry) > .filters { order: 1; }
 main:has(#registry) #sums { order: 2; }
 #below:not(:has(table)) { display: none; }
 .tiles > #tiles { display: contents; }
@@ -248,13 +252,14 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   .facts { grid-template-columns: 7rem minmax(0, 1fr); gap: .2rem var(--s3); }
   .cards thead { display: none; }
   .cards, .cards caption, .cards tbody, .cards tr, .cards td { display: block; }
-  .cards tr { padding: var(--s2) 0; border-top: 1px solid var(--line); }
-  .cards td { position: relative; min-height: 1.5rem; padding: .1rem var(--s4) .1rem 9rem; border: 0; text-align: left; white-space: normal; max-width: none; overflow-wrap: anywhere; }
-  .cards td:first-child { padding-left: var(--s4); font-weight: 600; }
-  .cards td:first-child::before { display: none; }
+  .cards tr { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--s1) var(--s4); padding: var(--s2) var(--s4) var(--s3); border-top: 1px solid var(--line); }
+  .cards td { padding: 0; border: 0; text-align: left; white-space: normal; max-width: none; overflow-wrap: anywhere; }
+  .cards td > a { max-width: 100%; white-space: normal; }
+  .cards td:first-child { grid-column: 1 / -1; font-weight: 600; }
   .actions > li { grid-template-columns: minmax(0, 1fr); }
-  .cards td:has(> .none:only-child) { display: none; }
-  .cards td::before { content: attr(data-label); position: absolute; left: var(--s4); width: 7.5rem; color: var(--quiet); font-size: var(--small); }
+  .cards td:has(> .none:not(.state):only-child), .cards td:empty { display: none; }
+  .cards td:not(:first-child)::before { content: attr(data-label); display: block; color: var(--quiet); font-size: var(--small); }
+  .brand { font-size: 0; }
 }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }
 @media print {

@@ -21,8 +21,9 @@ export const DELIVERY: Page = {
 
 async function show(delivery: Row, { reader, now, canAct }: Ask): Promise<Shown> {
   const { id, event, organization_name: owner, verdict, end, installation_id: installation } = delivery;
-  const { job_id: own, merged_into: merged, organization_id: organizationId } = delivery;
+  const { job_id: own, merged_into: merged, organization_id: organizationId, job_state: state } = delivery;
   const jobId = merged ?? own;
+  const isOpen = typeof state === 'string' && state !== 'done';
   /** Null where it asked for nothing, or nobody knows yet whose it is. */
   const followUp =
     typeof jobId === 'number' && typeof organizationId === 'string'
@@ -33,7 +34,7 @@ async function show(delivery: Row, { reader, now, canAct }: Ask): Promise<Shown>
   const reads = followUp === null ? [] : [...followUp.reads, followUp.certificates ?? []].flat();
   const effects = reads.every(isWhole) ? effectsOf(reads) : [];
   const came = effects.length > 0 ? effects.join(', ') : end;
-  const body = html`${head(['/deliveries', 'Deliveries'], title, html`${badge(String(verdict))} Delivery ${shown(id)}${came !== null && html`: ${shown(came)}`}`)}
+  const body = html`${head(['/deliveries', 'Deliveries'], title, html`${badge(String(verdict))}${isOpen && badge(state)} Delivery ${shown(id)}${came !== null && html`: ${shown(came)}`}`)}
 <div class="columns"><section id="life" class="card" data-live><h2>What became of it</h2>${life(delivery, reads, now)}
 ${installation !== null && button(canAct, `/deliveries/${String(id)}/replay`, 'Read now')}</section>
 <div class="stack"><section class="card"><h2>What came</h2>${facts(delivery, { now }, WITHOUT)}</section>
@@ -44,7 +45,7 @@ ${signedData === null ? html`<p>Its text is no longer kept.</p>` : asSent('The s
 
 /** What stands above it and in the timeline, and how it is kept. */
 const WITHOUT =
-  'signed_text_sha256 stored_text_id end verdict ignored_reason outcome secret_index job_id job_state claim started_at finished_at'.split(
+  'id received_at signed_text_sha256 stored_text_id end verdict ignored_reason outcome secret_index job_id job_state claim started_at finished_at'.split(
     ' ',
   );
 

@@ -62,7 +62,7 @@ export function matrix(what: string, rows: readonly Row[], { isAll, at = null }:
       others.length > 0 && total(counted(others.length, 'other project'), others, 'others')
     }</tbody>`;
   };
-  const caption = `${what} by project and vintage, in whole tonnes`;
+  const caption = `${what} by project and vintage, t`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="matrix">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">Project</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>

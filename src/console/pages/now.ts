@@ -9,19 +9,19 @@ import { withThousands } from '../../text/thousands.js';
 import { sumByType, typeName } from '../../text/tonnes.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
-import { sumsBy, wholeTonnes } from '../components/cell.js';
+import { leading, sumsBy, wholeTonnes } from '../components/cell.js';
 import { feed, groupsOf } from '../components/changes.js';
 import { standing } from '../components/freshness.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { firstOf, mostOf } from '../components/table.js';
 import { counted } from '../../text/counted.js';
-import { ago, certificateCounts, tonnes, withoutAmount, wordsAgo } from '../components/words.js';
+import { ago, capitalized, certificateCounts, tonnes, withoutAmount, wordsAgo } from '../components/words.js';
 import { stockByDay, retiredByMonth } from './charts.js';
 import { matrix } from './matrix.js';
 import { showThen } from './then.js';
 
 const MOST_ORGANIZATIONS = 8;
-const MOST_GROUPS = 5;
+const MOST_GROUPS = 4;
 
 export const NOW: Page = {
   path: '/',
@@ -43,8 +43,8 @@ async function show(answer: Overview, ask: Ask): Promise<Shown> {
   const { activity, available, sums, changes } = answer;
   const isEmpty = countOf(available) === 0;
   const troubles = findTroubles(activity, now);
-  const body = html`<div class="tiles">${hero(answer)}<div id="tiles" data-live>${tiles(answer, troubles, now)}</div></div>
-<section id="attention" class="notices" data-live>${notices(troubles, canAct)}</section>
+  const body = html`<div class="stack"><div class="tiles">${hero(answer)}<div id="tiles" data-live>${tiles(answer, troubles, now)}</div></div>
+<section id="attention" class="notices" data-live>${notices(troubles, canAct)}</section></div>
 <section id="invitation" data-live>${isEmpty && invitation(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
 <section id="available" data-live>${sums.length > 0 && matrix('Available', sums, { isAll: query.has('all') })}</section>
@@ -68,20 +68,20 @@ function countOf({ known, uninstalled }: Standing): number {
 
 /** What to do where nothing has come yet, and a light that tells when something does. */
 function invitation(webhookUrl: string | null, newestDeliveryAt: string | null, now: number): Html {
-  return html`<h2>Two steps, at the registry</h2><ol>
+  return html`<div class="card"><h2>Two steps, at the registry</h2><ol>
 <li>Set the app's webhook URL to ${webhookUrl === null ? 'the address of the receiver' : html`<code>${webhookUrl}</code>, with the host name by which the internet reaches this machine`}.</li>
 <li>Install the app on an organization. The first webhook leads to the first read.</li></ol>
 <p class="light">${
     newestDeliveryAt === null
-      ? html`<span class="state never_read">○ No delivery has come yet.</span>`
-      : html`<span class="state good">● A delivery came ${ago(newestDeliveryAt, now)}.</span> Its organization appears here when it has been read.`
-  }</p>`;
+      ? html`<span class="state">No delivery has come yet.</span>`
+      : html`<span class="state good">A delivery came ${ago(newestDeliveryAt, now)}.</span> Its organization appears here when it has been read.`
+  }</p></div>`;
 }
 
 /** A number, and of how many organizations; true in every state. */
 function hero({ available, sums }: Overview): Html {
   if (countOf(available) === 0)
-    return html`<h1 id="sentence" class="tile hero" data-live>Nothing is mirrored yet: no organization has installed the app, as far as the mirror has seen.</h1>`;
+    return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app, as far as the mirror has seen.</h1>`;
   const read = available.warehouses.filter(({ ageSeconds }) => ageSeconds !== null).length;
   const left = sums.reduce((sum, row) => sum + row.rows_without_amount, 0);
   return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(sums))} <span class="of">available to sell now in ${withThousands(read)} of ${ofKnown(available.known)}${left > 0 && `.${withoutAmount(left)}`}</span></h1>`;
@@ -143,7 +143,7 @@ function nameOf({ organizationName, organizationId, installationId }: Warehouse)
 function notices(troubles: readonly Trouble[], canAct: boolean): Html {
   return html`${troubles.map(
     trouble =>
-      html`<div class="notice ${colourOf(trouble)}"><strong>${trouble.found}.</strong> <span>${trouble.todo}</span> <a href="${trouble.href}">Look at it</a> ${ACTS[trouble.href]?.(canAct)}${trouble.command !== null && html`<details><summary>In a terminal</summary><code>${trouble.command}</code></details>`}</div>`,
+      html`<div class="notice ${colourOf(trouble)}"><strong>${capitalized(trouble.found)}.</strong> <span>${trouble.todo}</span> <a href="${trouble.href}">Look at it</a> ${ACTS[trouble.href]?.(canAct)}${trouble.command !== null && html`<details><summary>In a terminal</summary><code>${trouble.command}</code></details>`}</div>`,
   )}`;
 }
 
@@ -175,9 +175,7 @@ function glance(
       {
         name: 'Organization',
         cell: ({ organizationId: id, installationId, name }) =>
-          id === null
-            ? installationId
-            : html`<a href="/organizations/${encodeURIComponent(id)}">${name ?? id}</a>`,
+          leading('organization_id', id, html`${name ?? id ?? installationId}`, null),
       },
       { name: 'State', cell: organization => standing(worstOf(organization)) },
       sum('exPost'),
@@ -203,7 +201,10 @@ function leftOut(all: readonly Warehouse[], { now, query }: Ask): Html | false {
   return firstOf(
     'What is known and is not available now',
     [
-      { name: 'Organization', cell: nameOf },
+      {
+        name: 'Organization',
+        cell: each => leading('organization_id', each.organizationId, html`${nameOf(each)}`, null),
+      },
       { name: 'State', cell: standing },
       { name: 'Known', cell: ({ asOf }) => ago(asOf, now) },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },

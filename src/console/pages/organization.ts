@@ -1,7 +1,7 @@
 import { countAt, readKnownOf, readLastReadBefore } from '../../query/history/as-of.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import { sentenceOf } from '../../query/freshness.js';
-import { type OrganizationStatus, readOrganization } from '../../query/reads/status.js';
+import { type OrganizationStatus, readOrganization, worstOf } from '../../query/reads/status.js';
 import { ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { withThousands } from '../../text/thousands.js';
@@ -40,7 +40,7 @@ async function show(answer: OrganizationStatus, id: string, ask: Ask): Promise<S
       (at === null ? resource === null : past !== null),
   );
   const links = [...lists, ...(at === null ? [{ name: 'changes', title: 'Changes' }] : [])];
-  const top = html`${head([withAt('/organizations', at), 'Organizations'], title, at === null && badge(answer.state))}
+  const top = html`${head([withAt('/organizations', at), 'Organizations'], title, at === null && (answer.state === 'active' ? standing(worstOf(answer)) : badge(answer.state)))}
 <ul class="links no-paper">${links.map(list => html`<li><a href="${href(list.name)}">${list.title}</a></li>`)}</ul>`;
   if (at !== null) return { title, body: top, later: () => known(ask, id, at) };
   const body = html`${top}

@@ -1,0 +1,112 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { PAGES } from '../../src/console/pages/pages.js';
+import { SCRIPT } from '../../src/console/live/script.js';
+import { storeCertificate } from '../support/certificates.js';
+import { consoleStage } from '../support/console-stage.js';
+import { atLength } from '../support/long.js';
+import { credit, installation, retirement } from '../support/mirror.js';
+import { findStumbles, openPage, startBrowser } from './browser.js';
+
+vi.setConfig({ testTimeout: 600_000 });
+
+const ORGANIZATIONS = atLength(30, 1_000);
+const AT = '2026-05-04T12:00:00.000Z';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+
+/** Many organizations of many projects and vintages, some of them in trouble, and a row of everything that has a page. */
+async function stage() {
+  const { scene, tables, port, keys } = await consoleStage({ canAct: true, now: Date.now });
+  const { at } = scene.clock;
+  for (let n = 1; n <= ORGANIZATIONS; n++) {
+    const organizationId = `organization-${n}`;
+    await scene.mirror.writeInstallation({
+      state: 'active',
+      claim: 1,
+      startedAt: at,
+      arrivedAt: at,
+      trigger: 'delivery',
+      installation: installation(`installation-${n}`, { organizationId }),
+    });
+    const project = { id: `project-${n % 60}`, fullName: `Project ${n % 60} of a name that takes some room` };
+    const vintage = String(2010 + (n % 15));
+    const type = n % 4 === 0 ? 'exAnte' : 'exPost';
+    await scene.read('warehouse', [credit(`c-${n}`, { project, vintage, type })], { organizationId });
+    await scene.read('retirements', [retirement(`r-${n}`, { project, vintage })], { organizationId });
+  }
+  await storeCertificate(scene, 'r-1');
+  await tables.change(
+    `UPDATE resource_states SET outcome = 'failed', error = 'answered 503', failing_since = '${AT}', webhook_failed = 1 WHERE organization_id = 'organization-2'`,
+  );
+  await tables.change(
+    `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, started_at, finished_at, last_error, claim, only_duplicates_asked)
+    VALUES (5, 'installation', 'organization-1', 'installation-1', 'data', 'k', 'delivery', '{}', 'failed', 10, '${AT}', '${AT}', '${AT}', '${AT}', 'answered 503', 1, 0)`,
+  );
+  await tables.change(
+    `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates, job_id)
+    VALUES (7, '${AT}', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 2, 5)`,
+  );
+  await tables.change('UPDATE syncs SET job_id = 5 WHERE id = 2');
+  await tables.change(
+    "UPDATE installations SET state = 'suspended' WHERE organization_id = 'organization-9'",
+  );
+  return { origin: `http://127.0.0.1:${port}`, keys };
+}
+
+const ONE: Readonly<Record<string, string>> = {
+  '/organizations/:id': '/organizations/organization-2',
+  '/projects/:id': '/projects/project-1',
+  '/warehouse/:id': '/warehouse/c-1',
+  '/inventory/:id': '',
+  '/retirements/:id': '/retirements/r-1',
+  '/deliveries/:id': '/deliveries/7',
+  '/jobs/:id': '/jobs/5',
+};
+/** Of each kind of page one, and some that an address asks for. */
+const ADDRESSES = [
+  ...PAGES.map(({ path }) => ONE[path] ?? path).filter(path => path !== '' && !/\.(csv|json)$/.test(path)),
+  '/ask',
+  '/search?q=project',
+  '/?as-of=now',
+  '/?all=yes',
+  '/retirements?as-of=now',
+  '/organizations/organization-1?as-of=now',
+  '/changes?since=2026',
+  '/changes?since=soon',
+];
+const some = ADDRESSES.filter((_, place) => place % atLength(12, 1) === 0);
+
+test('nobody stumbles over anything on any page of many organizations, in light and in dark', async () => {
+  const { origin, keys } = await stage();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await openPage(browser, origin, { colorScheme });
+    await page.goto(`${origin}/?key=${keys.mint()}`);
+    for (const path of some) {
+      await page.goto(origin + path);
+      expect.soft(await findStumbles(page), `${path}, ${colorScheme}`).toEqual([]);
+    }
+  }
+});
+
+/** What moves once something is told to. */
+const MOVING = `(() => {
+  document.querySelector('main').style.animation = 'turn 1s infinite';
+  return [...document.querySelectorAll('*')].filter(part => getComputedStyle(part).animationName !== 'none').length;
+})()`;
+
+test('who wants no motion gets none, and the script is small', async () => {
+  const { port, keys } = await consoleStage();
+  const moving = async (reducedMotion: 'reduce' | 'no-preference') => {
+    const page = await openPage(browser, `http://127.0.0.1:${port}`, { reducedMotion });
+    await page.goto(`http://127.0.0.1:${port}/help?key=${keys.mint()}`);
+    return await page.evaluate(MOVING);
+  };
+  expect(await moving('no-preference')).toBe(1);
+  expect(await moving('reduce')).toBe(0);
+  expect(Buffer.byteLength(SCRIPT)).toBeLessThan(15_000);
+});
