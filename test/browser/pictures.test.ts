@@ -1,43 +1,80 @@
 import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { PAGES } from '../../src/console/pages/pages.js';
 import { openPage, startBrowser } from './browser.js';
-import { startDemo } from './demo.js';
+import { type Demo, startDemo } from './demo.js';
 
 const FOLDER = fileURLToPath(new URL('../../docs/console/', import.meta.url));
 const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 390, height: 800 };
 /** A page, or the first that a list leads to. */
 const PICTURES = [
   ['now', '/', { colorScheme: 'light', viewport: WIDE }],
   ['now-dark', '/', { colorScheme: 'dark', viewport: WIDE }],
-  ['now-narrow', '/', { colorScheme: 'light', viewport: { width: 390, height: 800 } }],
+  ['now-narrow', '/', { colorScheme: 'light', viewport: NARROW }],
   ['changes', '/changes?since=7d', { colorScheme: 'light', viewport: WIDE }],
-  ['retirement', '/retirements', { colorScheme: 'light', viewport: WIDE }],
-  ['delivery', '/deliveries', { colorScheme: 'light', viewport: WIDE }],
+  ['retirement', '/retirements/:id', { colorScheme: 'light', viewport: WIDE }],
+  ['delivery', '/deliveries/:id', { colorScheme: 'light', viewport: WIDE }],
 ] as const;
-const LED: readonly string[] = ['retirement', 'delivery'];
+/** Each kind of page. */
+const ALL = [...PAGES.map(({ path }) => path), '/ask', '/demo'].filter(path => !/\.(csv|json)$/.test(path));
+const LOOKS = (['light', 'dark'] as const).flatMap(colorScheme =>
+  [WIDE, NARROW].map(viewport => ({ colorScheme, viewport })),
+);
 
-/** `npm run pictures` draws docs/console/ anew; without it nobody is asked to. */
+/** `npm run pictures` draws docs/console/ anew, and every page into a folder that it names; without it nobody is asked to. */
 describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
   test('of the demo, small enough to stand beside the code', async () => {
     mkdirSync(FOLDER, { recursive: true });
-    const demo = await startDemo();
-    const browser = await startBrowser();
-    try {
+    await withDemo(async (browser, demo) => {
       for (const [name, path, options] of PICTURES) {
         const page = await openPage(browser, demo.origin, options);
         await page.goto(await demo.address());
-        await page.goto(`${demo.origin}${path}`);
-        if (LED.includes(name)) {
-          await page.locator('tbody a').first().click();
-          await page.waitForURL(`**${path}/*`);
-        }
+        await show(page, demo, path);
         const picture = await page.screenshot({ path: `${FOLDER}${name}.png` });
         expect(picture.length, name).toBeLessThan(300_000);
       }
-    } finally {
-      await browser.close();
-      await demo.stop();
-    }
+    });
+  });
+
+  test('of every page, wide and narrow, in light and in dark, to be looked at', async () => {
+    const folder = join(tmpdir(), 'carbon-mirror-pictures');
+    mkdirSync(folder, { recursive: true });
+    await withDemo(async (browser, demo) => {
+      for (const look of LOOKS) {
+        const page = await openPage(browser, demo.origin, look);
+        await page.goto(await demo.address());
+        for (const path of ALL) {
+          await show(page, demo, path);
+          const name = path.replaceAll(/[^a-z]+/g, ' ').trim() || 'now';
+          const file = `${name} ${look.viewport.width} ${look.colorScheme}.png`;
+          await page.screenshot({ path: join(folder, file), fullPage: true });
+        }
+      }
+    });
+    process.stdout.write(`Every page is drawn in ${folder}\n`);
   });
 });
+
+async function withDemo(work: (browser: Browser, demo: Demo) => Promise<void>): Promise<void> {
+  const demo = await startDemo();
+  const browser = await startBrowser();
+  try {
+    await work(browser, demo);
+  } finally {
+    await browser.close();
+    await demo.stop();
+  }
+}
+
+async function show(page: Page, { origin }: Demo, path: string): Promise<void> {
+  const [list = ''] = path.split('/:');
+  await page.goto(`${origin}${list}`);
+  if (list === path) return;
+  await page.locator('tbody a').first().click();
+  await page.waitForURL(`**${list}/*`);
+}
