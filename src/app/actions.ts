@@ -30,11 +30,11 @@ export function createActions(
       return jobs;
     },
     sync: async targets => {
-      const wanted = targets.map(({ installationId, organizationId }) =>
+      const wanted = targets.map(({ installation_id: installationId, organization_id: organizationId }) =>
         installationJob(installationId, organizationId, PERSON),
       );
       const jobs = await using(inbox => inbox.enqueue(wanted));
-      const installations = targets.map(({ installationId }) => installationId);
+      const installations = targets.map(target => target.installation_id);
       log.info({ act: 'sync', installations, jobs }, 'a person asked in the console');
       return jobs;
     },

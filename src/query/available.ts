@@ -1,12 +1,11 @@
 import type { Reader } from '../store/contract/reader.js';
-import type { Row } from '../store/contract/tables.js';
+import type { Tables } from '../store/contract/tables.js';
 import { plainTonnes } from '../text/tonnes.js';
-import { byOwner } from './reads/status.js';
+import type { Told } from './freshness.js';
+import { inSql } from './lists/filter.js';
+import { byOwner, idsOf } from './owners.js';
 import { BY_OWNER, sumWarehouses } from './sums.js';
-import { NULLS_FIRST } from './sql.js';
-import { readKnown } from './coverage.js';
-import { TOLD, type Told, WAITING } from './freshness.js';
-import { inSnapshot } from './sql.js';
+import { every, ofOne, sql } from './sql.js';
 
 interface Demand {
   /** Null for all of them. */
@@ -21,16 +20,10 @@ interface Only {
   readonly type?: string | undefined;
 }
 
-export interface Warehouse extends Told {
-  /** Null where nobody has looked yet at what a webhook has named. */
-  readonly organizationId: string | null;
-  readonly installationId: string;
-  readonly organizationName: string | null;
-  /** Start of its last complete read; null before the first. */
-  readonly asOf: string | null;
-  readonly ageSeconds: number | null;
-  readonly rows: number;
-}
+/** The warehouse of an organization that is known, and how far it can be trusted. */
+export type Warehouse = Told &
+  Omit<Tables['coverage'], 'state'> &
+  Pick<Tables['freshness'], 'as_of' | 'age_seconds' | 'rows'>;
 
 export type Available = Awaited<ReturnType<typeof readAvailable>>;
 /** A warehouse of which nothing is available now, and why. */
@@ -42,19 +35,18 @@ const CLOSED = ['no_access', 'not_offered'];
 
 /** What is available now, and what is known and is not. Each warehouse is in one of both or empty. */
 export async function readAvailable(reader: Reader, demand: Demand) {
-  return await inSnapshot(reader, async snapshot => {
+  return await reader.inSnapshot(async snapshot => {
     const standing = await readStanding(snapshot, demand.organizationId);
-    const available = new Set(idsOf(standing.warehouses));
-    const all: readonly Row[] = await readRows(snapshot, demand);
-    const rows = all.filter(row => available.has(String(row['organization_id'])) && isWanted(row, demand));
+    const rows = await readRows(snapshot, idsOf(standing.warehouses), demand.only ?? {});
     const left = await sumWarehouses(snapshot, idsOf(standing.leftOut), BY_OWNER);
-    const amounts = byOwner(
-      left.map(({ organization_id: organizationId, type, amount_micro: micro }) => {
-        return { organizationId, type, amount: Number(plainTonnes(micro)) };
-      }),
-    );
+    const amountsOf = byOwner(left);
     /** What is left out with tonnes of each type, to look at. */
-    const leftOut = standing.leftOut.map(each => ({ ...each, amounts: amounts(each).toReversed() }));
+    const leftOut = standing.leftOut.map(each => {
+      const amounts = amountsOf(each).map(({ type, amount_micro: micro }) => {
+        return { type, amount: Number(plainTonnes(micro)) };
+      });
+      return { ...each, amounts: amounts.toReversed() };
+    });
     return { ...standing, rows, leftOut };
   });
 }
@@ -75,66 +67,31 @@ export async function readStanding(reader: Reader, organizationId: string | null
   };
 }
 
-export function idsOf(owners: readonly { readonly organizationId: string | null }[]): string[] {
-  return owners.flatMap(({ organizationId: id }) => id ?? []);
+/** Of each organization that is known. */
+async function readWarehouses({ all }: Reader, organizationId: string | null) {
+  return await all(sql<Warehouse>`SELECT c.organization_id, c.installation_id, c.organization_name,
+      CASE c.state WHEN 'active' THEN coalesce(f.state, 'never_read')
+        WHEN 'never_read' THEN 'never_read' ELSE 'no_access' END AS state,
+      CASE c.state WHEN 'active' THEN CASE WHEN f.state IS NULL THEN 'waiting' ELSE f.reason END
+        WHEN 'never_read' THEN 'waiting' ELSE c.state END AS reason,
+      CASE WHEN c.state <> 'never_read' THEN f.failing_since END AS failing_since,
+      f.as_of, f.age_seconds, coalesce(f.rows, 0) AS rows, f.error, f.oldest_unread_at, f.worker_seen_at
+    FROM mirror.coverage AS c
+      LEFT JOIN mirror.freshness AS f ON f.organization_id = c.organization_id AND f.resource = 'warehouse'
+    WHERE ${ofOne(organizationId, 'c')}
+    ORDER BY c.organization_name NULLS FIRST, c.organization_id NULLS FIRST, c.installation_id`);
 }
 
-function isWanted(row: Row, { only: { project, vintage, type } = {} }: Demand): boolean {
-  const name = String(row['project_name'] ?? '').toLowerCase();
-  return (
-    (project === undefined || row['project_id'] === project || name.includes(project.toLowerCase())) &&
-    (vintage === undefined || row['vintage'] === vintage) &&
-    (type === undefined || row['type'] === type)
-  );
-}
-
-const UNREAD = {
-  ...WAITING,
-  asOf: null,
-  ageSeconds: null,
-  rows: 0,
-  error: null,
-  oldestUnreadAt: null,
-  workerSeenAt: null,
-};
-
-/** The warehouse of each organization that is known. */
-async function readWarehouses(reader: Reader, organizationId: string | null): Promise<Warehouse[]> {
-  const reads = await reader.db
-    .selectFrom('freshness')
-    .where('resource', '=', 'warehouse')
-    .select([
-      'organization_id as organizationId',
-      ...TOLD,
-      'as_of as asOf',
-      'age_seconds as ageSeconds',
-      'rows',
-    ])
-    .execute();
-  const readOf = new Map(reads.map(read => [read.organizationId, read]));
-  const known = await readKnown(reader, organizationId);
-  return known.map(({ organizationId: id, installationId, name, state }) => ({
-    organizationId: id,
-    installationId,
-    organizationName: name,
-    ...UNREAD,
-    ...readOf.get(id),
-    ...(state === 'never_read' && WAITING),
-    ...((state === 'suspended' || state === 'uninstalled') && { state: 'no_access', reason: state }),
-  }));
-}
-
-async function readRows({ db }: Reader, { organizationId }: Demand) {
-  return await db
-    .selectFrom('warehouse_sums')
-    .$if(organizationId !== null, all => all.where('organization_id', '=', organizationId))
-    .orderBy('organization_name', NULLS_FIRST)
-    .orderBy('organization_id')
-    .orderBy('project_name', NULLS_FIRST)
-    .orderBy('vintage', NULLS_FIRST)
-    .orderBy('type', NULLS_FIRST)
-    .orderBy('project_id', NULLS_FIRST)
-    .orderBy('credit_id')
-    .selectAll()
-    .execute();
+async function readRows({ all }: Reader, owners: readonly string[], { project, vintage, type }: Only) {
+  const only = every([
+    sql`organization_id IN ${owners}`,
+    ...(project === undefined
+      ? []
+      : [sql`(project_id = ${project} OR ${inSql({ column: 'project_name', holds: project })})`]),
+    ...(vintage === undefined ? [] : [sql`vintage = ${vintage}`]),
+    ...(type === undefined ? [] : [sql`type = ${type}`]),
+  ]);
+  return await all(sql<Tables['warehouse_sums']>`SELECT * FROM mirror.warehouse_sums WHERE ${only}
+    ORDER BY organization_name NULLS FIRST, organization_id, project_name NULLS FIRST, vintage NULLS FIRST,
+      type NULLS FIRST, project_id NULLS FIRST, credit_id`);
 }

@@ -1,5 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
-import { NULLS_FIRST, ofOne, stoodAt } from './sql.js';
+import type { Tables } from '../store/contract/tables.js';
+import { first, ofOne, sql, stoodAt } from './sql.js';
 
 /** A file that a row names, replaced ones included: what was stored once is never removed by a read. */
 export interface StoredFile {
@@ -8,25 +9,15 @@ export interface StoredFile {
   readonly size: number;
 }
 
-export async function readStoredFiles({ db }: Reader): Promise<StoredFile[]> {
-  return await db
-    .selectFrom('certificates_history')
-    .where('state', '=', 'stored')
-    .select(eb => [
-      eb.ref('file').$notNull().as('file'),
-      eb.ref('sha256').$notNull().as('sha256'),
-      eb.fn.min(eb.ref('size').$notNull()).as('size'),
-    ])
-    .groupBy(['file', 'sha256'])
-    .orderBy('file')
-    .orderBy('sha256')
-    .execute();
+export async function readStoredFiles({ all }: Reader) {
+  return await all(sql<StoredFile>`SELECT file, sha256, min(size) AS size FROM mirror.certificates_history
+    WHERE state = 'stored' GROUP BY file, sha256 ORDER BY file, sha256`);
 }
 
 /** Whether a row still names the file; one that was purged meanwhile is named by none. */
-export async function isNamed({ db }: Reader, file: string): Promise<boolean> {
-  const asked = db.selectFrom('certificates_history').select('version').where('file', '=', file);
-  return (await asked.limit(1).executeTakeFirst()) !== undefined;
+export async function isNamed(reader: Reader, file: string): Promise<boolean> {
+  const asked = sql`SELECT version FROM mirror.certificates_history WHERE file = ${file} LIMIT 1`;
+  return (await first(reader, asked)) !== null;
 }
 
 interface ExportFilter {
@@ -37,6 +28,8 @@ interface ExportFilter {
 
 /** What stands now has not ended then. */
 const END_OF_TIME = '9999-12-31T23:59:59.999Z';
+
+const SURE = ['retirement_id', 'organization_id', 'fetched_at', 'file', 'sha256', 'valid_from'] as const;
 
 export const EXPORT_COLUMNS = [
   'retirement_id',
@@ -53,61 +46,38 @@ export const EXPORT_COLUMNS = [
   'sha256',
   'organization_name',
   'valid_from',
-] as const satisfies readonly (keyof ExportRow)[];
+] as const;
 
-export type ExportRow = Awaited<ReturnType<typeof readExport>>[number];
+export type ExportRow = Readonly<
+  Record<(typeof EXPORT_COLUMNS)[number], string | null> & Record<(typeof SURE)[number], string>
+>;
 
 /** The stored certificates beside what they prove, now or as both stood at an instant. */
-export async function readExport({ db }: Reader, { organizationId, at }: ExportFilter) {
-  const then = stoodAt(at ?? END_OF_TIME);
-  const certificates = db.selectFrom('certificates_history').selectAll().where(then);
-  const retirements = db.selectFrom('retirements_history').selectAll().where(then);
-  const organizations = db.selectFrom('organizations_history').selectAll().where(then);
-  return await db
-    .selectFrom(certificates.as('c'))
-    .leftJoin(retirements.as('r'), on =>
-      on.onRef('r.organization_id', '=', 'c.organization_id').onRef('r.id', '=', 'c.retirement_id'),
-    )
-    .leftJoin(organizations.as('o'), 'o.id', 'c.organization_id')
-    .where('c.state', '=', 'stored')
-    .where(ofOne(organizationId, 'c'))
-    .select(eb => [
-      'c.retirement_id',
-      'c.organization_id',
-      'r.beneficiary',
-      'r.amount_exact as amount',
-      'r.project_name as project',
-      'r.vintage',
-      'r.reason',
-      'r.created_at as retired_at',
-      'r.serialization',
-      eb.ref('c.fetched_at').$notNull().as('fetched_at'),
-      eb.ref('c.file').$notNull().as('file'),
-      eb.ref('c.sha256').$notNull().as('sha256'),
-      'o.full_name as organization_name',
-      'c.valid_from',
-    ])
-    .orderBy('r.created_at', NULLS_FIRST)
-    .orderBy('c.retirement_id')
-    .orderBy('c.organization_id')
-    .execute();
+export async function readExport({ all }: Reader, { organizationId, at }: ExportFilter) {
+  const then = at ?? END_OF_TIME;
+  return await all(sql<ExportRow>`SELECT c.retirement_id, c.organization_id, r.beneficiary, r.amount_exact AS amount,
+      r.project_name AS project, r.vintage, r.reason, r.created_at AS retired_at, r.serialization, c.fetched_at,
+      c.file, c.sha256, o.full_name AS organization_name, c.valid_from
+    FROM mirror.certificates_history AS c
+      LEFT JOIN mirror.retirements_history AS r
+        ON r.organization_id = c.organization_id AND r.id = c.retirement_id AND ${stoodAt(then, 'r')}
+      LEFT JOIN mirror.organizations_history AS o ON o.id = c.organization_id AND ${stoodAt(then, 'o')}
+    WHERE c.state = 'stored' AND ${stoodAt(then, 'c')} AND ${ofOne(organizationId, 'c')}
+    ORDER BY r.created_at NULLS FIRST, c.retirement_id, c.organization_id`);
 }
+
+type Covered = Pick<Tables['freshness'], 'organization_id' | 'resource' | 'state' | 'as_of' | 'rows'> &
+  Pick<Partial<Tables['resource_states']>, 'first_complete_at'>;
 
 /** How far what is exported can be trusted: each list that it was made of, its state and the time it is known for. */
 export async function readCoverage(
-  { db }: Reader,
+  { all }: Reader,
   organizationId: string | null,
   resources: readonly string[] | null = ['retirements', 'certificates'],
 ) {
-  return await db
-    .selectFrom('freshness as f')
-    .leftJoin('resource_states as s', on =>
-      on.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
-    )
-    .where(ofOne(organizationId, 'f'))
-    .where(eb => eb.and(resources === null ? [] : [eb('f.resource', 'in', [...resources, '*'])]))
-    .select(['f.organization_id', 'f.resource', 'f.state', 's.first_complete_at', 'f.as_of', 'f.rows'])
-    .orderBy('f.organization_id', NULLS_FIRST)
-    .orderBy('f.resource')
-    .execute();
+  const wanted = resources === null ? sql`1 = 1` : sql`f.resource IN ${[...resources, '*']}`;
+  return await all(sql<Covered>`SELECT f.organization_id, f.resource, f.state, s.first_complete_at, f.as_of, f.rows
+    FROM mirror.freshness AS f
+      LEFT JOIN mirror.resource_states AS s ON s.organization_id = f.organization_id AND s.resource = f.resource
+    WHERE ${ofOne(organizationId, 'f')} AND ${wanted} ORDER BY f.organization_id NULLS FIRST, f.resource`);
 }

@@ -1,8 +1,6 @@
-import type { ExpressionBuilder, ExpressionWrapper } from 'kysely';
-import type { Reader } from '../store/contract/reader.js';
-import type { Tables } from '../store/contract/tables.js';
-import { NULLS_FIRST } from './sql.js';
-import { added, exact } from './sums.js';
+import type { Reader, Statement } from '../store/contract/reader.js';
+import { joined, only, plain, sql } from './sql.js';
+import { ADDED, type Added, exact } from './sums.js';
 
 /** Millionths of a tonne of one type at the end of each day, or in each month. */
 export interface Series {
@@ -16,52 +14,40 @@ export async function readCharts(reader: Reader, now: number) {
   return { stock: await readStockByDay(reader, now), retired: await readRetiredByMonth(reader, now) };
 }
 
-type History = ExpressionBuilder<Tables, 'warehouse_credits_history'>;
-
 const DAY_MS = 86_400_000;
 const DAYS = 30;
 const MONTHS = 12;
 
+interface Stood extends Added {
+  readonly type: string | null;
+  /** The first day at whose end it had come, and at whose end it had gone; after the last where it has not. */
+  readonly came: number;
+  readonly went: number;
+}
+
 /** What stood in the warehouses at the end of each of the last days, from the first that the mirror knows; the last is now. */
-async function readStockByDay({ db }: Reader, now: number): Promise<Series[]> {
-  const ends = Array.from({ length: DAYS }, (_, ago) => dayOf(now - (DAYS - 1 - ago) * DAY_MS));
-  const versions = db
-    .selectFrom('warehouse_credits_history')
-    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>=', `${ends[0]}T00:00:00.000Z`)]))
-    .select(eb => [
-      'type',
-      'amount_micro',
-      placeOf(eb, ends, 'valid_from').as('begin'),
-      placeOf(eb, ends, 'valid_to').as('end'),
-    ]);
-  const found = await db
-    .selectFrom(versions.as('v'))
-    .groupBy(['type', 'begin', 'end'])
-    .orderBy('type', NULLS_FIRST)
-    .select(eb => ['type', 'begin', 'end', ...added(eb, 'amount_micro')])
-    .execute();
+async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
+  const days = Array.from({ length: DAYS }, (_, ago) => dayOf(now - (DAYS - 1 - ago) * DAY_MS));
+  const dayIn = (instant: Statement) => {
+    const ends = days.map(
+      (day, place) => sql`WHEN ${instant} <= ${`${day}T23:59:59.999Z`} THEN ${plain(String(place))}`,
+    );
+    return sql`CASE ${joined(ends, ' ')} ELSE ${plain(String(DAYS))} END`;
+  };
+  const found = await all(sql<Stood>`SELECT type, came, went, ${ADDED}
+    FROM (SELECT type, amount_micro, ${dayIn(plain('valid_from'))} AS came, ${dayIn(plain('valid_to'))} AS went
+      FROM mirror.warehouse_credits_history
+      WHERE valid_to IS NULL OR valid_to >= ${`${days[0]}T00:00:00.000Z`}) AS v
+    GROUP BY type, came, went ORDER BY type NULLS FIRST`);
   const sums = found.map(exact);
-  const first = Math.min(...sums.map(({ begin }) => begin));
-  const stood = (type: string | null, place: number) =>
-    sums.filter(each => each.type === type && each.begin <= place && place < each.end);
+  const first = Math.min(...sums.map(({ came }) => came));
   return [...new Set(sums.map(({ type }) => type))].map(type => {
-    const points = ends.map((name, place) => ({ name, micro: total(stood(type, place)) }));
+    const points = days.map((name, place) => {
+      const stood = sums.filter(each => each.type === type && each.came <= place && place < each.went);
+      return { name, micro: stood.reduce((micro, each) => micro + each.amount_micro, 0n) };
+    });
     return { type, points: points.slice(first) };
   });
-}
-
-/** The first day at whose end it had happened; after the last where it has not. */
-function placeOf(eb: History, ends: readonly string[], instant: 'valid_from' | 'valid_to') {
-  return ends.reduceRight<ExpressionWrapper<Tables, 'warehouse_credits_history', number>>(
-    (later, end, place) => {
-      return eb.case().when(instant, '<=', `${end}T23:59:59.999Z`).then(eb.lit(place)).else(later).end();
-    },
-    eb.lit(DAYS),
-  );
-}
-
-function total(sums: readonly { readonly amount_micro: bigint }[]): bigint {
-  return sums.reduce((all, { amount_micro: micro }) => all + micro, 0n);
 }
 
 function dayOf(ms: number): string {
@@ -69,18 +55,14 @@ function dayOf(ms: number): string {
 }
 
 /** What was retired in each of twelve months, by the dates of the registry; the last goes on. */
-async function readRetiredByMonth({ db }: Reader, now: number): Promise<Series['points']> {
+async function readRetiredByMonth(reader: Reader, now: number): Promise<Series['points']> {
   const points: { name: string; micro: bigint }[] = [];
   for (let ago = MONTHS - 1; ago >= 0; ago -= 1) {
     const [from, to] = [monthAgo(now, ago), monthAgo(now, ago - 1)];
-    const sum = await db
-      .selectFrom('retirements')
-      .where('organization_id', 'in', eb => eb.selectFrom('resource_states').select('organization_id'))
-      .where('created_at', '>=', `${from}-01T00:00:00.000Z`)
-      .where('created_at', '<', `${to}-01T00:00:00.000Z`)
-      .select(eb => added(eb, 'amount_micro'))
-      .executeTakeFirstOrThrow();
-    points.push({ name: from, micro: exact(sum).amount_micro });
+    const sum = sql<Added>`SELECT ${ADDED} FROM mirror.retirements
+      WHERE organization_id IN (SELECT organization_id FROM mirror.resource_states)
+        AND created_at >= ${`${from}-01T00:00:00.000Z`} AND created_at < ${`${to}-01T00:00:00.000Z`}`;
+    points.push({ name: from, micro: exact(await only(reader, sum)).amount_micro });
   }
   return points;
 }

@@ -1,43 +1,29 @@
 import type { Reader } from '../store/contract/reader.js';
-import { count, NULLS_FIRST, ofOne, stoodAt } from './sql.js';
+import type { Tables } from '../store/contract/tables.js';
+import { count, ofOne, plain, sql, stoodAt } from './sql.js';
 
-/** An organization that is known. */
-export interface Known {
-  /** Null where nobody has looked yet at what a webhook has named. */
-  readonly organizationId: string | null;
-  readonly installationId: string;
+/** What nobody can read any more, or never could. */
+export const UNREADABLE = plain("('no_access', 'not_offered')");
+
+/** An organization that is known; its id is null where nobody has looked yet at what a webhook has named. */
+export interface Known extends Pick<Tables['coverage'], 'organization_id' | 'installation_id' | 'state'> {
   readonly name: string | null;
-  readonly state: string;
 }
 
 /** One of them, or all. */
-export async function readKnown({ db }: Reader, organizationId: string | null): Promise<Known[]> {
-  return await db
-    .selectFrom('coverage')
-    .where(ofOne(organizationId))
-    .select([
-      'organization_id as organizationId',
-      'installation_id as installationId',
-      'organization_name as name',
-      'state',
-    ])
-    .orderBy('organization_name', NULLS_FIRST)
-    .orderBy('organization_id', NULLS_FIRST)
-    .orderBy('installation_id')
-    .execute();
+export async function readKnown({ all }: Reader, organizationId: string | null) {
+  return await all(sql<Known>`SELECT organization_id, installation_id, organization_name AS name, state
+    FROM mirror.coverage WHERE ${ofOne(organizationId)}
+    ORDER BY organization_name NULLS FIRST, organization_id NULLS FIRST, installation_id`);
 }
 
 /** How many organizations any sum is a part of. Those that have removed the app are counted apart. */
-export async function countKnown({ db }: Reader): Promise<number> {
-  return await count(db.selectFrom('coverage').where('state', '<>', 'uninstalled'));
+export async function countKnown(reader: Reader): Promise<number> {
+  return await count(reader, plain(`mirror.coverage WHERE state <> 'uninstalled'`));
 }
 
 /** The same at an instant, those that had removed the app by then included: what had been read stays. */
-export async function countKnownAt({ db }: Reader, at: string): Promise<number> {
-  const known = db
-    .selectFrom('installations_history')
-    .where(stoodAt(at))
-    .select('organization_id')
-    .distinct();
-  return await count(db.selectFrom(known.as('known')));
+export async function countKnownAt(reader: Reader, at: string): Promise<number> {
+  const known = sql`SELECT DISTINCT organization_id FROM mirror.installations_history WHERE ${stoodAt(at)}`;
+  return await count(reader, sql`(${known}) AS known`);
 }

@@ -5,13 +5,13 @@ export interface Standing {
   readonly state: string;
   readonly reason: string | null;
   /** Null where the latest read did not fail. */
-  readonly failingSince: string | null;
+  readonly failing_since: string | null;
 }
 
 export interface Told extends Standing {
   readonly error: string | null;
-  readonly oldestUnreadAt: string | null;
-  readonly workerSeenAt: string | null;
+  readonly oldest_unread_at: string | null;
+  readonly worker_seen_at: string | null;
 }
 
 export type Colour = 'good' | 'doubt' | 'bad' | 'none';
@@ -44,14 +44,14 @@ export const FRESHNESS: readonly Words[] = [
 ];
 
 function of(state: FreshnessState, reason: FreshnessReason | null, colour: Colour, meaning: string): Words {
-  return { state, reason, failingSince: null, colour, meaning };
+  return { state, reason, failing_since: null, colour, meaning };
 }
 
-export const WAITING = { state: 'never_read', reason: 'waiting', failingSince: null } as const;
-export const FRESH = { state: 'fresh', reason: null, failingSince: null } as const;
+export const WAITING = { state: 'never_read', reason: 'waiting', failing_since: null } as const;
+export const FRESH = { state: 'fresh', reason: null, failing_since: null } as const;
 
 /** All that can be said of a resource. */
-export const STANDINGS: readonly Standing[] = [...FRESHNESS, { ...FRESH, failingSince: '' }];
+export const STANDINGS: readonly Standing[] = [...FRESHNESS, { ...FRESH, failing_since: '' }];
 
 /** The worse one first. A fresh one whose last read failed is worse than one whose did not. */
 export function compareStandings(one: Standing, other: Standing): number {
@@ -67,8 +67,8 @@ function isOf({ state, reason }: Standing, words: Words): boolean {
   return words.state === state && words.reason === reason;
 }
 
-function isFreshAndFailing({ state, failingSince }: Standing): boolean {
-  return state === 'fresh' && failingSince !== null;
+function isFreshAndFailing({ state, failing_since }: Standing): boolean {
+  return state === 'fresh' && failing_since !== null;
 }
 
 /** Never green beside a failure. */
@@ -95,24 +95,11 @@ function whyStale(told: Told): string | null {
   if (told.reason === 'read_failed' || told.reason === 'read_interrupted')
     return told.error === null ? meaningOf(told) : null;
   if (told.reason === 'removals_unconfirmed' && told.error !== null) return null;
-  if (told.reason === 'unread_webhook') return `a delivery of ${told.oldestUnreadAt} is not read yet`;
-  if (told.reason === 'worker_gone') return `no worker has been seen since ${told.workerSeenAt}`;
+  if (told.reason === 'unread_webhook') return `a delivery of ${told.oldest_unread_at} is not read yet`;
+  if (told.reason === 'worker_gone') return `no worker has been seen since ${told.worker_seen_at}`;
   return meaningOf(told);
 }
 
 function meaningOf(standing: Standing): string | null {
   return FRESHNESS.find(words => isOf(standing, words))?.meaning ?? null;
 }
-
-/** The columns of the view, as a row that is told of has them. */
-export const TOLD = [
-  'state',
-  'reason',
-  'error',
-  'failing_since as failingSince',
-  'oldest_unread_at as oldestUnreadAt',
-  'worker_seen_at as workerSeenAt',
-] as const;
-
-/** What nobody can read any more, or never could. */
-export const UNREADABLE = ['no_access', 'not_offered'] as const;

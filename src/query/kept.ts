@@ -1,5 +1,5 @@
 import type { Reader } from '../store/contract/reader.js';
-import { count, largest } from './sql.js';
+import { only, plain, sql } from './sql.js';
 
 /** Of what no later read brings back: how many there are, and the newest. */
 interface Kept {
@@ -13,26 +13,16 @@ export interface AllKept {
   readonly syncs: Kept;
 }
 
-const NONE: Kept = { count: 0, id: 0, at: null };
-
 /** What is there, or only what came after that. */
-export async function readKept(
-  { db }: Reader,
-  after: AllKept = { deliveries: NONE, syncs: NONE },
-): Promise<AllKept> {
-  const [deliveries, syncs] = [db.selectFrom('inbox.deliveries'), db.selectFrom('syncs')];
-  const [delivery, sync] = [after.deliveries.id, after.syncs.id];
-  const [newDeliveries, newSyncs] = [deliveries.where('id', '>', delivery), syncs.where('id', '>', sync)];
+export async function readKept(reader: Reader, after: AllKept | null = null): Promise<AllKept> {
   return {
-    deliveries: {
-      count: await count(newDeliveries),
-      id: (await largest(newDeliveries, 'id')) ?? delivery,
-      at: await largest(newDeliveries, 'received_at'),
-    },
-    syncs: {
-      count: await count(newSyncs),
-      id: (await largest(newSyncs, 'id')) ?? sync,
-      at: await largest(newSyncs, 'started_at'),
-    },
+    deliveries: await readAfter(reader, 'inbox.deliveries', 'received_at', after?.deliveries.id ?? 0),
+    syncs: await readAfter(reader, 'mirror.syncs', 'started_at', after?.syncs.id ?? 0),
   };
+}
+
+async function readAfter(reader: Reader, from: string, came: string, after: number): Promise<Kept> {
+  const asked = sql<Kept>`SELECT count(*) AS count, coalesce(max(id), ${after}) AS id, max(${plain(came)}) AS at
+    FROM ${plain(from)} WHERE id > ${after}`;
+  return await only(reader, asked);
 }

@@ -1,12 +1,12 @@
-import { AT_ONCE, type Reader } from '../store/contract/reader.js';
+import type { Reader } from '../store/contract/reader.js';
 import { ENTRIES } from '../resources/resources.js';
 import { LISTS } from '../resources/lists.js';
-import { byName } from './sql.js';
 import { readKnown } from './coverage.js';
+import { columns, sql, table } from './sql.js';
 
 /** Where the registry's own objects may hold a person's address, beside the members. */
 const TABLES = ENTRIES.filter(entry => entry.hasDocument && entry !== LISTS.members).map(
-  ({ table }) => table,
+  entry => entry.table,
 );
 
 export interface Mention {
@@ -16,28 +16,26 @@ export interface Mention {
 
 /** Rows, past ones included, whose registry's object names the address. They are found by reading every one. */
 export async function readMentions(
-  reader: Reader,
+  { stream }: Reader,
   isAbout: (document: string) => boolean,
 ): Promise<Mention[]> {
   const mentions: Mention[] = [];
-  for (const table of TABLES) {
+  for (const name of TABLES) {
     let rows = 0;
-    const documents = byName(reader).selectFrom(`${table}_history`).select('document').stream(AT_ONCE);
-    for await (const { document } of documents) if (isAbout(String(document))) rows += 1;
-    if (rows > 0) mentions.push({ table, rows });
+    const documents = stream(sql<{ document: string }>`SELECT document FROM ${table(`${name}_history`)}`);
+    for await (const { document } of documents) if (isAbout(document)) rows += 1;
+    if (rows > 0) mentions.push({ table: name, rows });
   }
   return mentions;
 }
 
 /** The numbers that the coming and going of a person's rows of members have in `changes`. */
 export async function readMemberNumbers(
-  { db }: Reader,
+  { all }: Reader,
   isTheirs: (member: { readonly email: string | null; readonly document: string }) => boolean,
 ): Promise<number[]> {
-  const members = await db
-    .selectFrom('members_history')
-    .select(['version', 'closed_version', 'email', 'document'])
-    .execute();
+  const wanted = columns('members_history', ['version', 'closed_version', 'email', 'document']);
+  const members = await all(sql`SELECT ${wanted} FROM mirror.members_history`);
   return members.filter(isTheirs).flatMap(each => [each.version, each.closed_version ?? []].flat());
 }
 

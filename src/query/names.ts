@@ -1,5 +1,5 @@
 import type { Reader } from '../store/contract/reader.js';
-import { byName, stoodAt } from './sql.js';
+import { columns, first, sql, stoodAt, table } from './sql.js';
 
 export interface Named {
   readonly id: string;
@@ -7,68 +7,40 @@ export interface Named {
 }
 
 /** Every organization of which the mirror holds or held anything, by the latest name that it knows. */
-export async function readOrganizationNames(reader: Reader): Promise<Named[]> {
-  const { db } = reader;
-  const known = db
-    .selectFrom('organizations')
-    .select('id')
-    .union(
-      db
-        .selectFrom('installations')
-        .where('organization_id', 'is not', null)
-        .select(eb => eb.ref('organization_id').$notNull().as('id')),
-    )
-    .union(db.selectFrom('resource_states').select('organization_id as id'));
-  return await db
-    .selectFrom(known.as('known'))
-    .leftJoin('organizations as o', 'o.id', 'known.id')
-    .select(eb => [
-      'known.id',
-      eb.fn
-        .coalesce(
-          'o.full_name',
-          eb
-            .selectFrom('organizations_history as p')
-            .select('p.full_name')
-            .whereRef('p.id', '=', 'known.id')
-            .where('p.valid_to', 'is not', null)
-            .orderBy('p.valid_to', 'desc')
-            .limit(1),
-        )
-        .as('name'),
-    ])
-    .orderBy('known.id')
-    .execute();
+export async function readOrganizationNames({ all }: Reader) {
+  return await all(sql<Named>`SELECT known.id, coalesce(o.full_name, (
+      SELECT p.full_name FROM mirror.organizations_history AS p
+      WHERE p.id = known.id AND p.valid_to IS NOT NULL ORDER BY p.valid_to DESC LIMIT 1)) AS name
+    FROM (SELECT id FROM mirror.organizations
+      UNION SELECT organization_id FROM mirror.installations WHERE organization_id IS NOT NULL
+      UNION SELECT organization_id FROM mirror.resource_states) AS known
+    LEFT JOIN mirror.organizations AS o ON o.id = known.id ORDER BY known.id`);
 }
 
 /** Every installation, by the name of its organization. */
-export async function readInstallationNames({ db }: Reader): Promise<Named[]> {
-  return await db
-    .selectFrom('installations as i')
-    .leftJoin('organizations as o', 'o.id', 'i.organization_id')
-    .select(['i.id', 'o.full_name as name'])
-    .orderBy('i.version')
-    .execute();
+export async function readInstallationNames({ all }: Reader) {
+  return await all(sql<Named>`SELECT i.id, o.full_name AS name
+    FROM mirror.installations AS i LEFT JOIN mirror.organizations AS o ON o.id = i.organization_id
+    ORDER BY i.version`);
 }
 
 /** Those that are there, or were at an instant, by their names. */
-export function named(reader: Reader, table: 'organizations' | 'projects', at: string | null) {
-  const all = byName(reader).selectFrom(at === null ? table : `${table}_history`);
-  const then = at === null ? all : all.where(stoodAt(at));
-  return then.select(['id', 'full_name as name']).$castTo<Named>().orderBy('full_name').orderBy('id');
+export function named(of: 'organizations' | 'projects', at: string | null) {
+  const from = at === null ? table(of) : sql`${table(`${of}_history`)} WHERE ${stoodAt(at)}`;
+  return sql<Named>`SELECT id, full_name AS name FROM ${from} ORDER BY full_name, id`;
 }
 
 /** What an organization is called, or was at an instant; null where nobody knows. */
 export async function readNameOf(reader: Reader, id: string, at: string | null): Promise<string | null> {
-  return (await named(reader, 'organizations', at).where('id', '=', id).executeTakeFirst())?.name ?? null;
+  const asked = sql<Named>`SELECT * FROM (${named('organizations', at)}) AS known WHERE id = ${id}`;
+  return (await first(reader, asked))?.name ?? null;
 }
 
-export async function readProjectNames(reader: Reader): Promise<Named[]> {
-  return await named(reader, 'projects', null).execute();
+export async function readProjectNames({ all }: Reader) {
+  return await all(named('projects', null));
 }
 
 /** What the mirror was filled from; null before the first worker. */
-export async function readOrigin({ db }: Reader) {
-  const asked = db.selectFrom('origin').select(['base_url as baseUrl', 'app_id as appId']);
-  return (await asked.executeTakeFirst()) ?? null;
+export async function readOrigin(reader: Reader) {
+  return await first(reader, sql`SELECT ${columns('origin', ['base_url', 'app_id'])} FROM mirror.origin`);
 }

@@ -1,10 +1,11 @@
 import type { Reader } from '../store/contract/reader.js';
-import { idsOf, readStanding } from './available.js';
-import { readActivity } from './inbox/health.js';
+import { readStanding } from './available.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
-import { inSnapshot } from './sql.js';
-import { BY_OWNER, BY_PROJECT, exact, summed, sumWarehouses } from './sums.js';
+import { readActivity } from './inbox/health.js';
+import { idsOf } from './owners.js';
 import { readOrganizations, sumCertificates } from './reads/status.js';
+import { sql } from './sql.js';
+import { ADDED, type Added, BY_OWNER, BY_PROJECT, exact, sumWarehouses } from './sums.js';
 
 /** So many are grouped. */
 const CHANGES = 100;
@@ -13,7 +14,7 @@ export type Overview = Awaited<ReturnType<typeof readOverview>>;
 
 /** What there is at one moment: what is available, what is reserved, what moved last, what does not go on, and so many organizations. */
 export async function readOverview(reader: Reader, now: number, most: number) {
-  return await inSnapshot(reader, async snapshot => {
+  return await reader.inSnapshot(async snapshot => {
     const available = await readStanding(snapshot, null);
     const owners = new Set(idsOf(available.warehouses));
     const organizations = await readOrganizations(snapshot, most);
@@ -36,18 +37,16 @@ export async function readOverview(reader: Reader, now: number, most: number) {
   });
 }
 
+interface Reserved extends Added {
+  readonly type: string | null;
+  readonly reservations: number;
+  readonly first_ends_at: string | null;
+}
+
 /** What is reserved now, of each type: how much, in how many reservations, and when the first of them ends. */
-async function sumReservations({ db }: Reader) {
-  const rows = await db
-    .selectFrom('reservations_now')
-    .where('state_now', '=', 'outstanding')
-    .groupBy('type')
-    .select('type')
-    .select(summed)
-    .select(eb => [
-      eb.fn.countAll<number>().as('reservations'),
-      eb.fn.min('reserved_to_at').as('firstEndsAt'),
-    ])
-    .execute();
+async function sumReservations({ all }: Reader) {
+  const rows = await all(sql<Reserved>`SELECT type, ${ADDED}, count(*) AS reservations,
+      min(reserved_to_at) AS first_ends_at
+    FROM mirror.reservations_now WHERE state_now = 'outstanding' GROUP BY type`);
   return rows.map(exact);
 }

@@ -1,10 +1,11 @@
 import type { Reader } from '../store/contract/reader.js';
 import { hasColumn, type Row } from '../store/contract/tables.js';
-import { byName, fits } from './sql.js';
+import { inSql } from './lists/filter.js';
 import { ofAnyOrganization } from './lists/find.js';
 import type { List } from './lists/list.js';
-import { isThere } from './lists/read.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from './lists/lists.js';
+import { isThere } from './lists/read.js';
+import { plain, sql, table } from './sql.js';
 
 /** Of a text that no index finds, so many of the newest rows of a table are read. */
 export const SEARCHED_ROWS = 50_000;
@@ -51,34 +52,30 @@ export async function findNumbered(reader: Reader, number: number): Promise<List
 }
 
 /** By the key of the table. */
-async function beginning(reader: Reader, list: List, text: string): Promise<Hits> {
+async function beginning({ all }: Reader, list: List, text: string): Promise<Hits> {
   const { named: column, entry } = list;
-  const asked = byName(reader).selectFrom(tableOf(list)).select(shown(list, column));
-  const fitting = asked.where(column, '>=', text).where(column, '<', `${text}\u{10ffff}`);
-  const owned = entry === null ? null : ofAnyOrganization(reader, entry);
-  const rows = owned === null ? fitting : fitting.where(owned.column, 'in', owned.values);
-  return { list, column, rows: await rows.orderBy(column).orderBy('version').limit(MOST).execute() };
+  const name = plain(column);
+  const rows = await all(sql<Row>`SELECT ${shown(list, column)} FROM ${table(tableOf(list))}
+    WHERE ${name} >= ${text} AND ${name} < ${`${text}\u{10ffff}`} AND ${ofAnyOrganization(entry)}
+    ORDER BY ${name}, version LIMIT ${MOST}`);
+  return { list, column, rows };
 }
 
-async function among(reader: Reader, list: List, column: string, text: string): Promise<Hits> {
-  const number = list.entry === null ? 'id' : 'version';
-  const newest = byName(reader)
-    .selectFrom(tableOf(list))
-    .select(shown(list, column, number))
-    .orderBy(number, 'desc')
-    .limit(SEARCHED_ROWS);
-  const found = byName(reader)
-    .selectFrom(newest.as('newest'))
-    .selectAll()
-    .where(eb => fits(eb, { column, holds: text }));
-  return { list, column, rows: await found.orderBy(number, 'desc').limit(MOST).execute() };
+async function among({ all }: Reader, list: List, column: string, text: string): Promise<Hits> {
+  const name = list.entry === null ? 'id' : 'version';
+  const number = plain(name);
+  const rows = await all(sql<Row>`SELECT * FROM (
+      SELECT ${shown(list, column, name)} FROM ${table(tableOf(list))}
+      ORDER BY ${number} DESC LIMIT ${SEARCHED_ROWS}) AS newest
+    WHERE ${inSql({ column, holds: text })} ORDER BY ${number} DESC LIMIT ${MOST}`);
+  return { list, column, rows };
 }
 
 function tableOf({ entry, from }: List): string {
   return entry?.table ?? from;
 }
 
-function shown(list: List, ...columns: readonly string[]): string[] {
+function shown(list: List, ...columns: readonly string[]) {
   const words = WORDS.filter(name => hasColumn(tableOf(list), name));
-  return [...new Set([list.named, ...columns, ...words])];
+  return plain([...new Set([list.named, ...columns, ...words])].join(', '));
 }

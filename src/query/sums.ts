@@ -1,44 +1,40 @@
-import type { ExpressionBuilder, ReferenceExpression } from 'kysely';
-import type { Reader } from '../store/contract/reader.js';
+import type { Reader, Statement } from '../store/contract/reader.js';
+import type { Tables } from '../store/contract/tables.js';
+import { plain, sql, stoodAt } from './sql.js';
 
-/** Whole tonnes and the millionths beyond are added each by itself: no sum of them overflows. */
-const MICRO = 1_000_000;
+/** What rows add up to: whole tonnes and the millionths beyond, each by itself, so that no sum of them overflows. */
+export const ADDED = plain('sum(amount_micro / 1000000) AS tonnes, sum(amount_micro % 1000000) AS rest');
 
-/** What rows add up to, to the last millionth; of none, nothing. */
-export function added<DB, TB extends keyof DB>(
-  eb: ExpressionBuilder<DB, TB>,
-  micro: ReferenceExpression<DB, TB>,
-) {
-  return [
-    eb.fn.sum<number | bigint | null>(eb(micro, '/', eb.lit(MICRO))).as('tonnes'),
-    eb.fn.sum<number | bigint | null>(eb(micro, '%', eb.lit(MICRO))).as('rest'),
-  ] as const;
-}
+export type Added = Readonly<Record<'tonnes' | 'rest', number | bigint | null>>;
 
-type Added = Readonly<Record<'tonnes' | 'rest', number | bigint | null>>;
-
+/** To the last millionth; of no rows, nothing. */
 export function exact<Row extends Added>({ tonnes, rest, ...sum }: Row) {
-  return { ...sum, amount_micro: BigInt(tonnes ?? 0) * BigInt(MICRO) + BigInt(rest ?? 0) };
+  return { ...sum, amount_micro: BigInt(tonnes ?? 0) * 1_000_000n + BigInt(rest ?? 0) };
 }
 
-export type Column = 'organization_id' | 'project_id' | 'project_name' | 'vintage' | 'type';
+type Column = 'organization_id' | 'project_id' | 'project_name' | 'vintage' | 'type';
+type Sum = Pick<Tables['warehouse_sums'], Column | 'rows_without_amount'> & Added;
 
 export const BY_OWNER: readonly Column[] = ['organization_id', 'type'];
 export const BY_PROJECT: readonly Column[] = ['project_id', 'project_name', 'vintage', 'type'];
 
 /** What stands in the warehouses of some organizations, added up by some columns. */
-export async function sumWarehouses({ db, say }: Reader, owners: readonly string[], by: readonly Column[]) {
-  const rows = db.selectFrom('warehouse_credits').where('organization_id', 'in', say.texts(owners));
-  const all = rows.groupBy(by).select(by).select(summed);
-  const ordered = by.reduce((sums, column) => sums.orderBy(column, each => each.asc().nullsFirst()), all);
-  return (await ordered.execute()).map(exact);
+export async function sumWarehouses(reader: Reader, owners: readonly string[], by: readonly Column[]) {
+  return await sumBy(reader, by, sql`mirror.warehouse_credits WHERE organization_id IN ${owners}`);
+}
+
+/** What stood in all of them at an instant, added up by organization and project. */
+export async function sumStoodAt(reader: Reader, at: string) {
+  const stood = sql`mirror.warehouse_credits_history WHERE ${stoodAt(at)}`;
+  return await sumBy(reader, ['organization_id', ...BY_PROJECT], stood);
 }
 
 /** How much rows add up to, and how many are in no sum. */
-export function summed<DB extends Record<TB, { amount_micro: unknown }>, TB extends keyof DB & string>(
-  eb: ExpressionBuilder<DB, TB>,
-) {
-  const micro = eb.ref('amount_micro');
-  const without = eb(eb.fn.countAll<number>(), '-', eb.fn.count<number>(micro));
-  return [...added(eb, micro), without.as('rows_without_amount')] as const;
+async function sumBy({ all }: Reader, by: readonly Column[], from: Statement) {
+  const names = plain(by.join(', '));
+  const order = plain(by.map(name => `${name} NULLS FIRST`).join(', '));
+  const sums =
+    await all(sql<Sum>`SELECT ${names}, ${ADDED}, count(*) - count(amount_micro) AS rows_without_amount
+    FROM ${from} GROUP BY ${names} ORDER BY ${order}`);
+  return sums.map(exact);
 }

@@ -80,11 +80,11 @@ const COLOURED = { terminal: true, env: {} };
 const ESCAPE = '\u001b';
 
 test('what is fresh and failing is never green', () => {
-  const known = { state: 'fresh', reason: null, failingSince: '2026-11-01T00:00:00.000Z' };
+  const known = { state: 'fresh', reason: null, failing_since: '2026-11-01T00:00:00.000Z' };
   expect(paintState('freshness', wordsOf(known))).toBe(
     `${ESCAPE}[33mfresh, but the last read failed${ESCAPE}[39m`,
   );
-  expect(paintState('freshness', wordsOf({ ...known, failingSince: null }))).toBe(
+  expect(paintState('freshness', wordsOf({ ...known, failing_since: null }))).toBe(
     `${ESCAPE}[32mfresh${ESCAPE}[39m`,
   );
 });

@@ -79,7 +79,7 @@ test('the SQL of a page finds its rows and no others, of an organization and fur
     const [, rows = ''] = /<section id="rows"([^]*?)<\/section>/.exec(shown) ?? [];
     const [, sql = ''] =
       /The SQL of this page<\/summary><pre>([^<]*)</.exec(shown.replaceAll('&lt;', '\u{1}')) ?? [];
-    expect(sql).toContain('select "project_id" from "project_references"');
+    expect(sql).toContain('SELECT project_id FROM project_references');
     const asked = await send('/ask', {
       sql: sql.replaceAll('\u{1}', '<').replaceAll('&gt;', '>'),
       form: 'csv',

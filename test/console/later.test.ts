@@ -43,8 +43,9 @@ async function brokenStage() {
     const { folder } = await temporaryScene();
     temporaryInbox(folder);
     const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
-    const transformResult = () => Promise.reject(new Error('no answer'));
-    return { ...reader, db: reader.db.withPlugin({ transformQuery: ({ node }) => node, transformResult }) };
+    const all = () => Promise.reject(new Error('no answer'));
+    const broken = { ...reader, all };
+    return { ...broken, inSnapshot: async work => await work(broken) };
   });
   onTestFinished(() => readers.close());
   return await consoleStage({ readers });

@@ -182,7 +182,7 @@ describe('a list', () => {
     await scene.read('retirements', [retirement('r-1')]);
     const shown = await page(`/retirements?beneficiary=${encodeURIComponent("O'Hara")}`);
     expect(shown).toContain('&#39;%o&#39;&#39;hara%&#39;');
-    expect(shown).toMatch(/<pre>select .* from .*retirements.* limit 50<\/pre>/);
+    expect(shown).toMatch(/<pre>SELECT .* FROM .*retirements.* LIMIT 50<\/pre>/);
   });
 
   test('T83 what an address names is a value and no SQL, and what is no filter is told', async () => {

@@ -10,6 +10,7 @@ import { projectAnswer } from '../../src/mirror/projects.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import * as parse from '../../src/registry/json/parse.js';
 import { type Items, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
+import { sql, table as tableCalled } from '../../src/query/sql.js';
 import { ENTRIES } from '../../src/resources/resources.js';
 import { tonnesOf } from '../../src/text/tonnes.js';
 import { runCommand } from '../support/command.js';
@@ -86,7 +87,7 @@ async function* pdf(words: string): AsyncGenerator<Uint8Array> {
 async function photograph({ reader }: Library): Promise<Photo> {
   const photo: Record<string, readonly Row[]> = {};
   for (const { table } of ENTRIES) {
-    photo[table] = await reader.db.withTables<Record<string, Row>>().selectFrom(table).selectAll().execute();
+    photo[table] = await reader.all(sql<Row>`SELECT * FROM ${tableCalled(table)}`);
   }
   return photo;
 }
@@ -122,14 +123,9 @@ async function asking({ stage, env, reader }: Library) {
   const json = async (...argv: string[]) => JSON.parse((await run(...argv, '--json')).stdout);
 
   async function history(table: string, at: string): Promise<unknown[]> {
-    const rows = await reader.db
-      .withTables<Record<string, Row>>()
-      .selectFrom(`${table}_history`)
-      .select('version')
-      .where('valid_from', '<=', at)
-      .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]))
-      .execute();
-    return rows.map(({ version }) => String(version)).toSorted();
+    const rows = await reader.all(sql<Row>`SELECT version FROM ${tableCalled(`${table}_history`)}
+      WHERE valid_from <= ${at} AND (valid_to IS NULL OR valid_to > ${at})`);
+    return rows.map(row => String(row['version'])).toSorted();
   }
   async function onPage(path: string, at: string): Promise<number> {
     const [, body = ''] = /<tbody>([^]*?)<\/tbody>/.exec(await page(path, at)) ?? [];
@@ -207,7 +203,7 @@ function shownOn(photo: Photo, isCertified: boolean) {
       ENTRIES.map(({ table }) => [
         table,
         rowsOf(table)
-          .map(({ version }) => String(version))
+          .map(row => String(row['version']))
           .toSorted(),
       ]),
     ),

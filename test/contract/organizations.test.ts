@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
-import { idsOf, readAvailable } from '../../src/query/available.js';
+import { readAvailable } from '../../src/query/available.js';
+import { idsOf } from '../../src/query/owners.js';
 import { BY_OWNER, BY_PROJECT, sumWarehouses } from '../../src/query/sums.js';
 import { sumByType } from '../../src/text/tonnes.js';
 import { readOrganization, readOrganizations, sumCertificates } from '../../src/query/reads/status.js';
@@ -58,13 +59,13 @@ async function fillByChance(stage: Stage, seed: number): Promise<void> {
 
 /** Ages go on between two questions. */
 function withoutAges(answer: unknown): unknown {
-  return JSON.parse(JSON.stringify(answer, (name, value) => (name === 'ageSeconds' ? null : value)));
+  return JSON.parse(JSON.stringify(answer, (name, value) => (name === 'age_seconds' ? null : value)));
 }
 
 async function everyBeginning(reader: Reader): Promise<void> {
   const all = await readOrganizations(reader, Infinity);
   expect(all).toHaveLength(ORGANIZATIONS + 3);
-  const named = all.filter(({ organizationId }) => organizationId === null);
+  const named = all.filter(({ organization_id: id }) => id === null);
   expect(named.map(({ resources }) => resources.length)).toEqual([1, 1]);
   for (let most = 1; most <= all.length; most++)
     expect(withoutAges(await readOrganizations(reader, most)), `${most}`).toEqual(
@@ -87,8 +88,8 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     await fillByChance(stage, 1);
     const all = await readOrganizations(reader, Infinity);
     for (const each of all) {
-      if (each.organizationId === null) continue;
-      expect(withoutAges(await readOrganization(reader, each.organizationId))).toEqual(withoutAges(each));
+      if (each.organization_id === null) continue;
+      expect(withoutAges(await readOrganization(reader, each.organization_id))).toEqual(withoutAges(each));
     }
     const stored = all.reduce((sum, { certificates }) => sum + (certificates['stored'] ?? 0), 0);
     expect(await sumCertificates(reader)).toMatchObject({ stored });

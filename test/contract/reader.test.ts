@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
+import { sql } from '../../src/query/sql.js';
 import { ENGINES, type Engine } from '../support/engines.js';
 
 const SUM = `INSERT INTO certificate_sums VALUES ('o-1', 'stored', 9007199254740993), ('o-2', 'stored', 7)`;
@@ -16,63 +17,69 @@ async function open(library: Engine['library']) {
 
 describe.each(ENGINES)('$name', ({ library }) => {
   test('one reader asks the mirror and the inbox', async () => {
-    const { db } = (await open(library)).reader;
-    expect(
-      await db.selectFrom('inbox.rejected_webhooks').select('rejected').orderBy('minute').execute(),
-    ).toEqual([{ rejected: 3 }, { rejected: 4 }]);
+    const { reader } = await open(library);
+    expect(await reader.all(sql`SELECT rejected FROM inbox.rejected_webhooks ORDER BY minute`)).toEqual([
+      { rejected: 3 },
+      { rejected: 4 },
+    ]);
   });
 
   test('an integer is a number where one holds it, else every digit of it is kept', async () => {
-    const { db } = (await open(library)).reader;
-    const asked = db.selectFrom('certificate_sums').selectAll().orderBy('organization_id');
+    const { reader } = await open(library);
+    const asked = sql`SELECT * FROM mirror.certificate_sums ORDER BY organization_id`;
     const expected = [
       { organization_id: 'o-1', state: 'stored', certificates: 9007199254740993n },
       { organization_id: 'o-2', state: 'stored', certificates: 7 },
     ];
-    expect(await asked.execute()).toEqual(expected);
+    expect(await reader.all(asked)).toEqual(expected);
     const streamed = [];
-    for await (const row of asked.stream(100)) streamed.push(row);
+    for await (const row of reader.stream(asked)) streamed.push(row);
     expect(streamed).toEqual(expected);
   });
 
   test('rows come as they are read: who stops early leaves nothing open', async () => {
-    const { db } = (await open(library)).reader;
-    const many = db.selectFrom('certificate_sums as a').innerJoin('certificate_sums as b', on => on.onTrue());
-    for await (const row of many.select('a.state').stream(1)) {
+    const { reader } = await open(library);
+    for await (const row of reader.stream(
+      sql`SELECT a.state FROM mirror.certificate_sums AS a, mirror.certificate_sums AS b`,
+    )) {
       expect(row).toEqual({ state: 'stored' });
       break;
     }
   });
 
   test('any number of values may be asked for', async () => {
-    const { db, say } = (await open(library)).reader;
+    const { reader } = await open(library);
     const numbers = Array.from({ length: 100_000 }, (_, n) => n);
-    const asked = db.selectFrom('certificate_sums').select('organization_id');
-    for (const values of [numbers, [7]]) {
-      expect(await asked.where('certificates', 'in', say.each(values)).execute()).toEqual([
-        { organization_id: 'o-2' },
-      ]);
-    }
-    expect(await asked.where('certificates', 'in', say.each([])).execute()).toEqual([]);
+    const asked = (values: readonly number[]) =>
+      reader.all(sql`SELECT organization_id FROM mirror.certificate_sums WHERE certificates IN ${values}`);
+    for (const values of [numbers, [7]]) expect(await asked(values)).toEqual([{ organization_id: 'o-2' }]);
+    expect(await asked([])).toEqual([]);
   });
 
   test('what is asked for in one snapshot was true at one moment', async () => {
     const { reader, tables } = await open(library);
-    const count = async (db: Reader['db']) => {
-      const asked = db.selectFrom('certificate_sums').select('certificates');
-      return await asked.where('organization_id', '=', 'o-2').executeTakeFirst();
-    };
-    await reader.db.transaction().execute(async snapshot => {
-      expect(await count(snapshot)).toEqual({ certificates: 7 });
+    const count = async ({ all }: Reader) =>
+      await all(sql`SELECT certificates FROM mirror.certificate_sums WHERE organization_id = ${'o-2'}`);
+    await reader.inSnapshot(async snapshot => {
+      expect(await count(snapshot)).toEqual([{ certificates: 7 }]);
       await tables.change('UPDATE certificate_sums SET certificates = 8');
-      expect(await count(snapshot)).toEqual({ certificates: 7 });
+      expect(await snapshot.inSnapshot(count)).toEqual([{ certificates: 7 }]);
     });
-    expect(await count(reader.db)).toEqual({ certificates: 8 });
+    expect(await count(reader)).toEqual([{ certificates: 8 }]);
+  });
+
+  test('what is shown of a statement is one that answers the same', async () => {
+    const { reader } = await open(library);
+    const asked = sql`SELECT minute FROM inbox.rejected_webhooks
+      WHERE reason <> ${"o'clock"} AND rejected IN ${[3, 5]}`;
+    const said = reader.shown(asked);
+    expect(said).toContain("reason <> 'o''clock' AND rejected IN (3, 5)");
+    expect(await reader.all({ texts: [said], values: [] })).toEqual(await reader.all(asked));
   });
 
   test('a reader writes nothing', async () => {
-    const { db } = (await open(library)).reader;
-    const written = db.deleteFrom('inbox.rejected_webhooks').returning('minute').execute();
+    const { reader } = await open(library);
+    const written = reader.all(sql`DELETE FROM inbox.rejected_webhooks RETURNING minute`);
     await expect(written).rejects.toThrow(/readonly|read-only/);
   });
 });

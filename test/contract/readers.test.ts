@@ -7,13 +7,13 @@ import { readAnswers } from '../../src/query/reads/answers.js';
 import { readAges, readStates, sumFreshness } from '../../src/query/reads/freshness.js';
 import * as asOf from '../../src/query/history/as-of.js';
 import { readAvailable, readStanding } from '../../src/query/available.js';
-import { BY_OWNER, BY_PROJECT, sumWarehouses } from '../../src/query/sums.js';
+import { BY_OWNER, BY_PROJECT, sumStoodAt, sumWarehouses } from '../../src/query/sums.js';
 import { readCharts } from '../../src/query/charts.js';
 import { readChoices, readValues } from '../../src/query/lists/choices.js';
 import { readBalance } from '../../src/query/history/balance.js';
 import * as changes from '../../src/query/history/changes.js';
 import * as certificates from '../../src/query/certificates.js';
-import * as documents from '../../src/query/documents.js';
+import * as compared from '../../src/query/compared.js';
 import * as findings from '../../src/query/history/findings.js';
 import * as backlog from '../../src/query/inbox/backlog.js';
 import * as health from '../../src/query/inbox/health.js';
@@ -39,7 +39,7 @@ import { withEnds, withJobs } from '../../src/query/inbox/ends.js';
 import { readFollowUp } from '../../src/query/inbox/follow-up.js';
 import * as causes from '../../src/query/inbox/causes.js';
 import { readLife, readProcesses } from '../../src/query/inbox/heartbeats.js';
-import * as singles from '../../src/query/singles.js';
+import * as targets from '../../src/query/targets.js';
 import * as status from '../../src/query/reads/status.js';
 import * as progress from '../../src/query/reads/sync-progress.js';
 import { readSynced } from '../../src/query/reads/synced.js';
@@ -94,7 +94,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readKnownOf: about(AT_MOMENTS, asOf.readKnownOf),
   readLastReadBefore: about(AT_MOMENTS, asOf.readLastReadBefore),
-  sumStoodAt: about(MOMENTS, asOf.sumStoodAt),
+  sumStoodAt: about(MOMENTS, sumStoodAt),
   countAt: about(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
     asOf.countAt(reader, entry.table, ownerOf(entry) ?? 'id', { organizationId: ONE, at }),
   ),
@@ -149,13 +149,13 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readCoverage: about(pairs(WHOSE, [undefined, null, ['warehouse']]), (reader, [organizationId, resources]) =>
     certificates.readCoverage(reader, organizationId, resources),
   ),
-  readVersions: about(ENTRIES, (reader, { table }) => documents.readVersions(reader, table, 3, 40)),
+  readVersions: about(ENTRIES, (reader, { table }) => compared.readVersions(reader, table, 3, 40)),
   readDocuments: about(pairs(ENTRIES, [ONE, 'installation-1', 'project-1']), (reader, [entry, id]) =>
-    entry.hasDocument ? sorted(documents.readDocuments(reader, entry, id)) : null,
+    entry.hasDocument ? sorted(compared.readDocuments(reader, entry, id)) : null,
   ),
-  readForgotten: once(documents.readForgotten),
-  readReadable: once(documents.readReadable),
-  readNotCompared: once(documents.readNotCompared),
+  readForgotten: once(compared.readForgotten),
+  readReadable: once(compared.readReadable),
+  readNotCompared: once(compared.readNotCompared),
   readFindings: once(findings.readFindings),
   countFindings: once(findings.countFindings),
   readBacklog: about([NOON, NOW], backlog.readBacklog),
@@ -247,10 +247,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readLife: about(pairs(['work', 'receive'] as const, [0, NOW, NOON]), (reader, [role, now]) =>
     readLife(reader, role, now),
   ),
-  readInstallations: once(singles.readInstallations),
-  readProjects: once(singles.readProjects),
-  readInstalled: once(reader => singles.readInstalled(reader, ONE)),
-  readFirstCredit: once(reader => singles.readFirstCredit(reader, ONE)),
+  readInstallations: once(compared.readInstallations),
+  readProjects: once(compared.readProjects),
+  readInstalled: once(reader => targets.readInstalled(reader, ONE)),
+  readFirstCredit: once(reader => targets.readFirstCredit(reader, ONE)),
   readStatus: about([NOW, 0], status.readStatus),
   readOrganizations: about([1, 2, 3], status.readOrganizations),
   readOrganization: about([ONE, 'nobody'], status.readOrganization),
@@ -270,7 +270,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readCertificateCounts: once(status.readCertificateCounts),
   readAges: once(readAges),
-  readTargets: about(WHOSE, progress.readTargets),
+  readTargets: about(WHOSE, targets.readTargets),
   readMark: about([NOW], progress.readMark),
   readFollowed: about(ASKED, (reader, asked) => progress.readFollowed(reader, asked, NOW)),
   isAnybodyAtWork: about([NOON, NOW], progress.isAnybodyAtWork),
@@ -347,15 +347,11 @@ async function everyPage(
 
 /** What readers are made of. */
 const PARTS = [
-  'NULLS_FIRST',
-  'added',
-  'alike',
   'ask',
   'byChoice',
   'byDays',
   'byFlag',
   'byId',
-  'byName',
   'byNumber',
   'byOwner',
   'byPart',
@@ -363,36 +359,37 @@ const PARTS = [
   'byText',
   'byYear',
   'colourOf',
+  'columns',
   'compareStandings',
   'conditionOf',
   'count',
+  'every',
   'exact',
   'findTroubles',
-  'fits',
+  'first',
   'idsOf',
-  'inSnapshot',
-  'largest',
+  'inSql',
   'isFrozen',
+  'isNamedBy',
   'isSortable',
+  'joined',
+  'largest',
   'minutesOf',
   'named',
   'newestInSql',
-  'ofOne',
   'ofAnyOrganization',
-  'ownerIn',
+  'ofOne',
+  'only',
+  'plain',
   'seenOf',
   'sentenceOf',
   'sortedBy',
-  'sqlOf',
+  'sql',
   'stoodAt',
-  'summed',
-  'thatNames',
-  'valueOf',
+  'table',
   'withFreshness',
-  'withOwner',
   'wordsOf',
   'worstOf',
-  'written',
 ];
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

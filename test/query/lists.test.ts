@@ -58,14 +58,12 @@ test('the order of each list is said in full: where null stands, and what is dif
   const { reader } = open();
   const orderOf = async (name: string) => {
     const { sql } = await readPage(reader, { ...asked(name), after: null, limit: 1 });
-    return sql.replace(/.* order by (.*) limit 1$/, '$1');
+    return sql.replace(/.* ORDER BY (.*) LIMIT 1$/, '$1');
   };
-  expect(await orderOf('projects')).toBe('"num" asc nulls first, "id" asc, "version" asc');
-  expect(await orderOf('retirements')).toBe(
-    '"organization_id" desc, "created_at" desc nulls last, "version" desc',
-  );
+  expect(await orderOf('projects')).toBe('num ASC NULLS FIRST, id ASC, version ASC');
+  expect(await orderOf('retirements')).toBe('organization_id DESC, created_at DESC NULLS LAST, version DESC');
   for (const { name, tie } of ALL_LISTS)
-    expect(await orderOf(name), name).toMatch(new RegExp(`"${tie.at(-1)}" (asc|desc)$`));
+    expect(await orderOf(name), name).toMatch(new RegExp(`${tie.at(-1)} (ASC|DESC)$`));
 });
 
 test('a list of one organization holds nothing of another, and of projects what its rows name', async () => {

@@ -7,6 +7,7 @@ import { ENTRY_OF } from '../../src/resources/resources.js';
 import { contradictedColumns } from '../../src/sync/derived.js';
 import { pick, type Random } from './operations.js';
 import type { Program } from './program.js';
+import * as query from '../../src/query/sql.js';
 
 const PATHS: Readonly<Record<string, RegExp>> = {
   warehouse: /\/warehouse\/inventory$/,
@@ -60,12 +61,8 @@ async function explain(
 ): Promise<Explanation[]> {
   const entry = Object.entries(ENTRY_OF).find(([name]) => name === resource)?.[1];
   if (entry === undefined) throw new Error(`no resource ${resource}`);
-  const rows = await reader.db
-    .withTables<Record<string, Record<string, string>>>()
-    .selectFrom(entry.table)
-    .selectAll()
-    .where('sync_id', 'is not', null)
-    .execute();
+  const rows = await reader.all(query.sql<Record<string, string>>`SELECT * FROM ${query.table(entry.table)}
+    WHERE sync_id IS NOT NULL`);
   const row = pick(random, rows);
   if (row === undefined) return [];
   const found = await findVersions(reader, entry, String(row[nameOf(entry)]));

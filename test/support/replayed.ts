@@ -2,6 +2,7 @@ import type { Reader } from '../../src/store/contract/reader.js';
 import { nameOf } from '../../src/resources/entry.js';
 import { ENTRY_OF } from '../../src/resources/resources.js';
 import { type ChangeRow, readBetween, readLastNumber } from '../../src/query/history/changes.js';
+import { sql, stoodAt, table } from '../../src/query/sql.js';
 
 const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
 
@@ -60,16 +61,10 @@ const SAID = [
 ];
 
 /** What the mirror's own history says stood there at an instant. */
-export async function shownAsOf({ db }: Reader, at: string): Promise<string[]> {
+export async function shownAsOf({ all }: Reader, at: string): Promise<string[]> {
   const shown: string[] = [];
   for (const [resource, entry] of Object.entries(ENTRY_OF)) {
-    const rows = await db
-      .withTables<Record<string, Cells>>()
-      .selectFrom(`${entry.table}_history`)
-      .selectAll()
-      .where('valid_from', '<=', at)
-      .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]))
-      .execute();
+    const rows = await all(sql<Cells>`SELECT * FROM ${table(`${entry.table}_history`)} WHERE ${stoodAt(at)}`);
     const known = resource === 'certificates' ? rows.filter(row => row['state'] === 'stored') : rows;
     shown.push(...known.map(row => said(resource, row[nameOf(entry)], row)));
   }

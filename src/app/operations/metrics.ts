@@ -34,7 +34,7 @@ interface ReadAge {
   readonly reason: string | null;
   readonly resources: number;
   readonly failing: number;
-  readonly ageSeconds: number | null;
+  readonly age_seconds: number | null;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -185,10 +185,10 @@ export function createMetrics(events: readonly string[]) {
     },
     reads: (ages: readonly ReadAge[]): void => {
       failing.set(ages.reduce((sum, each) => sum + each.failing, 0));
-      for (const { state: of, reason: why, ageSeconds, resources: count } of ages) {
+      for (const { state: of, reason: why, age_seconds: age, resources: count } of ages) {
         const labels = { state: few('state', of), reason: few('reason', why ?? 'none') };
         resources.set(labels, count);
-        oldestRead.set(labels, Math.max(0, ageSeconds ?? 0));
+        oldestRead.set(labels, Math.max(0, age ?? 0));
       }
     },
     certificates: (counts: Counts) => setAll(certificates, counts),

@@ -70,7 +70,7 @@ async function writeForPeople(
   const total = totalOf(rows);
   if (rows.length > 0) {
     const columns = [...FOR_PEOPLE, ...(total.notSummed > 0 ? ['rows_without_amount'] : [])];
-    const standings = new Map<unknown, string>(warehouses.map(each => [each.organizationId, wordsOf(each)]));
+    const standings = new Map<unknown, string>(warehouses.map(each => [each.organization_id, wordsOf(each)]));
     const shown = rows.map(row => ({
       ...row,
       age: stretch(Number(row['age_seconds'])),
@@ -104,10 +104,10 @@ function named(leftOut: readonly LeftOut[]): string[] {
 }
 
 function describe(left: LeftOut): string {
-  const { ageSeconds, rows, amounts } = left;
+  const { age_seconds: age, rows, amounts } = left;
   const sentence = sentenceOf(left);
-  const name = shortName(left.organizationName ?? left.organizationId ?? left.installationId);
-  const known = ageSeconds === null ? 'never read completely' : `known ${stretch(ageSeconds)} ago`;
+  const name = shortName(left.organization_name ?? left.organization_id ?? left.installation_id);
+  const known = age === null ? 'never read completely' : `known ${stretch(age)} ago`;
   const why = sentence === null ? '' : `, ${sentence}`;
   const tonnes = amounts.map(
     ({ type, amount }) => `, ${withThousands(Number(amount.toFixed(6)))} t ${typeName(type)}`,

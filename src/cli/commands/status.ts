@@ -59,7 +59,7 @@ function describeRest(count: number): string {
 
 function toRow(organization: OrganizationStatus): Row {
   const { state, resources } = organization;
-  const ages = resources.flatMap(({ ageSeconds }) => ageSeconds ?? []);
+  const ages = resources.flatMap(({ age_seconds: age }) => age ?? []);
   const certificates = Object.entries(organization.certificates).map(
     ([of, count]) => `${withThousands(count)} ${of}`,
   );
@@ -73,8 +73,8 @@ function toRow(organization: OrganizationStatus): Row {
   };
 }
 
-function nameOf({ name, organizationId, installationId }: OrganizationStatus): string {
-  return name ?? organizationId ?? installationId;
+function nameOf({ name, organization_id: id, installation_id: installed }: OrganizationStatus): string {
+  return name ?? id ?? installed;
 }
 
 /** Of several organizations together. */
@@ -125,7 +125,7 @@ function describeReasons({ organizations }: Status): string[] {
   return organizations.flatMap(organization =>
     organization.resources.flatMap(each => {
       const why = isFrozen(each)
-        ? `its ${withThousands(each.rows)} rows are those of ${each.asOf}, and nothing later is known`
+        ? `its ${withThousands(each.rows)} rows are those of ${each.as_of}, and nothing later is known`
         : sentenceOf(each);
       if (why === null || (each.reason === 'no_permission' && !isFrozen(each))) return [];
       return [`${shortName(nameOf(organization))}, ${each.resource}: ${wordsOf(each)}: ${why}`];

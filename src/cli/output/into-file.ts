@@ -92,8 +92,8 @@ async function writeWhole(part: string, work: (stdout: Writable) => Promise<void
 export async function readAbout(reader: Reader) {
   const origin = await readOrigin(reader);
   return {
-    registry: origin?.baseUrl ?? null,
-    appId: origin?.appId ?? null,
+    registry: origin?.base_url ?? null,
+    appId: origin?.app_id ?? null,
     known: await countKnown(reader),
     coverage: await readCoverage(reader, null, null),
   };

@@ -4,7 +4,7 @@ import type { Ask } from '../page.js';
 import type { Readers } from '../readers.js';
 import { DELIVERIES, JOBS } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
-import { readTargets, type Target } from '../../query/reads/sync-progress.js';
+import { readTargets, type Target } from '../../query/targets.js';
 
 /** What people may have done by a page, handed in by whoever may write. Each is told to the log there. */
 export interface Actions {
@@ -12,7 +12,7 @@ export interface Actions {
   readonly retry: (jobs: readonly number[] | 'all') => Promise<readonly number[]>;
   /** Looks at installations again, at once; answers the jobs that do it. */
   readonly sync: (
-    at: readonly Pick<Target, 'installationId' | 'organizationId'>[],
+    at: readonly Pick<Target, 'installation_id' | 'organization_id'>[],
   ) => Promise<readonly number[]>;
   /** Looks for installations that nobody has announced. */
   readonly discover: () => Promise<readonly number[]>;
@@ -52,10 +52,9 @@ async function retryOne({ actions, reader, params }: Wanted): Promise<string | n
 }
 
 async function replay({ actions, reader, params }: Wanted): Promise<string | null> {
-  const { installation_id: installationId } =
-    (await readNumbered(reader, DELIVERIES, params['id'] ?? '')) ?? {};
-  if (typeof installationId !== 'string') return null;
-  const [job] = await actions.sync([{ installationId, organizationId: null }]);
+  const { installation_id } = (await readNumbered(reader, DELIVERIES, params['id'] ?? '')) ?? {};
+  if (typeof installation_id !== 'string') return null;
+  const [job] = await actions.sync([{ installation_id, organization_id: null }]);
   return `/jobs/${job}`;
 }
 

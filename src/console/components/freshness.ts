@@ -15,7 +15,7 @@ export function standing(known: Standing): Html {
 }
 
 function describe(sum: FreshnessSum, now: number): Html {
-  const { resources, oldestAt, asOf } = sum;
+  const { resources, oldest_at: oldestAt, as_of: asOf } = sum;
   const read =
     asOf !== null &&
     html`, last read completely ${ago(asOf, now)}${oldestAt !== null && wordsAgo(oldestAt, now) !== wordsAgo(asOf, now) && html` to ${ago(oldestAt, now)}`}`;

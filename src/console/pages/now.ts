@@ -30,7 +30,7 @@ export const NOW: Page = {
     const { reader, now, at, query } = ask;
     if (at !== null) return showThen(ask, at);
     const origin = await readOrigin(reader);
-    const about = origin !== null && html`<p class="lead">Mirror of ${origin.baseUrl}</p>`;
+    const about = origin !== null && html`<p class="lead">Mirror of ${origin.base_url}</p>`;
     return {
       about,
       ...(await show(await readOverview(reader, now, mostOf(query, MOST_ORGANIZATIONS)), ask)),
@@ -82,7 +82,7 @@ function invitation(webhookUrl: string | null, newestDeliveryAt: string | null, 
 function hero({ available, sums }: Overview): Html {
   if (countOf(available) === 0)
     return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app, as far as the mirror has seen.</h1>`;
-  const read = available.warehouses.filter(({ ageSeconds }) => ageSeconds !== null).length;
+  const read = available.warehouses.filter(({ age_seconds: age }) => age !== null).length;
   const left = sums.reduce((sum, row) => sum + row.rows_without_amount, 0);
   return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(sums))} <span class="of">available to sell now in ${withThousands(read)} of ${ofKnown(available.known)}${left > 0 && `.${withoutAmount(left)}`}</span></h1>`;
 }
@@ -100,7 +100,7 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
   const others = available.leftOut.length - 1;
   const [first] = available.leftOut.toSorted(byTrouble);
   const reservations = reserved.reduce((sum, each) => sum + each.reservations, 0);
-  const [ends = null] = reserved.flatMap(({ firstEndsAt }) => firstEndsAt ?? []).toSorted();
+  const [ends = null] = reserved.flatMap(({ first_ends_at: at }) => at ?? []).toSorted();
   const rejected = activity.rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
   return html`${tile(
     'Reserved',
@@ -110,7 +110,7 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
       : html`<a href="/reservations?state=outstanding">${counted(reservations, 'reservation')}</a>, the first ends ${ends === null ? 'never' : wordsAgo(ends, now)}`,
   )}${tile(
     'Not available',
-    first !== undefined && available.leftOut.every(({ asOf }) => asOf === null)
+    first !== undefined && available.leftOut.every(({ as_of: at }) => at === null)
       ? 'not known'
       : sumByType(left),
     first === undefined
@@ -136,8 +136,8 @@ function tile(name: string, value: Part, more: Part): Html {
   return html`<dl class="tile"><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></dl>`;
 }
 
-function nameOf({ organizationName, organizationId, installationId }: Warehouse): string {
-  return organizationName ?? organizationId ?? installationId;
+function nameOf({ organization_name: name, ...own }: Warehouse): string {
+  return name ?? own.organization_id ?? own.installation_id;
 }
 
 function notices(troubles: readonly Trouble[], canAct: boolean): Html {
@@ -166,16 +166,16 @@ function glance(
   const sum = (type: string) => ({
     name: `${typeName(type)}, t`,
     numeric: true,
-    cell: ({ organizationId }: OrganizationStatus) =>
-      wholeTonnes(sums.get(JSON.stringify([organizationId, type])) ?? null),
+    cell: ({ organization_id: id }: OrganizationStatus) =>
+      wholeTonnes(sums.get(JSON.stringify([id, type])) ?? null),
   });
   return html`${firstOf(
     'Organizations, trouble first',
     [
       {
         name: 'Organization',
-        cell: ({ organizationId: id, installationId, name }) =>
-          leading('organization_id', id, html`${name ?? id ?? installationId}`, null),
+        cell: ({ organization_id: id, installation_id: installed, name }) =>
+          leading('organization_id', id, html`${name ?? id ?? installed}`, null),
       },
       { name: 'State', cell: organization => standing(worstOf(organization)) },
       sum('exPost'),
@@ -203,10 +203,10 @@ function leftOut(all: readonly Warehouse[], { now, query }: Ask): Html | false {
     [
       {
         name: 'Organization',
-        cell: each => leading('organization_id', each.organizationId, html`${nameOf(each)}`, null),
+        cell: each => leading('organization_id', each.organization_id, html`${nameOf(each)}`, null),
       },
       { name: 'State', cell: standing },
-      { name: 'Known', cell: ({ asOf }) => ago(asOf, now) },
+      { name: 'Known', cell: ({ as_of: at }) => ago(at, now) },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
       { name: 'Why', cell: sentenceOf },
     ],

@@ -70,10 +70,10 @@ function resources(
       { name: 'Resource', cell: ({ resource }) => linked(resource) },
       { name: 'State', cell: standing },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
-      { name: 'Last complete read', cell: ({ asOf }) => ago(asOf, now) },
-      { name: 'Drift', cell: ({ driftTotal }) => withThousands(driftTotal), numeric: true },
+      { name: 'Last complete read', cell: ({ as_of: at }) => ago(at, now) },
+      { name: 'Drift', cell: ({ drift_total: drift }) => withThousands(drift), numeric: true },
       { name: 'Why', cell: sentenceOf },
-      { name: 'Fails since', cell: ({ failingSince }) => failingSince !== null && ago(failingSince, now) },
+      { name: 'Fails since', cell: ({ failing_since: since }) => since !== null && ago(since, now) },
     ],
     all,
   );

@@ -61,7 +61,7 @@ async function show(
   const cited = withAt(`/retirements/${encodeURIComponent(explained.id)}`, explained.at);
   const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${verdict(explained)}`;
   return html`${head([withAt('/retirements', at), 'Retirements'], sentence(row), lead)}
-${sheet(owner, (await readOrigin(reader))?.baseUrl ?? null, cited, explained, ask)}
+${sheet(owner, (await readOrigin(reader))?.base_url ?? null, cited, explained, ask)}
 <div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${whatCard(row, at)}<div class="two">${whoCard(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, explained, now))}</section></div></div>
 <section id="why" class="card" data-live><h2>Proof: why it stands here</h2>${why(explained)}
 <p class="cite no-paper">To cite it: <a href="${cited}">${cited}</a></p></section>

@@ -1,4 +1,5 @@
-import { idsOf, readStanding } from '../../query/available.js';
+import { readStanding } from '../../query/available.js';
+import { idsOf } from '../../query/owners.js';
 import { BY_PROJECT, sumWarehouses } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { html, type Html } from '../components/html.js';

@@ -1,5 +1,6 @@
-import { readKnownAt, sumStoodAt } from '../../query/history/as-of.js';
+import { readKnownAt } from '../../query/history/as-of.js';
 import { countKnownAt } from '../../query/coverage.js';
+import { sumStoodAt } from '../../query/sums.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
 import { sumByType } from '../../text/tonnes.js';

@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { byName, count, largest, NULLS_FIRST, ofOne, stoodAt } from '../sql.js';
-import { BY_PROJECT, type Column, exact, summed } from '../sums.js';
-import { UNREADABLE } from '../freshness.js';
+import type { Tables } from '../../store/contract/tables.js';
+import { UNREADABLE } from '../coverage.js';
+import { columns, count, largest, ofOne, plain, sql, stoodAt, table } from '../sql.js';
 
 interface Asked {
   /** Null for all of them. */
@@ -28,35 +28,34 @@ export interface Known {
 
 const NEVER_READ = 'never read completely';
 
+interface Dated extends Pick<Known, 'name'> {
+  readonly organization_id: string;
+  /** The end of the first complete read. */
+  readonly since: string | null;
+  /** The start of the last one of what nobody can read any more. */
+  readonly ended: string | null;
+}
+
 /** What can be known of a list: of one organization, or of all that are known, those that nobody has looked at yet last. */
 export async function readKnownAt(reader: Reader, asked: Asked): Promise<Known[]> {
-  const { organizationId, resource, at } = asked;
-  const states = await reader.db
-    .selectFrom('resource_states as s')
-    .leftJoin('organizations as o', 'o.id', 's.organization_id')
-    .where('s.resource', '=', resource)
-    .where(ofOne(organizationId, 's'))
-    .select(['s.organization_id as id', 'o.full_name as name', 's.first_complete_at as since'])
-    .orderBy('s.organization_id')
-    .execute();
-  const ended = await reader.db
-    .selectFrom('freshness')
-    .where('resource', '=', resource)
-    .where('state', 'in', UNREADABLE)
-    .where(ofOne(organizationId))
-    .select(['organization_id as id', 'as_of as at'])
-    .execute();
+  const { organizationId, resource } = asked;
+  const states = await reader.all(sql<Dated>`SELECT s.organization_id, o.full_name AS name,
+      s.first_complete_at AS since, f.as_of AS ended
+    FROM mirror.resource_states AS s
+      LEFT JOIN mirror.organizations AS o ON o.id = s.organization_id
+      LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = s.resource
+        AND f.state IN ${UNREADABLE}
+    WHERE s.resource = ${resource} AND ${ofOne(organizationId, 's')} ORDER BY s.organization_id`);
   const reads = await readUnderWay(reader, asked);
   const known: Known[] = [];
-  for (const { id, name, since } of states) {
-    const end = ended.find(each => each.id === id)?.at ?? null;
-    const unknown = await whyUnknown(reader, { organizationId: id, resource, at }, { since, end });
-    const reading = reads.find(each => each.organization_id === id) ?? null;
+  for (const state of states) {
+    const { organization_id: id, name } = state;
+    const reading = reads.find(each => each.organization_id === id);
     known.push({
       organizationId: id,
       name,
-      unknown,
-      reading: reading && { from: reading.from, to: reading.to },
+      unknown: await whyUnknown(reader, state, asked),
+      reading: reading === undefined ? null : { from: reading.started_at, to: reading.finished_at },
     });
   }
   if (organizationId === null) return [...known, ...(await readUnread(reader))];
@@ -68,93 +67,62 @@ export async function readKnownOf(reader: Reader, asked: ReadAt): Promise<Known>
   return known ?? nothingOf(asked.organizationId);
 }
 
-function nothingOf(organizationId: string): Known {
-  return { organizationId, name: null, unknown: NEVER_READ, reading: null };
+function nothingOf(organizationId: string, name: string | null = null): Known {
+  return { organizationId, name, unknown: NEVER_READ, reading: null };
 }
 
 /** What nobody can read any more is known until its last complete read began, or its only one had ended. */
 async function whyUnknown(
   reader: Reader,
-  { organizationId, resource, at }: ReadAt,
-  { since, end }: { readonly since: string | null; readonly end: string | null },
+  { organization_id: id, since, ended }: Dated,
+  { resource, at }: Asked,
 ): Promise<string | null> {
   if (since === null) return NEVER_READ;
   if (since > at) {
     // The registry dates retirements itself.
-    const dated = resource === 'retirements' ? await countDatedBy(reader, organizationId, at) : 0;
-    const earlier = dated === 0 ? '' : `; ${dated} retirements of today's list carry an earlier date`;
+    const dated = sql`mirror.retirements WHERE organization_id = ${id} AND created_at <= ${at}`;
+    const before = resource === 'retirements' ? await count(reader, dated) : 0;
+    const earlier = before === 0 ? '' : `; ${before} retirements of today's list carry an earlier date`;
     return `not known before ${since}, the end of the first complete read${earlier}`;
   }
-  const until = end !== null && end < since ? since : end;
+  const until = ended !== null && ended < since ? since : ended;
   return until !== null && until < at ? `not known after ${until}: nobody can read it any more` : null;
-}
-
-async function countDatedBy({ db }: Reader, organizationId: string, at: string): Promise<number> {
-  const dated = db
-    .selectFrom('retirements')
-    .where('organization_id', '=', organizationId)
-    .where('created_at', '<=', at);
-  return await count(dated);
 }
 
 /** Start of the last complete read that had ended by the instant, as far back as syncs are kept. */
 export async function readLastReadBefore(
-  { db }: Reader,
+  reader: Reader,
   { organizationId, resource, at }: ReadAt,
 ): Promise<string | null> {
-  const reads = db.selectFrom('syncs').where('organization_id', '=', organizationId);
-  const complete = reads.where('resource', '=', resource).where('state', '=', 'complete');
-  return await largest(complete.where('finished_at', '<=', at), 'started_at');
+  const reads = sql`mirror.syncs WHERE organization_id = ${organizationId} AND resource = ${resource}
+    AND state = 'complete' AND finished_at <= ${at}`;
+  return await largest(reader, 'started_at', reads);
 }
 
 /** Those that are known, and that nobody has looked at yet. */
-async function readUnread({ db }: Reader): Promise<Known[]> {
-  const rows = await db
-    .selectFrom('coverage')
-    .where('state', '=', 'never_read')
-    .select(eb => [
-      eb.fn.coalesce('organization_id', 'installation_id').as('organizationId'),
-      'organization_name as name',
-    ])
-    .orderBy('installation_id')
-    .execute();
-  return rows.map(row => ({ ...row, unknown: NEVER_READ, reading: null }));
+async function readUnread({ all }: Reader): Promise<Known[]> {
+  const rows = await all(sql<Tables['coverage']>`SELECT * FROM mirror.coverage
+    WHERE state = 'never_read' ORDER BY installation_id`);
+  return rows.map(row => nothingOf(row.organization_id ?? row.installation_id, row.organization_name));
 }
 
 /** What ran at the instant and changed something, the newest first. */
-async function readUnderWay({ db }: Reader, { organizationId, resource, at }: Asked) {
-  const changed = ['rows_added', 'rows_changed', 'rows_removed'] as const;
-  return await db
-    .selectFrom('syncs')
-    .where('resource', '=', resource)
-    .where(ofOne(organizationId))
-    .where('started_at', '<=', at)
-    .where(eb => eb.or([eb('finished_at', 'is', null), eb('finished_at', '>', at)]))
-    .where(eb => eb.or([eb('state', '=', 'running'), ...changed.map(column => eb(column, '>', 0))]))
-    .select(['organization_id', 'started_at as from', 'finished_at as to'])
-    .orderBy('id', 'desc')
-    .execute();
-}
-
-/** What stood in all warehouses at an instant, added up by organization and project. */
-export async function sumStoodAt({ db }: Reader, at: string) {
-  const by: readonly Column[] = ['organization_id', ...BY_PROJECT];
-  const rows = db.selectFrom('warehouse_credits_history').where(stoodAt(at));
-  const all = rows.groupBy(by).select(by).select(summed);
-  const ordered = by.reduce((sums, column) => sums.orderBy(column, NULLS_FIRST), all);
-  return (await ordered.execute()).map(exact);
+async function readUnderWay({ all }: Reader, { organizationId, resource, at }: Asked) {
+  const wanted = columns('syncs', ['organization_id', 'started_at', 'finished_at']);
+  return await all(sql`SELECT ${wanted} FROM mirror.syncs
+    WHERE resource = ${resource} AND ${ofOne(organizationId)}
+      AND started_at <= ${at} AND (finished_at IS NULL OR finished_at > ${at})
+      AND (state = 'running' OR rows_added > 0 OR rows_changed > 0 OR rows_removed > 0)
+    ORDER BY id DESC`);
 }
 
 /** How many rows of an organization a table held at an instant. */
 export async function countAt(
   reader: Reader,
-  table: string,
+  name: string,
   owner: string,
   { organizationId, at }: Omit<ReadAt, 'resource'>,
 ) {
-  const asked = byName(reader)
-    .selectFrom(`${table}_history`)
-    .where(owner, '=', organizationId)
-    .where(stoodAt(at));
-  return await count(asked);
+  const rows = sql`${table(`${name}_history`)} WHERE ${plain(owner)} = ${organizationId} AND ${stoodAt(at)}`;
+  return await count(reader, rows);
 }

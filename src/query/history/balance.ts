@@ -1,7 +1,7 @@
-import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { tonnesOf } from '../../text/tonnes.js';
-import { byName, count, NULLS_FIRST, ofOne } from '../sql.js';
+import { count, ofOne, plain, sql, table } from '../sql.js';
 import { countKnown } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
 
@@ -55,14 +55,13 @@ type Balanced = 'balance_retirements' | 'balance_credits' | 'balance_projects' |
 
 function view<Name extends Balanced>(
   name: Name,
-  order: readonly (keyof Tables[Name] & string)[],
+  order: string,
   toPart: (row: Tables[Name]) => Part,
 ): View['parts'] {
-  const from: string = name;
-  return async function* parts(reader, organizationId) {
-    let asked = byName(reader).selectFrom(from).selectAll().where(ofOne(organizationId));
-    for (const column of order) asked = asked.orderBy(column, NULLS_FIRST);
-    for await (const row of asked.$castTo<Tables[Name]>().stream(AT_ONCE)) yield toPart(row);
+  return async function* parts({ stream }, organizationId) {
+    const rows = sql<Tables[Name]>`SELECT * FROM ${table(name)} WHERE ${ofOne(organizationId)}
+      ORDER BY ${plain(order)}`;
+    for await (const row of stream(rows)) yield toPart(row);
   };
 }
 
@@ -70,7 +69,7 @@ const VIEWS: readonly View[] = [
   {
     identity: 'retirements',
     isOfAll: false,
-    parts: view('balance_retirements', ['organization_id', 'reckoning', 'value'], row => ({
+    parts: view('balance_retirements', 'organization_id, reckoning, value', row => ({
       sum: `by ${row.reckoning}`,
       organization_id: row.organization_id,
       what: `${row.reckoning} ${row.value || 'of none'}`,
@@ -85,7 +84,7 @@ const VIEWS: readonly View[] = [
   {
     identity: 'credits',
     isOfAll: false,
-    parts: view('balance_credits', ['place', 'organization_id', 'credit_id', 'part'], row => ({
+    parts: view('balance_credits', 'place, organization_id, credit_id, part', row => ({
       sum: row.place,
       organization_id: row.organization_id,
       what: `${row.place} ${row.credit_id}`,
@@ -105,7 +104,7 @@ const VIEWS: readonly View[] = [
   {
     identity: 'projects',
     isOfAll: true,
-    parts: view('balance_projects', ['project_id', 'vintage'], row => {
+    parts: view('balance_projects', 'project_id, vintage', row => {
       const what = `${row.project_name ?? row.project_id} ${row.vintage}`;
       const fell = plus(row.fall_micro, row.risen_micro);
       return {
@@ -128,7 +127,7 @@ const VIEWS: readonly View[] = [
   {
     identity: 'serials',
     isOfAll: true,
-    parts: view('balance_serials', ['serialization'], row => ({
+    parts: view('balance_serials', 'serialization', row => ({
       sum: 'serializations that stand for one credit each',
       what: row.serialization,
       rows: 1,
@@ -208,14 +207,9 @@ function tonnes(micro: Micro): string {
   return micro === null ? 'more t than can be added' : `${tonnesOf(BigInt(micro))} t`;
 }
 
-const WITH_AMOUNTS = ['retirements', 'warehouse_credits', 'inventory_credits', 'reservations'] as const;
-
 /** They are in no sum. */
-async function countWithoutAmount({ db }: Reader, organizationId: string | null): Promise<number> {
-  let without = 0;
-  for (const table of WITH_AMOUNTS)
-    without += await count(
-      db.selectFrom(table).where('amount_micro', 'is', null).where(ofOne(organizationId)),
-    );
-  return without;
+async function countWithoutAmount(reader: Reader, organizationId: string | null): Promise<number> {
+  const tables = ['retirements', 'warehouse_credits', 'inventory_credits', 'reservations'];
+  const rows = tables.map(name => `SELECT organization_id FROM mirror.${name} WHERE amount_micro IS NULL`);
+  return await count(reader, sql`(${plain(rows.join(' UNION ALL '))}) AS r WHERE ${ofOne(organizationId)}`);
 }

@@ -4,7 +4,7 @@ import { type Entry, keyOf, nameOf, ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { underWay } from '../../text/known.js';
 import type { Certificate, ReadBehind } from '../../text/read-behind.js';
-import { stoodAt } from '../sql.js';
+import { columns, first, sql, stoodAt } from '../sql.js';
 import { type ReadAt, readKnownOf, readLastReadBefore } from './as-of.js';
 
 export interface Explanation {
@@ -90,8 +90,8 @@ export async function explainRow(
 }
 
 /** By the first of its versions. */
-export function seenOf([first = {}]: readonly Row[]) {
-  return { first_seen_at: instant(first, 'valid_from'), dated_at: text(first['created_at']) };
+export function seenOf([oldest = {}]: readonly Row[]) {
+  return { first_seen_at: instant(oldest, 'valid_from'), dated_at: text(oldest['created_at']) };
 }
 
 function isAt(version: Row, at: string): boolean {
@@ -106,40 +106,30 @@ function shownOf(version: Row): Row {
 }
 
 /** Null where there was none, or its record is gone. */
-async function syncOf({ db }: Reader, id: unknown): Promise<ReadBehind | null> {
+async function syncOf(reader: Reader, id: unknown): Promise<ReadBehind | null> {
   if (typeof id !== 'number') return null;
-  const sync = await db
-    .selectFrom('syncs')
-    .select(['id', 'trigger', 'state', 'started_at', 'last_answer_at', 'finished_at'])
-    .select(['job_id', 'newest_delivery_id'])
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (sync === undefined) return null;
-  const delivery = await db
-    .selectFrom('inbox.deliveries')
-    .select(['event', 'received_at'])
-    .where('id', '=', sync.newest_delivery_id ?? 0)
-    .executeTakeFirst();
-  return { ...sync, delivery: delivery ?? null };
+  const times = ['started_at', 'last_answer_at', 'finished_at'] as const;
+  const of = columns('syncs', ['id', 'trigger', 'state', ...times, 'job_id', 'newest_delivery_id']);
+  const sync = await first(reader, sql`SELECT ${of} FROM mirror.syncs WHERE id = ${id}`);
+  if (sync === null) return null;
+  const delivery = sql`SELECT ${columns('inbox.deliveries', ['event', 'received_at'])}
+    FROM inbox.deliveries WHERE id = ${sync.newest_delivery_id ?? 0}`;
+  return { ...sync, delivery: await first(reader, delivery) };
 }
 
 /** The one that stood there at the instant. */
 async function certificateOf(
-  { reader: { db }, inspect, at }: Ground,
+  { reader, inspect, at }: Ground,
   { table }: Entry,
   organizationId: string | null,
   retirementId: string,
 ): Promise<Certificate | null> {
   if (organizationId === null || !['retirements', 'certificates'].includes(table)) return null;
-  const stored = await db
-    .selectFrom('certificates_history')
-    .select(['file', 'sha256'])
-    .where('organization_id', '=', organizationId)
-    .where('retirement_id', '=', retirementId)
-    .where('state', '=', 'stored')
-    .where(stoodAt(at))
-    .executeTakeFirst();
-  if (stored === undefined || stored.file === null) return null;
+  const wanted = columns('certificates_history', ['file', 'sha256']);
+  const asked = sql`SELECT ${wanted} FROM mirror.certificates_history WHERE organization_id = ${organizationId}
+    AND retirement_id = ${retirementId} AND state = 'stored' AND ${stoodAt(at)}`;
+  const stored = await first(reader, asked);
+  if (stored === null || stored.file === null) return null;
   const found = await inspect(stored.file);
   const state = found === null ? 'missing' : found.sha256 === stored.sha256 ? 'as it was stored' : 'changed';
   return { ...stored, state };
@@ -166,17 +156,12 @@ async function readNotKnown(
 }
 
 /** Of the newest read that had ended by the instant, where it was not complete. */
-async function readBroken({ db }: Reader, { organizationId, resource, at }: ReadAt): Promise<string | null> {
-  const newest = await db
-    .selectFrom('syncs')
-    .select(['state', 'started_at', 'error'])
-    .where('organization_id', '=', organizationId)
-    .where('resource', '=', resource)
-    .where('finished_at', '<=', at)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  if (newest === undefined || newest.state === 'complete') return null;
+async function readBroken(reader: Reader, { organizationId, resource, at }: ReadAt): Promise<string | null> {
+  const asked = sql`SELECT ${columns('syncs', ['state', 'started_at', 'error'])} FROM mirror.syncs
+    WHERE organization_id = ${organizationId} AND resource = ${resource} AND finished_at <= ${at}
+    ORDER BY id DESC LIMIT 1`;
+  const newest = await first(reader, asked);
+  if (newest === null || newest.state === 'complete') return null;
   const why = newest.error === null ? '' : ` (${newest.error})`;
   return `the read that began ${newest.started_at} was ${newest.state}${why}: it may have missed changes`;
 }

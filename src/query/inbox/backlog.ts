@@ -1,4 +1,6 @@
-import type { Reader } from '../../store/contract/reader.js';
+import type { Reader, Statement } from '../../store/contract/reader.js';
+import type { Tables } from '../../store/contract/tables.js';
+import { columns, first, plain, sql } from '../sql.js';
 
 /** What waits, and where to look. */
 interface Waiting {
@@ -38,9 +40,10 @@ function before(now: number, ms: number): string {
 
 /** Where nobody tells yet of what was announced, the jobs do that are due. */
 async function findUnread(reader: Reader, now: number): Promise<Waiting | null> {
-  const asked = jobs(reader).where('trigger', '=', 'delivery').where('state', '=', 'waiting');
-  const due = asked.where('run_at', '<=', before(now, 0)).orderBy('created_at');
-  const found = [await readAnnounced(reader), await due.executeTakeFirst()].flatMap(each => each ?? []);
+  const due = sql`trigger = 'delivery' AND state = 'waiting' AND run_at <= ${before(now, 0)}`;
+  const found = [await readAnnounced(reader), await readJob(reader, due, 'created_at')].flatMap(
+    each => each ?? [],
+  );
   const [oldest] = found.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
   if (oldest === undefined) return null;
   const delivery = await readDelivery(reader, oldest);
@@ -52,72 +55,63 @@ async function findUnread(reader: Reader, now: number): Promise<Waiting | null> 
   };
 }
 
+interface Announced extends Pick<Tables['inbox.jobs'], 'installation_id' | 'created_at' | 'last_error'> {
+  readonly id: number | null;
+}
+
 /** The oldest delivery that no read of some resource has answered, as a job would tell of it. */
-async function readAnnounced({ db }: Reader) {
-  return await db
-    .selectFrom('freshness as f')
-    .innerJoin('installations as i', 'i.organization_id', 'f.organization_id')
-    .where('i.state', '=', 'active')
-    .where('f.oldest_unread_at', 'is not', null)
-    .select(eb => [
-      eb.ref('f.oldest_unread_at').$notNull().as('created_at'),
-      'i.id as installation_id',
-      'f.error as last_error',
-      eb.lit(null).as('id'),
-    ])
-    .orderBy('f.oldest_unread_at')
-    .orderBy('f.error', order => order.desc().nullsLast())
-    .orderBy('i.id')
-    .limit(1)
-    .executeTakeFirst();
+async function readAnnounced(reader: Reader): Promise<Announced | null> {
+  return await first(
+    reader,
+    sql<Announced>`SELECT f.oldest_unread_at AS created_at, i.id AS installation_id, f.error AS last_error, NULL AS id
+      FROM mirror.freshness AS f JOIN mirror.installations AS i ON i.organization_id = f.organization_id
+      WHERE i.state = 'active' AND f.oldest_unread_at IS NOT NULL
+      ORDER BY f.oldest_unread_at, f.error DESC NULLS LAST, i.id LIMIT 1`,
+  );
 }
 
 /** The newest that had come by then: it is asked for a job as it comes. */
-async function readDelivery({ db }: Reader, asked: { created_at: string; installation_id: string | null }) {
-  return await db
-    .selectFrom('inbox.deliveries')
-    .where('installation_id', '=', asked.installation_id)
-    .where('received_at', '>=', before(Date.parse(asked.created_at), MINUTE_MS))
-    .where('received_at', '<=', asked.created_at)
-    .orderBy('received_at', 'desc')
-    .select(['id', 'received_at', 'job_id'])
-    .limit(1)
-    .executeTakeFirst();
+async function readDelivery(reader: Reader, { created_at: at, installation_id: id }: Announced) {
+  const wanted = columns('inbox.deliveries', ['id', 'received_at', 'job_id']);
+  const asked = sql`SELECT ${wanted} FROM inbox.deliveries WHERE installation_id = ${id}
+    AND received_at >= ${before(Date.parse(at), MINUTE_MS)} AND received_at <= ${at}
+    ORDER BY received_at DESC LIMIT 1`;
+  return await first(reader, asked);
 }
 
 /** A time of the schedule has come again, and what the one before had asked for was not begun, or fails since. */
 async function findOverdue(reader: Reader, now: number): Promise<Waiting | null> {
-  const origin = await reader.db.selectFrom('origin').select('schedule_seconds').executeTakeFirst();
-  if (origin === undefined) return null;
+  const origin = await first(
+    reader,
+    sql`SELECT ${columns('origin', ['schedule_seconds'])} FROM mirror.origin`,
+  );
+  if (origin === null) return null;
   const intervalMs = origin.schedule_seconds * 1000;
-  const waiting = jobs(reader).where('trigger', '=', 'schedule').where('state', '=', 'waiting');
-  const due = waiting.where('run_at', '<=', before(now, intervalMs)).orderBy('run_at');
-  const failed = waiting.where('attempts', '>', 0).where('created_at', '<=', before(now, 2 * intervalMs));
-  const found =
-    (await due.executeTakeFirst()) ?? (await failed.orderBy('created_at').executeTakeFirst()) ?? null;
-  return found && waitingOf(found);
+  const waiting = plain(`trigger = 'schedule' AND state = 'waiting'`);
+  const due = sql`${waiting} AND run_at <= ${before(now, intervalMs)}`;
+  const failed = sql`${waiting} AND attempts > 0 AND created_at <= ${before(now, 2 * intervalMs)}`;
+  return waitingOf((await readJob(reader, due, 'run_at')) ?? (await readJob(reader, failed, 'created_at')));
 }
 
 /** Ten minutes old, and in ten minutes nothing was begun that had been due for ten minutes longer: the line does not move. */
 async function findGrowing(reader: Reader, now: number): Promise<Waiting | null> {
   const then = before(now, GROWS_FOR_MS);
-  const waiting = jobs(reader).where('state', '=', 'waiting').where('run_at', '<=', then);
-  const oldest = await waiting.orderBy('run_at').executeTakeFirst();
-  if (oldest === undefined) return null;
-  const begun = jobs(reader)
-    .where('run_at', '<=', before(Date.parse(oldest.run_at), GROWS_FOR_MS))
-    .where('started_at', '>', then)
-    .where(eb => eb.or([eb('state', '=', 'running'), eb('finished_at', '>', then)]));
-  return (await begun.executeTakeFirst()) === undefined ? waitingOf(oldest) : null;
+  const oldest = await readJob(reader, sql`state = 'waiting' AND run_at <= ${then}`, 'run_at');
+  if (oldest === null) return null;
+  const begun = sql`run_at <= ${before(Date.parse(oldest.run_at), GROWS_FOR_MS)} AND started_at > ${then}
+    AND (state = 'running' OR finished_at > ${then})`;
+  return (await readJob(reader, begun, 'id')) === null ? waitingOf(oldest) : null;
 }
 
-function waitingOf(job: { id: number; run_at: string; last_error: string | null }): Waiting {
-  return { since: job.run_at, deliveryId: null, jobId: job.id, error: job.last_error };
+type Job = Pick<Tables['inbox.jobs'], 'id' | 'run_at' | 'last_error'>;
+
+function waitingOf(job: Job | null): Waiting | null {
+  return job && { since: job.run_at, deliveryId: null, jobId: job.id, error: job.last_error };
 }
 
-function jobs({ db }: Reader) {
-  return db
-    .selectFrom('inbox.jobs')
-    .select(['id', 'installation_id', 'run_at', 'created_at', 'last_error'])
-    .limit(1);
+/** The first of those that are so. */
+async function readJob(reader: Reader, isSo: Statement, order: string) {
+  const wanted = columns('inbox.jobs', ['id', 'installation_id', 'run_at', 'created_at', 'last_error']);
+  const jobs = sql`SELECT ${wanted} FROM inbox.jobs WHERE ${isSo} ORDER BY ${plain(order)} LIMIT 1`;
+  return await first(reader, jobs);
 }

@@ -1,31 +1,31 @@
 import type { Reader } from '../../store/contract/reader.js';
+import type { Tables } from '../../store/contract/tables.js';
 import { counted } from '../../text/counted.js';
-import { largest } from '../sql.js';
+import { first, largest, plain, sql } from '../sql.js';
 import { adviceOnAccess } from '../../registry/errors.js';
 
 /** Webhooks that were turned away, added up over the minutes. */
-type RejectedSum = Awaited<ReturnType<typeof sumRejected>>[number];
+interface RejectedSum
+  extends Pick<
+    Tables['inbox.rejected_webhooks'],
+    'reason' | 'status' | 'header_prefix' | 'rejected' | 'newest_at'
+  > {
+  /** The minute of the first of them. */
+  readonly since: string;
+}
+
+interface Summed extends Omit<RejectedSum, 'rejected'> {
+  readonly rejected: number | bigint;
+}
 
 /** What was turned away since an instant, what came most first. */
-export async function sumRejected({ db }: Reader, since: string) {
-  const sums = await db
-    .selectFrom('inbox.rejected_webhooks')
-    .select(eb => [
-      'reason',
-      'status',
-      'header_prefix as headerPrefix',
-      eb.fn.sum<number | bigint>('rejected').as('rejected'),
-      /** The minute of the first of them. */
-      eb.fn.min('minute').as('since'),
-      eb.fn.max('newest_at').as('newestAt'),
-    ])
-    .where('minute', '>=', since.slice(0, 'YYYY-MM-DDTHH:MM'.length))
-    .groupBy(['reason', 'status', 'header_prefix'])
-    .orderBy('rejected', 'desc')
-    .orderBy('reason')
-    .orderBy('header_prefix')
-    .orderBy('status')
-    .execute();
+export async function sumRejected({ all }: Reader, since: string) {
+  const sums =
+    await all(sql<Summed>`SELECT reason, status, header_prefix, sum(rejected) AS rejected, min(minute) AS since,
+      max(newest_at) AS newest_at
+    FROM inbox.rejected_webhooks WHERE minute >= ${since.slice(0, 'YYYY-MM-DDTHH:MM'.length)}
+    GROUP BY reason, status, header_prefix
+    ORDER BY sum(rejected) DESC, reason, header_prefix, status`);
   return sums.map(sum => ({ ...sum, rejected: Number(sum.rejected) }));
 }
 
@@ -47,25 +47,18 @@ export async function readCauses(reader: Reader, now: number): Promise<Cause[]> 
 }
 
 /** A wrong key or app: until it is tried again nothing else is known. */
-async function readAccessCauses({ db }: Reader): Promise<Cause[]> {
-  const newest = await db
-    .selectFrom('inbox.jobs')
-    .select('last_error as found')
-    .where('state', '=', 'paused')
-    .where('error_or_pause_code', '=', 'unauthorized')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return newest?.found
-    ? [{ check: 'registry', found: newest.found, todo: adviceOnAccess('unauthorized') }]
-    : [];
+async function readAccessCauses(reader: Reader): Promise<Cause[]> {
+  const paused = sql<{ found: string | null }>`SELECT last_error AS found FROM inbox.jobs
+    WHERE state = 'paused' AND error_or_pause_code = 'unauthorized' ORDER BY id DESC LIMIT 1`;
+  const found = (await first(reader, paused))?.found;
+  return found ? [{ check: 'registry', found, todo: adviceOnAccess('unauthorized') }] : [];
 }
 
 /** What the receiver has turned away since yesterday; it is a fault of ours where nothing genuine came since that began. */
 export async function readRejectionCauses(reader: Reader, now: number) {
   const sums = await sumRejected(reader, new Date(now - DAY_MS).toISOString());
-  const accepted = reader.db.selectFrom('inbox.deliveries').where('verdict', '=', 'accepted');
-  const acceptedAt = (await largest(accepted, 'received_at')) ?? '';
+  const accepted = plain(`inbox.deliveries WHERE verdict = 'accepted'`);
+  const acceptedAt = (await largest(reader, 'received_at', accepted)) ?? '';
   return sums.slice(0, MOST_SUMS).map(sum => ({
     check: 'rejected_webhooks' as const,
     isFault: isSigned(sum) && acceptedAt < sum.since,
@@ -75,8 +68,8 @@ export async function readRejectionCauses(reader: Reader, now: number) {
 }
 
 /** Somebody who signs is no passer-by. */
-function isSigned({ status, headerPrefix }: RejectedSum): boolean {
-  return status === 401 && headerPrefix !== '';
+function isSigned({ status, header_prefix: prefix }: RejectedSum): boolean {
+  return status === 401 && prefix !== '';
 }
 
 function describeMinute(minute: string, now: number): string {
@@ -84,15 +77,15 @@ function describeMinute(minute: string, now: number): string {
   return `${new Date(now).toISOString().startsWith(day ?? '') ? '' : `${day} `}${time} UTC`;
 }
 
-function describeReason({ reason, status, headerPrefix }: RejectedSum): string {
-  if (reason === 'no_signature' && headerPrefix !== '') return `signed in x-${headerPrefix}-signature-256`;
+function describeReason({ reason, status, header_prefix: prefix }: RejectedSum): string {
+  if (reason === 'no_signature' && prefix !== '') return `signed in x-${prefix}-signature-256`;
   return `${reason.replaceAll('_', ' ')} (${status})`;
 }
 
-function adviceFor({ reason, headerPrefix }: RejectedSum): string {
+function adviceFor({ reason, header_prefix: prefix }: RejectedSum): string {
   if (reason === 'signature_not_valid') return "Is WEBHOOK_SECRETS the registry's?";
-  if (reason === 'no_signature' && headerPrefix !== '') {
-    return `Is REGISTRY_HEADER_PREFIX right? The sender's is "${headerPrefix}".`;
+  if (reason === 'no_signature' && prefix !== '') {
+    return `Is REGISTRY_HEADER_PREFIX right? The sender's is "${prefix}".`;
   }
   if (reason === 'not_stored') return "The receiver's log says why: the disk, a lock, or too many at once.";
   return 'The registry signs every delivery: somebody else sent these.';

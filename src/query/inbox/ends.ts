@@ -1,8 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
-import type { Row } from '../../store/contract/tables.js';
-
-/** How the outcome of a job begins that could not read all that it was to read. */
-export const IN_PART = 'read in part';
+import type { Row, Tables } from '../../store/contract/tables.js';
+import { IN_PART } from '../../inbox/job.js';
+import { columns, sql } from '../sql.js';
 
 /** Beside a delivery the job that was sure to start after it, or that took over from that one. */
 const OF_JOB = {
@@ -15,25 +14,15 @@ const OF_JOB = {
   finished_at: null,
 };
 
-export async function withJobs({ db, say }: Reader, rows: readonly Row[]): Promise<Row[]> {
+export async function withJobs({ all }: Reader, rows: readonly Row[]): Promise<Row[]> {
   const ids = rows.flatMap(({ job_id: id }) => (typeof id === 'number' ? [id] : []));
-  const jobs = await db
-    .selectFrom('inbox.jobs as j')
-    .leftJoin('inbox.jobs as m', 'm.id', 'j.merged_into')
-    .where('j.id', 'in', say.each(ids))
-    .select(eb => [
-      'j.id',
-      eb.fn.coalesce('m.state', 'j.state').as('job_state'),
-      eb.fn.coalesce('m.outcome', 'm.last_error', 'j.outcome', 'j.last_error').as('outcome'),
-      'j.merged_into',
-      eb.fn.coalesce('m.organization_id', 'j.organization_id').as('organization_id'),
-      eb.fn.coalesce('m.claim', 'j.claim').as('claim'),
-      eb.fn.coalesce('m.started_at', 'j.started_at').as('started_at'),
-      eb.fn.coalesce('m.finished_at', 'j.finished_at').as('finished_at'),
-    ])
-    .execute();
-  const known = new Map<Row[string] | undefined, Row>(jobs.map(({ id, ...job }) => [id, job]));
-  return rows.map(row => ({ ...row, ...(known.get(row['job_id']) ?? OF_JOB) }));
+  const jobs = await all(sql<Row>`SELECT j.id AS job_id, coalesce(m.state, j.state) AS job_state,
+      coalesce(m.outcome, m.last_error, j.outcome, j.last_error) AS outcome, j.merged_into,
+      coalesce(m.organization_id, j.organization_id) AS organization_id, coalesce(m.claim, j.claim) AS claim,
+      coalesce(m.started_at, j.started_at) AS started_at, coalesce(m.finished_at, j.finished_at) AS finished_at
+    FROM inbox.jobs AS j LEFT JOIN inbox.jobs AS m ON m.id = j.merged_into WHERE j.id IN ${ids}`);
+  const known = new Map(jobs.map(job => [job['job_id'], job]));
+  return rows.map(row => ({ ...row, ...(known.get(row['job_id'] ?? null) ?? OF_JOB) }));
 }
 
 /** Rows of jobs, or of deliveries with their jobs, and beside each the end of it in words: `end`. */
@@ -52,29 +41,23 @@ function isOf({ organization_id: id, claim }: Row, end: Ended): boolean {
 
 type Ended = Awaited<ReturnType<typeof readEnds>>[number];
 
+const COUNTS = ['rows_added', 'rows_changed', 'rows_removed'] as const;
+
 /** What the reads of these claims changed, in their order. */
-async function readEnds({ db, say }: Reader, rows: readonly Row[]) {
+async function readEnds({ all }: Reader, rows: readonly Row[]) {
   const claims = new Set(rows.flatMap(({ claim }) => (typeof claim === 'number' ? [claim] : [])));
-  return await db
-    .selectFrom('syncs')
-    .select(['organization_id', 'claim', 'resource', 'rows_added', 'rows_changed', 'rows_removed'])
-    .where('claim', 'in', say.each([...claims]))
-    .orderBy('id')
-    .execute();
+  const wanted = columns('syncs', ['organization_id', 'claim', 'resource', ...COUNTS]);
+  return await all(sql`SELECT ${wanted} FROM mirror.syncs WHERE claim IN ${[...claims]} ORDER BY id`);
 }
 
-type Retry = Awaited<ReturnType<typeof readRetries>>[number];
+type Retry = Pick<Tables['inbox.jobs'], 'dedupe_key' | 'run_at' | 'started_at' | 'finished_at'>;
 
 /** What was asked for once more of the installations of these rows. */
-async function readRetries({ db }: Reader, rows: readonly Row[]) {
-  if (rows.length === 0) return [];
+async function readRetries({ all }: Reader, rows: readonly Row[]): Promise<Retry[]> {
   const keys = new Set(rows.map(retryKeyOf));
-  return await db
-    .selectFrom('inbox.jobs')
-    .where('dedupe_key', 'in', [...keys])
-    .select(['dedupe_key', 'run_at', 'started_at', 'finished_at'])
-    .orderBy('id')
-    .execute();
+  const wanted = columns('inbox.jobs', ['dedupe_key', 'run_at', 'started_at', 'finished_at']);
+  if (keys.size === 0) return [];
+  return await all(sql`SELECT ${wanted} FROM inbox.jobs WHERE dedupe_key IN ${[...keys]} ORDER BY id`);
 }
 
 function retryKeyOf({ installation_id: installationId }: Row): string {
@@ -109,11 +92,9 @@ function describeEnd(row: Row, ends: readonly Ended[], again: string | null): st
   return `read in ${seconds} s: ${changes.length === 0 ? 'nothing new' : changes.join(', ')}`;
 }
 
+const SIGNS = ['+', '~', '-'];
+
 function changesOf({ resource, ...rows }: Ended): string {
-  const counts = [
-    ...(rows.rows_added > 0 ? [`+${rows.rows_added}`] : []),
-    ...(rows.rows_changed > 0 ? [`~${rows.rows_changed}`] : []),
-    ...(rows.rows_removed > 0 ? [`-${rows.rows_removed}`] : []),
-  ];
+  const counts = COUNTS.flatMap((name, place) => (rows[name] > 0 ? [`${SIGNS[place]}${rows[name]}`] : []));
   return counts.length === 0 ? '' : `${counts.join(' ')} ${resource.replaceAll('_', ' ')}`;
 }

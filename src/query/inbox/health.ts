@@ -3,7 +3,7 @@ import { readBacklog } from './backlog.js';
 import { readCauses, sumRejected } from './causes.js';
 import { readJobSums, readNewestDelivery } from './deliveries-and-jobs.js';
 import { readLife } from './heartbeats.js';
-import { count, inSnapshot } from '../sql.js';
+import { count, sql } from '../sql.js';
 
 const DAY_MS = 86_400_000;
 
@@ -11,10 +11,10 @@ export type Activity = Awaited<ReturnType<typeof readActivity>>;
 
 /** What comes in and what is done about it. */
 export async function readActivity(reader: Reader, now: number) {
-  return await inSnapshot(reader, async snapshot => {
+  return await reader.inSnapshot(async snapshot => {
     const { unread, delayed } = await readBacklog(snapshot, now);
     const yesterday = new Date(now - DAY_MS).toISOString();
-    const came = snapshot.db.selectFrom('inbox.deliveries').where('received_at', '>=', yesterday);
+    const ignored = sql`inbox.deliveries WHERE received_at >= ${yesterday} AND verdict = 'ignored'`;
     return {
       worker: await readLife(snapshot, 'work', now),
       receiver: await readLife(snapshot, 'receive', now),
@@ -27,7 +27,7 @@ export async function readActivity(reader: Reader, now: number) {
       rejectedWebhooks: await sumRejected(snapshot, yesterday),
       newestDeliveryAt: await readNewestDelivery(snapshot),
       /** Since yesterday. */
-      ignored: await count(came.where('verdict', '=', 'ignored')),
+      ignored: await count(snapshot, ignored),
       /** Why the registry is not asked or does not tell. */
       causes: await readCauses(snapshot, now),
     };

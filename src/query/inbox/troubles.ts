@@ -33,14 +33,14 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
           : 'It is tried again by itself.',
       ...(deliveryId === null ? one('jobs', jobId) : one('deliveries', deliveryId)),
     })),
-    ...someJobs(jobs.triedFirst, ['that failed waits', 'that failed wait'], {
+    ...someJobs(jobs.tried_first, ['that failed waits', 'that failed wait'], {
       todo: 'The registry answers again: what failed is tried before all that merely waits.',
       ...inState('waiting'),
     }),
     ...someJobs(jobs.retrying, ['failed more than once', 'failed more than once'], {
-      reason: `: ${jobs.retryingError}`,
+      reason: `: ${jobs.retrying_error}`,
       todo: 'It is tried again by itself, ever later.',
-      ...one('jobs', jobs.retryingJob),
+      ...one('jobs', jobs.retrying_job),
     }),
     ...someJobs(jobs.failed, ['has failed', 'have failed'], {
       todo: 'The schedule reads the same again; "carbon-mirror jobs retry --all" does so at once.',

@@ -1,3 +1,6 @@
+import type { Statement } from '../../store/contract/reader.js';
+import { plain, sql } from '../sql.js';
+
 /** What leaves only some rows of a list: an option of its command, a field of its page. */
 export type Filter = {
   /** The option, as `ignored` for `--ignored`; null where only an address asks so. */
@@ -100,4 +103,19 @@ export function conditionOf(filter: Filter, text: string): Condition | { readonl
 
 function expected(what: string, text: string) {
   return { fault: `Expected ${what}, got "${text}".` };
+}
+
+/** As every engine's `lower` has text that is kept: of all letters those of ASCII. What is asked for may be lowered otherwise. */
+function lowered(text: string): string {
+  return text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase());
+}
+
+export function inSql(condition: Condition): Statement {
+  const column = plain(condition.column);
+  if ('is' in condition) return sql`${column} = ${condition.is}`;
+  if ('among' in condition) return sql`${column} IN ${condition.among}`;
+  if ('above' in condition) return sql`${column} > ${plain(String(condition.above))}`;
+  if ('from' in condition) return sql`${column} >= ${condition.from} AND ${column} <= ${condition.to}`;
+  const pattern = `%${lowered(condition.holds).replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`;
+  return sql`lower(${column}) LIKE ${pattern} ESCAPE '\\'`;
 }

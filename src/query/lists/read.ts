@@ -1,11 +1,10 @@
-import type { Expression, ExpressionBuilder, OrderByItemBuilder, SelectQueryBuilder, SqlBool } from 'kysely';
-import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
-import { hasColumn, mayBeNull, type Row, type Tables, type Value } from '../../store/contract/tables.js';
+import { AT_ONCE, type Reader, type Statement } from '../../store/contract/reader.js';
+import { hasColumn, mayBeNull, type Row, type Value } from '../../store/contract/tables.js';
 import { NAME_OF_OWNER, type Order } from '../../resources/entry.js';
-import { byName, fits, ownerIn, sqlOf, stoodAt, valueOf, withOwner, written } from '../sql.js';
-import type { Condition } from './filter.js';
+import { count, every, first, joined, plain, sql, stoodAt, table } from '../sql.js';
+import { type Condition, inSql } from './filter.js';
+import { isNamedBy, ofAnyOrganization } from './find.js';
 import type { Asked, List } from './list.js';
-import { ofAnyOrganization, thatNames } from './find.js';
 
 interface AskedPage extends Asked {
   /** The columns of the order in the last row of the page before; null for the first page. */
@@ -29,17 +28,17 @@ const OWNER = 'organization_id';
 
 export async function readPage(reader: Reader, asked: AskedPage): Promise<Paged> {
   const { list, order, limit } = asked;
-  const way = await wayOf(reader, asked);
-  const { found, count } =
-    way === 'sort' ? await readSorted(reader, asked) : await readOn(way, reader, asked);
+  const { found, count: all } = isIndexed(asked)
+    ? await readAlong(reader, asked)
+    : await readSorted(reader, asked);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   return {
     rows: list.refine === null ? rows : await list.refine(reader, rows),
     next: found.length > limit && last !== undefined ? order.map(([column]) => last[column] ?? null) : null,
-    count: Math.min(count, COUNT_TO),
-    isCountedToTheEnd: count <= COUNT_TO,
-    sql: sqlOf(askBy('walk', reader, asked).limit(limit)),
+    count: Math.min(all, COUNT_TO),
+    isCountedToTheEnd: all <= COUNT_TO,
+    sql: reader.shown(sql`${allOf(asked, namesOf(asked))} LIMIT ${limit}`),
   };
 }
 
@@ -49,51 +48,30 @@ interface Found {
   readonly count: number;
 }
 
-async function readOn(way: Way, reader: Reader, asked: AskedPage): Promise<Found> {
-  const found = await withNames(reader, asked, askBy(way, reader, asked, ownOf(asked)), way);
+/** By an index, from where the page begins. */
+async function readAlong(reader: Reader, asked: AskedPage): Promise<Found> {
+  const way = await wayOf(reader, asked);
+  const found = await reader.all(pageOf(asked, sql`SELECT ${ownOf(asked)} FROM ${fitting(asked)}`, way));
   const isAll = asked.after === null && found.length <= asked.limit;
   return { found, count: isAll ? found.length : await countRows(reader, asked) };
 }
 
 /** All that fit are looked at once where they are few enough to be counted; of more, first so many and then all. */
 async function readSorted(reader: Reader, asked: AskedPage): Promise<Found> {
-  const fitting = filtered(reader, asked)
-    .select(ownOf(asked))
-    .limit(COUNT_TO + 1);
-  const counted = byName(reader)
-    .with('fitting', () => fitting)
-    .selectFrom('fitting')
-    .select(eb => [
-      ...ownOf(asked),
-      eb
-        .selectFrom('fitting as each')
-        .select(each => each.fn.countAll<number>().as('all'))
-        .as('counted'),
-    ]);
-  const found = await withNames(reader, asked, paged(counted, 'walk', asked), 'sort', ['counted']);
-  const count = Number(found[0]?.['counted'] ?? (asked.after === null ? 0 : await countRows(reader, asked)));
-  if (count <= COUNT_TO) return { found, count };
-  return { found: await withNames(reader, asked, askBy('sort', reader, asked, ownOf(asked)), 'sort'), count };
-}
-
-function ownOf(asked: Asked): string[] {
-  const own = readOf(asked).map(name => (name === NAME_OF_OWNER ? ownerIn(asked.list.from) : name));
-  return [...new Set(own)];
+  const some = sql`WITH fitting AS (SELECT ${ownOf(asked)} FROM ${fitting(asked)} LIMIT ${COUNT_TO + 1})
+    SELECT *, (SELECT count(*) FROM fitting) AS counted FROM fitting WHERE 1 = 1`;
+  const found = await reader.all(pageOf(asked, some, 'walk', ['counted']));
+  const known = found[0]?.['counted'] ?? (asked.after === null ? 0 : await countRows(reader, asked));
+  if (Number(known) <= COUNT_TO) return { found, count: Number(known) };
+  const all = sql`SELECT ${ownOf(asked)} FROM ${fitting(asked)}`;
+  return { found: await reader.all(pageOf(asked, all, 'sort')), count: Number(known) };
 }
 
 /** What stands in another table is looked up for the rows of the page, and not for all that were put in order. */
-async function withNames(
-  reader: Reader,
-  asked: AskedPage,
-  rows: Rows,
-  way: Way,
-  more: readonly string[] = [],
-): Promise<Row[]> {
-  const { from } = asked.list;
-  const named = byName(reader)
-    .selectFrom(rows.limit(asked.limit + 1).as('paged'))
-    .select(withOwner(from, 'paged', [...readOf(asked), ...more], asked.at));
-  return await inOrder(named, way, asked).execute();
+function pageOf(asked: AskedPage, rows: Statement, way: Way, more: readonly string[] = []): Statement<Row> {
+  const paged = sql`${rows} AND ${beyond(asked, way)} ORDER BY ${inOrder(asked, way)} LIMIT ${asked.limit + 1}`;
+  return sql`SELECT ${selected(asked, [...namesOf(asked), ...more])} FROM (${paged}) AS listed
+    ORDER BY ${inOrder(asked, way)}`;
 }
 
 /** All rows, or so many of them; as they come. */
@@ -102,9 +80,9 @@ export async function* streamRows(
   asked: Asked,
   limit: number | null = null,
 ): AsyncGenerator<Row> {
-  const { refine } = asked.list;
-  const found = askBy('walk', reader, asked, asked.list.reads);
-  const rows = (limit === null ? found : found.limit(limit)).stream(AT_ONCE);
+  const { refine, reads } = asked.list;
+  const all = allOf(asked, reads);
+  const rows = reader.stream(limit === null ? all : sql`${all} LIMIT ${limit}`);
   if (refine === null) yield* rows;
   else for await (const some of inGroups(rows)) yield* await refine(reader, some);
 }
@@ -141,8 +119,8 @@ export async function readAll(
 
 /** Whether a row is known whose column is so. */
 export async function isThere(reader: Reader, { from }: List, column: string, value: Value) {
-  const rows = byName(reader).selectFrom(from).select(column).where(column, '=', value);
-  return (await rows.limit(1).executeTakeFirst()) !== undefined;
+  const rows = sql`SELECT 1 FROM ${table(from)} WHERE ${plain(column)} = ${value} LIMIT 1`;
+  return (await first(reader, rows)) !== null;
 }
 
 /** By an index from where a page begins; the same where something may be missing; or what fits, put in order. */
@@ -150,11 +128,11 @@ type Way = 'seek' | 'walk' | 'sort';
 
 async function wayOf(reader: Reader, asked: AskedPage): Promise<Way> {
   const { list, order, after } = asked;
-  if (!isIndexed(asked)) return 'sort';
   const isOneWay = new Set(order.map(([, direction]) => direction)).size === 1;
   if (!isOneWay || after?.includes(null) === true) return 'walk';
   for (const [column] of order) {
-    if (mayBeNull(list.from, column) && (await isMissing(reader, asked, column))) return 'walk';
+    const missing = sql`SELECT 1 FROM ${fitting(asked, true)} AND ${plain(column)} IS NULL LIMIT 1`;
+    if (mayBeNull(list.from, column) && (await first(reader, missing)) !== null) return 'walk';
   }
   return 'seek';
 }
@@ -166,75 +144,55 @@ function isIndexed({ list, where, order }: Asked): boolean {
   return list.isIndexed && isOwnOrder && where.every(({ column }) => column === OWNER);
 }
 
-async function isMissing(reader: Reader, asked: Asked, column: string): Promise<boolean> {
-  const rows = filtered(reader, asked, true).where(column, 'is', null);
-  const found = await rows
-    .select(eb => eb.lit(1).as('one'))
-    .limit(1)
-    .execute();
-  return found.length > 0;
+/** What fits, in its order, wherever something is missing. */
+function allOf(asked: Asked, names: readonly string[]): Statement<Row> {
+  return sql`SELECT ${selected(asked, names)} FROM ${fitting(asked)} ORDER BY ${inOrder(asked, 'walk')}`;
 }
 
-function askBy(
-  way: Way,
-  reader: Reader,
-  asked: Asked & Partial<AskedPage>,
-  columns: readonly string[] = readOf(asked),
-) {
-  const { from } = asked.list;
-  return paged(filtered(reader, asked).select(withOwner(from, from, columns, asked.at)), way, asked);
-}
-
-/** From where a page begins. */
-function paged(rows: Rows, way: Way, asked: Asked & Partial<AskedPage>): Rows {
-  const { order, after = null } = asked;
-  if (after === null) return inOrder(rows, way, asked);
-  const later = rows.where(eb =>
-    way === 'seek' ? beyondAll(eb, order, after) : laterThan(eb, order, after),
-  );
-  return inOrder(later, way, asked);
-}
-
-function readOf({ list, order }: Asked): string[] {
+function namesOf({ list, order }: Asked): string[] {
   return [...new Set([...list.reads, ...order.map(([name]) => name)])];
 }
 
-function inOrder(rows: Rows, way: Way, { list, order }: Asked): Rows {
-  let asked = rows;
-  for (const [column, direction] of order) {
-    if (way === 'sort') asked = asked.orderBy(eb => offIndex(eb, column), nullsAside(direction));
-    else if (mayBeNull(list.from, column) && way === 'walk')
-      asked = asked.orderBy(column, nullsAside(direction));
-    else asked = asked.orderBy(column, direction);
-  }
-  return asked;
+/** The column by which the organization is known whose a row is. */
+function ownerIn({ from }: List): string {
+  return from === 'inbox.deliveries' ? 'installation_id' : OWNER;
 }
 
-/** The column itself, by no index. */
-function offIndex(eb: Builder, column: string) {
-  return eb.case().when(eb.lit(1), '=', eb.lit(1)).then(eb.ref(column)).end();
+function ownOf(asked: Asked): Statement {
+  const own = namesOf(asked).map(name => (name === NAME_OF_OWNER ? ownerIn(asked.list) : name));
+  return plain([...new Set(own)].join(', '));
 }
 
-/** Where nothing is missing and all goes one way, engines find the place by an index. */
-function beyondAll(eb: Builder, order: Order, after: readonly Value[]): Expression<SqlBool> {
-  const commas = order.slice(1).map(() => ', ');
-  const sign = order[0]?.[1] === 'desc' ? '<' : '>';
-  const columns = order.map(([column]) => eb.ref(column).toOperationNode());
-  return written(['(', ...commas, `) ${sign} (`, ...commas, ')'], [...columns, ...after.map(valueOf)]);
+/** Columns, and the name of the organization whose a row is, which no table but its own holds: as of the instant of the rows. */
+function selected({ list, at }: Asked, names: readonly string[]): Statement {
+  const name = sql`(SELECT owner.full_name FROM ${ownerOf(list, at)}) AS organization_name`;
+  return joined(
+    names.map(each => (each === NAME_OF_OWNER ? name : plain(each))),
+    ', ',
+  );
 }
 
-function filtered(reader: Reader, { list, where, at }: Asked, isOfAny = isNamed(list, where)) {
-  let asked = byName(reader).selectFrom(list.from);
-  for (const condition of where) {
-    asked =
-      condition.column === OWNER && 'is' in condition && !hasColumn(list.from, OWNER)
-        ? asked.where('id', 'in', thatNames(reader, String(condition.is)))
-        : asked.where(eb => fits(eb, condition));
-  }
-  const owned = isOfAny && list.entry !== null ? ofAnyOrganization(reader, list.entry) : null;
-  if (owned !== null && !where.some(({ column }) => column === OWNER))
-    asked = asked.where(owned.column, 'in', owned.values);
-  return at === null ? asked : asked.where(stoodAt(at));
+function ownerOf(list: List, at: string | null): Statement {
+  if (ownerIn(list) !== OWNER)
+    return plain(`mirror.installations AS installed JOIN mirror.organizations AS owner
+      ON owner.id = installed.organization_id WHERE installed.id = listed.installation_id`);
+  return at === null
+    ? plain('mirror.organizations AS owner WHERE owner.id = listed.organization_id')
+    : sql`mirror.organizations_history AS owner WHERE ${stoodAt(at, 'owner')} AND owner.id = listed.organization_id`;
+}
+
+function fitting({ list, where, at }: Asked, isOfAny = isNamed(list, where)): Statement {
+  const isOwned = where.some(({ column }) => column === OWNER);
+  const conditions = where.map(condition =>
+    condition.column === OWNER && 'is' in condition && !hasColumn(list.from, OWNER)
+      ? isNamedBy(String(condition.is))
+      : inSql(condition),
+  );
+  return sql`${table(list.from)} AS listed WHERE ${every([
+    ...conditions,
+    ...(isOfAny && !isOwned ? [ofAnyOrganization(list.entry)] : []),
+    ...(at === null ? [] : [stoodAt(at)]),
+  ])}`;
 }
 
 /** Keys begin with the organization: one row is searched for in all of them. */
@@ -243,36 +201,42 @@ function isNamed(list: List, where: readonly Condition[]): boolean {
 }
 
 async function countRows(reader: Reader, asked: Asked): Promise<number> {
-  const some = filtered(reader, asked)
-    .select(eb => eb.lit(1).as('one'))
-    .limit(COUNT_TO + 1);
-  const { count } = await reader.db
-    .selectFrom(some.as('some'))
-    .select(eb => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
+  return await count(reader, sql`(SELECT 1 FROM ${fitting(asked)} LIMIT ${COUNT_TO + 1}) AS few`);
 }
 
-type Rows = SelectQueryBuilder<Tables & Record<string, Row>, string, Row>;
-type Builder = ExpressionBuilder<Tables & Record<string, Row>, string>;
+const NULLS = { asc: 'ASC NULLS FIRST', desc: 'DESC NULLS LAST' };
+
+function inOrder({ list, order }: Asked, way: Way): Statement {
+  const terms = order.map(([column, direction]) => {
+    // No index has this in order.
+    if (way === 'sort') return `CASE WHEN 1 = 1 THEN ${column} END ${NULLS[direction]}`;
+    return mayBeNull(list.from, column) && way === 'walk'
+      ? `${column} ${NULLS[direction]}`
+      : `${column} ${direction.toUpperCase()}`;
+  });
+  return plain(terms.join(', '));
+}
+
+/** What comes after the page before. */
+function beyond({ order, after }: AskedPage, way: Way): Statement {
+  if (after === null) return plain('1 = 1');
+  if (way !== 'seek') return laterThan(order, after);
+  const sign = order[0]?.[1] === 'desc' ? '<' : '>';
+  const values = after.map(value => sql`${value}`);
+  return sql`(${plain(order.map(([column]) => column).join(', '))}) ${plain(sign)} (${joined(values, ', ')})`;
+}
 
 /** Null comes first on the way up and last on the way down, as the order has it. */
-function laterThan(eb: Builder, order: Order, after: readonly Value[]): Expression<SqlBool> {
-  const [first, ...rest] = order;
+function laterThan(order: Order, after: readonly Value[]): Statement {
+  const [[name, direction] = ['', 'asc' as const], ...rest] = order;
   const [value = null, ...others] = after;
-  if (first === undefined) return eb.lit(false);
-  const [column, direction] = first;
-  const same = value === null ? eb(column, 'is', null) : eb(column, '=', value);
-  const tied = rest.length === 0 ? [] : [eb.and([same, laterThan(eb, rest, others)])];
-  return eb.or([...beyond(eb, column, direction, value), ...tied]);
+  const column = plain(name);
+  const isSame = value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`;
+  const tied = rest.length === 0 ? [] : [sql`(${isSame} AND ${laterThan(rest, others)})`];
+  return sql`(${joined([...past(column, direction, value), ...tied], ' OR ')})`;
 }
 
-function beyond(eb: Builder, column: string, direction: 'asc' | 'desc', value: Value) {
-  if (direction === 'asc') return value === null ? [eb(column, 'is not', null)] : [eb(column, '>', value)];
-  return value === null ? [] : [eb(column, '<', value), eb(column, 'is', null)];
-}
-
-function nullsAside(direction: 'asc' | 'desc') {
-  return (order: OrderByItemBuilder) =>
-    direction === 'asc' ? order.asc().nullsFirst() : order.desc().nullsLast();
+function past(column: Statement, direction: 'asc' | 'desc', value: Value): Statement[] {
+  if (direction === 'asc') return [value === null ? sql`${column} IS NOT NULL` : sql`${column} > ${value}`];
+  return value === null ? [] : [sql`${column} < ${value}`, sql`${column} IS NULL`];
 }

@@ -1,54 +1,45 @@
 import type { Reader } from '../../store/contract/reader.js';
-import type { Row } from '../../store/contract/tables.js';
+import type { Row, Tables } from '../../store/contract/tables.js';
 import { ownerOf } from '../../resources/entry.js';
-import { NULLS_FIRST, ofOne } from '../sql.js';
-import { colourOf, FRESHNESS, type Standing } from '../freshness.js';
 import { LISTS } from '../../resources/lists.js';
+import { colourOf, FRESHNESS, type Standing } from '../freshness.js';
+import { columns, ofOne, plain, sql } from '../sql.js';
 
-/** Resources that stand alike, as one; what reads it may set apart more. */
-export function alike({ db }: Reader) {
-  return db
-    .selectFrom('freshness')
-    .groupBy(eb => ['state', 'reason', eb('failing_since', 'is not', null)])
-    .select(eb => [
-      'state',
-      'reason',
-      eb.fn.max('failing_since').as('failingSince'),
-      eb.fn.countAll<number>().as('resources'),
-      eb.fn.sum<number>('rows').as('rows'),
-      eb.fn.min('as_of').as('oldestAt'),
-      eb.fn.max('as_of').as('asOf'),
-      eb.fn.max('age_seconds').as('ageSeconds'),
-    ]);
+type Fresh = Tables['freshness'];
+
+/** Resources that stand alike, as one. */
+export interface FreshnessSum extends Pick<Fresh, 'state' | 'reason' | 'failing_since' | 'rows' | 'as_of'> {
+  readonly resources: number;
+  readonly oldest_at: string | null;
 }
 
-export type FreshnessSum = Awaited<ReturnType<typeof sumFreshness>>[number];
+/** What reads it may set apart more. */
+export const ALIKE = plain(`state, reason, max(failing_since) AS failing_since, count(*) AS resources,
+  sum(rows) AS rows, min(as_of) AS oldest_at, max(as_of) AS as_of`);
+export const BY_STANDING = plain('state, reason, failing_since IS NOT NULL');
 
 /** How many organizations stand so with a resource, and when theirs was last read completely. Of one, or of all that are known; the states in the order of their names. */
-export async function sumFreshness(reader: Reader, resource: string, organizationId: string | null) {
-  return await alike(reader)
-    .where('resource', 'in', [resource, '*'])
-    .where(ofOne(organizationId))
-    .orderBy('state')
-    .orderBy('reason')
-    .orderBy('failingSince', NULLS_FIRST)
-    .execute();
+export async function sumFreshness({ all }: Reader, resource: string, organizationId: string | null) {
+  return await all(sql<FreshnessSum>`SELECT ${ALIKE} FROM mirror.freshness
+    WHERE resource IN (${resource}, '*') AND ${ofOne(organizationId)}
+    GROUP BY ${BY_STANDING} ORDER BY state, reason NULLS FIRST, failing_since NULLS FIRST`);
+}
+
+interface Ages extends Pick<Standing, 'state' | 'reason'> {
+  readonly resources: number;
+  readonly failing: number;
+  readonly age_seconds: number | null;
 }
 
 /** How many resources stand in each way that there is, how many of them fail, and how old the oldest complete read of them is; null where none was complete. */
-export async function readAges(reader: Reader) {
-  const all = await alike(reader).execute();
+export async function readAges({ all }: Reader): Promise<Ages[]> {
+  const found =
+    await all(sql<Ages>`SELECT state, reason, count(*) AS resources, count(failing_since) AS failing,
+      max(age_seconds) AS age_seconds
+    FROM mirror.freshness GROUP BY state, reason`);
   return FRESHNESS.map(({ state, reason }) => {
-    const found = all.filter(row => row.state === state && row.reason === reason);
-    const failing = found.find(({ failingSince }) => failingSince !== null)?.resources ?? 0;
-    const ages = found.flatMap(({ ageSeconds }) => ageSeconds ?? []);
-    return {
-      state,
-      reason,
-      resources: found.reduce((sum, row) => sum + row.resources, 0),
-      failing,
-      ageSeconds: ages.length === 0 ? null : Math.max(...ages),
-    };
+    const ages = found.find(each => each.state === state && each.reason === reason);
+    return ages ?? { state, reason, resources: 0, failing: 0, age_seconds: null };
   });
 }
 
@@ -65,22 +56,19 @@ export async function* withFreshness(rows: AsyncIterable<Row>, { standingOf }: S
 
 /** Of one organization, or of all of them; null where rows stand in no list that is read. */
 export async function readStates(
-  { db }: Reader,
+  { all }: Reader,
   resource: string | null,
   organizationId: string | null,
 ): Promise<States | null> {
   const [, entry] = Object.entries(LISTS).find(([name]) => name === resource) ?? [];
   const owner = entry === undefined ? null : ownerOf(entry);
-  if (resource === null || owner === null) return null;
-  const rows = await db
-    .selectFrom('freshness')
-    .where('resource', '=', resource)
-    .where(ofOne(organizationId))
-    .select(['organization_id', 'state', 'reason', 'failing_since as failingSince'])
-    .execute();
+  if (owner === null) return null;
+  const wanted = columns('freshness', ['organization_id', 'state', 'reason', 'failing_since']);
+  const rows = await all(sql`SELECT ${wanted} FROM mirror.freshness
+    WHERE resource = ${resource} AND ${ofOne(organizationId)}`);
   const states = new Map<unknown, Standing>(rows.map(row => [row.organization_id, row]));
   return {
-    areAllFresh: [...states.values()].every(each => colourOf(each) === 'good'),
+    areAllFresh: rows.every(each => colourOf(each) === 'good'),
     standingOf: row => states.get(String(row[owner])) ?? null,
   };
 }

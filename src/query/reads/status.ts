@@ -1,11 +1,13 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { inSnapshot, NULLS_FIRST } from '../sql.js';
+import type { Tables } from '../../store/contract/tables.js';
 import { type Known, readKnown } from '../coverage.js';
-import { compareStandings, FRESH, type Standing, TOLD, type Told, WAITING } from '../freshness.js';
+import { compareStandings, FRESH, type Standing, WAITING } from '../freshness.js';
+import { readFindings } from '../history/findings.js';
 import { readActivity } from '../inbox/health.js';
 import { readOrigin } from '../names.js';
-import { readFindings } from '../history/findings.js';
-import { alike } from './freshness.js';
+import { byOwner } from '../owners.js';
+import { columns, plain, sql } from '../sql.js';
+import { ALIKE, BY_STANDING, type FreshnessSum } from './freshness.js';
 
 /** One organization as the mirror knows it. */
 export interface OrganizationStatus extends Known {
@@ -14,33 +16,16 @@ export interface OrganizationStatus extends Known {
 }
 
 /** Of one resource, or of several that stand alike. */
-interface Stock extends Standing {
-  readonly rows: number;
-  readonly asOf: string | null;
-}
-
-interface ResourceStatus extends Stock, Told {
-  readonly resource: string;
-  readonly driftTotal: number;
-  readonly ageSeconds: number | null;
-}
+type Stock = Standing & Pick<Tables['freshness'], 'rows' | 'as_of'>;
+type ResourceStatus = Omit<Tables['freshness'], 'organization_id' | 'attempted_at'>;
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
-interface Owned {
-  readonly organizationId: string | null;
-}
-
-interface Certificates {
-  readonly state: string;
-  readonly certificates: number;
-}
-
 export async function readStatus(reader: Reader, now: number) {
-  return await inSnapshot(reader, async snapshot => {
+  return await reader.inSnapshot(async snapshot => {
     return {
       organizations: await readOrganizations(snapshot, Infinity),
-      registry: (await readOrigin(snapshot))?.baseUrl ?? null,
+      registry: (await readOrigin(snapshot))?.base_url ?? null,
       ...(await readActivity(snapshot, now)),
       findings: await readFindings(snapshot),
     };
@@ -51,64 +36,33 @@ export async function readStatus(reader: Reader, now: number) {
 export async function readOrganizations(reader: Reader, most: number): Promise<OrganizationStatus[]> {
   const known = await readKnown(reader, null);
   if (known.length <= most) return troubleFirst(await describe(reader, known, null));
-  const first = troubleFirst(withResources(known, await readStandings(reader))).slice(0, most);
-  return await describe(reader, first, idsOf(first));
+  const standings = byOwner(await readStandings(reader));
+  const first = troubleFirst(known.map(each => ({ ...each, resources: standings(each) }))).slice(0, most);
+  return await describe(reader, first, first.map(idOf));
 }
 
 /** Null where it is not known. */
-export async function readOrganization(
-  reader: Reader,
-  organizationId: string,
-): Promise<OrganizationStatus | null> {
-  return await inSnapshot(reader, async snapshot => {
+export async function readOrganization(reader: Reader, organizationId: string) {
+  return await reader.inSnapshot(async snapshot => {
     const known = await readKnown(snapshot, organizationId);
     return (await describe(snapshot, known, [organizationId]))[0] ?? null;
   });
 }
 
-function idsOf(organizations: readonly Owned[]): string[] {
-  return organizations.map(({ organizationId }) => organizationId ?? NOBODY);
+/** One stands for all that nobody has looked at yet. */
+function idOf({ organization_id: id }: Known): string {
+  return id ?? '';
 }
 
-/** Stands for all that nobody has looked at yet. */
-const NOBODY = '';
-
-async function describe(
-  reader: Reader,
-  organizations: readonly Known[],
-  ids: readonly string[] | null,
-): Promise<OrganizationStatus[]> {
+async function describe(reader: Reader, known: readonly Known[], ids: readonly string[] | null) {
+  const resourcesOf = byOwner(await readResources(reader, ids));
   const certificatesOf = byOwner(await readCertificates(reader, ids));
-  return withResources(organizations, await readResources(reader, ids)).map(organization => ({
-    ...organization,
-    certificates: countsOf(certificatesOf(organization)),
-  }));
-}
-
-function withResources<Resource extends Owned>(organizations: readonly Known[], rows: readonly Resource[]) {
-  const resourcesOf = byOwner(rows);
-  return organizations.map(organization => ({
-    ...organization,
-    resources: ofOne(resourcesOf(organization), organization),
-  }));
-}
-
-/** What is of the same owner. */
-export function byOwner<Row extends Owned>(
-  rows: readonly Row[],
-): (owner: Owned) => readonly Omit<Row, 'organizationId'>[] {
-  const owned = new Map<string | null, Omit<Row, 'organizationId'>[]>();
-  for (const { organizationId, ...row } of rows) {
-    const known = owned.get(organizationId);
-    if (known === undefined) owned.set(organizationId, [row]);
-    else known.push(row);
-  }
-  return ({ organizationId }) => owned.get(organizationId) ?? [];
-}
-
-/** Where only a webhook has named an organization there is one row, and it says the same of each. */
-function ofOne<Row>(rows: readonly Row[], { organizationId }: Owned): readonly Row[] {
-  return organizationId === null ? rows.slice(0, 1) : rows;
+  return known.map(each => {
+    const own = resourcesOf(each).map(({ organization_id: _, ...resource }) => resource);
+    // Where only a webhook has named an organization there is one row, and it says the same of each.
+    const resources = each.organization_id === null ? own.slice(0, 1) : own;
+    return { ...each, resources, certificates: countsOf(certificatesOf(each)) };
+  });
 }
 
 interface Judged {
@@ -142,75 +96,45 @@ function isWithheld({ state, reason }: Standing): boolean {
 
 /** Its rows are those of the last read, whatever came after. */
 export function isFrozen(resource: Stock): boolean {
-  return isWithheld(resource) && resource.asOf !== null;
+  return isWithheld(resource) && resource.as_of !== null;
 }
 
 /** The resources of each organization that stand alike, as one. */
-async function readStandings(reader: Reader): Promise<(Stock & Owned)[]> {
-  return await alike(reader).groupBy('organization_id').select('organization_id as organizationId').execute();
+async function readStandings({ all }: Reader) {
+  return await all(sql<FreshnessSum & Pick<Known, 'organization_id'>>`SELECT organization_id, ${ALIKE}
+    FROM mirror.freshness GROUP BY organization_id, ${BY_STANDING}`);
 }
 
-async function readResources(
-  { db }: Reader,
-  ids: readonly string[] | null,
-): Promise<(ResourceStatus & Owned)[]> {
-  const asked = db
-    .selectFrom('freshness')
-    .select([
-      'organization_id as organizationId',
-      'resource',
-      ...TOLD,
-      'rows',
-      'drift_total as driftTotal',
-      'as_of as asOf',
-      'age_seconds as ageSeconds',
-    ])
-    .orderBy('organization_id', NULLS_FIRST)
-    .orderBy('resource');
-  return await (ids === null
-    ? asked
-    : asked.where(eb => eb(eb.fn.coalesce('organization_id', eb.val(NOBODY)), 'in', ids))
-  ).execute();
+async function readResources({ all }: Reader, ids: readonly string[] | null) {
+  const own = ids === null ? plain('1 = 1') : sql`coalesce(organization_id, '') IN ${ids}`;
+  return await all(sql<
+    Omit<Tables['freshness'], 'attempted_at'>
+  >`SELECT organization_id, resource, state, reason, error,
+      failing_since, oldest_unread_at, worker_seen_at, rows, drift_total, as_of, age_seconds
+    FROM mirror.freshness WHERE ${own} ORDER BY organization_id NULLS FIRST, resource`);
 }
 
-async function readCertificates(
-  reader: Reader,
-  ids: readonly string[] | null,
-): Promise<(Certificates & Owned)[]> {
-  return [...(await readCounted(reader, ids)), ...(await readUnclaimed(reader))];
-}
-
-async function readCounted({ db }: Reader, ids: readonly string[] | null): Promise<(Certificates & Owned)[]> {
-  const sums = db
-    .selectFrom('certificate_sums')
-    .select(['organization_id as organizationId', 'state', 'certificates'])
-    .orderBy('organization_id')
-    .orderBy('state');
-  return await (ids === null ? sums : sums.where('organization_id', 'in', ids)).execute();
+interface Certificates extends Omit<Tables['certificate_sums'], 'state'> {
+  readonly state: string;
 }
 
 /**
  * What sums of certificates leave to be distinguished: a retirement that nobody has claimed has no beneficiary, and its
  * certificate is there as soon as it has one.
  */
-async function readUnclaimed({ db }: Reader): Promise<(Certificates & Owned)[]> {
-  const unclaimed = await db
-    .selectFrom('certificates as c')
-    .innerJoin('retirements as r', on =>
-      on.onRef('r.organization_id', '=', 'c.organization_id').onRef('r.id', '=', 'c.retirement_id'),
-    )
-    .where('c.state', '=', 'unavailable')
-    .where(eb => eb(eb.fn.coalesce('r.beneficiary', eb.val('')), '=', ''))
-    .groupBy('c.organization_id')
-    .select(eb => ['c.organization_id as organizationId', eb.fn.countAll<number>().as('certificates')])
-    .execute();
-  return unclaimed.flatMap(({ organizationId, certificates }) => [
-    { organizationId, state: 'unavailable', certificates: -certificates },
-    { organizationId, state: 'unclaimed', certificates },
-  ]);
+async function readCertificates({ all }: Reader, ids: readonly string[] | null) {
+  const own = ids === null ? plain('1 = 1') : sql`organization_id IN ${ids}`;
+  return await all(sql<Certificates>`WITH unclaimed AS (
+      SELECT c.organization_id, count(*) AS certificates FROM mirror.certificates AS c
+        JOIN mirror.retirements AS r ON r.organization_id = c.organization_id AND r.id = c.retirement_id
+      WHERE c.state = 'unavailable' AND coalesce(r.beneficiary, '') = '' GROUP BY c.organization_id)
+    SELECT organization_id, state, certificates FROM mirror.certificate_sums WHERE ${own}
+    UNION ALL SELECT organization_id, 'unavailable', -certificates FROM unclaimed WHERE ${own}
+    UNION ALL SELECT organization_id, 'unclaimed', certificates FROM unclaimed WHERE ${own}
+    ORDER BY organization_id, state`);
 }
 
-function countsOf(sums: readonly Certificates[]): Record<string, number> {
+function countsOf(sums: readonly Pick<Certificates, 'state' | 'certificates'>[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const { state, certificates } of sums) counts.set(state, (counts.get(state) ?? 0) + certificates);
   return Object.fromEntries([...counts].filter(([, count]) => count > 0));
@@ -222,6 +146,9 @@ export async function sumCertificates(reader: Reader): Promise<Record<string, nu
 }
 
 /** The same as they are counted, which costs next to nothing. */
-export async function readCertificateCounts(reader: Reader): Promise<Record<string, number>> {
-  return countsOf(await readCounted(reader, null));
+export async function readCertificateCounts({ all }: Reader): Promise<Record<string, number>> {
+  return countsOf(
+    await all(sql`SELECT ${columns('certificate_sums', ['state', 'certificates'])}
+    FROM mirror.certificate_sums ORDER BY organization_id, state`),
+  );
 }

@@ -1,5 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
+import { ofOne, sql } from '../sql.js';
 import type { Asked } from './sync-progress.js';
 
 export const SYNCED_COLUMNS = [
@@ -38,59 +39,41 @@ export const BEFORE_ITS_TURN: readonly (string | null)[] = [
   'clock_changed',
 ];
 
+type Stands = Pick<Tables['freshness'], 'state' | 'reason' | 'failing_since'>;
+
 /** Whatever came since. */
-function isReadWell({
-  state,
-  reason,
-  failing_since: failingSince,
-}: Pick<Tables['freshness'], 'state' | 'reason' | 'failing_since'>): boolean {
+function isReadWell({ state, reason, failing_since: failingSince }: Stands): boolean {
   return failingSince === null && (state === 'fresh' || BEFORE_ITS_TURN.includes(reason));
 }
 
+interface Read extends Stands, Pick<Tables['freshness'], 'resource' | 'error' | 'attempted_at'> {
+  readonly organization_id: string;
+  readonly organization: string;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+  readonly error_code: string | null;
+}
+
 /** By the names of the organizations. */
-async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, resources: readonly string[]) {
-  const syncs = db
-    .selectFrom('syncs')
-    .where('id', '>', mark.sync)
-    .groupBy(['organization_id', 'resource'])
-    .select(({ fn }) => [
-      'organization_id',
-      'resource',
-      fn.sum<number>('rows_added').as('added'),
-      fn.sum<number>('rows_changed').as('changed'),
-      fn.sum<number>('rows_removed').as('removed'),
-      fn.max('rows_unchanged').as('unchanged'),
-    ]);
-  return await db
-    .selectFrom('freshness as f')
-    .innerJoin('resource_states as r', on =>
-      on.onRef('r.organization_id', '=', 'f.organization_id').onRef('r.resource', '=', 'f.resource'),
-    )
-    .leftJoin('organizations as o', 'o.id', 'f.organization_id')
-    .leftJoin(syncs.as('s'), on =>
-      on.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
-    )
-    .where('f.resource', 'in', resources)
-    .where(eb =>
-      id === null ? eb('f.reason', 'is distinct from', 'uninstalled') : eb('f.organization_id', '=', id),
-    )
-    .select(eb => [
-      'r.organization_id',
-      eb.fn.coalesce('o.full_name', 'r.organization_id').as('organization'),
-      'f.resource',
-      eb.fn.coalesce('s.added', eb.lit(0)).as('added'),
-      eb.fn.coalesce('s.changed', eb.lit(0)).as('changed'),
-      eb.fn.coalesce('s.removed', eb.lit(0)).as('removed'),
-      eb.fn.coalesce('s.unchanged', eb.lit(0)).as('unchanged'),
-      'f.state',
-      'f.reason',
-      'f.failing_since',
-      'f.error',
-      'f.attempted_at',
-      'r.error_code',
-    ])
-    .orderBy('organization')
-    .orderBy('r.organization_id')
-    .orderBy('f.resource')
-    .execute();
+async function readStates(
+  { all }: Reader,
+  { mark, organizationId: id }: Asked,
+  resources: readonly string[],
+) {
+  const wanted = id === null ? sql`f.reason IS DISTINCT FROM 'uninstalled'` : ofOne(id, 'f');
+  return await all(sql<Read>`SELECT r.organization_id, coalesce(o.full_name, r.organization_id) AS organization,
+      f.resource, coalesce(s.added, 0) AS added, coalesce(s.changed, 0) AS changed,
+      coalesce(s.removed, 0) AS removed, coalesce(s.unchanged, 0) AS unchanged,
+      f.state, f.reason, f.failing_since, f.error, f.attempted_at, r.error_code
+    FROM mirror.freshness AS f
+      JOIN mirror.resource_states AS r ON r.organization_id = f.organization_id AND r.resource = f.resource
+      LEFT JOIN mirror.organizations AS o ON o.id = f.organization_id
+      LEFT JOIN (SELECT organization_id, resource, sum(rows_added) AS added, sum(rows_changed) AS changed,
+          sum(rows_removed) AS removed, max(rows_unchanged) AS unchanged
+        FROM mirror.syncs WHERE id > ${mark.sync} GROUP BY organization_id, resource) AS s
+        ON s.organization_id = f.organization_id AND s.resource = f.resource
+    WHERE f.resource IN ${resources} AND ${wanted}
+    ORDER BY organization, r.organization_id, f.resource`);
 }

@@ -1,25 +1,28 @@
-import type { Kysely, RawBuilder } from 'kysely';
-import type { Tables } from './tables.js';
-
 /** Rows stream in groups of so many: few enough to be small, enough to cost little each. */
 export const AT_ONCE = 100;
 
-/** What engines say differently. */
-export interface Expressions {
-  /** Whole numbers as a table of one column, however many there are: for `in`. */
-  each(values: readonly number[]): RawBuilder<number>;
-  /** Texts likewise. */
-  texts(values: readonly string[]): RawBuilder<string>;
+/** What stands between the texts of a statement: many values are a table of one column, for `in`, however many there are. */
+export type Given = string | number | bigint | null | Uint8Array | readonly string[] | readonly number[];
+
+/** A statement or a part of one, for every engine: tables are named as in `mirror.syncs` and `inbox.jobs`. */
+export interface Statement<Row = unknown> {
+  readonly texts: readonly string[];
+  readonly values: readonly Given[];
+  /** Nothing is called so: the compiler keeps here what a statement answers. */
+  readonly answers?: (row: Row) => void;
 }
 
 /**
- * Where readers ask, written once for every engine: the mirror's tables by their own names, the inbox's as `inbox.jobs`.
- * An integer comes as a number, and as a bigint only where no number holds it. A text that no row can hold, with a NUL or
- * a lone surrogate, is asked for as it was kept.
+ * Where readers ask both databases. An integer comes as a number, and as a bigint only where no number holds it. A text that
+ * no row can hold, with a NUL or a lone surrogate, is asked for as it was kept.
  */
 export interface Reader {
-  readonly db: Kysely<Tables>;
-  readonly say: Expressions;
+  readonly all: <Row>(asked: Statement<Row>) => Promise<Row[]>;
+  readonly stream: <Row>(asked: Statement<Row>) => AsyncIterable<Row>;
+  /** Whatever is asked in it was true at one moment; what is asked in one inside another, at that one's. */
+  readonly inSnapshot: <T>(work: (reader: Reader) => Promise<T>) => Promise<T>;
+  /** As a person may ask the same. */
+  readonly shown: (asked: Statement<never>) => string;
 }
 
 /** What holds connections. */
@@ -28,3 +31,16 @@ interface Open {
 }
 
 export interface OpenReader extends Reader, Open {}
+
+/** The text of a statement for an engine, which says what stands for each value. */
+export function textOf({ texts, values }: Statement<never>, say: (value: Given) => string): string {
+  const [first = '', ...others] = texts;
+  return others.reduce((text, next, place) => text + say(values[place] ?? null) + next, first);
+}
+
+/** As it stands in SQL that is shown, and run by nobody but whoever takes it up. */
+export function quoted(value: Given): string {
+  if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`;
+  if (Array.isArray(value)) return `(${value.map(quoted).join(', ')})`;
+  return value === null ? 'NULL' : String(value);
+}

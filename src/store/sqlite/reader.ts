@@ -1,76 +1,75 @@
-import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
 import { text as asKept } from '../../resources/columns.js';
-import type { Expressions, OpenReader, Reader } from '../contract/reader.js';
+import {
+  type Given,
+  type OpenReader,
+  quoted,
+  type Reader,
+  type Statement,
+  textOf,
+} from '../contract/reader.js';
 import type { Value } from '../contract/tables.js';
-import { type Asking, createReaderDb, type Readable } from '../reader.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
 
 /** Both databases, read-only. */
 export function openReader(files: Files): OpenReader {
   const db = openBoth(files);
-  const reader = readerOf(db);
-  return {
-    ...reader,
-    close: async () => {
-      await reader.db.destroy();
-      db.close();
-    },
-  };
+  return { ...readerOf(db), close: async () => void db.close() };
 }
 
-/** Readers on a connection that is somebody else's. Nothing waits on it: whoever asks gets it. */
+/** Readers on a connection that is somebody else's, and on which nothing waits. */
 export function readerOf(db: Sqlite): Reader {
-  const asking = createAsking(db);
-  const readable: Readable = {
-    createAdapter: () => new SqliteAdapter(),
-    createIntrospector: kysely => new SqliteIntrospector(kysely),
-    createQueryCompiler: () => new Compiler(),
-    take: async () => asking,
-    run: text => void db.exec(text),
+  const prepare = <Row>(asked: Statement<Row>) => {
+    const { text, values } = compile(asked);
+    return db
+      .prepare<unknown[], Row & Cells>(text)
+      .safeIntegers()
+      .bind(...values);
   };
-  return { db: createReaderDb(readable), say };
+  const reader: Omit<Reader, 'inSnapshot'> = {
+    all: async asked => prepare(asked).all().map(narrow),
+    stream: async function* stream(asked) {
+      for (const row of prepare(asked).iterate()) yield narrow(row);
+    },
+    shown: asked => inMain(textOf(asked, quoted)),
+  };
+  const inside: Reader = { ...reader, inSnapshot: async work => await work(inside) };
+  return {
+    ...reader,
+    inSnapshot: async work => {
+      db.exec('BEGIN');
+      try {
+        return await work(inside);
+      } finally {
+        db.exec('COMMIT');
+      }
+    },
+  };
 }
 
 const WORD = /^[a-z_]+$/;
 
 /** Words of closed sets stand in the statement itself: SQLite finds its partial indexes by them. All else is bound. */
-class Compiler extends SqliteQueryCompiler {
-  protected override appendValue(value: unknown): void {
-    if (typeof value === 'string' && WORD.test(value)) this.appendImmediateValue(value);
-    else super.appendValue(typeof value === 'string' ? asKept(value) : value);
-  }
+export function compile(asked: Statement<never>) {
+  const values: Given[] = [];
+  const bind = (value: Given) => (values.push(value), '?');
+  const text = textOf(asked, value => {
+    if (Array.isArray(value)) return `(SELECT value FROM json_each(${bind(JSON.stringify(value))}))`;
+    if (typeof value !== 'string') return bind(value);
+    return WORD.test(value) ? quoted(value) : bind(asKept(value));
+  });
+  return { text: inMain(text), values };
 }
 
-const valuesOf = (values: unknown) => sql<never>`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
-
-const say: Expressions = { each: valuesOf, texts: valuesOf };
+/** The mirror is the file that is open, and needs no name. */
+function inMain(text: string): string {
+  return text.replaceAll('mirror.', '');
+}
 
 type Cells = Record<string, Value>;
 
-function createAsking(db: Sqlite): Asking {
-  const prepare = <R>(text: string) => db.prepare<unknown[], R & Cells>(text).safeIntegers();
-  return {
-    ask: async <R>(text: string, given: readonly unknown[]) =>
-      prepare<R>(text)
-        .all(...given)
-        .map(narrow),
-    async *stream<R>(text: string, given: readonly unknown[], size: number) {
-      let rows: R[] = [];
-      for (const row of prepare<R>(text).iterate(...given)) {
-        rows.push(narrow(row));
-        if (rows.length < size) continue;
-        yield rows;
-        rows = [];
-      }
-      yield rows;
-    },
-    end: async () => undefined,
-  };
-}
-
 /** Read as whole integers, and handed on as numbers where these are whole too. */
-function narrow<R extends Cells>(row: R): R {
+function narrow<Row extends Cells>(row: Row): Row {
   const cells: Cells = row;
   for (const name in cells) {
     const cell = cells[name];

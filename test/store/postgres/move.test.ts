@@ -8,6 +8,7 @@ import { PATIENCE, stageFiles, STORED } from '../../support/kept-files.js';
 import { atLength } from '../../support/long.js';
 import { temporaryDatabase } from '../../support/postgres.js';
 import { startWorkProcess } from '../../support/work-process.js';
+import * as query from '../../../src/query/sql.js';
 
 const COMPARED = [...relationsOf('sqlite', 'inbox'), ...relationsOf('sqlite', 'mirror')]
   .filter(({ kind, name }) => kind === 'table' || name.endsWith('_history'))
@@ -64,19 +65,16 @@ test('files moved into a database are equal in every column and certificate, and
 
   const engine = openEngine(readStore(there));
   const reader = await engine.openReader();
-  const changes = () => reader.db.selectFrom('changes').selectAll().execute();
-  const newest = await reader.db.selectFrom('syncs').select('id').orderBy('id', 'desc').executeTakeFirst();
+  const changes = () => reader.all(query.sql`SELECT * FROM mirror.changes`);
+  const newest = await query.largest<number>(reader, 'id', query.sql`mirror.syncs`);
   const before = await changes();
   const inbox = await engine.openInbox(Date.now);
   const installations = program.registry.store.tables.installations.rows();
   await inbox.enqueue(installations.map(each => installationJob(each.id, each.organizationId, 'person')));
   const next = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env });
   const syncs = () =>
-    reader.db
-      .selectFrom('syncs')
-      .select(['resource', 'state', 'rows_added', 'rows_changed', 'rows_removed'])
-      .where('id', '>', newest?.id ?? 0)
-      .execute();
+    reader.all(query.sql<{ resource: string }>`SELECT resource, state, rows_added, rows_changed, rows_removed
+      FROM mirror.syncs WHERE id > ${newest}`);
   await expect
     .poll(async () => (await syncs()).filter(({ resource }) => resource === 'retirements').length, PATIENCE)
     .toBeGreaterThan(0);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import { readerOf } from '../../../src/store/postgres/reader.js';
 import { AT_ONCE } from '../../../src/store/contract/reader.js';
+import * as query from '../../../src/query/sql.js';
 import { emptyDatabase, openAs } from '../../support/engines.js';
 import { openGranted } from '../../support/postgres.js';
 
@@ -36,11 +37,9 @@ test('rows stream in groups, of one moment, however many there are', async () =>
     `INSERT INTO mirror.project_references SELECT 'o-1', 'p-' || n FROM generate_series(1, ${ROWS}) AS s (n)`,
   );
   let rows = 0;
-  for await (const { project_id: id } of reader.db
-    .selectFrom('project_references')
-    .selectAll()
-    .where('organization_id', '=', 'o-1')
-    .stream(AT_ONCE)) {
+  const asked = query.sql<{ project_id: string }>`SELECT * FROM mirror.project_references
+    WHERE organization_id = ${'o-1'}`;
+  for await (const { project_id: id } of reader.stream(asked)) {
     if (rows === 0) await owner.query('DELETE FROM mirror.project_references');
     rows += id.length > 0 ? 1 : 0;
   }
@@ -82,8 +81,8 @@ test('what was ignored is counted without a look at what was accepted', async ()
      FROM generate_series(1, ${10 * ROWS}) AS s (n)`,
   );
   await owner.query('ANALYZE inbox.deliveries');
-  const ignored = reader.db.selectFrom('inbox.deliveries').where('verdict', '=', 'ignored');
-  const { sql, parameters } = ignored.select(eb => eb.fn.countAll().as('count')).compile();
-  const plan = await owner.query(`EXPLAIN ${sql}`, parameters.map(String));
+  const plan = await reader.all(
+    query.sql`EXPLAIN SELECT count(*) FROM inbox.deliveries WHERE verdict = ${'ignored'}`,
+  );
   expect(JSON.stringify(plan)).toContain('deliveries_ignored');
 });

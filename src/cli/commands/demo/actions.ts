@@ -3,8 +3,7 @@ import type { RegistryClient } from '../../../registry/clients.js';
 import type { DemoAction } from '../../../console/demo/demo.js';
 import type { Actions } from '../../../console/actions/actions.js';
 import type { Reader } from '../../../store/contract/reader.js';
-import { readFirstCredit } from '../../../query/singles.js';
-import { readTargets } from '../../../query/reads/sync-progress.js';
+import { readFirstCredit, readTargets } from '../../../query/targets.js';
 import type { ControlClient } from '../../../sandbox/control/client.js';
 import { valueAt } from '../../value-at.js';
 
@@ -27,7 +26,7 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
 
   async function reserve(reader: Reader) {
     const { creditId, ...whose } = await findCredit(reader);
-    const owner = (await connect()).organization(whose.installationId, whose.organizationId);
+    const owner = (await connect()).organization(whose.installation_id, whose.organization_id);
     const { id } = await owner.reserve({ creditId, amount: ONE_TONNE });
     return { ...whose, id, finish: () => owner.finishReservation(id, 'retire', { retirementData: FOR }) };
   }
@@ -98,10 +97,11 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
 }
 
 async function findCredit(reader: Reader) {
-  for (const { installationId, organizationId, state } of await readTargets(reader, null)) {
-    if (state !== 'active' || organizationId === null) continue;
-    const creditId = await readFirstCredit(reader, organizationId);
-    if (creditId !== null) return { installationId, organizationId, creditId };
+  for (const target of await readTargets(reader, null)) {
+    const { organization_id, installation_id, state } = target;
+    if (state !== 'active' || organization_id === null) continue;
+    const creditId = await readFirstCredit(reader, organization_id);
+    if (creditId !== null) return { installation_id, organization_id, creditId };
   }
   throw new Error('no warehouse that the mirror knows of has a credit');
 }

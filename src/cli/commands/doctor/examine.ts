@@ -128,7 +128,7 @@ async function checkReceiver(env: Environment, ours: Receivers): Promise<Finding
   const host = LOOPBACK[named] ?? named;
   const where = `http://${host.includes(':') ? `[${host}]` : host}:${port}/webhooks`;
   const answer = await ask(where);
-  const marks = ours.map(each => markOf({ ...each, startedAt: Date.parse(each.startedAt) }));
+  const marks = ours.map(each => markOf({ ...each, startedAt: Date.parse(each.started_at) }));
   if (marks.includes(answer?.mark ?? '')) return ok('receiver', `${where} takes webhooks`);
   const todo = 'Start "carbon-mirror receive" (or "up"), or set HOST and PORT as it has them.';
   return fail('receiver', describeStranger(where, answer), todo);

@@ -76,8 +76,8 @@ export const MIRROR_CHECKS = {
 
   /** What a webhook announced and nobody has read, or nobody could, is a fault of ours. */
   freshness: ({ status: { organizations } }) => {
-    const troubled = organizations.flatMap(({ name, organizationId, resources }) =>
-      resources.filter(isTroubled).map(each => ({ ...each, name: name ?? organizationId ?? '' })),
+    const troubled = organizations.flatMap(({ name, organization_id: id, resources }) =>
+      resources.filter(isTroubled).map(each => ({ ...each, name: name ?? id ?? '' })),
     );
     const unread = troubled.filter(({ reason }) => reason === 'unread_webhook' || reason === 'worker_gone');
     const [first] = unread.length > 0 ? unread : troubled.toSorted(compareStandings);
@@ -116,39 +116,41 @@ export const MIRROR_CHECKS = {
   duplicates: async ({ reader, now }) => {
     const most = await findMostDuplicated(reader, new Date(now - HOUR_MS).toISOString());
     if (most === null) return ok('duplicates', 'no delivery came twice within the hour');
-    const found = `the same delivery came ${most.times} times within the hour, last as number ${most.newestId}`;
+    const found = `the same delivery came ${most.times} times within the hour, last as number ${most.newest_id}`;
     if (most.times < MANY_DUPLICATES) return ok('duplicates', found);
     return warn(
       'duplicates',
       found,
       'Reads for it slow down to one in 15 s. Somebody sends what was captured: let only the registry reach the receiver ' +
-        `(docs/security.md), and see "carbon-mirror deliveries show ${most.newestId}".`,
+        `(docs/security.md), and see "carbon-mirror deliveries show ${most.newest_id}".`,
     );
   },
 
   origin: async ({ reader, work }) => {
     const from = await readOrigin(reader);
     if (from === null || work === null) return [];
-    if (from.baseUrl === new URL(work.baseUrl).href && from.appId === work.appId) return [];
-    const found = `the mirror was filled from ${from.baseUrl} by app ${from.appId}`;
+    if (from.base_url === new URL(work.baseUrl).href && from.app_id === work.appId) return [];
+    const found = `the mirror was filled from ${from.base_url} by app ${from.app_id}`;
     return fail('origin', found, 'Use another DATA_DIR for these settings, or go back to the old ones.');
   },
 
   /** What the registry really answered the last time that each resource was asked for. */
   answers: async ({ reader, now }) => {
     const groups = await readAnswers(reader);
-    return groups.map(({ resource, status, form, organizations, lastAnswerAt, example, notOffered }) => {
-      const told = `${resource}: ${status}, ${FORMS[form] ?? form}, ${since(lastAnswerAt, now)} ago, for`;
-      const whose = organizations === 1 ? example : `${organizations} organizations`;
-      if (status < 300 && form !== 'unusable' && notOffered === 0) return ok('answers', `${told} ${whose}`);
-      const among = organizations === 1 ? '' : `, ${example} among them`;
-      return warn('answers', `${told} ${whose}${among}`, notOffered > 0 ? NOT_OFFERED : SEE_STATUS);
-    });
+    return groups.map(
+      ({ resource, status, form, organizations, last_answer_at: at, example, not_offered: refused }) => {
+        const told = `${resource}: ${status}, ${FORMS[form] ?? form}, ${since(at, now)} ago, for`;
+        const whose = organizations === 1 ? example : `${organizations} organizations`;
+        if (status < 300 && form !== 'unusable' && refused === 0) return ok('answers', `${told} ${whose}`);
+        const among = organizations === 1 ? '' : `, ${example} among them`;
+        return warn('answers', `${told} ${whose}${among}`, refused > 0 ? NOT_OFFERED : SEE_STATUS);
+      },
+    );
   },
 } satisfies Readonly<Record<string, Check>>;
 
 /** Stale, never read for a fault, or fresh with a last read that failed. */
-function isTroubled({ state, reason, failingSince }: Standing): boolean {
+function isTroubled({ state, reason, failing_since: failing }: Standing): boolean {
   if (state === 'never_read') return reason !== 'waiting';
-  return state === 'stale' || (state === 'fresh' && failingSince !== null);
+  return state === 'stale' || (state === 'fresh' && failing !== null);
 }

@@ -69,7 +69,7 @@ function demandWhole(
   organization: string | undefined,
 ): void {
   if (failures.length > 0) {
-    const codes = failures.map(({ errorCode }) => exitCodeOf(errorCode ?? ''));
+    const codes = failures.map(({ error_or_pause_code: code }) => exitCodeOf(code ?? ''));
     throw new CommandFault(
       GRAVEST_FIRST.find(code => codes.includes(code)) ?? EXIT.checkFailed,
       failures.map(describeFailure),
@@ -115,10 +115,11 @@ function wasRead({ resource, state }: Synced): boolean {
   return resource !== 'projects' && !UNREAD.includes(state);
 }
 
-function describeFailure({ id, kind, state, error, errorCode, runAt }: Followed): string {
+function describeFailure({ id, kind, state, run_at: at, ...failed }: Followed): string {
+  const why = failed.last_error ?? failed.error_or_pause_code ?? 'no reason given';
   const ended = state === 'failed' ? 'has failed' : `is ${state}`;
-  const how = state === 'waiting' ? `failed, next try at ${runAt}` : ended;
-  return `Job ${id} (${kind}) ${how}: ${error ?? errorCode ?? 'no reason given'}`;
+  const how = state === 'waiting' ? `failed, next try at ${at}` : ended;
+  return `Job ${id} (${kind}) ${how}: ${why}`;
 }
 
 /** As freshness has them where nothing is wrong: read, or not to be read, as the organization has it. */

@@ -5,9 +5,8 @@ import {
   isAnybodyAtWork,
   readFollowed,
   readMark,
-  readTargets,
-  type Target,
 } from '../../../query/reads/sync-progress.js';
+import { readTargets, type Target } from '../../../query/targets.js';
 import { discoverJob } from '../../../sync/schedule/discover.js';
 import { type Resource, RESOURCES, writeWish } from '../../../sync/plan.js';
 import { checkFault, demandNotInterrupted, notThereFault } from '../../exit.js';
@@ -53,8 +52,11 @@ export async function askForSync(context: Context, wanted: Wanted): Promise<Aske
   return { mark, jobs: await inbox.enqueue(wantedJobs), organizationId };
 }
 
-function jobOf({ installationId, organizationId }: Target, wish: Record<string, unknown>): NewJob {
-  const job = installationJob(installationId, organizationId, 'person');
+function jobOf(
+  { installation_id: id, organization_id: owner }: Target,
+  wish: Record<string, unknown>,
+): NewJob {
+  const job = installationJob(id, owner, 'person');
   return Object.keys(wish).length === 0 ? job : { ...job, payload: wish };
 }
 
@@ -114,14 +116,18 @@ function demandRoom({ engine }: MirrorLocation): void {
 }
 
 /** One that failed since it was asked for and waits for its next try is over for this time. */
-function isOpen({ state, attempts, startedAt, runAt }: Followed, askedAt: string, now: number): boolean {
+function isOpen(
+  { state, attempts, started_at: startedAt, run_at: runAt }: Followed,
+  askedAt: string,
+  now: number,
+): boolean {
   if (state === 'running') return true;
   if (state !== 'waiting') return false;
   const failed = attempts > 0 && (startedAt ?? '') >= askedAt && Date.parse(runAt) > now;
   return !failed;
 }
 
-function isDue({ state, runAt }: Followed, now: number): boolean {
+function isDue({ state, run_at: runAt }: Followed, now: number): boolean {
   return state === 'waiting' && Date.parse(runAt) <= now;
 }
 

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as pause, setTimeout as sleep } from 'node:timers/promises';
 import type { Reader } from '../../../store/contract/reader.js';
 import { isForgotten } from '../../../mirror/people.js';
-import { readDocuments, readForgotten, readReadable, readVersions } from '../../../query/documents.js';
-import { readInstallations, readProjects, type Single } from '../../../query/singles.js';
+import * as compared from '../../../query/compared.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
 import type { Entry } from '../../../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
@@ -85,8 +84,8 @@ async function* compare(part: Part, kept: Kept): AsyncGenerator<Difference> {
 }
 
 async function* partsOf({ reader, client }: Comparing): AsyncGenerator<Part> {
-  const forgotten = await readForgotten(reader);
-  for (const { resource, organization_id: id, installation_id: by } of await readReadable(reader))
+  const forgotten = await compared.readForgotten(reader);
+  for (const { resource, organization_id: id, installation_id: by } of await compared.readReadable(reader))
     if (isListResource(resource)) yield listOf(resource, id, reader, client.organization(by, id), forgotten);
   for (const [resource, { read, ask }] of Object.entries(SINGLES))
     for (const single of await read(reader)) yield singleOf(resource, single, () => ask(client, single));
@@ -120,7 +119,7 @@ function listOf<Name extends ListResource>(
 
 async function digestsOf(reader: Reader, entry: Entry, id: string): Promise<Kept> {
   const kept = new Map<string, string>();
-  for await (const row of readDocuments(reader, entry, id)) {
+  for await (const row of compared.readDocuments(reader, entry, id)) {
     const key = entry.key.map(({ name }) => String(row[name])).join('/');
     kept.set(key, digest(String(row['document'])));
   }
@@ -134,7 +133,7 @@ function digest(document: string): string {
 
 function singleOf(
   resource: string,
-  { organization_id: id, key, kept }: Single,
+  { organization_id: id, key, kept }: compared.Single,
   ask: () => Promise<string>,
 ): Part {
   return {
@@ -149,13 +148,13 @@ function singleOf(
 }
 
 interface Kind {
-  readonly read: (reader: Reader) => Promise<Single[]>;
-  readonly ask: (client: RegistryClient, single: Single) => Promise<string>;
+  readonly read: (reader: Reader) => Promise<compared.Single[]>;
+  readonly ask: (client: RegistryClient, single: compared.Single) => Promise<string>;
 }
 
 const SINGLES: Readonly<Record<string, Kind>> = {
   installations: {
-    read: readInstallations,
+    read: compared.readInstallations,
     /** No answer shows a state: one that is refused a token is suspended. */
     ask: async ({ app }, { key }) => {
       const { document } = await app.readInstallation(key);
@@ -164,7 +163,7 @@ const SINGLES: Readonly<Record<string, Kind>> = {
     },
   },
   projects: {
-    read: readProjects,
+    read: compared.readProjects,
     ask: async (client, { key }) => (await client.token.readProject(key)).document,
   },
 };
@@ -193,7 +192,7 @@ export async function findUnderived(reader: Reader, looked: Looked = () => undef
 async function findIn(reader: Reader, table: string, looked: Looked): Promise<Broken[]> {
   const broken: Broken[] = [];
   for (let last: Value = 0; ; ) {
-    const rows = await readVersions(reader, table, last, ROWS_AT_ONCE);
+    const rows = await compared.readVersions(reader, table, last, ROWS_AT_ONCE);
     looked(rows.length);
     for (const row of rows) {
       const columns = contradictedColumns(table, row);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Broken } from '../../../store/engine.js';
 import { countKnown } from '../../../query/coverage.js';
-import { readNotCompared } from '../../../query/documents.js';
+import { readNotCompared } from '../../../query/compared.js';
 import { FRESH, wordsOf } from '../../../query/freshness.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries-and-jobs.js';
 import { countFindings } from '../../../query/history/findings.js';
