@@ -160,7 +160,7 @@ test.each(seeds(1))('a follower that is killed at random has each change once (s
 
 test('the same test notices a follower that begins at its number instead of after it', async () => {
   const scene = await sceneToAsk();
-  const program = brokenProgram('main.js', '"number", ">", after', '"number", ">=", after');
+  const program = brokenProgram('main.js', 'number > ${seen}', 'number >= ${seen}');
   const seen = await followKilled(scene, { program, env: { DATA_DIR: scene.folder } }, 1);
   expect(seen).not.toEqual((await changesSince(scene.db, 0)).map(({ number }) => number));
 });

@@ -119,6 +119,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readBetween: about(['installation', 'retirements'], (reader, resource) =>
     changes.readBetween(reader, { organizationId: null, resource, since: null, until: null }, 0, 20_000),
   ),
+  withRetirements: once(async reader => {
+    const asked = { organizationId: null, resource: 'certificates', since: null, until: null };
+    return await changes.withRetirements(reader, await changes.readNewest(reader, asked, null, 100));
+  }),
   readLastNumber: once(async reader => (await changes.readLastNumber(reader)) > 0),
   readBalance: about([null, ONE], readBalance),
   readStates: about(

@@ -23,9 +23,7 @@ test('a follower that is killed at random has each change once, where the mirror
 });
 
 test('the same test notices a follower that begins at its number instead of after it', async () => {
-  const { seen, told } = await follow(
-    brokenProgram('main.js', '"number", ">", after', '"number", ">=", after'),
-  );
+  const { seen, told } = await follow(brokenProgram('main.js', 'number > ${seen}', 'number >= ${seen}'));
   expect(seen).not.toEqual(told);
 });
 
