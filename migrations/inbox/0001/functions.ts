@@ -79,14 +79,14 @@ END
 $$;
 COMMENT ON FUNCTION inbox.ask IS 'Makes sure that a job with the wish''s key will start after now, and answers its id. It is merged with one that waits, never with a running one, which may already have read what has changed since. A paused job waits again. One that waits after a failure keeps its retry time, unless a person asks, or it is so late that only a clock that was ahead can have given it. Duplicates change neither.';
 
-CREATE FUNCTION inbox.enqueue(given jsonb) RETURNS jsonb
+CREATE FUNCTION inbox.enqueue(given jsonb, wishes json) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
   wish record;
   ids jsonb := '{}';
 BEGIN
   -- In the order of their keys: two who ask for the same never wait for one another.
-  FOR wish IN SELECT value, place FROM jsonb_array_elements(given -> 'wishes') WITH ORDINALITY AS each (value, place)
+  FOR wish IN SELECT value::jsonb AS value, place FROM json_array_elements(wishes) WITH ORDINALITY AS each (value, place)
     ORDER BY value ->> 'dedupe_key' COLLATE "C", place
   LOOP
     IF (given ->> 'once')::boolean THEN
@@ -117,112 +117,39 @@ END
 $$;
 COMMENT ON FUNCTION inbox.unread_duplicate_at IS 'The first of some posts that came after a read of their installation had begun, which has begun since; null where none did.';
 
-CREATE FUNCTION inbox.store(given jsonb) RETURNS jsonb
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
-DECLARE
-  now_at timestamptz := given ->> 'at';
-  wish jsonb;
-  bundle record;
-  jobs jsonb := '{}';
-  answers jsonb[] := '{}';
-  texts jsonb := '{}';
-  job bigint;
-  row_id bigint;
-  kept_id bigint;
-  first_at timestamptz;
-  last_at timestamptz;
-  stood boolean;
-BEGIN
-  -- Of each installation one: duplicates that come with something new do not slow it down.
-  FOR wish IN
-    SELECT jsonb_build_object('kind', given ->> 'kind', 'trigger', given ->> 'trigger', 'part', 'data',
-      'dedupe_key', known.job_key, 'installation_id', installation_id, 'only_duplicates_asked', bool_and(is_duplicate),
-      'organization_id', coalesce((array_agg(organization_id ORDER BY n) FILTER (WHERE NOT is_duplicate))[1],
-        (array_agg(organization_id ORDER BY n))[1]))
-    FROM (
-      SELECT given_row.n, given_row.job_key, given_row.installation_id, given_row.organization_id,
-        again OR coalesce(abs(extract(epoch FROM now_at - greatest(text.last_received_at, row.received_at,
-            row.last_duplicate_at)) * 1000 - (ms_ago ->> 0)::double precision)
-          < (given ->> 'duplicate_within_ms')::int, false) AS is_duplicate
-      FROM jsonb_to_recordset(given -> 'rows') AS given_row (n int, again boolean, stored_text_id bigint, row_id bigint, ms_ago jsonb,
-        job_key text, installation_id text, organization_id text, sha256 text)
-      LEFT JOIN inbox.signed_texts AS text ON text.id = given_row.stored_text_id AND text.sha256 = given_row.sha256
-      LEFT JOIN inbox.deliveries AS row ON row.id = given_row.row_id AND row.signed_text_sha256 = given_row.sha256
-      WHERE given_row.job_key IS NOT NULL
-    ) AS known
-    GROUP BY known.job_key, installation_id ORDER BY known.job_key COLLATE "C"
-  LOOP
-    jobs := jobs || jsonb_build_object(wish ->> 'dedupe_key', inbox.ask(given, wish));
-  END LOOP;
-  -- Who touches several rows that stand does so in the order of their ids.
-  PERFORM FROM inbox.deliveries WHERE id IN (SELECT (each ->> 'row_id')::bigint FROM jsonb_array_elements(given -> 'rows') AS each)
-    ORDER BY id FOR UPDATE;
-  PERFORM FROM inbox.signed_texts WHERE id IN (SELECT (each ->> 'stored_text_id')::bigint FROM jsonb_array_elements(given -> 'rows') AS each)
-    ORDER BY id FOR UPDATE;
-  FOR bundle IN SELECT * FROM jsonb_to_recordset(given -> 'rows') AS bundle (n int, again boolean, stored_text_id bigint, row_id bigint, ms_ago jsonb,
-    job_key text, event text, installation_id text, sha256 text, signed_data text, contradicted_fields text, verdict text,
-    reason text, secret_index bigint) ORDER BY n
-  LOOP
-    job := jobs ->> bundle.job_key;
-    first_at := now_at - (bundle.ms_ago ->> 0)::double precision * interval '1 millisecond';
-    last_at := now_at - (bundle.ms_ago ->> -1)::double precision * interval '1 millisecond';
-    row_id := NULL;
-    IF bundle.row_id IS NOT NULL THEN
-      UPDATE inbox.deliveries AS row SET
-        duplicates = row.duplicates + jsonb_array_length(bundle.ms_ago),
-        contradicted_fields = coalesce(row.contradicted_fields, bundle.contradicted_fields),
-        last_duplicate_at = greatest(row.received_at, row.last_duplicate_at, last_at),
-        unread_duplicate_at = coalesce(inbox.unread_duplicate_at(now_at, bundle.ms_ago, 1, row.installation_id,
-          coalesce(row.unread_duplicate_at, row.received_at)), row.unread_duplicate_at)
-      WHERE row.id = bundle.row_id AND row.signed_text_sha256 = bundle.sha256 AND row.secret_index = bundle.secret_index
-        AND row.job_id IS NOT DISTINCT FROM job
-        AND first_at >= row.received_at
-        AND last_at < row.received_at + (given ->> 'folded_within_ms')::int * interval '1 millisecond'
-      RETURNING row.id, row.stored_text_id INTO row_id, kept_id;
-    END IF;
-    stood := row_id IS NOT NULL;
-    IF NOT stood THEN
-      kept_id := coalesce((texts ->> bundle.sha256)::bigint, bundle.stored_text_id);
-      IF kept_id IS NOT NULL THEN
-        UPDATE inbox.signed_texts SET last_received_at = first_at WHERE id = kept_id AND sha256 = bundle.sha256
-        RETURNING id INTO kept_id;
-      END IF;
-      IF kept_id IS NULL THEN
-        INSERT INTO inbox.signed_texts (sha256, last_received_at, signed_data)
-        VALUES (bundle.sha256, first_at, bundle.signed_data) RETURNING id INTO kept_id;
-      END IF;
-      INSERT INTO inbox.deliveries (received_at, event, installation_id, signed_text_sha256, stored_text_id, contradicted_fields, verdict, ignored_reason,
-        secret_index, job_id, duplicates, last_duplicate_at, unread_duplicate_at)
-      VALUES (first_at, bundle.event, bundle.installation_id, bundle.sha256, kept_id, bundle.contradicted_fields,
-        bundle.verdict, bundle.reason, bundle.secret_index, job, jsonb_array_length(bundle.ms_ago) - 1,
-        CASE WHEN jsonb_array_length(bundle.ms_ago) > 1 THEN last_at END,
-        inbox.unread_duplicate_at(now_at, bundle.ms_ago, 2, bundle.installation_id, first_at))
-      RETURNING id INTO row_id;
-    END IF;
-    IF bundle.again THEN texts := texts || jsonb_build_object(bundle.sha256, kept_id); END IF;
-    answers := answers || jsonb_build_object('rowId', row_id, 'textId', kept_id, 'jobId', job, 'stood', stood);
-  END LOOP;
-  RETURN to_jsonb(answers);
-END
-$$;
-COMMENT ON FUNCTION inbox.store IS 'Stores a group of deliveries: rows of posts that share a text and a secret. Answers for each its row, its text, its job and whether the row stood before.';
-
-CREATE FUNCTION inbox.store_new(given jsonb, new_rows json) RETURNS jsonb
+CREATE FUNCTION inbox.store(given jsonb, rows json) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off SET jit = off AS $$
 DECLARE
   now_at timestamptz := given ->> 'at';
   pace interval := (given -> 'paces' ->> 0)::int * interval '1 millisecond';
   answers jsonb;
 BEGIN
+  -- Who touches several rows that stand does so in the order of their ids.
+  PERFORM FROM inbox.deliveries
+    WHERE id = ANY (ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(given -> 'row_ids'))) ORDER BY id FOR UPDATE;
+  PERFORM FROM inbox.signed_texts
+    WHERE id = ANY (ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(given -> 'text_ids'))) ORDER BY id FOR UPDATE;
   -- "found": jobs that asking would not change, as inbox.ask finds them; "asked": the others too, in the order of their keys.
+  -- Of each installation one: duplicates that come with something new do not slow it down.
   WITH came AS MATERIALIZED (
-    SELECT *, now_at - (ms_ago ->> 0)::double precision * interval '1 millisecond' AS first_at
-    FROM json_to_recordset(new_rows) AS came (n int, ms_ago jsonb, job_key text, event text, installation_id text,
-      organization_id text, sha256 text, signed_data text, contradicted_fields text, verdict text, reason text,
-      secret_index bigint)
+    SELECT given_row.*, text.id AS text_id,
+      now_at - (ms_ago ->> 0)::double precision * interval '1 millisecond' AS first_at,
+      now_at - (ms_ago ->> -1)::double precision * interval '1 millisecond' AS last_at,
+      coalesce(abs(extract(epoch FROM now_at - greatest(text.last_received_at, row.received_at, row.last_duplicate_at)) * 1000
+        - (ms_ago ->> 0)::double precision) < (given ->> 'duplicate_within_ms')::int, false) AS is_duplicate
+    FROM json_to_recordset(rows) AS given_row (n int, stored_text_id bigint, row_id bigint, ms_ago jsonb, job_key text,
+      event text, installation_id text, organization_id text, sha256 text, signed_data text, contradicted_fields text,
+      verdict text, reason text, secret_index bigint)
+    -- By their ids, whatever the size of the tables was when this was planned.
+    LEFT JOIN LATERAL (SELECT id, last_received_at FROM inbox.signed_texts AS t
+      WHERE t.id = given_row.stored_text_id AND t.sha256 = given_row.sha256 OFFSET 0) AS text ON true
+    LEFT JOIN LATERAL (SELECT received_at, last_duplicate_at FROM inbox.deliveries AS d
+      WHERE d.id = given_row.row_id AND d.signed_text_sha256 = given_row.sha256 OFFSET 0) AS row ON true
   ),
   wishes AS (
-    SELECT job_key, installation_id, (array_agg(organization_id ORDER BY n))[1] AS organization_id
+    SELECT job_key, installation_id, bool_and(is_duplicate) AS only_duplicates_asked,
+      coalesce((array_agg(organization_id ORDER BY n) FILTER (WHERE NOT is_duplicate))[1],
+        (array_agg(organization_id ORDER BY n))[1]) AS organization_id
     FROM came WHERE job_key IS NOT NULL GROUP BY job_key, installation_id ORDER BY job_key COLLATE "C"
   ),
   found AS (
@@ -231,7 +158,7 @@ BEGIN
       SELECT id FROM (
         SELECT * FROM inbox.jobs WHERE dedupe_key = job_key AND state IN ('waiting', 'paused') OFFSET 0
       ) AS job
-      WHERE state = 'waiting' AND payload = '{}' AND only_duplicates_asked = 0 AND trigger IN ('person', given ->> 'trigger')
+      WHERE state = 'waiting' AND payload = '{}' AND job.only_duplicates_asked = 0 AND trigger IN ('person', given ->> 'trigger')
         AND coalesce(wishes.organization_id, job.organization_id, '') = coalesce(job.organization_id, '')
         AND (run_at <= now_at OR run_at <= (
           SELECT least(max(started_at), now_at) + pace FROM inbox.jobs AS earlier WHERE earlier.dedupe_key = job_key))
@@ -240,30 +167,52 @@ BEGIN
   asked AS MATERIALIZED (
     SELECT job_key, coalesce(id, inbox.ask(given, jsonb_build_object('kind', given ->> 'kind',
       'trigger', given ->> 'trigger', 'part', 'data', 'dedupe_key', job_key, 'installation_id', installation_id,
-      'organization_id', organization_id, 'only_duplicates_asked', false))) AS id
+      'organization_id', organization_id, 'only_duplicates_asked', only_duplicates_asked))) AS id
     FROM found
+  ),
+  folded AS (
+    UPDATE inbox.deliveries AS row SET
+      duplicates = row.duplicates + jsonb_array_length(came.ms_ago),
+      contradicted_fields = coalesce(row.contradicted_fields, came.contradicted_fields),
+      last_duplicate_at = greatest(row.received_at, row.last_duplicate_at, came.last_at),
+      unread_duplicate_at = coalesce(inbox.unread_duplicate_at(now_at, came.ms_ago, 1, row.installation_id,
+        coalesce(row.unread_duplicate_at, row.received_at)), row.unread_duplicate_at)
+    FROM came LEFT JOIN asked USING (job_key)
+    WHERE row.id = ANY (ARRAY(SELECT row_id FROM came)) AND row.id = came.row_id AND row.signed_text_sha256 = came.sha256 AND row.secret_index = came.secret_index
+      AND row.job_id IS NOT DISTINCT FROM asked.id AND came.first_at >= row.received_at
+      AND came.last_at < row.received_at + (given ->> 'folded_within_ms')::int * interval '1 millisecond'
+    RETURNING came.n, row.id, row.stored_text_id, row.job_id
+  ),
+  fresh AS MATERIALIZED (SELECT * FROM came WHERE NOT EXISTS (SELECT FROM folded WHERE folded.n = came.n)),
+  touched AS (
+    UPDATE inbox.signed_texts AS text SET last_received_at = first_at FROM fresh
+    WHERE text.id = ANY (ARRAY(SELECT text_id FROM fresh)) AND text.id = text_id
+    RETURNING text.id, text.sha256
   ),
   texts AS (
     INSERT INTO inbox.signed_texts (sha256, last_received_at, signed_data)
-    SELECT sha256, first_at, signed_data FROM came ORDER BY n
+    SELECT sha256, first_at, signed_data FROM fresh WHERE text_id IS NULL ORDER BY n
     RETURNING id, sha256
   ),
   written AS (
-    INSERT INTO inbox.deliveries (received_at, event, installation_id, signed_text_sha256, stored_text_id, contradicted_fields, verdict, ignored_reason,
-      secret_index, job_id, duplicates, last_duplicate_at, unread_duplicate_at)
-    SELECT first_at, event, installation_id, sha256, texts.id, contradicted_fields, verdict, reason, secret_index, asked.id,
-      jsonb_array_length(ms_ago) - 1,
-      CASE WHEN jsonb_array_length(ms_ago) > 1
-        THEN now_at - (ms_ago ->> -1)::double precision * interval '1 millisecond' END,
+    INSERT INTO inbox.deliveries (received_at, event, installation_id, signed_text_sha256, stored_text_id, contradicted_fields,
+      verdict, ignored_reason, secret_index, job_id, duplicates, last_duplicate_at, unread_duplicate_at)
+    SELECT first_at, event, installation_id, sha256, kept.id, contradicted_fields, verdict, reason, secret_index, asked.id,
+      jsonb_array_length(ms_ago) - 1, CASE WHEN jsonb_array_length(ms_ago) > 1 THEN last_at END,
       CASE WHEN jsonb_array_length(ms_ago) > 1
         THEN inbox.unread_duplicate_at(now_at, ms_ago, 2, installation_id, first_at) END
-    FROM came JOIN texts USING (sha256) LEFT JOIN asked USING (job_key) ORDER BY n
+    FROM fresh JOIN (SELECT * FROM texts UNION ALL SELECT * FROM touched) AS kept USING (sha256)
+      LEFT JOIN asked USING (job_key) ORDER BY n
     RETURNING id, stored_text_id, job_id, signed_text_sha256 AS sha256
   )
-  SELECT jsonb_agg(jsonb_build_object('rowId', written.id, 'textId', stored_text_id, 'jobId', job_id, 'stood', false) ORDER BY n)
-  INTO answers FROM written JOIN came USING (sha256);
+  SELECT jsonb_agg(jsonb_build_object('rowId', id, 'textId', stored_text_id, 'jobId', job_id, 'stood', stood) ORDER BY n)
+  INTO answers FROM (
+    SELECT n, id, stored_text_id, job_id, true AS stood FROM folded
+    UNION ALL
+    SELECT n, id, written.stored_text_id, job_id, false FROM written JOIN fresh USING (sha256)
+  ) AS stored;
   RETURN answers;
 END
 $$;
-COMMENT ON FUNCTION inbox.store_new IS 'What inbox.store does, for a group whose texts are none of them known and all different.';
+COMMENT ON FUNCTION inbox.store IS 'Stores a group of deliveries: rows of posts that share a text and a secret, each of another text. Answers for each its row, its text, its job and whether the row stood before.';
 `;

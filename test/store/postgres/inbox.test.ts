@@ -100,7 +100,7 @@ test('it would not be, were nothing to refer to what asks for the flush', async 
 async function deadlocksOfReceivers(unsorted: boolean): Promise<number> {
   const database = await temporaryDatabase();
   const owner = openTemporary(database);
-  if (unsorted) await breakFunction(owner, 'store_new', 'ORDER BY job_key COLLATE "C"', 'ORDER BY min(n)');
+  if (unsorted) await breakFunction(owner, 'store', 'ORDER BY job_key COLLATE "C"', 'ORDER BY min(n)');
   const hasty = { ...database, url: `${database.url}&options=-c%20deadlock_timeout=10ms` };
   const deadlocks: unknown[] = [];
   const counting = (real: Postgres): Postgres => ({

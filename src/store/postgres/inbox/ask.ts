@@ -8,11 +8,11 @@ type Ids = Readonly<Record<string, number>>;
 export function createEnqueue(call: Call): Pick<InboxPort, 'enqueue' | 'enqueueOnce'> {
   return {
     enqueue: async jobs => {
-      const ids = await call<Ids>('enqueue', { once: false, wishes: jobs.map(wishOf) });
+      const ids = await call<Ids>('enqueue', { once: false }, jobs.map(wishOf));
       return jobs.map(({ dedupeKey }, place) => demanded(ids[place], dedupeKey));
     },
     enqueueOnce: async job => {
-      const ids = await call<Ids>('enqueue', { once: true, wishes: [wishOf(job)] });
+      const ids = await call<Ids>('enqueue', { once: true }, [wishOf(job)]);
       return ids[0] ?? null;
     },
   };

@@ -6,16 +6,16 @@ import { POSTGRES } from '../../dialect.js';
 import type { InboxDatabase } from '../../inbox/database.js';
 import { createBatch, createBinder } from '../../statement.js';
 import { stateOf } from '../errors.js';
-import type { Given, Postgres, Query } from '../open.js';
+import type { Postgres, Query } from '../open.js';
 import type { InboxClock } from '../settings.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** One of the functions of the migrations, with the rules that it judges by; `store_new` takes rows beside them. */
+/** One of the functions of the migrations, with the rules that it judges by, and rows beside them. */
 export type Call = <Answer>(
-  name: 'store' | 'enqueue' | 'store_new',
+  name: 'store' | 'enqueue',
   given: Values,
-  rows?: readonly Values[],
+  rows: readonly Values[],
 ) => Promise<Answer>;
 
 /** By which the functions judge, as SQLite does. */
@@ -69,9 +69,9 @@ export function createCall(query: Query, clock: InboxClock): Call {
   return async (name, values, rows) => {
     const at = instantOf(clock);
     const given = JSON.stringify(at === null ? values : { ...values, at });
-    const more: Given[] = rows === undefined ? [] : [JSON.stringify(rows)];
-    const sql = statementOf(rows === undefined ? `inbox.${name}(given)` : `inbox.${name}(given, $2::json)`);
-    const [row] = await again(() => query<{ answer: never }>(sql, [given, ...more], ANSWER_MS));
+    const asked = [given, JSON.stringify(rows)];
+    const sql = statementOf(`inbox.${name}(given, $2::json)`);
+    const [row] = await again(() => query<{ answer: never }>(sql, asked, ANSWER_MS));
     if (row === undefined) throw new Error('expected an answer of the inbox, got none');
     return row.answer;
   };

@@ -16,14 +16,16 @@ interface Known {
   readonly rowId: number | null;
 }
 
-/** Posts of a group that share a text, and with it a row. */
-interface Bundle {
-  readonly posts: [NewDelivery, ...NewDelivery[]];
-  /** Their places in the group. */
-  readonly places: number[];
-  /** Another bundle of the group has the same text. */
-  readonly again: boolean;
+interface Post extends NewDelivery {
+  /** In its group. */
+  readonly place: number;
 }
+
+/** Posts of a group that share a text, and with it a row. */
+type Bundle = [Post, ...Post[]];
+
+/** What became of a post, by its place. */
+type Placed = readonly [number, StoreResult];
 
 /** What became of a bundle. */
 interface Stored {
@@ -48,30 +50,41 @@ const FAULT_OF_A_ROW = /^(22|23|54)/;
 export function createStore(query: Query, call: Call): Store {
   let known: Memory<Known> | null = null;
 
-  async function storeTogether(deliveries: readonly NewDelivery[]): Promise<StoreResult[]> {
+  async function storeTogether(bundles: readonly Bundle[]): Promise<Placed[]> {
     known ??= createMemory(await readLatest(query));
     const memory = known;
-    const bundles = bundlesOf(deliveries);
     const rows = bundles.map((bundle, n) => cellsOf(bundle, n, memory));
-    const given = { kind: INSTALLATION_JOB, trigger: TRIGGER };
-    const stored = rows.every(isNew)
-      ? await call<Stored[]>('store_new', given, rows)
-      : await call<Stored[]>('store', { ...given, rows });
+    const given = {
+      kind: INSTALLATION_JOB,
+      trigger: TRIGGER,
+      row_ids: rows.flatMap(({ row_id: id }) => id ?? []),
+      text_ids: rows.flatMap(({ stored_text_id: id }) => id ?? []),
+    };
+    const stored = await call<Stored[]>('store', given, rows);
     return resultsOf(bundles, stored, memory);
   }
 
-  return async function store(deliveries) {
+  async function storeWave(bundles: readonly Bundle[]): Promise<Placed[]> {
     try {
-      return await storeTogether(deliveries);
+      return await storeTogether(bundles);
     } catch (error) {
       const failure = describeFailure(error);
-      if (deliveries.length === 1 || !FAULT_OF_A_ROW.test(stateOf(error))) {
-        return deliveries.map(() => ({ failure }));
+      const posts = bundles.flat();
+      if (posts.length === 1 || !FAULT_OF_A_ROW.test(stateOf(error))) {
+        return posts.map(({ place }) => [place, { failure }]);
       }
-      const results: StoreResult[] = [];
-      for (const delivery of deliveries) results.push(...(await store([delivery])));
-      return results;
+      const tried: Placed[] = [];
+      for (const post of posts) tried.push(...(await storeWave([[post]])));
+      return tried;
     }
+  }
+
+  return async deliveries => {
+    const results: StoreResult[] = [];
+    for (const bundles of wavesOf(deliveries)) {
+      for (const [place, result] of await storeWave(bundles)) results[place] = result;
+    }
+    return results;
   };
 }
 
@@ -83,37 +96,36 @@ async function readLatest(query: Query): Promise<Map<string, Known>> {
   return new Map(latest.map(({ sha256, id }) => [sha256, { textId: id, rowId: null }]));
 }
 
-function bundlesOf(deliveries: readonly NewDelivery[]): Bundle[] {
-  const open = new Map<string, Bundle>();
-  const seen = new Set<string>();
-  const bundles: Bundle[] = [];
+/** Of those that are stored at once each has another text: what one row has of a text the next is to know. */
+function wavesOf(deliveries: readonly NewDelivery[]): Bundle[][] {
+  const waves: Map<string, Bundle>[] = [];
   deliveries.forEach((delivery, place) => {
-    const { sha256, secretIndex, receivedMsAgo } = delivery;
-    const key = `${secretIndex} ${sha256}`;
-    const found = open.get(key);
-    const ageMs = found === undefined ? 0 : found.posts[0].receivedMsAgo - receivedMsAgo;
-    if (found !== undefined && ageMs >= 0 && ageMs < FOLDED_WITHIN_MS) {
-      found.posts.push(delivery);
-      found.places.push(place);
+    const { sha256 } = delivery;
+    const latest = waves.findLastIndex(wave => wave.has(sha256));
+    const bundle = waves[latest]?.get(sha256);
+    if (bundle !== undefined && sharesRow(bundle[0], delivery)) {
+      bundle.push({ ...delivery, place });
       return;
     }
-    const bundle: Bundle = { posts: [delivery], places: [place], again: seen.has(sha256) };
-    open.set(key, bundle);
-    seen.add(sha256);
-    bundles.push(bundle);
+    const wave = (waves[latest + 1] ??= new Map<string, Bundle>());
+    wave.set(sha256, [{ ...delivery, place }]);
   });
-  return bundles;
+  return waves.map(wave => [...wave.values()]);
 }
 
-function cellsOf({ posts: [first, ...others], again }: Bundle, n: number, memory: Memory<Known>) {
+function sharesRow(first: NewDelivery, { secretIndex, receivedMsAgo }: NewDelivery): boolean {
+  const ageMs = first.receivedMsAgo - receivedMsAgo;
+  return secretIndex === first.secretIndex && ageMs >= 0 && ageMs < FOLDED_WITHIN_MS;
+}
+
+function cellsOf(posts: Bundle, n: number, memory: Memory<Known>) {
+  const [first] = posts;
   const { textId = null, rowId = null } = memory.get(first.sha256) ?? {};
-  const all = [first, ...others];
   return {
     n,
-    again,
     stored_text_id: textId,
     row_id: rowId,
-    ms_ago: all.map(({ receivedMsAgo }) => receivedMsAgo),
+    ms_ago: posts.map(({ receivedMsAgo }) => receivedMsAgo),
     job_key: keyOf(first),
     event: first.event,
     installation_id: first.installationId,
@@ -121,16 +133,11 @@ function cellsOf({ posts: [first, ...others], again }: Bundle, n: number, memory
     sha256: first.sha256,
     signed_data: first.signedData,
     contradicted_fields:
-      all.find(({ contradictedFields }) => contradictedFields !== null)?.contradictedFields ?? null,
+      posts.find(({ contradictedFields }) => contradictedFields !== null)?.contradictedFields ?? null,
     verdict: first.verdict,
     reason: first.reason,
     secret_index: first.secretIndex,
   };
-}
-
-/** No post of its text is known, of this group or of an earlier one. */
-function isNew({ again, stored_text_id, row_id }: ReturnType<typeof cellsOf>): boolean {
-  return !again && stored_text_id === null && row_id === null;
 }
 
 /** Of the job that it asks for. */
@@ -139,20 +146,13 @@ function keyOf({ verdict, installationId, organizationId }: NewDelivery): string
   return installationJob(installationId, organizationId, TRIGGER).dedupeKey;
 }
 
-function resultsOf(
-  bundles: readonly Bundle[],
-  stored: readonly Stored[],
-  memory: Memory<Known>,
-): StoreResult[] {
-  const results: StoreResult[] = [];
-  bundles.forEach(({ posts: [first], places }, n) => {
+function resultsOf(bundles: readonly Bundle[], stored: readonly Stored[], memory: Memory<Known>): Placed[] {
+  const results = bundles.flatMap((posts, n): Placed[] => {
     const row = stored[n];
     if (row === undefined) throw new Error('expected a row for each text, got none');
     const { rowId: id, textId, jobId, stood } = row;
-    memory.set(first.sha256, { textId, rowId: id });
-    places.forEach((place, post) => {
-      results[place] = { id, jobId, isDuplicate: stood || post > 0 };
-    });
+    memory.set(posts[0].sha256, { textId, rowId: id });
+    return posts.map(({ place }, post) => [place, { id, jobId, isDuplicate: stood || post > 0 }]);
   });
   memory.committed();
   return results;
