@@ -10,18 +10,12 @@ import type { Tables } from '../../contract/tables.js';
 import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';
 import { createEnqueue } from './enqueue.js';
-import { createDuplicates } from './duplicates.js';
-import { createSignedTexts } from './signed-texts.js';
+import { createTexts, type Received } from './texts.js';
 
 type NewRow = Omit<
   Tables['inbox.deliveries'],
   'id' | 'duplicates' | 'last_duplicate_at' | 'unread_duplicate_at'
 >;
-
-interface Received extends NewDelivery {
-  /** Epoch ms. */
-  readonly receivedAt: number;
-}
 
 /** What this transaction has asked for already. */
 interface AskedFor {
@@ -62,17 +56,17 @@ function createStoreTogether(
   db: Sqlite,
 ): (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[] {
   const enqueue = createEnqueue(db);
-  const texts = createSignedTexts(db);
-  const duplicates = createDuplicates(db);
+  const texts = createTexts(db);
   const insertDelivery = statement<NewRow, { id: number }>(db, INSERT);
 
   function insert(delivery: Received, jobId: number | null): number {
+    const textId = texts.keep(delivery);
     const row = insertDelivery.get({
       received_at: formatInstant(delivery.receivedAt),
       event: delivery.event,
       installation_id: delivery.installationId,
       signed_text_sha256: delivery.sha256,
-      stored_text_id: texts.keep(delivery),
+      stored_text_id: textId,
       contradicted_fields: delivery.contradictedFields,
       verdict: delivery.verdict,
       ignored_reason: delivery.reason,
@@ -80,16 +74,13 @@ function createStoreTogether(
       job_id: jobId,
     });
     if (row === undefined) throw new Error('expected the id of a stored delivery, got none');
-    const { sha256, secretIndex, receivedAt } = delivery;
-    duplicates.remember(sha256, { id: row.id, jobId, secretIndex, since: receivedAt });
+    texts.remember(delivery, textId, row.id, jobId);
     return row.id;
   }
 
   function storeOne(delivery: Received, jobId: number | null): StoredDelivery {
-    const folded = duplicates.fold(delivery, jobId);
-    if (folded === null) return { id: insert(delivery, jobId), jobId, isDuplicate: false };
-    texts.seen(delivery);
-    return { id: folded, jobId, isDuplicate: true };
+    const folded = texts.fold(delivery, jobId);
+    return { id: folded ?? insert(delivery, jobId), jobId, isDuplicate: folded !== null };
   }
 
   function storeAll(deliveries: readonly NewDelivery[], now: number): StoredDelivery[] {
@@ -112,10 +103,10 @@ function createStoreTogether(
   return (deliveries, now) => {
     try {
       const stored = write(db, () => storeAll(deliveries, now));
-      for (const memory of [texts, duplicates]) memory.committed();
+      texts.committed();
       return stored;
     } catch (error) {
-      for (const memory of [texts, duplicates]) memory.rolledBack();
+      texts.rolledBack();
       throw error;
     }
   };
