@@ -38,7 +38,7 @@ export async function readAvailable(reader: Reader, demand: Demand) {
   return await reader.inSnapshot(async snapshot => {
     const standing = await readStanding(snapshot, demand.organizationId);
     const rows = await readRows(snapshot, idsOf(standing.warehouses), demand.only ?? {});
-    const left = await sumWarehouses(snapshot, idsOf(standing.leftOut), BY_OWNER);
+    const left = await sumWarehouses(snapshot, standing.leftOut, BY_OWNER);
     const amountsOf = byOwner(left);
     /** What is left out with tonnes of each type, to look at. */
     const leftOut = standing.leftOut.map(each => {

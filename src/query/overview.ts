@@ -2,7 +2,6 @@ import type { Reader } from '../store/contract/reader.js';
 import { readStanding } from './available.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
 import { readActivity } from './inbox/health.js';
-import { idsOf } from './owners.js';
 import { readOrganizations, sumCertificates } from './reads/status.js';
 import { sql } from './sql.js';
 import { ADDED, type Added, BY_OWNER, BY_PROJECT, exact, sumWarehouses } from './sums.js';
@@ -16,9 +15,9 @@ export type Overview = Awaited<ReturnType<typeof readOverview>>;
 export async function readOverview(reader: Reader, now: number, most: number) {
   return await reader.inSnapshot(async snapshot => {
     const available = await readStanding(snapshot, null);
-    const owners = new Set(idsOf(available.warehouses));
+    const owners = new Set(available.warehouses.map(each => each.organization_id));
     const organizations = await readOrganizations(snapshot, most);
-    const shown = idsOf(organizations).filter(id => owners.has(id));
+    const shown = organizations.filter(each => owners.has(each.organization_id));
     return {
       activity: await readActivity(snapshot, now),
       /** The first of them, trouble first. */
@@ -27,8 +26,8 @@ export async function readOverview(reader: Reader, now: number, most: number) {
       certificates: await sumCertificates(snapshot),
       available,
       /** What is known of those that are left out. */
-      left: await sumWarehouses(snapshot, idsOf(available.leftOut), BY_OWNER),
-      sums: await sumWarehouses(snapshot, [...owners], BY_PROJECT),
+      left: await sumWarehouses(snapshot, available.leftOut, BY_OWNER),
+      sums: await sumWarehouses(snapshot, available.warehouses, BY_PROJECT),
       /** What is available of these organizations. */
       own: await sumWarehouses(snapshot, shown, BY_OWNER),
       reserved: await sumReservations(snapshot),

@@ -1,4 +1,4 @@
-interface Owned {
+export interface Owned {
   readonly organization_id: string | null;
 }
 

@@ -1,5 +1,6 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
+import { idsOf, type Owned } from './owners.js';
 import { plain, sql, stoodAt } from './sql.js';
 
 /** What rows add up to: whole tonnes and the millionths beyond, each by itself, so that no sum of them overflows. */
@@ -19,8 +20,8 @@ export const BY_OWNER: readonly Column[] = ['organization_id', 'type'];
 export const BY_PROJECT: readonly Column[] = ['project_id', 'project_name', 'vintage', 'type'];
 
 /** What stands in the warehouses of some organizations, added up by some columns. */
-export async function sumWarehouses(reader: Reader, owners: readonly string[], by: readonly Column[]) {
-  return await sumBy(reader, by, sql`mirror.warehouse_credits WHERE organization_id IN ${owners}`);
+export async function sumWarehouses(reader: Reader, owners: readonly Owned[], by: readonly Column[]) {
+  return await sumBy(reader, by, sql`mirror.warehouse_credits WHERE organization_id IN ${idsOf(owners)}`);
 }
 
 /** What stood in all of them at an instant, added up by organization and project. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { readAvailable } from '../../src/query/available.js';
-import { idsOf } from '../../src/query/owners.js';
 import { BY_OWNER, BY_PROJECT, sumWarehouses } from '../../src/query/sums.js';
 import { sumByType } from '../../src/text/tonnes.js';
 import { readOrganization, readOrganizations, sumCertificates } from '../../src/query/reads/status.js';
@@ -100,12 +99,14 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     const { stage, reader } = await library();
     await fillByChance(stage, 2);
     const { rows, warehouses } = await readAvailable(reader, { organizationId: null });
-    const owners = idsOf(warehouses);
     const all = sumByType(rows);
     expect(all).not.toBe('0 t');
     for (const by of [BY_PROJECT, BY_OWNER])
-      expect(sumByType(await sumWarehouses(reader, owners, by))).toBe(all);
-    for (const { project_id: id, ...sum } of await sumWarehouses(reader, owners, ['project_id', 'type'])) {
+      expect(sumByType(await sumWarehouses(reader, warehouses, by))).toBe(all);
+    for (const { project_id: id, ...sum } of await sumWarehouses(reader, warehouses, [
+      'project_id',
+      'type',
+    ])) {
       const own = rows.filter(row => row['project_id'] === id && row['type'] === sum.type);
       expect(sumByType([sum])).toBe(sumByType(own));
     }

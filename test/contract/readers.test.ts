@@ -100,8 +100,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readAvailable: about(WHOSE, (reader, organizationId) => readAvailable(reader, { organizationId })),
   readStanding: about(WHOSE, readStanding),
-  sumWarehouses: about(pairs([[], [ONE]], [BY_OWNER, BY_PROJECT]), (reader, [owners, by]) =>
-    sumWarehouses(reader, owners, by),
+  sumWarehouses: about(
+    pairs([[], [{ organization_id: ONE }]], [BY_OWNER, BY_PROJECT]),
+    (reader, [owners, by]) => sumWarehouses(reader, owners, by),
   ),
   readChanges: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
     changes.readChanges(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
