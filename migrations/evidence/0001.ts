@@ -9,7 +9,7 @@ export const evidence0001 = () =>
         place: ['int', 'its place in the log, from 0', 'PRIMARY KEY'],
         kind: [
           'text',
-          'change, sync, coverage, organization, complete, forget, purge or restore',
+          'change, sync, coverage, organization, complete, forget, purge, restore or key',
           'NOT NULL',
         ],
         number: ['int', 'number of the change, or id of the sync; else its place', 'NOT NULL'],

@@ -32,6 +32,7 @@ export interface ConsoleSetup {
   readonly compare: Compare | null;
   readonly webhookUrl: string | null;
   readonly version: string;
+  readonly sealedIn: (version: number) => Promise<string | null>;
   readonly asking: Asking;
   readonly openPdfs: () => Promise<OpenPdfs>;
   readonly inspect: (pdfs: PdfStore, file: string) => Promise<Inspected | null>;
@@ -72,6 +73,7 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
       asking: setup.asking,
       pdfs: { open: pdfs.open, inspect: file => setup.inspect(pdfs, file) },
       contradicted: contradictedColumns,
+      sealedIn: setup.sealedIn,
       keys: createKeys({ secret: setup.secret, now }),
       port: () => listening.port,
       failed: error => log.error({ err: error }, 'a page could not be made'),

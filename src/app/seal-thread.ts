@@ -7,12 +7,12 @@ import { serveThread } from '../thread.js';
 import type { SealThreadData, SealWorks } from './sealing.js';
 
 async function open({ store, keyFile, mirrorMembers }: SealThreadData): Promise<SealWorks> {
-  const key = readKeyFile(keyFile);
+  readKeyFile(keyFile);
   const lastSigned = lastSignedBeside(keyFile);
   const port = await openEngine(store).openEvidence();
   if (port === null) throw new Error('expected an evidence.db that has been migrated, got none');
   const stopped = new AbortController();
-  const sealer = { port, key, lastSigned, randomBytes, holder: randomUUID(), signal: stopped.signal };
+  const sealer = { port, lastSigned, randomBytes, holder: randomUUID(), signal: stopped.signal };
   let underWay: Promise<unknown> = Promise.resolve();
   /** Where none are held any more their rows are gone before anything is sealed. */
   const forgetMembers = async (now: () => number): Promise<void> => {
@@ -29,7 +29,9 @@ async function open({ store, keyFile, mirrorMembers }: SealThreadData): Promise<
     seal: at => {
       const from = performance.now();
       const now = () => at + (performance.now() - from);
-      const round = forgetMembers(now).then(() => seal({ ...sealer, now }));
+      /** Read once the round has begun: until then "evidence renew" may put another in its place. */
+      const sealing = { ...sealer, now, key: () => readKeyFile(keyFile) };
+      const round = forgetMembers(now).then(() => seal(sealing));
       underWay = round.catch(() => undefined);
       return round;
     },

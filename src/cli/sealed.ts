@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EvidencePort, Unsalted } from '../evidence/port.js';
+import type { Restored } from '../evidence/restore.js';
 import type { Verified } from '../evidence/verify.js';
 import { type Finding, fail, ok } from '../store/contract/finding.js';
 import type { MirrorLocation } from './connect/mirror-location.js';
@@ -37,6 +38,23 @@ export async function eraseSealed<T>(
   return erased === null ? await remove() : erased.removed;
 }
 
+/** Null where nothing was ever sealed. */
+export async function beginOrigin(
+  { engine }: Pick<MirrorLocation, 'engine'>,
+  keyFile: string,
+  now: () => number,
+): Promise<Restored | null> {
+  const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
+  const { beginOrigin: begin } = await import('../evidence/restore.js');
+  await engine.prepare(['evidence'], now(), () => undefined);
+  const [key, lastSigned] = [() => readKeyFile(keyFile), lastSignedBeside(keyFile)];
+  return await withLog({ engine }, port => begin({ port, now, randomBytes, key, lastSigned }));
+}
+
+export function describeRestored({ origin, held, newest, lost }: Restored): string {
+  return `The log goes on as ${origin}. It holds a checkpoint of ${held?.size ?? 0} leaves; the newest signed has ${newest?.size ?? 0}: ${lost} leaves were sealed and are lost.`;
+}
+
 const ON_SILENCE =
   'Is "carbon-mirror work" running with EVIDENCE_KEY_FILE? Its log says why it does not seal.';
 
@@ -50,6 +68,13 @@ export async function checkSealing({ io, location }: Where): Promise<Finding[]> 
     return ok('evidence', `${(await port.ends()).size} leaves are sealed`);
   });
   return [found ?? fail('evidence', 'nothing was ever sealed', ON_SILENCE)];
+}
+
+/** Null where nothing is to be sealed. */
+export async function readSeal(location: MirrorLocation, version: number): Promise<string | null> {
+  if (!location.env['EVIDENCE_KEY_FILE']) return null;
+  const { describeSeal } = await import('../evidence/sealed-in.js');
+  return (await withLog(location, port => describeSeal(port, version))) ?? 'Not sealed yet.';
 }
 
 /** Null where no setting names a key: without one nobody can tell which log it is. */

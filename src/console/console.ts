@@ -34,10 +34,10 @@ export interface ConsoleOptions extends GuardOptions, Shared {
 /** Pages over the mirror, for those whom the guard lets in. */
 export function createConsole(options: ConsoleOptions): Express {
   const { readers, now, changes, failed, actions, asking, demoActions, pdfs } = options;
-  const { webhookUrl, version, comparison, contradicted } = options;
+  const { webhookUrl, version, comparison, contradicted, sealedIn } = options;
   const [canAct, isDemo] = [actions !== null, demoActions !== null];
   const charts = rememberForAMinute(readCharts);
-  const shared = { webhookUrl, version, comparison, contradicted, canAct, isDemo, charts };
+  const shared = { webhookUrl, version, comparison, contradicted, sealedIn, canAct, isDemo, charts };
   const answers = createAnswers({ hasDemo: isDemo, failed });
   const refuse = (request: Request, response: Response, status: number, says: string) =>
     answers.page(request, response, only(status === 404 ? 'Not there' : 'Fault', says), { status });

@@ -26,6 +26,8 @@ export interface Shared {
   readonly comparison: Comparison | null;
   /** The columns of a row that its document contradicts. */
   readonly contradicted: (table: string, row: Row) => readonly string[];
+  /** How a version of a row was sealed, in a sentence; null where nothing is. */
+  readonly sealedIn: (version: number) => Promise<string | null>;
 }
 
 /** What a page is asked with. */

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   fsyncSync,
   openSync,
@@ -23,6 +24,18 @@ export function makeKeyFile(file: string, name: string): SigningKey {
   writeFileSync(file, writeKey(key, seed), { mode: PRIVATE_FILE, flag: 'wx', flush: true });
   flushFolderOf(file);
   return key;
+}
+
+/** What is to replace it, made once: until it does it stands beside it. */
+export function nextKeyFile(file: string, name: string): SigningKey {
+  const next = `${file}.next`;
+  return existsSync(next) ? readKeyFile(next) : makeKeyFile(next, name);
+}
+
+export function replaceKeyFile(file: string, at: string): void {
+  copyFileSync(file, `${file}.until-${at.replaceAll(':', '.')}`);
+  renameSync(`${file}.next`, file);
+  flushFolderOf(file);
 }
 
 export function readKeyFile(file: string): SigningKey {

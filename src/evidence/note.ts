@@ -8,11 +8,18 @@ const ED25519 = Uint8Array.of(1);
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const KEY_BYTES = 32;
 
-/** Signs notes as C2SP's signed-note says. Its text form is that of Go's `sumdb/note`. */
-export interface SigningKey {
+/** The same of a public key. */
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** Who has signed, as who checks knows it. */
+export interface Verifier {
   readonly name: string;
-  readonly privateKey: KeyObject;
   readonly publicKey: Buffer;
+}
+
+/** Signs notes as C2SP's signed-note says. Its text form is that of Go's `sumdb/note`. */
+export interface SigningKey extends Verifier {
+  readonly privateKey: KeyObject;
 }
 
 export function signingKey(name: string, seed: Uint8Array): SigningKey {
@@ -36,7 +43,7 @@ export function readKey(text: string): SigningKey {
 }
 
 /** What others verify by, as Go's `sumdb/note` reads it. */
-export function verifierKey(key: SigningKey): string {
+export function verifierKey(key: Verifier): string {
   return `${key.name}+${idOf(key).toString('hex')}+${Buffer.concat([ED25519, key.publicKey]).toString('base64')}`;
 }
 
@@ -47,7 +54,7 @@ export function signNote(text: string, key: SigningKey): string {
 }
 
 /** The text of a note, where this key has signed it; else null. */
-export function openNote(note: string, key: SigningKey): string | null {
+export function openNote(note: string, key: Verifier): string | null {
   const end = note.lastIndexOf('\n\n') + 1;
   const text = note.slice(0, end);
   const start = `— ${key.name} `;
@@ -58,12 +65,17 @@ export function openNote(note: string, key: SigningKey): string | null {
   const id = idOf(key);
   const isSigned = bytes.some(
     each =>
-      each.subarray(0, id.length).equals(id) &&
-      verify(null, Buffer.from(text), createPublicKey(key.privateKey), each.subarray(id.length)),
+      each.subarray(0, id.length).equals(id) && isSignedBy(key, Buffer.from(text), each.subarray(id.length)),
   );
   return isSigned ? text : null;
 }
 
-function idOf({ name, publicKey }: SigningKey): Buffer {
+export function isSignedBy({ publicKey }: Verifier, text: Uint8Array, signature: Uint8Array): boolean {
+  if (publicKey.length !== KEY_BYTES) return false;
+  const key = createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: 'der', type: 'spki' });
+  return verify(null, text, key, signature);
+}
+
+function idOf({ name, publicKey }: Verifier): Buffer {
   return sha256(Buffer.from(`${name}\n`), ED25519, publicKey).subarray(0, 4);
 }

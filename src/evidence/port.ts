@@ -6,7 +6,7 @@ export const NUMBERED = ['change', 'sync'] as const;
 export type Numbered = (typeof NUMBERED)[number];
 
 /** Of what a leaf speaks: what the mirror numbers, or what no row of it says, so that the leaf keeps its text. */
-type Kind = Numbered | 'coverage' | 'organization' | 'complete' | 'forget' | 'purge' | 'restore';
+type Kind = Numbered | 'coverage' | 'organization' | 'complete' | 'forget' | 'purge' | 'restore' | 'key';
 
 /** Of a change what is needed to count rows without reading them. */
 interface Counted {
@@ -110,6 +110,8 @@ export interface EvidencePort {
   readonly append: (leaves: readonly Leaf[]) => Promise<void>;
   /** The newest that covers at most so many leaves. */
   readonly checkpoint: (atMost: number) => Promise<Checkpoint | null>;
+  /** The oldest that covers the leaf at a place. */
+  readonly covering: (place: number) => Promise<Checkpoint | null>;
   /** All that cover more than one number of leaves, up to another, in their order. */
   readonly checkpoints: (after: number, to: number) => Promise<readonly Checkpoint[]>;
   /** Of how many leaves the salt is there still. */

@@ -18,14 +18,14 @@ export interface Restored {
 export async function beginOrigin(
   sealing: Pick<Sealing, 'port' | 'key' | 'lastSigned' | 'now' | 'randomBytes'>,
 ): Promise<Restored | null> {
-  const { port, key, lastSigned, now } = sealing;
+  const { port, lastSigned, now } = sealing;
   const newest = lastSigned.read();
   const { size } = await port.ends();
   if (newest === null && size === 0) return null;
   const checkpoint = await port.checkpoint(size);
   const held = checkpoint === null ? null : headOf(checkpoint.note);
   const at = new Date(now()).toISOString();
-  const origin = `${key.name}/${at}`;
+  const origin = `${sealing.key().name}/${at}`;
   const lost = Math.max(0, (newest?.size ?? 0) - size);
   const fact = factOf('restore', { at, origin, lost, held: toldOf(held), newest: toldOf(newest) });
   await port.append([leafOf(sealing.randomBytes(SALT_BYTES), fact, size)]);

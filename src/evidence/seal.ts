@@ -18,7 +18,7 @@ import { EMPTY, growTree } from './tree.js';
 
 export interface Sealing {
   readonly port: EvidencePort;
-  readonly key: SigningKey;
+  readonly key: () => SigningKey;
   readonly lastSigned: LastSigned;
   readonly now: () => number;
   readonly randomBytes: (size: number) => Uint8Array;
@@ -122,6 +122,17 @@ export function leafOf(salt: Uint8Array, fact: Fact, place: number): Leaf {
   return { ...told, place, kind, number: number ?? place, salt, commitment: commit(salt, text) };
 }
 
+/** For one who writes the log beside the sealer, once that one has ended its round. */
+export async function withClaim<T>(
+  { port, now, holder }: Pick<Sealing, 'port' | 'now' | 'holder'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  while (!(await port.claim(holder, now(), now() + ERASE_MS))) await sleep(CLAIM_LOOK_MS);
+  const done = await work();
+  await port.claim(holder, now(), RELEASED);
+  return done;
+}
+
 /** Takes the salts of what is removed meanwhile, and says of how many: what was sealed of it stays, and tells nothing. */
 export async function erase<T>(
   sealing: Pick<Sealing, 'port' | 'now' | 'randomBytes' | 'holder'>,
@@ -129,21 +140,21 @@ export async function erase<T>(
   what: () => Promise<Unsalted>,
   remove: () => Promise<T>,
 ): Promise<T> {
-  const { port, now, holder, randomBytes } = sealing;
-  while (!(await port.claim(holder, now(), now() + ERASE_MS))) await sleep(CLAIM_LOOK_MS);
-  const gone = await what();
-  const leaves = await port.salted(gone);
-  const { size } = await port.ends();
-  const fact = factOf(kind, { leaves, at: new Date(now()).toISOString() });
-  if (leaves > 0) await port.append([leafOf(randomBytes(SALT_BYTES), fact, size)]);
-  await port.unsalt(gone);
-  const removed = await remove();
-  await port.claim(holder, now(), RELEASED);
-  return removed;
+  const { port, now, randomBytes } = sealing;
+  return await withClaim(sealing, async () => {
+    const gone = await what();
+    const leaves = await port.salted(gone);
+    const { size } = await port.ends();
+    const fact = factOf(kind, { leaves, at: new Date(now()).toISOString() });
+    if (leaves > 0) await port.append([leafOf(randomBytes(SALT_BYTES), fact, size)]);
+    await port.unsalt(gone);
+    return await remove();
+  });
 }
 
 /** Only what the key has signed before, and more: whatever the database says. */
-async function signTree({ port, key, lastSigned, now }: Sealing, size: number): Promise<void> {
+async function signTree({ port, key: readKey, lastSigned, now }: Sealing, size: number): Promise<void> {
+  const key = readKey();
   if (size === 0 && lastSigned.read() === null) return;
   const stored = await port.checkpoint(Number.MAX_SAFE_INTEGER);
   const text = stored === null ? null : openNote(stored.note, key);

@@ -1,8 +1,9 @@
 import { headOf } from './checkpoint.js';
 import { canonicalJson, isSealed } from './commitment.js';
 import type { LastSigned } from './key-file.js';
-import { openNote, type SigningKey } from './note.js';
+import { openNote, type Verifier } from './note.js';
 import { COUNTED, type EvidencePort, type Fact, type Leaf, NUMBERED, type Numbered } from './port.js';
+import { readSigners } from './renew.js';
 import { EMPTY, growTree } from './tree.js';
 
 /** What does not fit, and where. */
@@ -24,7 +25,7 @@ export interface Verified {
 
 interface Verifying {
   readonly port: EvidencePort;
-  readonly key: SigningKey;
+  readonly key: Verifier;
   readonly lastSigned: LastSigned;
 }
 
@@ -37,6 +38,7 @@ export async function verifyEvidence({ port, key, lastSigned }: Verifying): Prom
   /** No number is below 1, unless somebody made it up. */
   const compared = { change: Number.MIN_SAFE_INTEGER, sync: Number.MIN_SAFE_INTEGER };
   const last = lastSigned.read();
+  const signerOf = await readSigners(port, key);
   const tree = growTree(EMPTY);
   const { size } = await port.ends();
   let [accounted, covered] = [0, 0];
@@ -102,8 +104,8 @@ export async function verifyEvidence({ port, key, lastSigned }: Verifying): Prom
   }
 
   function compareNote(at: number, note: string, root: string): void {
-    const text = openNote(note, key);
-    if (text === null) return tellTree(at, 'it is not signed by this key');
+    const text = openNote(note, signerOf(at));
+    if (text === null) return tellTree(at, 'it is not signed by the key of that time');
     const head = headOf(text);
     if (head.size !== at || head.root !== root) tellTree(at, 'it is the checkpoint of another log');
   }

@@ -228,6 +228,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       ),
     checkpoint: async atMost =>
       (await checkpointsOf('size <= $1 ORDER BY size DESC LIMIT 1', [atMost]))[0] ?? null,
+    covering: async place => (await checkpointsOf('size > $1 ORDER BY size LIMIT 1', [place]))[0] ?? null,
     checkpoints: (after, to) => checkpointsOf(`${isBetween('size')} ORDER BY size`, [after, to]),
     salted: what => {
       const [where, given] = saltedOf(what);

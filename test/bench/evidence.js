@@ -42,7 +42,7 @@ async function measure(folder, settings, bytes) {
     const port = await engine.openEvidence();
     const now = () => stage.clock.at;
     const { signal } = new AbortController();
-    const sealing = { port, key, lastSigned, now, randomBytes, holder: 'bench', signal };
+    const sealing = { port, key: () => key, lastSigned, now, randomBytes, holder: 'bench', signal };
     try {
       const sealed = await spent(() => seal(sealing));
       show('leaves', sealed.value, '');

@@ -40,6 +40,8 @@ const LEFT_OUT = {
   work: 'runs until it is stopped',
   'console url': 'its address is a secret of one visit',
   'evidence init': 'its answer is a new key each time',
+  'evidence renew': 'a demo is not sealed',
+  'evidence restored': 'a demo is not sealed',
   'evidence checkpoint': 'a demo is not sealed',
   'evidence export': 'a demo is not sealed',
   move: 'leads into a PostgreSQL; test/store/postgres/move.test.ts',

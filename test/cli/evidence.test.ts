@@ -81,7 +81,7 @@ test('T95 purge and forget take what was sealed along, and verify and doctor say
   onTestFinished(() => port.close());
   const sealing = {
     port,
-    key,
+    key: () => key,
     lastSigned: lastSignedBeside(file),
     now: () => scene.clock.at,
     randomBytes,

@@ -46,6 +46,18 @@ test('the list of certificates leads to the retirement that each is of, and to i
   expect(shown).toContain('<a href="/organizations/organization-1">');
 });
 
+test('where checkpoints are signed it says which one covers it', async () => {
+  const sealed: number[] = [];
+  const sealedIn = async (version: number) => {
+    sealed.push(version);
+    return 'Sealed in the checkpoint of 812 leaves.';
+  };
+  const { scene, page, tables } = await consoleStage({ sealedIn });
+  await scene.read('retirements', [retirement('r-1')]);
+  expect(wordsOf(await page('/retirements/r-1'))).toContain('Sealed in the checkpoint of 812 leaves.');
+  expect(sealed).toEqual([Number(await tables.value('SELECT version FROM retirements'))]);
+});
+
 test('T85 it says how fresh the list is in which it stands', async () => {
   const { words, tables } = await stage();
   expect(await words('/retirements/r-1')).toMatch(/Freshness ?fresh/);

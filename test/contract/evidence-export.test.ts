@@ -1,7 +1,19 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readKeyFile } from '../../src/evidence/key-file.js';
+import { openNote, signingKey } from '../../src/evidence/note.js';
+import { verifyEvidence } from '../../src/evidence/verify.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { ENGINES } from '../support/engines.js';
 import { alter, check, exportable } from '../support/folder-of-evidence.js';
@@ -20,6 +32,11 @@ const first = (folder: string, inner: string) => join(inner, readdirSync(join(fo
 
 const sha256 = (...parts: readonly Uint8Array[]) =>
   createHash('sha256').update(Buffer.concat(parts)).digest();
+
+function sparse(file: string): void {
+  writeFileSync(file, '');
+  truncateSync(file, 2 ** 31);
+}
 
 /** As who knows how the tree is made: the hash of the row takes its place in the proof, so that the root stays. */
 function leaveOut(folder: string, others: (commitment: string, record: string) => string): void {
@@ -235,6 +252,83 @@ describe.each(ENGINES)('$name', engine => {
       for (const [path, bytes] of kept) writeFileSync(path, bytes);
     }
     expect(check(folder, hex, older).status).toBe(FITS);
+  });
+
+  test('T92 a key leads to the next, which it signed, and a key that nobody led to has signed nothing', async () => {
+    const { write, command, change, hex, older, keyFile, lastSigned, port } = await exportable(engine);
+    const renewed = await command('evidence', 'renew');
+    expect(renewed).toMatchObject({ exitCode: EXIT.ok });
+    const [newHex = ''] = renewed.stdout.split('\n');
+    const next = readKeyFile(keyFile);
+    expect(next.publicKey.toString('hex')).toBe(newHex);
+    await change();
+    expect((await verifyEvidence({ port, key: next, lastSigned })).faults).toEqual([]);
+    const { folder } = await write('organization-1', '--since', older);
+    for (const key of [hex, newHex]) expect(check(folder, key, older)).toMatchObject({ status: FITS });
+    expect(check(folder, hex).said).toContain(`The key ${hex} was replaced by ${newHex}`);
+    expect(check(folder, 'a1'.repeat(32)).said).toContain('not signed by the key that you named');
+    const told = await port.leaves({ told: Number.MAX_SAFE_INTEGER });
+    const place = told.find(({ kind }) => kind === 'key')?.place ?? 0;
+    const { note = '' } = (await port.checkpoint(place)) ?? {};
+    expect(openNote(note, next)).toBeNull();
+    const other = signingKey(next.name, randomBytes(32));
+    const { faults } = await verifyEvidence({ port, key: other, lastSigned });
+    expect(faults.every(({ fault }) => fault === 'it is not signed by the key of that time')).toBe(true);
+    expect(faults.length).toBeGreaterThan(1);
+  });
+
+  test('T93 verify --evidence checks as the script does, and takes no link, pipe, endless or unknown file', async () => {
+    const { write, command, hex, older } = await exportable(engine);
+    const { folder } = await write('2025', '--since', older);
+    const verify = (...words: string[]) => command('verify', '--evidence', folder, ...words);
+    const whole = await verify('--key', hex, '--since', older);
+    expect(whole).toMatchObject({ exitCode: EXIT.ok });
+    expect(whole.stdout).toContain('3 of 3, none left out');
+    const nobody = await verify();
+    expect(nobody).toMatchObject({ exitCode: EXIT.checkFailed });
+    expect(nobody.stdout).toContain('signed by nobody you named');
+    const page = join(folder, 'page.html');
+    const hostile: readonly (readonly [() => void, string])[] = [
+      [() => symlinkSync('/dev/zero', page), 'page.html: it is a link'],
+      [() => execFileSync('mkfifo', [page]), 'page.html: it is no plain file'],
+      [() => mkdirSync(page), 'page.html: it is no plain file'],
+      [() => sparse(page), 'page.html: it is larger than any'],
+      [() => writeFileSync(join(folder, 'documents', 'a -out b'), ''), 'documents/a -out b: no folder'],
+      [() => writeFileSync(join(folder, '.profile'), ''), '.profile: no folder of evidence has such a file'],
+      [() => symlinkSync('/etc', join(folder, 'certificates2')), 'certificates2: no folder'],
+    ];
+    for (const [make, named] of hostile) {
+      rmSync(page, { recursive: true, force: true });
+      make();
+      const refused = await verify('--key', hex);
+      expect(refused, named).toMatchObject({ exitCode: EXIT.checkFailed, stdout: '' });
+      expect(refused.stderr).toContain(named);
+      for (const file of ['.profile', 'certificates2', 'documents/a -out b'])
+        rmSync(join(folder, file), { force: true });
+    }
+    expect((await command('verify', '--key', hex)).exitCode).toBe(EXIT.usage);
+  });
+
+  test('T94 a log that was put back goes on under a new name, says what is lost, and is led to from the old one', async () => {
+    const { write, command, change, hex, older, forge, verified } = await exportable(engine);
+    const covered = Number(textOf(older, '').split('\n')[1]);
+    const newest = join(older, '..', 'newest.txt');
+    writeFileSync(newest, (await command('evidence', 'checkpoint')).stdout);
+    await forge('DELETE FROM LEAVES WHERE place >= ?', covered);
+    await forge('DELETE FROM CHECKPOINTS WHERE size > ?', covered);
+    const restored = await command('evidence', 'restored');
+    expect(restored).toMatchObject({ exitCode: EXIT.ok });
+    expect(restored.stderr).toMatch(
+      /goes on as mirror\.example\/log\/2026-.* leaves were sealed and are lost/,
+    );
+    await change();
+    expect((await verified()).faults).toEqual([]);
+    const { folder } = await write('organization-1', '--since', older);
+    const led = check(folder, hex, older);
+    expect(led).toMatchObject({ status: FITS });
+    expect(led.said).toContain('is of the log mirror.example/log, from which this one goes on');
+    expect(led.said).toMatch(/put back from a backup at 2026-.*: \d+ leaves were sealed before and are lost/);
+    expect(check(folder, hex, newest)).toMatchObject({ status: DOES_NOT_FIT });
   });
 
   test('T91 a log that the operator wrote anew with the key does not go on from what somebody held', async () => {

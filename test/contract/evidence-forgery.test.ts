@@ -178,10 +178,41 @@ function forgeFolder(folder: string, random: Random): string {
   return `byte ${at} of ${file}`;
 }
 
+/** What a backup has: of the mirror what is sealed and where it stands, and the log. */
+const KEPT = ['retirements', 'inventory_credits', 'installations', 'organizations', 'past', 'syncs'];
+const STATE = ['resource_states', 'version_counter'];
+const LOGGED = ['LEAVES', 'CHECKPOINTS'];
+
+type Scene = Awaited<ReturnType<typeof sealed>>;
+
+async function backUp({ stage, forge }: Scene): Promise<void> {
+  for (const table of [...KEPT, ...STATE]) {
+    await stage.db.change(`DROP TABLE IF EXISTS kept_${table}`);
+    await stage.db.change(`CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);
+  }
+  for (const table of LOGGED) {
+    await forge(`DROP TABLE IF EXISTS kept_${table.toLowerCase()}`);
+    await forge(`CREATE TABLE kept_${table.toLowerCase()} AS SELECT * FROM ${table}`);
+  }
+}
+
+async function putBack({ stage, forge }: Scene): Promise<void> {
+  for (const table of [...KEPT, ...STATE]) {
+    await stage.db.change(`DELETE FROM ${table}`);
+    await stage.db.change(`INSERT INTO ${table} SELECT * FROM kept_${table}`);
+  }
+  for (const table of LOGGED) {
+    await forge(`DELETE FROM ${table}`);
+    await forge(`INSERT INTO ${table} SELECT * FROM kept_${table.toLowerCase()}`);
+  }
+}
+
 /** A history by chance, with kills of the sealer, restores, people forgotten and organizations purged. */
 async function playHonestly(engine: Engine, random: Random): Promise<string[]> {
-  const { stage, port, round, sealer, verified } = await sealed(engine);
+  const scene = await sealed(engine);
+  const { stage, port, round, sealer, verified } = scene;
   const told: string[] = [];
+  await backUp(scene);
   const refuse = async () => Promise.reject(new Error('killed'));
   for (let turn = 0; turn < 8; turn += 1) {
     stage.clock.at += MINUTE;
@@ -201,8 +232,12 @@ async function playHonestly(engine: Engine, random: Random): Promise<string[]> {
       );
       await round({ port: { ...port, [work]: refuse } }).catch(() => undefined);
       stage.clock.at += 3 * MINUTE;
-    } else if (at < 0.8) await beginOrigin(sealer);
-    else if (at < 0.9) {
+    } else if (at < 0.72) await backUp(scene);
+    else if (at < 0.76) await beginOrigin(sealer);
+    else if (at < 0.82) {
+      await putBack(scene);
+      await beginOrigin(sealer);
+    } else if (at < 0.9) {
       const alone = 'version NOT IN (SELECT closed_version FROM past)';
       const numbers = await stage.db.column<number>(`SELECT version FROM retirements WHERE ${alone} LIMIT 1`);
       const gone = () => stage.db.change('DELETE FROM retirements WHERE version = ?', numbers[0] ?? null);

@@ -5,6 +5,7 @@ import { findUnsealed } from '../../src/evidence/behind.js';
 import { headOf } from '../../src/evidence/checkpoint.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
+import { describeSeal } from '../../src/evidence/sealed-in.js';
 import { erase, seal } from '../../src/evidence/seal.js';
 import { ENGINES } from '../support/engines.js';
 import { credit, MINUTE, retirement, retirements } from '../support/mirror.js';
@@ -259,7 +260,7 @@ describe.each(ENGINES)('$name', engine => {
     );
     await forge("UPDATE CHECKPOINTS SET note = replace(note, '— ', '— x')");
     expect((await verified()).faults).toContainEqual(
-      expect.objectContaining({ fault: 'it is not signed by this key' }),
+      expect.objectContaining({ fault: 'it is not signed by the key of that time' }),
     );
     await forge('DELETE FROM CHECKPOINTS');
     expect((await verified()).faults).toEqual([
@@ -308,6 +309,20 @@ describe.each(ENGINES)('$name', engine => {
     });
     await round();
     expect((await verified()).faults).toEqual([]);
+  });
+
+  test('T90 of a row it is told which checkpoint covers it, and that it does not fit any more', async () => {
+    const { port, stage, round, newest } = await sealed(engine);
+    const number = Number(await stage.db.value("SELECT version FROM retirements WHERE id = 'r-00001'"));
+    expect(await describeSeal(port, number)).toBe('Not sealed yet.');
+    const size = await round();
+    const signedAt = (await newest())?.split('\n')[3];
+    const told = `Sealed in the checkpoint of ${size} leaves, which was signed at ${signedAt}.`;
+    await stage.read('retirements', retirements(4));
+    await round();
+    expect(await describeSeal(port, number)).toBe(told);
+    await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'r-00001'");
+    expect(await describeSeal(port, number)).toMatch(/^It is not as it was sealed, as leaf \d+: see/);
   });
 
   test('T95 a person is forgotten by the numbers of the rows, and by nothing that names one', async () => {

@@ -71,6 +71,7 @@ export async function visitConsole(
     asking: NO_QUESTIONS,
     pdfs: NO_PDFS,
     contradicted: contradictedColumns,
+    sealedIn: async () => null,
     demoActions: null,
     ...options,
   });

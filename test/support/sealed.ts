@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { readStore } from '../../src/app/config/config.js';
-import { lastSignedBeside, makeKeyFile } from '../../src/evidence/key-file.js';
+import { lastSignedBeside, makeKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote } from '../../src/evidence/note.js';
 import { seal, type Sealing } from '../../src/evidence/seal.js';
 import { verifyEvidence } from '../../src/evidence/verify.js';
@@ -33,7 +33,7 @@ export async function sealed(engine: Engine) {
   const lastSigned = lastSignedBeside(keyFile);
   const sealer: Sealing = {
     port,
-    key,
+    key: () => readKeyFile(keyFile),
     lastSigned,
     now: () => stage.clock.at,
     randomBytes,

@@ -3,6 +3,7 @@ import { readSettings } from '../../app/config/config.js';
 import type { Actions } from '../../console/actions/actions.js';
 import type { Compare } from '../../console/comparison.js';
 import type { DemoAction } from '../../console/demo/demo.js';
+import { readSeal } from '../sealed.js';
 import { command } from '../command.js';
 import { addressOf, findConsole, invitation, keepConsole } from '../console-address.js';
 import { notThereFault } from '../exit.js';
@@ -55,6 +56,7 @@ export const CONSOLE = command({
         openInbox: readOnly ? null : () => location.engine.openInbox(io.now),
         webhookUrl: webhookUrlOf(location.env),
         version: readVersion(),
+        sealedIn: (version: number) => readSeal(location, version),
         openPdfs: () => location.engine.openPdfs(io.now),
         inspect,
         demoActionsBy: readOnly || demo === null ? null : demoActionsOf(io, demo),

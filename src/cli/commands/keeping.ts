@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AllKept } from '../../query/kept.js';
@@ -10,7 +10,7 @@ import { type MirrorLocation, reading } from '../connect/mirror-location.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { isThere } from '../output/into-file.js';
-import { withLog } from '../sealed.js';
+import { beginOrigin, describeRestored } from '../sealed.js';
 import { choice, needed, text } from '../taken.js';
 
 const JSON_OF = { json: 'print what was done as JSON' };
@@ -62,16 +62,14 @@ export const RESTORE = command({
       await keeping.replaceBy(staged, aside);
       const kept = await readAll(engine);
       const lost = await readLost(aside, kept);
-      const evidence = await beginOrigin(engine, env, io.now);
+      const keyFile = env['EVIDENCE_KEY_FILE'];
+      const evidence = keyFile ? await beginOrigin({ engine }, keyFile, io.now) : null;
       if (context.format === 'json') return await context.value({ aside, ...kept, lost, evidence });
       say(`Restored ${folder}: ${told(kept)}.`, ...lostIn(aside, lost));
       say(
         'What came to nobody since then is not known here: the next scheduled reads find what it announced.',
       );
-      if (evidence !== null)
-        say(
-          `The log goes on as ${evidence.origin}. It holds a checkpoint of ${evidence.held?.size ?? 0} leaves; the newest signed has ${evidence.newest?.size ?? 0}: ${evidence.lost} leaves were sealed and are lost.`,
-        );
+      if (evidence !== null) say(describeRestored(evidence));
     } finally {
       rmSync(staged, { recursive: true, force: true });
     }
@@ -168,17 +166,4 @@ async function raiseClaims(engine: Files, now: () => number): Promise<void> {
   } finally {
     await close();
   }
-}
-
-/** Null where nothing was ever sealed. */
-async function beginOrigin(engine: Files, env: Context['io']['env'], now: () => number) {
-  const keyFile = env['EVIDENCE_KEY_FILE'];
-  if (!keyFile) return null;
-  const { lastSignedBeside, readKeyFile } = await import('../../evidence/key-file.js');
-  const { beginOrigin: begin } = await import('../../evidence/restore.js');
-  await engine.prepare(['evidence'], now(), () => undefined);
-  const lastSigned = lastSignedBeside(keyFile);
-  return await withLog({ engine }, port =>
-    begin({ port, now, randomBytes, key: readKeyFile(keyFile), lastSigned }),
-  );
 }

@@ -56,6 +56,7 @@ async function show(
   const { reader, now, at } = ask;
   const id = String(row['organization_id']);
   const owner = (await readNameOf(reader, id, at)) ?? id;
+  const seal = await ask.sealedIn(Number(row['version']));
   const known = at === null ? ((await readStates(reader, 'retirements', id))?.standingOf(row) ?? null) : null;
   const freshness = known === null ? null : wordsOf(known);
   const cited = withAt(`/retirements/${encodeURIComponent(explained.id)}`, explained.at);
@@ -63,7 +64,7 @@ async function show(
   return html`${head([withAt('/retirements', at), 'Retirements'], sentence(row), lead)}
 ${sheet(owner, (await readOrigin(reader))?.base_url ?? null, cited, explained, ask)}
 <div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${whatCard(row, at)}<div class="two">${whoCard(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, explained, now))}</section></div></div>
-<section id="why" class="card" data-live><h2>Proof: why it stands here</h2>${why(explained)}
+<section id="why" class="card" data-live><h2>Proof: why it stands here</h2>${why(explained)}${seal !== null && html`<p>${seal}</p>`}
 <p class="cite no-paper">To cite it: <a href="${cited}">${cited}</a></p></section>
 <section id="versions" class="card" data-live><h2>What the registry showed of it, newest first</h2>${versions(history, now)}</section>
 <section class="card no-paper"><details><summary>Technical</summary>${facts({ ...row, freshness }, { now, at }, BOOKKEEPING)}</details>

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Context } from '../../context.js';
 import { command, type CommandGroup } from '../../command.js';
 import { checkFault, notThereFault, usageFault } from '../../exit.js';
-import { withLog } from '../../sealed.js';
+import { beginOrigin, describeRestored, withLog } from '../../sealed.js';
 import { date, needed, text } from '../../taken.js';
 
 const INIT = command({
@@ -27,6 +27,37 @@ const INIT = command({
       `Wrote ${file}. Give these two lines, the key in hex and as C2SP has it, to whoever is to check, by a way of their own.`,
       'Keep the file where the receiver cannot read it, and a copy of it apart.',
     );
+  },
+});
+
+const RENEW = command({
+  says: 'Put a new key in the place of the one that signs checkpoints, which signs the new one first; the worker may run',
+  examples: ['carbon-mirror evidence renew'],
+  run: async context => {
+    const file = keyFileOf(context);
+    const { renewKey } = await import('../../../evidence/renew.js');
+    const { verifierKey } = await import('../../../evidence/note.js');
+    const { now } = context.io;
+    const key = await withLog(context.location(), port =>
+      renewKey({ port, now, randomBytes, holder: randomUUID() }, file),
+    );
+    if (key === null) throw nothingSealed();
+    await context.print(key.publicKey.toString('hex'), verifierKey(key));
+    context.say(
+      `Wrote ${file}. Whoever knows the key before is led to this one by every folder from now on; tell them all the same.`,
+      `The key before stands beside it, as ${file}.until-INSTANT: nothing needs it any more.`,
+    );
+  },
+});
+
+const RESTORED = command({
+  says: 'After other tools than "restore" put a log back: let it go on under a new name, and say what is lost; no worker runs',
+  examples: ['carbon-mirror evidence restored'],
+  run: async context => {
+    const file = keyFileOf(context);
+    const restored = await beginOrigin(context.location(), file, context.io.now);
+    if (restored === null) throw nothingSealed();
+    context.say(describeRestored(restored));
   },
 });
 
@@ -79,7 +110,7 @@ const EXPORT = command({
 
 export const EVIDENCE: CommandGroup = {
   says: 'Proofs that a stranger can check without trusting whoever runs the mirror: make the key, print what it signed, export a folder',
-  commands: { init: INIT, checkpoint: CHECKPOINT, export: EXPORT },
+  commands: { init: INIT, renew: RENEW, restored: RESTORED, checkpoint: CHECKPOINT, export: EXPORT },
 };
 
 function nothingSealed() {

@@ -13,10 +13,10 @@ import { ofKnown } from '../../../text/known.js';
 import { withThousands } from '../../../text/thousands.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
-import { checkFault, demandNotInterrupted } from '../../exit.js';
+import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
 import { describeCounts, ON_FINDINGS } from '../../health.js';
 import { verifySealed } from '../../sealed.js';
-import { flag } from '../../taken.js';
+import { flag, text } from '../../taken.js';
 import type { Verified } from '../../../evidence/verify.js';
 
 const NOT_ASKED =
@@ -26,10 +26,22 @@ export const VERIFY = command({
   says: 'Check the databases, the log of the evidence and every certificate; with --against-registry every row too',
   options: {
     againstRegistry: flag('read everything again and compare it with the mirror, row by row'),
+    evidence: text('folder', 'check instead a folder of evidence, whoever made it: nothing in it is trusted'),
+    key: text('key', 'with --evidence: the key of the log, 64 hex characters or NAME+HASH+KEY'),
+    since: text('checkpoint', 'with --evidence: the file of an older checkpoint that you were given'),
   },
   prints: { json: 'print the result as JSON' },
-  examples: ['carbon-mirror verify', 'carbon-mirror verify --against-registry --json'],
-  run: async (context, { againstRegistry }) => {
+  examples: [
+    'carbon-mirror verify',
+    'carbon-mirror verify --against-registry --json',
+    'carbon-mirror verify --evidence evidence-2025 --key KEY --since checkpoint-2025-01-31.txt',
+  ],
+  run: async (context, { againstRegistry, evidence, key, since }) => {
+    if (evidence !== undefined) {
+      const { checkFolder } = await import('../evidence/check.js');
+      return await checkFolder(context, evidence, [key ?? '', ...(since === undefined ? [] : [since])]);
+    }
+    if (key !== undefined || since !== undefined) throw usageFault('--key and --since go with --evidence.');
     const interrupted = context.io.interruption();
     const own = await check(context, interrupted);
     const sealed = await verifySealed(context);
@@ -108,8 +120,8 @@ async function check({ io, location, reader: open, pdfs }: Context, interrupted:
 /** What was signed must still be what its SHA-256 says. */
 async function findChangedTexts(reader: Reader): Promise<Broken[]> {
   const changed: Broken[] = [];
-  for await (const { id, sha256, signed_data: text } of readSignedTexts(reader)) {
-    if (createHash('sha256').update(text).digest('hex') === sha256) continue;
+  for await (const { id, sha256, signed_data: signed } of readSignedTexts(reader)) {
+    if (createHash('sha256').update(signed).digest('hex') === sha256) continue;
     changed.push({ law: 'a signed text is what its SHA-256 says', where: `signed text ${id}` });
   }
   return changed;
