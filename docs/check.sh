@@ -117,7 +117,7 @@ if [ -n "$OLDER" ]; then
 fi
 awk "$AWK"'plain("kind") == "restore" { print "The log was put back from a backup at " plain("at") ": " plain("lost") " leaves were sealed before and are lost." }
   plain("kind") == "forget" || plain("kind") == "purge" { print "Erased by " plain("kind") " at " plain("at") ": what " plain("leaves") " leaves spoke of." }' "$W/leaves" >"$W/told"
-say "$(cat "$W/told")"
+[ -s "$W/told" ] && say "$(cat "$W/told")" || say "No leaf of the log says that anything was erased, or put back from a backup."
 
 # 5. Documents and certificates: files that are named by their own hash, which a leaf has.
 OURS='documents(/[0-9a-f]{64}\.json)?|certificates(/[0-9a-f]{64}\.pdf)?'
@@ -161,11 +161,11 @@ awk -v what="$what" -v which="$which" -v months="$W/months" -v hashes="$W/hashes
     asked = what == "organization" || what == "period" && index($4, which) == 1
     name = $2 ($3 == "registry" ? ", dated by the registry" : ", observed by the mirror")
     if (whole) for (i = 1; i <= n[key]; i++) stood[row[key, i]]
-    if (whole && !others) { add($7, -1); if (none != $6 || hi * 1000000 + lo != 0) print "DOES NOT FIT: the sum of " name " in " $4 }
+    if (whole && !others) { high[name] += hi; low[name] += lo; without[name] += none; add($7, -1); if (none != $6 || hi * 1000000 + lo != 0) print "DOES NOT FIT: the sum of " name " in " $4 }
     if (asked && !(whole && !others)) print "DOES NOT FIT: " name " in " $4 ": " shown + 0 " of " $5 ", " (shown < $5 ? "some left out" : "not those that were sealed")
     if (asked || whole && others) { all[name] += $5; seen[name] += shown } }
   END { for (key in n) for (i = 1; i <= n[key]; i++) if (amount[key, i] != "other" && !(row[key, i] in stood)) { stood[row[key, i]]; print "DOES NOT FIT: row " row[key, i] " is not shown to stand at this checkpoint" }
-    for (name in all) print name ": " seen[name] " of " all[name] (seen[name] == all[name] ? ", none left out" : ", the others by their hash alone") }' "$W/hashes" "$W/members" "$W/months" >"$W/found"
+    for (name in all) print name ": " seen[name] " of " all[name] (seen[name] == all[name] ? ", none left out; " sprintf("%d.%06d t", high[name] + int(low[name] / 1000000), low[name] % 1000000) ", " without[name] " without an amount" : ", the others by their hash alone") }' "$W/hashes" "$W/members" "$W/months" >"$W/found"
 say "$(sort "$W/found")" && grep -q '^DOES' "$W/found" && echo 1 >>"$W/bad"
 
 [ ! -f "$W/bad" ] || { say "Something does not fit: do not rely on this folder."; exit 1; }

@@ -63,7 +63,9 @@ export async function exportEvidence(exporting: Exporting) {
     const [fact] = await port.facts('sync', leaf.number - 1, leaf.number);
     if (leaf.salt !== null && leaf.place < size && fact !== undefined) await show('context.txt', leaf, fact);
   }
-  for (const leaf of await port.leaves({ told: size }))
+  const coverage = await port.leaves({ newest: 'coverage', before: size });
+  const own = coverage.filter(({ subject }) => concerns(asked, subject));
+  for (const leaf of [...(await port.leaves({ told: size })), ...own])
     await writeLeaf('context.txt', leaf, leaf.record ?? '');
   await prove();
   return { checkpoint, rows, syncs: [...syncs] };
