@@ -9,14 +9,14 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 150 back all up and put it back. */
   /** 55 let a console compare with the registry, by a process of its own. */
   /** 105 copy a folder of evidence, whoever made it, to check the copy; 40 renew a key and begin a log anew. */
-  'src/cli': 7300,
+  'src/cli': 7280,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   /** 45 begin a log anew after a restore; 280 prove it to others. */
   /** 60 let a key sign the next one, 15 say on a page which checkpoint covers a row. */
   'src/evidence': 1160,
   /** 280 are the stylesheet; the parts of a designed console carry the rest. */
   /** 50 say on the page of a delivery what it changed, of an organization what is available, and whose a certificate is. */
-  'src/console': 3950,
+  'src/console': 3960,
   /** Of these 350 fulfil the port of evidence on both engines. */
   /** 90 copy all files while they are used, and 180 move them into PostgreSQL. */
   'src/store': 8700,
@@ -42,7 +42,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 200 of backup and restore. */
   /** 150 compare by a button, name near names and look at pages at twice their size. */
   /** 280 forge what is sealed, and play honestly. */
-  test: 51_400,
+  /** 90 renew a key, put a log back and hand over hostile folders. */
+  test: 51_500,
   /** 50 of evidence: who lies, and what helps. */
   docs: 1030,
   'README.md': 100,
