@@ -25,6 +25,7 @@ const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 /** Stands in dist/ as long as all of it was made from the sources with this digest; below it, what was made. */
 const DIGEST = join(DIST, '.sources-sha256');
 const MAIN = 'main.js';
+const BUNDLED = 'kysely';
 /** What is started as a process or a thread of its own. */
 const PROGRAMS = [
   'src/main',
@@ -83,6 +84,7 @@ async function loadDriver() {
  */
 async function bundle(fresh, program) {
   const { build: roll } = await import('rolldown');
+  const licence = `/*! ${BUNDLED}\n${readFileSync(join(ROOT, 'node_modules', BUNDLED, 'LICENSE'), 'utf8')}*/`;
   for (const file of PROGRAMS) {
     const entry = join(ROOT, `${file}.ts`);
     const atOnce = loadedBy(entry);
@@ -90,10 +92,11 @@ async function bundle(fresh, program) {
       cwd: ROOT,
       platform: 'node',
       input: entry,
-      external: id => !id.startsWith('.') && !isAbsolute(id),
+      external: id => id !== BUNDLED && !id.startsWith('.') && !isAbsolute(id),
       output: {
         dir: join(fresh, program),
         format: 'esm',
+        banner: ({ moduleIds }) => (moduleIds.some(isBundled) ? licence : ''),
         chunkFileNames: '[name]-[hash].js',
         codeSplitting: {
           groups: [{ debugName: 'at once', name: (id, modules) => (atOnce(id, modules) ? 'at-once' : null) }],
@@ -111,6 +114,10 @@ function nameBundle(fresh, file, program) {
   const above = '../'.repeat(file.split('/').length - 1);
   rmSync(join(fresh, `${file}.map`), { force: true });
   writeFileSync(join(fresh, file), `#!/usr/bin/env node\nimport './${above}${program}/${basename(file)}';\n`);
+}
+
+function isBundled(id) {
+  return id.includes(`/node_modules/${BUNDLED}/`);
 }
 
 /** Whether a module is loaded by the program itself, not only by what it imports later. */

@@ -1,37 +1,21 @@
+import { sql as kysely } from 'kysely';
 import type { Given, Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
 
 type Part<R> = Given | Statement<R>;
 
 /** A statement or a part of one. It answers the columns that are parts of it, where nothing else is said. */
-export function sql<R>(texts: readonly string[], ...parts: readonly Part<R>[]): Statement<R> {
-  const [start = '', ...others] = texts;
-  const said = { texts: [start], values: new Array<Given>() };
-  others.forEach((text, place) => {
-    const part = parts[place] ?? null;
-    const {
-      texts: [begin = '', ...more],
-      values,
-    } = isStatement(part) ? part : { texts: ['', ''], values: [part] };
-    said.texts.push(`${said.texts.pop() ?? ''}${begin}`, ...more);
-    said.texts.push(`${said.texts.pop() ?? ''}${text}`);
-    said.values.push(...values);
-  });
-  return said;
-}
-
-function isStatement<R>(part: Part<R>): part is Statement<R> {
-  return typeof part === 'object' && part !== null && 'texts' in part;
+export function sql<R>(texts: TemplateStringsArray, ...parts: readonly Part<R>[]): Statement<R> {
+  return kysely(texts, ...parts);
 }
 
 /** Words of ours in a statement. */
 export function plain<R>(text: string): Statement<R> {
-  return { texts: [text], values: [] };
+  return kysely.raw(text);
 }
 
 export function joined<R>(parts: readonly Statement<R>[], between: string): Statement<R> {
-  if (parts.length === 0) return plain('');
-  return sql(['', ...parts.slice(1).map(() => between), ''], ...parts);
+  return kysely.join(parts, kysely.raw(between));
 }
 
 /** All of them hold. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
-import { sql } from '../../src/query/sql.js';
+import { plain, sql } from '../../src/query/sql.js';
 import { ENGINES, type Engine } from '../support/engines.js';
 
 const SUM = `INSERT INTO certificate_sums VALUES ('o-1', 'stored', 9007199254740993), ('o-2', 'stored', 7)`;
@@ -74,7 +74,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
       WHERE reason <> ${"o'clock"} AND rejected IN ${[3, 5]}`;
     const said = reader.shown(asked);
     expect(said).toContain("reason <> 'o''clock' AND rejected IN (3, 5)");
-    expect(await reader.all({ texts: [said], values: [] })).toEqual(await reader.all(asked));
+    expect(await reader.all(plain(said))).toEqual(await reader.all(asked));
   });
 
   test('a reader writes nothing', async () => {

@@ -107,6 +107,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   croner: { homes: ['sync', 'app/config'], sandbox: 'none' },
   express: { homes: ['webhook', 'app/operations', 'console'], sandbox: 'any' },
   jose: { homes: ['registry/auth'], sandbox: 'one' },
+  kysely: { homes: ['store', 'query'], sandbox: 'none' },
   'p-queue': { homes: ['sync'], sandbox: 'none' },
   pg: { homes: ['store/postgres'], sandbox: 'none' },
   pino: { homes: ['app/log'], sandbox: 'none' },

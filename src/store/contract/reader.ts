@@ -1,3 +1,11 @@
+import {
+  type CompiledQuery,
+  createQueryId,
+  PostgresQueryCompiler,
+  type QueryCompiler,
+  type RawBuilder,
+} from 'kysely';
+
 /** Rows stream in groups of so many: few enough to be small, enough to cost little each. */
 export const AT_ONCE = 100;
 
@@ -5,9 +13,7 @@ export const AT_ONCE = 100;
 export type Given = string | number | bigint | null | Uint8Array | readonly string[] | readonly number[];
 
 /** A statement or a part of one, for every engine: tables are named as in `mirror.syncs` and `inbox.jobs`. */
-export interface Statement<Row = unknown> {
-  readonly texts: readonly string[];
-  readonly values: readonly Given[];
+export interface Statement<Row = unknown> extends RawBuilder<unknown> {
   /** Nothing is called so: the compiler keeps here what a statement answers. */
   readonly answers?: (row: Row) => void;
 }
@@ -32,14 +38,22 @@ interface Open {
 
 export interface OpenReader extends Reader, Open {}
 
-/** The text of a statement for an engine, which says what stands for each value. */
-export function textOf({ texts, values }: Statement<never>, say: (value: Given) => string): string {
-  const [first = '', ...others] = texts;
-  return others.reduce((text, next, place) => text + say(values[place] ?? null) + next, first);
+/** As it stands in SQL that is shown, and run by nobody but whoever takes it up. */
+class ShownCompiler extends PostgresQueryCompiler {
+  protected override appendValue(value: Given): void {
+    this.append(quoted(value));
+  }
 }
 
-/** As it stands in SQL that is shown, and run by nobody but whoever takes it up. */
-export function quoted(value: Given): string {
+export function shown(asked: Statement<never>): string {
+  return compileBy(new ShownCompiler(), asked).sql;
+}
+
+export function compileBy(compiler: QueryCompiler, asked: Statement<never>): CompiledQuery {
+  return compiler.compileQuery(asked.toOperationNode(), createQueryId());
+}
+
+function quoted(value: Given): string {
   if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`;
   if (Array.isArray(value)) return `(${value.map(quoted).join(', ')})`;
   return value === null ? 'NULL' : String(value);

@@ -1,5 +1,6 @@
+import { PostgresQueryCompiler } from 'kysely';
 import { text } from '../../resources/columns.js';
-import { AT_ONCE, type Given, quoted, type Reader, type Statement, textOf } from '../contract/reader.js';
+import { AT_ONCE, compileBy, type Reader, shown, type Statement } from '../contract/reader.js';
 import { instantFor } from '../dialect.js';
 import type { Postgres, Transaction } from './open.js';
 
@@ -29,7 +30,7 @@ export function readerOf({ begin }: Postgres): Reader {
       }
     },
     inSnapshot,
-    shown: asked => textOf(asked, quoted),
+    shown,
   };
 }
 
@@ -37,13 +38,13 @@ function readerIn({ query }: Transaction): Reader {
   let cursors = 0;
   const reader: Reader = {
     all: async <Row>(asked: Statement<Row>) => {
-      const { said, values } = compile(asked);
-      return await query<Row & object>(said, values);
+      const { sql, parameters } = compile(asked);
+      return await query<Row & object>(sql, parameters);
     },
     stream: async function* stream<Row>(asked: Statement<Row>) {
       const cursor = `streamed_${(cursors += 1)}`;
-      const { said, values } = compile(asked);
-      await query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${said}`, values);
+      const { sql, parameters } = compile(asked);
+      await query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, parameters);
       for (let isLast = false; !isLast; ) {
         const rows = await query<Row & object>(`FETCH ${AT_ONCE} FROM ${cursor}`);
         isLast = rows.length < AT_ONCE;
@@ -51,22 +52,27 @@ function readerIn({ query }: Transaction): Reader {
       }
     },
     inSnapshot: work => work(reader),
-    shown: asked => textOf(asked, quoted),
+    shown,
   };
   return reader;
 }
 
 /** All values are bound: what a statement is planned for is known by then, so that indexes of one state are found. */
-function compile(asked: Statement<never>) {
-  const values: Given[] = [];
-  const said = textOf(asked, value => {
+class ServerCompiler extends PostgresQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (!Array.isArray(value)) super.appendValue(typeof value === 'string' ? asKept(value) : value);
     // Nothing is in it, of whatever type.
-    if (Array.isArray(value) && value.length === 0) return '(NULL)';
-    const place = `$${values.push(typeof value === 'string' ? asKept(value) : value)}`;
-    if (!Array.isArray(value)) return place;
-    return `(SELECT unnest(${place}::${typeof value[0] === 'number' ? 'bigint' : 'text'}[]))`;
-  });
-  return { said, values };
+    else if (value.length === 0) this.append('(NULL)');
+    else {
+      this.append('(SELECT unnest(');
+      super.appendValue(value);
+      this.append(`::${typeof value[0] === 'number' ? 'bigint' : 'text'}[]))`);
+    }
+  }
+}
+
+function compile(asked: Statement<never>) {
+  return compileBy(new ServerCompiler(), asked);
 }
 
 const BEFORE_YEAR_1 = /^(0000|-\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

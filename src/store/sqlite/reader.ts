@@ -1,12 +1,6 @@
+import { SqliteQueryCompiler } from 'kysely';
 import { text as asKept } from '../../resources/columns.js';
-import {
-  type Given,
-  type OpenReader,
-  quoted,
-  type Reader,
-  type Statement,
-  textOf,
-} from '../contract/reader.js';
+import { compileBy, type OpenReader, type Reader, shown, type Statement } from '../contract/reader.js';
 import type { Value } from '../contract/tables.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
@@ -31,7 +25,7 @@ export function readerOf(db: Sqlite): Reader {
     stream: async function* stream(asked) {
       for (const row of prepare(asked).iterate()) yield narrow(row);
     },
-    shown: asked => inMain(textOf(asked, quoted)),
+    shown: asked => inMain(shown(asked)),
   };
   const inside: Reader = { ...reader, inSnapshot: async work => await work(inside) };
   return {
@@ -50,15 +44,21 @@ export function readerOf(db: Sqlite): Reader {
 const WORD = /^[a-z_]+$/;
 
 /** Words of closed sets stand in the statement itself: SQLite finds its partial indexes by them. All else is bound. */
+class FileCompiler extends SqliteQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (Array.isArray(value)) {
+      this.append('(SELECT value FROM json_each(');
+      super.appendValue(JSON.stringify(value));
+      this.append('))');
+    } else if (typeof value !== 'string') super.appendValue(value);
+    else if (WORD.test(value)) this.appendStringLiteral(value);
+    else super.appendValue(asKept(value));
+  }
+}
+
 export function compile(asked: Statement<never>) {
-  const values: Given[] = [];
-  const bind = (value: Given) => (values.push(value), '?');
-  const text = textOf(asked, value => {
-    if (Array.isArray(value)) return `(SELECT value FROM json_each(${bind(JSON.stringify(value))}))`;
-    if (typeof value !== 'string') return bind(value);
-    return WORD.test(value) ? quoted(value) : bind(asKept(value));
-  });
-  return { text: inMain(text), values };
+  const { sql, parameters } = compileBy(new FileCompiler(), asked);
+  return { text: inMain(sql), values: parameters };
 }
 
 /** The mirror is the file that is open, and needs no name. */
