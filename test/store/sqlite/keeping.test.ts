@@ -55,3 +55,13 @@ test('what is replaced stands aside with its logs, and nothing of it beside what
   expect(statSync(join(aside, 'certificates', PDF)).isFile()).toBe(true);
   expect(() => statSync(by)).toThrow('ENOENT');
 });
+
+test('a copy that is not whole is told of as it is written', () => {
+  const folder = filled();
+  const db = openDatabase(join(folder, 'evidence.db'), { busyTimeoutMs: 0 });
+  db.unsafeMode().exec(`CREATE TABLE odd (a); INSERT INTO odd VALUES (NULL); PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET sql = 'CREATE TABLE odd (a NOT NULL)' WHERE name = 'odd'`);
+  db.close();
+  const to = join(temporaryFolder(), 'copy');
+  expect(() => copyAll(folder, to)).toThrow(`${join(to, 'evidence.db')} is damaged: NULL value in odd.a.`);
+});
