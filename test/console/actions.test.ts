@@ -6,8 +6,8 @@ const JOBS = `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id
   attempts, run_at, created_at, last_error, only_duplicates_asked, finished_at)
   VALUES (?, 'installation', 'organization-1', 'installation-1', 'data', ?, 'delivery', '{}', ?, 10,
   '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'the registry answered 500', 0, ?)`;
-const DELIVERY = `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates)
-  VALUES (7, '2026-05-04T12:00:00.000Z', 'warehouseTransaction', ?, 'digest', 1, 'accepted', 0, 0)`;
+const DELIVERY = `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates, job_id)
+  VALUES (7, '2026-05-04T12:00:00.000Z', 'warehouseTransaction', ?, 'digest', 1, 'accepted', 0, 0, 1)`;
 
 async function stage(canAct = true) {
   const stood = await consoleStage({ canAct, now: Date.now });
@@ -47,10 +47,12 @@ test('all failed jobs are tried again by one button, which stands beside what ne
   expect(asked).toMatchObject([{ act: 'retry', asked: 'all' }]);
 });
 
-test('a delivery is replayed as a read of its installation, and leads to the job that does it', async () => {
+test('the organization of a delivery is read again, which leads to the job that does it', async () => {
   const { send, page, waiting, asked } = await stage();
-  expect(await page('/deliveries/7')).toContain('action="/deliveries/7/replay"');
-  const answer = await send('/deliveries/7/replay');
+  expect(await page('/deliveries/7')).toMatch(
+    /action="\/read-now"><input type="hidden" name="organization_id" value="organization-1">/,
+  );
+  const answer = await send('/read-now', { organization_id: 'organization-1' });
   expect(answer.headers.get('location')).toMatch(/^\/jobs\/\d+$/);
   expect(await waiting()).toEqual([LOOK]);
   expect(asked).toMatchObject([{ act: 'sync', installations: ['installation-1'] }]);
@@ -78,15 +80,13 @@ test('everything is read now, or one organization', async () => {
 
 test('what is not there is not acted on', async () => {
   const { send, waiting, asked } = await stage();
-  for (const path of ['/jobs/9/retry', '/jobs/x/retry', '/deliveries/9/replay', '/deliveries/x/replay']) {
-    expect((await send(path)).status, path).toBe(404);
-  }
+  for (const path of ['/jobs/9/retry', '/jobs/x/retry']) expect((await send(path)).status, path).toBe(404);
   expect((await send('/read-now', { organization_id: 'nobody' })).status).toBe(404);
   expect(await waiting()).toEqual([]);
   expect(asked).toEqual([]);
 });
 
-const PATHS = ['/jobs/1/retry', '/jobs/retry', '/deliveries/7/replay', '/read-now'];
+const PATHS = ['/jobs/1/retry', '/jobs/retry', '/read-now'];
 
 test('with --read-only no page offers anything and nothing is done', async () => {
   const { send, page, waiting } = await stage(false);

@@ -2,7 +2,7 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import { FORM, formIn, paramsOf } from '../answers.js';
 import type { Ask } from '../page.js';
 import type { Readers } from '../readers.js';
-import { DELIVERIES, JOBS } from '../../query/lists/lists.js';
+import { JOBS } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
 import { readTargets, type Target } from '../../query/targets.js';
 
@@ -34,7 +34,6 @@ interface Route {
 const ROUTES: readonly Route[] = [
   { path: '/jobs/retry', run: retryAll },
   { path: '/jobs/:id/retry', run: retryOne },
-  { path: '/deliveries/:id/replay', run: replay },
   { path: '/read-now', run: readNow },
   { path: '/balance/compare', run: compare },
 ];
@@ -49,13 +48,6 @@ async function retryOne({ actions, reader, params }: Wanted): Promise<string | n
   if (job === null) return null;
   await actions.retry([Number(job['id'])]);
   return `/jobs/${String(job['id'])}`;
-}
-
-async function replay({ actions, reader, params }: Wanted): Promise<string | null> {
-  const { installation_id } = (await readNumbered(reader, DELIVERIES, params['id'] ?? '')) ?? {};
-  if (typeof installation_id !== 'string') return null;
-  const [job] = await actions.sync([{ installation_id, organization_id: null }]);
-  return `/jobs/${job}`;
 }
 
 /** Of one organization, or of all of them and what is found on the way. */

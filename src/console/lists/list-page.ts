@@ -1,5 +1,5 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { WAITING } from '../../query/freshness.js';
+import { colourOf, WAITING } from '../../query/freshness.js';
 import { ask, isSortable, sortedBy } from '../../query/lists/ask.js';
 import { type Choice, readChoices, readValues } from '../../query/lists/choices.js';
 import type { Filter } from '../../query/lists/filter.js';
@@ -67,7 +67,9 @@ async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html
   const { list } = asked;
   const { name, resource } = list;
   const organization = query.get('organization_id') || null;
-  const states = at === null ? await readStates(reader, resource, organization) : null;
+  const sums = at === null && resource !== null ? await sumFreshness(reader, resource, organization) : [];
+  const isFresh = sums.every(sum => colourOf(sum) === 'good');
+  const states = isFresh ? null : await readStates(reader, resource, organization);
   const after = cursorIn(query.get('after'), asked.order.length);
   const paged = await readPage(reader, { ...asked, after, limit: ROWS });
   const lead = (text: string, from: string | null, rel: Html | false = false) =>
@@ -79,7 +81,7 @@ async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html
     numeric: isNumeric(column),
   }));
   const columns = states === null || states.areAllFresh ? shown : [...shown, stateColumn(states)];
-  return html`${at === null && resource !== null && freshnessOf(await sumFreshness(reader, resource, organization), now)}
+  return html`${at === null && resource !== null && freshnessOf(sums, now)}
 <section id="rows" data-live>${table(caption(list, paged, query), columns, paged.rows, { empty: emptyWords(list, query), beside: filesOf(`/${name}`, query, { after: null }) })}
 <p class="links">${query.has('after') && lead('First page', null)}
 ${paged.next !== null && lead('Next page', cursorOf(paged.next), html` rel="next"`)}</p>

@@ -20,7 +20,7 @@ export const DELIVERY: Page = {
 };
 
 async function show(delivery: Row, { reader, now, canAct }: Ask): Promise<Shown> {
-  const { id, event, organization_name: owner, verdict, end, installation_id: installation } = delivery;
+  const { id, event, organization_name: owner, verdict, end } = delivery;
   const { job_id: own, merged_into: merged, organization_id: organizationId, job_state: state } = delivery;
   const jobId = merged ?? own;
   const isOpen = typeof state === 'string' && state !== 'done';
@@ -36,7 +36,7 @@ async function show(delivery: Row, { reader, now, canAct }: Ask): Promise<Shown>
   const came = effects.length > 0 ? effects.join(', ') : end;
   const body = html`${head(['/deliveries', 'Deliveries'], title, html`${badge(String(verdict))}${isOpen && badge(state)} Delivery ${shown(id)}${came !== null && html`: ${shown(came)}`}`)}
 <div class="columns"><section id="life" class="card" data-live><h2>What became of it</h2>${life(delivery, reads, now)}
-${installation !== null && button(canAct, `/deliveries/${String(id)}/replay`, 'Read now')}</section>
+${typeof organizationId === 'string' && button(canAct, '/read-now', 'Read now', { organization_id: organizationId })}</section>
 <div class="stack"><section class="card"><h2>What came</h2>${facts(delivery, { now }, WITHOUT)}</section>
 <section class="card"><details><summary>Technical</summary>${facts(delivery, { now })}</details>
 ${signedData === null ? html`<p>Its text is no longer kept.</p>` : asSent('The signed text', decoded(signedData))}</section></div></div>`;
