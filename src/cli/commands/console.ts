@@ -12,7 +12,7 @@ import { connect } from '../connect/find-mirror.js';
 import type { MirrorLocation } from '../connect/mirror-location.js';
 import { createDemoActions } from './demo/actions.js';
 import { createOwnKey, findSandbox } from './demo/sandbox.js';
-import { compareBy } from '../processes/compare.js';
+import { compareBy } from '../processes/verify-child.js';
 import { readQuestions } from '../ready-questions.js';
 import { createServiceLog, runService, takesNextPort } from '../processes/service.js';
 import { flag, unless } from '../taken.js';
