@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 /** Lines, at first those of the day, up to the next fifty. Good work takes away: a budget falls with it, and rises only with its reason in a line beside it. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  'src/app': 2210,
+  'src/app': 2200,
   /** 150 play the past of the demo; 400 are the commands of evidence with the folder for an auditor, and what forget, purge, verify and doctor do of it. */
   /** 150 back all up and put it back. */
   /** 55 let a console compare with the registry, by a process of its own. */

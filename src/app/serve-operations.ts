@@ -6,7 +6,7 @@ import type { Log } from './log.js';
 import type { Check } from './operations/checks.js';
 import { isLoopback } from './operations/foreign.js';
 import type { Metrics } from './operations/metrics.js';
-import { createOperations, type OperationsOptions } from './operations/operations.js';
+import { createOperations } from './operations/operations.js';
 import { type Listening, listenForPeople } from '../webhook/listen.js';
 import { listenFrom } from './next-port.js';
 
@@ -31,51 +31,36 @@ export interface ServeOptions {
 
 /** Port 0 turns them off. */
 export async function serveOperations(options: ServeOptions): Promise<Listening | null> {
-  if (options.port === 0) return null;
-  const { host, port: wanted, log } = options;
+  const { host, port: wanted, log, engine, metrics } = options;
+  if (wanted === 0) return null;
   const operations = createOperations({
-    ...describe(options),
-    onLoopback: () => isLoopback(listener.address),
-  });
-  const listener = await listenFrom(wanted, port => listenForPeople(operations, { host, port }));
-  if (listener.port !== wanted) log.warn({ wanted, port: listener.port }, 'the port of operations was taken');
-  return listener;
-}
-
-function describe({
-  engine,
-  logsOf,
-  metrics,
-  findObstacle,
-  broken,
-  stopping,
-  ready,
-  gauges,
-}: ServeOptions): Omit<OperationsOptions, 'onLoopback'> {
-  return {
-    live: { process: broken },
+    live: { process: options.broken },
     ready: {
       /** What hinders it may hold a path: it is not shown. */
-      inbox: async () => ((await findObstacle()) === null ? null : 'failed'),
+      inbox: async () => ((await options.findObstacle()) === null ? null : 'failed'),
       disk: () => {
         const disk = engine.lookAtDisk();
         return disk?.full ? describeDisk(disk) : null;
       },
-      ...ready,
-      shutdown: () => (stopping() ? 'shutting down' : null),
+      ...options.ready,
+      shutdown: () => (options.stopping() ? 'shutting down' : null),
     },
     metrics: {
       contentType: metrics.contentType,
       text: async () => {
-        for (const family of logsOf) {
+        for (const family of options.logsOf) {
           const bytes = engine.logBytes(family);
           if (bytes !== null) metrics.walBytes(family, bytes);
         }
         const disk = engine.lookAtDisk();
         if (disk !== null) metrics.disk(disk);
-        await gauges?.();
+        await options.gauges?.();
         return metrics.text();
       },
     },
-  };
+    onLoopback: () => isLoopback(listener.address),
+  });
+  const listener = await listenFrom(wanted, port => listenForPeople(operations, { host, port }));
+  if (listener.port !== wanted) log.warn({ wanted, port: listener.port }, 'the port of operations was taken');
+  return listener;
 }
