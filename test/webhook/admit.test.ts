@@ -24,9 +24,7 @@ async function heldReceiver() {
   const url = `http://127.0.0.1:${listening.port}/webhooks`;
   const request = { method: 'POST', body: new Uint8Array(65_536), headers: { connection: 'close' } };
   const post = async () => (await fetch(url, request)).status;
-  const release = (end: PostEnd | null): void => {
-    for (const answer of held.splice(0)) answer(end);
-  };
+  const release = (end: PostEnd | null): void => held.splice(0).forEach(answer => answer(end));
   return { post, held, answers, release };
 }
 

@@ -9,9 +9,9 @@ import { SettingsError } from '../../../src/app/config/fault.js';
 import type { Role } from '../../../src/app/config/row.js';
 import { type ReceiveSettings, SETTINGS, type WorkSettings } from '../../../src/app/config/settings.js';
 
-const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  .privateKey.export({ type: 'pkcs8', format: 'pem' })
-  .toString();
+const keyOf = (modulusLength: number, type: 'pkcs1' | 'pkcs8') =>
+  generateKeyPairSync('rsa', { modulusLength }).privateKey.export({ type, format: 'pem' }).toString();
+const PEM = keyOf(2048, 'pkcs8');
 const SECRET = 'correct horse battery';
 const NO_FILES = (path: string): string => {
   throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' });
@@ -219,17 +219,14 @@ describe('secrets', () => {
   });
 
   test('T69 are refused where they cannot sign, without their text', async () => {
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
-    const short = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    const error = await refusal({ REGISTRY_PRIVATE_KEY: short });
+    const error = await refusal({ REGISTRY_PRIVATE_KEY: keyOf(1024, 'pkcs8') });
     expect(error?.message).toMatch(
       /REGISTRY_PRIVATE_KEY: expected an RSA .* 1024 bits.*; its text is not shown$/,
     );
   });
 
   test.each(['pkcs1', 'pkcs8'] as const)('that are a %s key may have written-out line ends', async type => {
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const text = privateKey.export({ type, format: 'pem' }).toString().replaceAll('\n', '\\n');
+    const text = keyOf(2048, type).replaceAll('\n', '\\n');
     expect(await refusal({ REGISTRY_PRIVATE_KEY: text })).toBeNull();
   });
 
