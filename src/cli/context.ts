@@ -28,6 +28,8 @@ export interface Context {
   /** Data in the form that was asked for: rows, or one value as JSON. */
   readonly rows: (columns: readonly string[], rows: Rows, shape?: TableShape) => Promise<number>;
   readonly value: (value: unknown) => Promise<void>;
+  /** What was done: for a program one value, and for a person sentences, which are talk. */
+  readonly tell: (done: unknown, ...sentences: readonly string[]) => Promise<void>;
   readonly print: (...lines: readonly string[]) => Promise<void>;
   /** Talk, which is no data. */
   readonly say: (...lines: readonly string[]) => void;

@@ -44,6 +44,10 @@ function createContext(called: Called, atEnd: (close: () => Promise<unknown>) =>
     client: once(() => connect(settings(), io)),
     rows: (columns, rows, shape) => writeRows(io, format, columns, rows, shape),
     value: value => writeValue(io, value),
+    tell: async (done, ...sentences) => {
+      if (format === 'json') await writeValue(io, done);
+      say(io, ...sentences);
+    },
     print: (...lines) => print(io, ...lines),
     say: (...lines) => say(io, ...lines),
   };

@@ -28,11 +28,8 @@ export const FORGET = command({
     const { texts, deliveries } = await forgetTexts(inbox, content => namesAddress(content, address));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
     const mentions = await readMentions(reader, document => namesAddress(document, address));
-    if (context.format === 'json') {
-      const files = { logsEmptied: logEmptied, vacuumed };
-      await context.value({ memberRows, signedTexts: texts, deliveries, ...files, mentions });
-    }
-    context.say(
+    await context.tell(
+      { memberRows, signedTexts: texts, deliveries, logsEmptied: logEmptied, vacuumed, mentions },
       `Removed ${memberRows} rows of members, past ones included. Later reads leave the person out.`,
       `Emptied ${texts} signed texts of ${deliveries} deliveries; their digests, times and jobs stay.`,
       'A later webhook that names the person is stored as it comes: run this again then.',

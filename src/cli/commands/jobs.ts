@@ -26,10 +26,8 @@ const retry = command({
     const inbox = await context.inbox();
     const retried = await inbox.retryFailed(id === undefined ? 'all' : [Number(id)]);
     if (named !== null && retried.some(({ job }) => job === null)) throw notFailed(id, named);
-    if (retried.length === 0) context.say('No job has failed.');
-    if (context.format === 'json') return await context.value(retried);
-    if (retried.length > 0) context.say(`Will run again: ${retried.map(({ job }) => job).join(', ')}.`);
-    return undefined;
+    const jobs = retried.map(({ job }) => job).join(', ');
+    await context.tell(retried, retried.length === 0 ? 'No job has failed.' : `Will run again: ${jobs}.`);
   },
 });
 

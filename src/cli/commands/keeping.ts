@@ -27,13 +27,13 @@ export const BACKUP = command({
     const copy = at(folder);
     const { certificates } = await check(context, copy);
     const kept = await readAll(copy);
-    if (context.format === 'json') return await context.value({ folder, certificates, ...kept });
-    context.say(`Wrote ${folder}, and checked it: ${told(kept)}, ${certificates} certificates.`, APART);
-    return undefined;
+    await context.tell(
+      { folder, certificates, ...kept },
+      `Wrote ${folder}, and checked it: ${told(kept)}, ${certificates} certificates.`,
+      'Keep EVIDENCE_KEY_FILE and the .last-signed beside it apart from it.',
+    );
   },
 });
-
-const APART = 'Keep EVIDENCE_KEY_FILE and the .last-signed beside it apart from it.';
 
 export const RESTORE = command({
   says: 'Put a backup in the place of what stands there, which is kept aside; every process must be stopped before',
@@ -41,7 +41,7 @@ export const RESTORE = command({
   prints: JSON_OF,
   examples: ['carbon-mirror restore /backup/2026-01-31'],
   run: async (context, { folder }) => {
-    const { io, settings, say } = context;
+    const { io, settings } = context;
     const { engine, env, folder: dataDir } = settings();
     const keeping = keepingOf(settings());
     const missing = at(folder).findMissing();
@@ -64,16 +64,16 @@ export const RESTORE = command({
       const lost = await readLost(aside, kept);
       const keyFile = env['EVIDENCE_KEY_FILE'];
       const evidence = keyFile ? await beginOrigin({ engine }, keyFile, io.now) : null;
-      if (context.format === 'json') return await context.value({ aside, ...kept, lost, evidence });
-      say(`Restored ${folder}: ${told(kept)}.`, ...lostIn(aside, lost));
-      say(
+      await context.tell(
+        { aside, ...kept, lost, evidence },
+        `Restored ${folder}: ${told(kept)}.`,
+        ...lostIn(aside, lost),
         'What came to nobody since then is not known here: the next scheduled reads find what it announced.',
+        ...(evidence === null ? [] : [describeRestored(evidence)]),
       );
-      if (evidence !== null) say(describeRestored(evidence));
     } finally {
       rmSync(staged, { recursive: true, force: true });
     }
-    return undefined;
   },
 });
 

@@ -10,13 +10,12 @@ export const MIGRATE = command({
   examples: ['carbon-mirror migrate', 'DATA_DIR=/var/lib/carbon-mirror carbon-mirror migrate --json'],
   run: async context => {
     const { engine } = findMeant(context);
-    const applied = (await engine.migrate(context.io.now())).map(({ database, file }) => ({
-      database,
-      file,
-    }));
-    if (context.format === 'json') await context.value(applied);
-    else await context.rows(['database', 'file'], applied, { none: '' });
-    context.say(`${engine.location}: ${applied.length > 0 ? 'migrated' : 'every database is up to date'}.`);
+    const applied = await engine.migrate(context.io.now());
+    await context.tell(
+      applied,
+      ...applied.map(({ database, file }) => `${database}: ${file}`),
+      `${engine.location}: ${applied.length > 0 ? 'migrated' : 'every database is up to date'}.`,
+    );
   },
 });
 

@@ -36,11 +36,8 @@ export const PURGE = command({
     await inbox.enqueue(installations.map(id => installationJob(id, organizationId, 'person')));
     const { texts } = await forgetTexts(inbox, content => content.includes(organizationId));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
-    if (context.format === 'json') {
-      const counts = { certificateFiles: files, signedTexts: texts };
-      await context.value({ organizationId, name, ...counts, logEmptied, vacuumed });
-    }
-    context.say(
+    await context.tell(
+      { organizationId, name, certificateFiles: files, signedTexts: texts, logEmptied, vacuumed },
       `Removed all that was mirrored for ${name}, and ${files} certificate files.`,
       `Emptied ${texts} signed texts of webhooks; their times, digests and jobs stay until RETENTION_DAYS.`,
       'Backups and snapshots are not touched. Rows of other organizations that name it stay.',

@@ -13,7 +13,7 @@ export const SNAPSHOT = command({
     'carbon-mirror snapshot /backup/mirror.db --json',
   ],
   /** What is said of the copy is read before it is made: it holds that much at least. */
-  run: async ({ io, format, location, reader, value, say }, { file }) => {
+  run: async ({ io, location, reader, tell }, { file }) => {
     const { demo, engine } = location();
     demandNewFile(file);
     const asOf = new Date(io.now()).toISOString();
@@ -23,10 +23,9 @@ export const SNAPSHOT = command({
     const madeAt = new Date(io.now()).toISOString();
     writeSidecar(file, { file, bytes, asOf, madeAt, demo, ...trust });
     const about = sidecarOf(file);
-    if (format === 'json') return await value({ file, bytes, about });
-    say(
+    await tell(
+      { file, bytes, about },
       `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB) of ${ofKnown(trust.known)}, and ${about} about it. Try "datasette ${file}" or "duckdb ${file}".`,
     );
-    return undefined;
   },
 });

@@ -10,7 +10,6 @@ import { sentenceOf, wordsOf } from '../../query/freshness.js';
 import { findTroubles } from '../../query/inbox/troubles.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { shortName } from '../../text/clean.js';
-import { ofKnown } from '../../text/known.js';
 import { counted } from '../../text/counted.js';
 import { since, stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
@@ -77,23 +76,6 @@ function nameOf({ name, organization_id: id, installation_id: installed }: Organ
   return name ?? id ?? installed;
 }
 
-/** Of several organizations together. */
-function describeSums({ organizations }: Status): string[] {
-  if (organizations.length < 2) return [];
-  const resources = organizations.flatMap(each => each.resources);
-  const [warehouse, inventory, retirements] = COUNTED.map(name => {
-    const own = resources.filter(({ resource }) => resource === name);
-    return withThousands(own.reduce((sum, { rows }) => sum + rows, 0));
-  });
-  const known = organizations.filter(({ state }) => state !== 'uninstalled');
-  const unread = known.filter(({ state }) => state === 'never_read').length;
-  const but = unread > 0 ? `, ${withThousands(unread)} of them never read` : '';
-  const stored = organizations.reduce((sum, { certificates }) => sum + (certificates['stored'] ?? 0), 0);
-  return [
-    `Together, of ${ofKnown(known.length)}${but}: ${warehouse} rows in warehouses, ${inventory} in inventories, ${retirements} retirements, ${withThousands(stored)} certificates.`,
-  ];
-}
-
 /** Which mirror this is, and whether anything waits. */
 function firstLine({ demo, engine }: MirrorLocation, status: Status, now: number): string {
   const { registry, worker, oldestUnreadAt: due, rejectedWebhooks } = status;
@@ -113,7 +95,6 @@ function summary(status: Status, now: number): string[] {
   const { newestDeliveryAt: newest, ignored, findings } = status;
   const { due, running, paused, failed } = status.jobs;
   return [
-    ...describeSums(status),
     `Newest delivery: ${newest === null ? 'never' : `${since(newest, now)} ago`}. Ignored since yesterday: ${ignored}.`,
     `Jobs: ${running} running, ${due} waiting to start, ${paused} paused, ${failed} failed.`,
     describeFindings(findings, now),

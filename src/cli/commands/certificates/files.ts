@@ -92,9 +92,11 @@ export async function exportCertificates(
   const about = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], ...trust };
   into.append(ABOUT, `${jsonText(withSnakeKeys(about), 2)}\n`);
   into.finish();
-  if (context.format === 'json') await context.value({ folder, at, certificates, damaged: [...damaged] });
   const then = at === null ? '' : ` as observed by ${at}`;
-  context.say(`Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and SHA256SUMS to ${folder}.`);
+  await context.tell(
+    { folder, at, certificates, damaged: about.damaged },
+    `Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and SHA256SUMS to ${folder}.`,
+  );
   if (damaged.size === 0) return;
   throw checkFault(
     `${damaged.size} certificates are left out, because their files are not as they were stored: ${[...damaged].slice(0, 5).join(', ')}`,

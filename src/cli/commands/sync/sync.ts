@@ -58,8 +58,13 @@ const UNREAD = ['no_access', 'never_read', 'not_read'];
 /** Where several things failed, the cause of most of them is named by the exit code. */
 const GRAVEST_FIRST: readonly ExitCode[] = [EXIT.notAuthorized, EXIT.unreachable, EXIT.usage];
 
-function nameOf({ organization, resource }: Synced): string {
-  return `${shortName(organization)}, ${resource}`;
+function isFailing({ state, failing_since: since }: Synced): boolean {
+  return state !== 'no_access' && state !== 'not_offered' && since !== null;
+}
+
+function describeUnread({ organization, resource, refused, error }: Synced): string {
+  const why = refused ? 'refused, although it is permitted: ' : '';
+  return `${shortName(organization)}, ${resource}: ${why}${error ?? ''}`;
 }
 
 /** A job that is over and did not do what was asked for may be tried again later by itself. */
@@ -76,23 +81,13 @@ function demandWhole(
       'What waits is tried again by the next worker or the next "carbon-mirror sync".',
     );
   }
-  const notBelieved = rows.filter(
-    ({ state, failing_since: since }) => state !== 'no_access' && state !== 'not_offered' && since !== null,
-  );
-  if (notBelieved.length > 0) {
-    throw checkFault(
-      notBelieved.map(row => `${nameOf(row)}: ${row.error ?? ''}`),
-      notBelieved.some(({ reason }) => reason === 'removals_unconfirmed')
-        ? 'A worker reads it again by itself; without one repeat "carbon-mirror sync" after a minute.'
-        : 'It is read again by itself; a repeated "carbon-mirror sync" asks at once.',
-    );
-  }
-  const refused = rows.filter(row => row.refused);
-  if (refused.length > 0) {
+  const unread = rows.filter(row => row.refused || isFailing(row));
+  if (unread.length > 0) {
+    const isUnconfirmed = unread.some(({ reason }) => reason === 'removals_unconfirmed');
     throw new CommandFault(
-      EXIT.notAuthorized,
-      refused.map(row => `${nameOf(row)}: refused, although it is permitted: ${row.error ?? ''}`),
-      'A repeated "carbon-mirror sync" asks again at once.',
+      unread.some(({ refused }) => refused) ? EXIT.notAuthorized : EXIT.checkFailed,
+      unread.map(describeUnread),
+      `A worker reads it again by itself; "carbon-mirror sync" asks ${isUnconfirmed ? 'again after a minute' : 'at once'}.`,
     );
   }
   const [closed] = rows.filter(({ reason }) => reason === 'suspended' || reason === 'uninstalled');
