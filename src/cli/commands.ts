@@ -9,10 +9,8 @@ import { CONSOLE } from './commands/console.js';
 import { DELIVERIES } from './commands/deliveries.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
 import { EVIDENCE } from './commands/evidence/evidence.js';
-import { EXPLAIN } from './commands/explain.js';
 import { FORGET } from './commands/forget.js';
 import { WRITES } from './commands/writes/writes.js';
-import { HISTORY } from './commands/history.js';
 import { INSTALL_URL } from './commands/install-url.js';
 import { JOBS, SYNCS } from './commands/jobs.js';
 import { BACKUP, MOVE, RESTORE } from './commands/keeping.js';
@@ -46,9 +44,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>>
   },
   Prove: {
     'as-of': AS_OF,
-    history: HISTORY,
     changes: CHANGES,
-    explain: EXPLAIN,
     balance: BALANCE,
     certificates: CERTIFICATES,
     verify: VERIFY,

@@ -112,11 +112,3 @@ export const YES = flag('do it without a question');
 export const OLDER_COPIES = unless(
   'leave older copies in unused parts of the files, so that no writer has to wait',
 );
-
-/** One row of what is mirrored. */
-export const ROW_WORDS = {
-  table: needed(
-    text('table', 'retirements, warehouse_credits, installations or another table that is mirrored'),
-  ),
-  id: needed(text('id', "the row's id or its beginning (for certificates that of the retirement)")),
-};

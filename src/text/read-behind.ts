@@ -44,7 +44,7 @@ export function reasons(told: Told): string[] {
 }
 
 /** Since when a row is known. What was before, whatever the registry dates it, is not for the mirror to prove. */
-export function firstSeen({ first_seen_at: at, dated_at: datedAt }: Seen): string {
+function firstSeen({ first_seen_at: at, dated_at: datedAt }: Seen): string {
   const dated = datedAt === null ? '' : ` The registry dates it ${datedAt}.`;
   return `First seen ${at}. The mirror does not know what it was before that.${dated}`;
 }

@@ -186,5 +186,5 @@ test('T85 a row of a list that is not fresh carries its state, as a table, as CS
   const shown = await runCommand(['retirements', 'show', String(one?.['id']), '--json'], {
     env: { DATA_DIR: mirror.folder },
   });
-  expect(JSON.parse(shown.stdout)).toMatchObject({ freshness: 'no_access' });
+  expect(JSON.parse(shown.stdout)).toMatchObject({ row: { freshness: 'no_access' } });
 });

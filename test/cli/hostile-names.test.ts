@@ -42,7 +42,6 @@ const COMMANDS = [
   'retirements list',
   'retirements list --csv',
   'retirements show RETIREMENT',
-  'history retirements RETIREMENT',
   'as-of 2020-01-01 --organization ORGANIZATION',
   'certificates list',
   'purge --organization ORGANIZATION --confirm nobody',

@@ -175,8 +175,7 @@ describe('on the command line', () => {
   test.each([
     ['retirements', 'show', 'nothing'],
     ['projects', 'show', 'nothing'],
-    ['history', 'retirements', 'nothing'],
-    ['history', 'organizations', 'nothing'],
+    ['organizations', 'show', 'nothing'],
     ['schema', 'retirement'],
     ['jobs', 'show', '99999'],
     ['jobs', 'retry', '99999'],
@@ -198,7 +197,6 @@ describe('on the command line', () => {
       const { exitCode, stdout } = await runCommand([noun, 'show', ...named.slice(1)], { env: demo.env });
       expect(exitCode).toBe(0);
       expect(stdout).toContain(demo.organizationIds[0]);
-      expect(await runCommand(['history', ...named], { env: demo.env })).toMatchObject({ exitCode: 0 });
     }
   });
 

@@ -25,7 +25,7 @@ const READING = [
   ['query', 'select 1'],
   ['installations', 'list'],
   ['retirements', 'list'],
-  ['history', 'retirements', 'r-1'],
+  ['retirements', 'show', 'r-1'],
   ['certificates', 'list'],
   ['deliveries', 'list'],
   ['jobs', 'list'],

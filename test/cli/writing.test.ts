@@ -79,7 +79,7 @@ describe('reservations', () => {
     const mirrored = async () => await run('reservations', 'list', '--organization', owner);
     await until(async () => (await mirrored()).stdout.includes(id), 'the hold in the mirror');
     expect((await mirrored()).stdout).toMatch(new RegExp(`outstanding +(9\\.\\d|10) .*${id}`));
-    expect((await json('reservations', 'show', id)).minutes_left).toBeGreaterThan(8);
+    expect((await json('reservations', 'show', id)).row.minutes_left).toBeGreaterThan(8);
     const cancel = ['reservations', 'cancel', id, '--organization', owner];
     await expectFault(2, 'Add --yes', ...cancel);
     expect(await json(...cancel, '--yes')).toMatchObject({ id, state_now: 'cancelled', minutes_left: null });
@@ -193,7 +193,7 @@ describe('reservations', () => {
       owner,
       '--yes',
     );
-    await expectFault(6, 'There is no "unknown" among the reservations', 'reservations', 'show', 'unknown');
+    await expectFault(6, 'There is no "unknown" in reservations', 'reservations', 'show', 'unknown');
   });
 });
 
@@ -225,7 +225,7 @@ describe('inventory-requests', () => {
       'the request in the mirror',
     );
     expect((await run('inventory-requests', 'list', '--limit', '1')).stdout).toContain(id);
-    expect(await json('inventory-requests', 'show', id)).toMatchObject({ id, state: 'Accepted' });
+    expect(await json('inventory-requests', 'show', id)).toMatchObject({ id, row: { state: 'Accepted' } });
   });
 
   test('likely mistakes are told', async () => {

@@ -139,7 +139,7 @@ async function asking({ stage, env, reader }: Library) {
     return lines.map(cells => EXPORTED.map(name => cells[columns.indexOf(name)]).join()).toSorted();
   }
   async function explained(id: string, at: string): Promise<unknown[]> {
-    const [{ row, certificate }] = await json('explain', 'retirements', id, '--as-of', at);
+    const { row, certificate } = await json('retirements', 'show', id, '--as-of', at);
     return [row?.valid_from, certificate?.sha256];
   }
   async function retired(id: string, at: string): Promise<string | undefined> {

@@ -51,7 +51,7 @@ test('T89 a column that was changed by hand is reported, and is as it was after 
   );
   const told = await run('verify');
   expect(told).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(CURE) });
-  const { stdout: explained } = await run('explain', 'retirements', String(before[0]?.['id']));
+  const { stdout: explained } = await run('retirements', 'show', String(before[0]?.['id']));
   expect(explained).toContain(
     'Somebody changed it by hand: its document contradicts beneficiary, created_at.',
   );

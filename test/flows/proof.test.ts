@@ -33,7 +33,7 @@ test('31 December is provable in April: what stood there, the read that saw it a
   const asOf = await run('as-of', '2025-12-31');
   expect(asOf.retirements.rows).toMatchObject([{ id: 'r-1', beneficiary: 'Harbour Ferries' }]);
   expect(JSON.stringify(asOf.retirements)).toContain('2025-12-31T22:00:00.000Z');
-  const versions = await run('history', 'retirements', 'r-1');
+  const { versions } = await run('retirements', 'show', 'r-1');
   expect(versions).toHaveLength(2);
   const wrote = new Set(versions.map((version: { sync_id: number }) => version.sync_id));
   const runs = await run('query', `select id from syncs where id in (${[...wrote].join(', ')})`);

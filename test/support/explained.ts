@@ -65,7 +65,7 @@ async function explain(
     WHERE sync_id IS NOT NULL`);
   const row = pick(random, rows);
   if (row === undefined) return [];
-  const found = await findVersions(reader, entry, String(row[nameOf(entry)]));
+  const found = await findVersions(reader, entry, String(row[nameOf(entry)]), null);
   return await Promise.all(
     rowsOf(entry, found).map(versions => explainRow({ reader, ...ground }, entry, versions)),
   );

@@ -3,9 +3,8 @@ import { readInstallationNames, readOrganizationNames, readProjectNames } from '
 import { choose, type Sought } from './choose.js';
 import { type Beginning, readBeginnings, readHistory } from '../../query/lists/find.js';
 import type { Entry } from '../../resources/entry.js';
-import { notThereFault, usageFault } from '../exit.js';
+import { notThereFault } from '../exit.js';
 import type { Row } from '../../store/contract/tables.js';
-import { ENTRIES, ENTRY_OF, findEntry, isResource } from '../../resources/resources.js';
 
 const inMirror = (what: string): Sought => ({
   what,
@@ -34,7 +33,7 @@ const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> = {
 };
 
 /** The rows that are named so: by their id, by a name, or by the beginning of the id; none where nothing is. */
-export async function findNamed(
+async function findNamed(
   reader: Reader,
   entry: Entry,
   text: string,
@@ -65,18 +64,19 @@ export async function wholeName(
   );
 }
 
-export function demandEntry(table: string): Entry {
-  const entry = findEntry(table) ?? (isResource(table) ? ENTRY_OF[table] : undefined);
-  if (entry !== undefined) return entry;
-  throw usageFault(
-    `There is no history of "${table}".`,
-    `Expected one of ${ENTRIES.map(known => known.table).join(', ')}.`,
-  );
-}
-
-export async function findVersions(reader: Reader, entry: Entry, id: string): Promise<readonly Row[]> {
-  const read = async (name: string) => await readHistory(reader, entry, name);
-  const versions = await findNamed(reader, entry, id, read, { from: `${entry.table}_history` });
+/** Every version of what is named so, past ones too. */
+export async function findVersions(
+  reader: Reader,
+  entry: Entry,
+  id: string,
+  organizationId: string | null,
+): Promise<readonly Row[]> {
+  const read = async (name: string) => await readHistory(reader, entry, name, organizationId);
+  const from = `${entry.table}_history`;
+  const versions = await findNamed(reader, entry, id, read, { from, organizationId });
   if (versions.length > 0) return versions;
-  throw notThereFault(`No version of "${id}" was ever in ${entry.table}.`);
+  throw notThereFault(
+    `There is no "${id}" in ${entry.table}, and never was.`,
+    'It may not have been read yet: see "carbon-mirror status".',
+  );
 }

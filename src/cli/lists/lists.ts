@@ -11,20 +11,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   retirements: [
     'list --year 2025 --beneficiary Ferries --project Mangrove',
     'list --as-of now --csv=excel --out retirements.csv',
+    'show ID --as-of now',
   ],
   reservations: ['list --state outstanding'],
   'inventory-requests': ['list --organization ID --state pending'],
 };
-
-/** Those of which one can be shown by itself. */
-const SHOWN = [
-  'installations',
-  'organizations',
-  'retirements',
-  'projects',
-  'reservations',
-  'inventory-requests',
-];
 
 type More = Readonly<Record<string, CommandGroup['commands']>>;
 
@@ -36,8 +27,8 @@ export function listCommands(more: More): Readonly<Record<string, CommandGroup>>
 
 function groupOf(list: List, more: CommandGroup['commands'] = {}): CommandGroup {
   const { name, says, entry } = list;
-  const show = entry !== null && SHOWN.includes(name) ? showCommand(list, entry) : null;
-  const lines = ['list', ...(show === null ? [] : ['show ID']), ...(EXAMPLES[name] ?? [])];
+  const show = entry !== null && { show: showCommand(list, entry) };
+  const lines = ['list', 'show ID', ...(EXAMPLES[name] ?? [])];
   const examples = lines.map(line => `carbon-mirror ${name} ${line}`);
-  return { says, examples, commands: { list: listCommand(list), ...(show && { show }), ...more } };
+  return { says, examples, commands: { list: listCommand(list), ...show, ...more } };
 }

@@ -1,12 +1,15 @@
 import type { Reader } from '../../store/contract/reader.js';
+import { explainRow, type Explanation, rowsOf, shownOf } from '../../query/history/explanation.js';
 import { readByName } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { readStates } from '../../query/reads/freshness.js';
-import type { Entry } from '../../resources/entry.js';
+import { type Entry, nameOf } from '../../resources/entry.js';
+import { certificateWords, reasons } from '../../text/read-behind.js';
 import { type Command, command } from '../command.js';
-import { notThereFault } from '../exit.js';
-import { findNamed, organizationOrAll } from '../find/in-mirror.js';
-import { HOW_NAMED, needed, text } from '../taken.js';
+import type { Context } from '../context.js';
+import { checkFault } from '../exit.js';
+import { findVersions, organizationOrAll } from '../find/in-mirror.js';
+import { date, HOW_NAMED, needed, text } from '../taken.js';
 import type { Row } from '../output/output.js';
 import { findNumbered } from './list.js';
 import { sheet } from '../output/sheet.js';
@@ -26,41 +29,102 @@ export function showNumbered(list: List, advise: (row: Row) => string[] = () => 
   });
 }
 
-/** `show ID`: every column, and the registry's whole object. */
+/** `show ID`: every column, why it stands so, what it was before, and the registry's whole object. */
 export function showCommand(list: List, entry: Entry): Command {
   return command({
-    says: `Show one of the ${list.many}, with the registry's whole object`,
+    says: `Show one of the ${list.many} as it is or was: every column, which read showed it, earlier versions, and the registry's whole object`,
     words: { id: needed(text('id', `value of the column ${list.named}, or its beginning`)) },
-    options: { organization: text('name', `whose it is: ${HOW_NAMED}`) },
+    options: {
+      organization: text('name', `whose it is: ${HOW_NAMED}`),
+      asOf: date('as it stood then: the end of'),
+    },
     prints: { json: 'print it as JSON' },
-    run: async (context, { id, organization }) => {
-      const reader = await context.reader();
-      const rows = await findRows(reader, list, entry, id, await organizationOrAll(reader, organization));
-      if (context.format === 'json') return await context.value(rows.length === 1 ? rows[0] : rows);
-      for (const row of rows) await context.print(...sheet(row));
-      return undefined;
+    run: async (context, { id, organization, asOf }) => {
+      const organizationId = await organizationOrAll(await context.reader(), organization);
+      const all = await explainAll(context, list, entry, { id, organizationId, at: asOf?.to ?? null });
+      if (context.format === 'json') await context.value(all.length === 1 ? all[0] : all);
+      else for (const each of all) await writeOne(context, entry, each);
+      demandListed(all);
     },
   });
 }
 
-async function findRows(
-  reader: Reader,
+interface Asked {
+  readonly id: string;
+  readonly organizationId: string | null;
+  /** Null for now. */
+  readonly at: string | null;
+}
+
+interface Shown extends Omit<Explanation, 'row'> {
+  readonly row: Row | null;
+  readonly versions: readonly Row[];
+}
+
+/** One for each row of that name. */
+async function explainAll(
+  context: Context,
   list: List,
   entry: Entry,
-  id: string,
-  organizationId: string | null,
-): Promise<readonly Row[]> {
-  const read = async (name: string) => await readByName(reader, entry, name, organizationId);
-  const rows = await findNamed(reader, entry, id, read);
-  if (rows.length === 0) {
-    throw notThereFault(
-      `There is no "${id}" among the ${list.many} of the mirror.`,
-      `It may be gone, or not read yet: see "carbon-mirror history" and "carbon-mirror status".`,
-    );
+  { id, organizationId, at }: Asked,
+): Promise<Shown[]> {
+  const { measure } = await import('../commands/certificates/files.js');
+  const { contradictedColumns: contradicted } = await import('../../sync/derived.js');
+  const [reader, pdfs] = [await context.reader(), await context.pdfs()];
+  const instant = at ?? new Date(context.io.now()).toISOString();
+  const ground = { reader, at: instant, inspect: (file: string) => measure(pdfs, file), contradicted };
+  const all: Shown[] = [];
+  for (const known of rowsOf(entry, await findVersions(reader, entry, id, organizationId))) {
+    const explained = await explainRow(ground, entry, known);
+    const now = at === null ? await readNow(reader, list, entry, known) : null;
+    const versions = known.filter(version => String(version['valid_from']) <= instant);
+    all.push({ ...explained, row: now ?? explained.row, versions });
   }
-  const states = await readStates(reader, list.resource, organizationId);
-  const refined = (await list.refine?.(reader, rows)) ?? rows;
-  return states === null
-    ? refined
-    : refined.map(row => ({ ...row, freshness: states.standingOf(row)?.state ?? null }));
+  return all;
+}
+
+/** The newest of its versions as its list has it now, with what is worked out of it; null where it is gone. */
+async function readNow(reader: Reader, list: List, entry: Entry, known: readonly Row[]): Promise<Row | null> {
+  const newest = known.at(-1) ?? {};
+  const rows = await readByName(reader, entry, String(newest[nameOf(entry)]));
+  const row = rows.find(({ version }) => version === newest['version']);
+  if (row === undefined) return null;
+  const [refined = row] = (await list.refine?.(reader, [row])) ?? [];
+  const states = await readStates(reader, list.resource, null);
+  const state = states === null ? {} : { freshness: states.standingOf(row)?.state ?? null };
+  return { ...shownOf(refined), ...state };
+}
+
+async function writeOne({ print, rows }: Context, entry: Entry, shown: Shown): Promise<void> {
+  const { table, id, at, row, document, versions, not_known: gaps } = shown;
+  await print(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : sheet(row)));
+  await print(...reasons(shown), ...certificateWords(shown.certificate));
+  if (gaps.length > 0) await print('', 'Not known:', ...gaps.map(gap => `  ${gap}`));
+  if (versions.length > 1) {
+    await print('', 'Versions:');
+    await rows(changing(entry, versions), versions);
+  }
+  if (document !== null) await print('', "The registry's own object:", ...document.split('\n'));
+  await print('');
+}
+
+function demandListed(all: readonly Shown[]): void {
+  const [first] = all;
+  if (first === undefined || all.some(({ row }) => row !== null)) return;
+  throw checkFault(`The mirror had no row "${first.id}" in ${first.table} at ${first.at}.`);
+}
+
+/** What a person compares between versions is what is left. */
+const NOT_SHOWN = [
+  ...['version', 'organization_id', 'sync_id'],
+  ...['closed_by', 'closed_version', 'document'],
+];
+
+/** The dates first, then the columns whose value is not the same in all versions, then some that people read. */
+function changing({ shown }: Entry, versions: readonly Row[]): string[] {
+  const dates = ['valid_from', 'valid_to'];
+  const all = Object.keys(versions[0] ?? {}).filter(name => ![...NOT_SHOWN, ...dates].includes(name));
+  const names = [...new Set([...shown.columns.filter(name => all.includes(name)), ...all])];
+  const moves = names.filter(name => new Set(versions.map(version => version[name])).size > 1);
+  return [...dates, ...moves, ...names.filter(name => !moves.includes(name)).slice(0, 5)];
 }

@@ -90,7 +90,7 @@ export async function explainRow(
 }
 
 /** By the first of its versions. */
-export function seenOf([oldest = {}]: readonly Row[]) {
+function seenOf([oldest = {}]: readonly Row[]) {
   return { first_seen_at: instant(oldest, 'valid_from'), dated_at: text(oldest['created_at']) };
 }
 
@@ -100,7 +100,7 @@ function isAt(version: Row, at: string): boolean {
 }
 
 /** What its columns say; the rest stands beside it. */
-function shownOf(version: Row): Row {
+export function shownOf(version: Row): Row {
   const beside = ['version', 'document', 'valid_to', 'sync_id', 'closed_by', 'closed_version'];
   return Object.fromEntries(Object.entries(version).filter(([name]) => !beside.includes(name)));
 }

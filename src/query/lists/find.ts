@@ -35,9 +35,14 @@ export async function readByName(
 }
 
 /** Every version of the rows of this name, oldest first; `valid_to` is null for what is still true. */
-export async function readHistory({ all }: Reader, entry: Entry, name: string) {
+export async function readHistory(
+  { all }: Reader,
+  entry: Entry,
+  name: string,
+  organizationId: string | null = null,
+) {
   return await all(sql<Row>`SELECT * FROM ${table(`${entry.table}_history`)}
-    WHERE ${ofAnyOrganization(entry)} AND ${plain(nameOf(entry))} = ${name} ORDER BY valid_from, version`);
+    WHERE ${ofWhom(entry, organizationId)} AND ${plain(nameOf(entry))} = ${name} ORDER BY valid_from, version`);
 }
 
 function ofWhom(entry: Entry, organizationId: string | null): Statement {

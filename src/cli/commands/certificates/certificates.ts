@@ -1,6 +1,8 @@
 import { CERTIFICATES as LIST } from '../../../query/lists/lists.js';
 import { command, type CommandGroup } from '../../command.js';
 import { listCommand } from '../../lists/list.js';
+import { showCommand } from '../../lists/show.js';
+import { CERTIFICATES as OF_CERTIFICATES } from '../../../resources/certificates.js';
 import { date, needed, ORGANIZATION, text } from '../../taken.js';
 
 const exportAll = command({
@@ -18,8 +20,9 @@ export const CERTIFICATES: CommandGroup = {
   says: LIST.says,
   examples: today => [
     'carbon-mirror certificates list --state unavailable',
+    'carbon-mirror certificates show RETIREMENT',
     `carbon-mirror certificates export audit --organization ID --as-of ${today}`,
     '(cd audit && sha256sum -c SHA256SUMS)',
   ],
-  commands: { list: listCommand(LIST), export: exportAll },
+  commands: { list: listCommand(LIST), show: showCommand(LIST, OF_CERTIFICATES), export: exportAll },
 };
