@@ -1,26 +1,32 @@
 // npm run bench -- evidence [--engine postgres]: 1,000,000 changes (ROWS sets another number) sealed at once, one row more, and
-// `verify` of all of it, by its own part; what stands beside the mirror afterwards. First on files: a first sync beside a sealer.
+// `verify` of all of it, by its own part; what stands beside the mirror afterwards. On files before that a first sync, alone and
+// beside a sealer, in turn: the sealer begins a round every second, sixty times as often as a worker does.
 import { randomBytes } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { startSealing } from '../../dist/src/app/sealing.js';
 import { lastSignedBeside, makeKeyFile } from '../../dist/src/evidence/key-file.js';
 import { seal } from '../../dist/src/evidence/seal.js';
 import { verifyEvidence } from '../../dist/src/evidence/verify.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
-import { createFigures } from './parts/figures.js';
+import { best, createFigures } from './parts/figures.js';
 import { install, read, retirement, withWriters } from './parts/mirrored.js';
 
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
+const FIRST = Math.min(ROWS, 100_000);
+const ROUNDS = 3;
+const ROUND_MS = 1000;
 const OWNER = 'organization-1';
 const { engine: name } = readArguments(process.argv.slice(3));
-const { show, demand, end } = createFigures();
+const { show, demand, compare, end } = createFigures();
 
 if (name === 'sqlite')
-  await withFolder(
-    async folder => await measure(folder, { dataDir: folder, database: null }, () => sizes(folder)),
-  );
+  await withFolder(async folder => {
+    await measureFirst(folder);
+    await measure(folder, { dataDir: folder, database: null }, () => sizes(folder));
+  });
 else
   await withPostgres(async server =>
     withFolder(async folder => {
@@ -29,6 +35,39 @@ else
     }),
   );
 end();
+
+async function measureFirst(folder) {
+  const times = { floor: [], ours: [] };
+  const processor = { floor: [], ours: [] };
+  for (let round = 0; round < ROUNDS; round++)
+    for (const side of ['floor', 'ours']) {
+      const taken = await firstSync(mkdtempSync(join(folder, 'first-')), side === 'ours');
+      times[side].push(taken.seconds * 1000);
+      processor[side].push(taken.processor);
+    }
+  compare(`first sync of ${FIRST} rows beside a sealer, against alone`, times, { atMost: 1.1 });
+  show('processor time of it, alone', best(processor.floor), 's');
+  show('processor time of it with all that was sealed meanwhile', best(processor.ours), 's');
+}
+
+async function firstSync(dataDir, isSealed) {
+  const store = { dataDir, database: null, diskReserveMb: null };
+  const engine = openEngine(store);
+  let taken;
+  await withWriters(engine, 1, async stage => {
+    await install(stage, OWNER);
+    await engine.prepare(['evidence'], stage.clock.at, () => undefined);
+    const keyFile = join(dataDir, 'evidence.key');
+    makeKeyFile(keyFile, 'mirror.example/log');
+    const log = { error: fact => process.stdout.write(`${JSON.stringify(fact)}\n`) };
+    const tools = { log, now: () => stage.clock.at };
+    const given = { store, keyFile, mirrorMembers: true };
+    const stop = isSealed ? await startSealing(tools, given, ROUND_MS) : async () => undefined;
+    taken = await spent(() => read(stage, OWNER, 'retirements', FIRST, retirement));
+    await stop();
+  });
+  return taken;
+}
 
 async function measure(folder, settings, bytes) {
   const engine = openEngine({ ...settings, diskReserveMb: null });

@@ -228,6 +228,40 @@ describe.each(ENGINES)('$name', engine => {
     });
   });
 
+  test('T90 the random bytes of every leaf are asked, whatever it says', async () => {
+    const { stage, port, round, sealer, verified, forge } = await sealed(engine);
+    await round();
+    const numbers = await stage.db.column<number>("SELECT version FROM retirements WHERE id = 'r-00001'");
+    const gone = () => stage.db.change('DELETE FROM retirements WHERE version = ?', numbers[0] ?? null);
+    await erase(sealer, 'forget', async () => ({ numbers }), gone);
+    await round();
+    const leaves = (await port.leaves({ from: 0, to: ALL })).filter(({ salt }) => salt !== null);
+    expect(new Set(leaves.map(({ kind }) => kind)).size).toBe(6);
+    for (const { place, kind, number, salt } of leaves) {
+      await forge('UPDATE LEAVES SET salt = ? WHERE place = ?', randomBytes(32), place);
+      expect((await verified()).faults).toContainEqual({ where: `${kind} ${number}`, fault: AS_SEALED });
+      await forge('UPDATE LEAVES SET salt = ? WHERE place = ?', salt, place);
+    }
+    expect((await verified()).faults).toEqual([]);
+  });
+
+  test('T90 when a version ended that another took the place of, and by which sync, is sealed with that one', async () => {
+    const { stage, round, verified } = await sealed(engine);
+    await stage.read('retirements', [retirement('r-00000', { comment: 'new' }), ...retirements(3).slice(1)]);
+    await round();
+    const next = Number(await stage.db.value('SELECT closed_version FROM past'));
+    for (const [column, value] of [
+      ['valid_to', '2025-05-04T12:00:00.000Z'],
+      ['closed_by', 4711],
+    ] as const) {
+      const was = await stage.db.value<string | number>(`SELECT ${column} FROM past`);
+      await stage.db.change(`UPDATE past SET ${column} = ?`, value);
+      expect((await verified()).faults).toEqual([{ where: `change ${next}`, fault: AS_SEALED }]);
+      await stage.db.change(`UPDATE past SET ${column} = ?`, was ?? null);
+    }
+    expect((await verified()).faults).toEqual([]);
+  });
+
   test('T90 a row and a sync that were put in below what is sealed are found', async () => {
     const { stage, round, verified } = await sealed(engine);
     await round();
