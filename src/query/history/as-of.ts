@@ -43,7 +43,7 @@ export async function readKnownAt(reader: Reader, asked: Asked): Promise<Known[]
       s.first_complete_at AS since, f.as_of AS ended
     FROM mirror.resource_states AS s
       LEFT JOIN mirror.organizations AS o ON o.id = s.organization_id
-      LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = s.resource
+      LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = ${resource}
         AND f.state IN ${UNREADABLE}
     WHERE s.resource = ${resource} AND ${ofOne(organizationId, 's')} ORDER BY s.organization_id`);
   const reads = await readUnderWay(reader, asked);
