@@ -9,14 +9,8 @@ const SOURCES = readdirSync(ROOM, { recursive: true, encoding: 'utf8' })
   .map(file => readFileSync(join(ROOM, file), 'utf8'));
 const ROOM_AT_ONCE = SOURCES.join('\n');
 
-interface Statement {
-  /** What it is said to answer. */
-  readonly type: string;
-  readonly text: string;
-}
-
-/** Each of a source: its text ends where its own backtick does, and not where one between braces does. */
-function statementsIn(source: string): Statement[] {
+/** Each of a source, and the type of what it is said to answer: its text ends where its own backtick does, and not where one between braces does. */
+function statementsIn(source: string) {
   return [...source.matchAll(/sql<((?:[^`()]|\([^`]*?\))*?)>`/g)].map(({ 0: begin, 1: type = '', index }) => {
     let at = index + begin.length;
     for (let depth = 0; depth > 0 || source[at] !== '`'; at += 1) {
@@ -78,9 +72,10 @@ test('what a statement is said to answer stands in it', () => {
     statementsIn(source).map(({ type, text }) => ({ names: namesOf(type, source), text: whole(text) })),
   ).filter(({ names }) => names.length > 0);
   expect(told.length).toBeGreaterThan(25);
-  const isIn = (text: string) => (name: string) => new RegExp(`\\b${name}\\b`).test(text);
   const faults = told
     .filter(({ text }) => !ANSWERS_ALL.test(text))
-    .flatMap(({ names, text }) => names.filter(name => !isIn(text)(name)).map(name => `${name}: ${text}`));
+    .flatMap(({ names, text }) =>
+      names.filter(name => !new RegExp(`\\b${name}\\b`).test(text)).map(name => `${name}: ${text}`),
+    );
   expect(faults).toEqual([]);
 });
