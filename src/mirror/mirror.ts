@@ -93,12 +93,12 @@ export interface Finished extends Counts {
 export interface Read<Item> {
   /** How the resource was read before. */
   readonly before: LastRead;
-  /** Whether a page with this digest stands as it stood, all of its rows with it: then it may be passed. */
+  /** Whether a group of rows with this digest stands as it stood: then it may be passed. */
   readonly knows: (digest: string) => boolean;
-  /** A page that stands as it stood, and the ids of its rows. */
-  passPage(digest: string, ids: readonly string[]): PageResult;
-  /** Any other page of a paginated list, and when its answer had arrived. */
-  writePage(digest: string, items: readonly Item[], arrivedAt: number): Promise<PageResult>;
+  /** A group that stands as it stood, and the ids of its rows. */
+  passGroup(digest: string, ids: readonly string[]): void;
+  /** All other groups of a page of a paginated list, their rows, and when the answer had arrived. */
+  writePage(digests: readonly string[], items: readonly Item[], arrivedAt: number): Promise<PageResult>;
   /** A part of one answer that holds the whole list, and when that part had arrived. */
   writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult>;
   /** After everything was written: closes what is gone, if that is certain. */

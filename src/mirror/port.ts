@@ -75,8 +75,8 @@ export interface Ending extends Traffic {
   readonly fault: Fault | null;
   /** Whether the read stopped before it had seen everything. */
   readonly isInterrupted: boolean;
-  /** The digests of its pages; null where a row stood on two of them, absent where not all have come. */
-  readonly pageDigests?: string | null;
+  /** A sum of its keys and the digests of the groups on its pages; null where a row stood on two of them, absent where these stay as they were, or not all have come. */
+  readonly pageDigests?: string | null | undefined;
   readonly endedAt: number;
 }
 
@@ -93,7 +93,7 @@ export interface Opening extends LastRead {
   readonly isOwnerNamed: boolean;
   /** How its latest read ended. */
   readonly outcome: string | null;
-  /** The digests of its pages as the latest whole read saw them; null where a row stood on two of them. */
+  /** The same as the latest whole read saw them; null where a row stood on two pages. */
   readonly pageDigests: string | null;
 }
 

@@ -16,16 +16,24 @@ export interface ListOptions extends ReadOptions {
   readonly limit?: number;
   /** Pages that are asked for at once; they are delivered in order. Default 4. */
   readonly readAhead?: number;
-  /** Whether nobody needs the rows of a page with this digest: then they are not parsed. */
+  /** Whether nobody needs the rows of a group with this digest: then they are not parsed. */
   readonly knows?: ((digest: string) => boolean) | undefined;
 }
 
+/** Some rows of a page that follow one another. Where it ends goes by the ids of its rows: most groups outlive a row that comes before them. */
+export interface RowGroup {
+  /** SHA-256 in hex of the rows' own texts: equal digests are equal rows in equal order. */
+  readonly digest: string;
+  readonly ids: readonly string[];
+}
+
 export interface Page<T> {
-  /** None where the page was known. */
+  /** Of all groups but the known ones. */
   readonly items: readonly T[];
   /** Of all of its rows, as they say them. */
   readonly ids: readonly string[];
-  readonly isKnown: boolean;
+  readonly known: readonly RowGroup[];
+  readonly unknown: readonly RowGroup[];
   /** Counted from 0. */
   readonly number: number;
   /** What the registry says the whole list holds; null where it does not say. */
@@ -35,7 +43,7 @@ export interface Page<T> {
   /** Rows that a page really holds. */
   readonly pageSize: number;
   readonly bytes: number;
-  /** SHA-256 in hex of the array's own bytes: equal digests are equal rows in equal order. */
+  /** SHA-256 in hex of the digests of its groups: equal digests are equal rows in equal order. */
   readonly digest: string;
   /** When its answer had come to its end, in epoch milliseconds of our clock: pages are asked for ahead. */
   readonly arrivedAt: number;

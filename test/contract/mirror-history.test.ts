@@ -136,7 +136,7 @@ async function open(scene: Stage, resource: (typeof RESOURCES)[number], claim: n
         const list = live === undefined ? rows : [...live];
         const items = list.slice(page * limit, (page + 1) * limit);
         await read.writePage(
-          `${page} ${items.join()}`,
+          [`${page} ${items.join()}`],
           items.map(([id, document]) => retirement(id, { document })),
           scene.clock.at,
         );

@@ -41,15 +41,17 @@ test('a page size that the registry refuses is made smaller and remembered, unti
   expect(await differences(program)).toEqual([]);
 });
 
-test('a page is remembered by how the digest begins that its answer was given as it came', async () => {
+test('a group of rows is remembered by how its digest begins', async () => {
   const { program, ask, owner } = await startRetired(3);
   await ask();
   await program.rest();
   const { client } = await contextOf(program, {});
   const [page] = await collect(client.organization(...owner).listRetirements());
-  expect(
-    await program.column("SELECT page_digests FROM resource_states WHERE resource = 'retirements'"),
-  ).toEqual([expect.stringMatching(`^\\d+ ${page?.digest.slice(0, 16)}$`)]);
+  const digests = page?.unknown.map(({ digest }) => digest.slice(0, 16)).toSorted();
+  const [kept] = await program.column(
+    "SELECT page_digests FROM resource_states WHERE resource = 'retirements'",
+  );
+  expect(kept).toMatch(new RegExp(`^\\d+ ${digests?.join(' ')}$`));
 });
 
 test('T35 missing retirements are asked for eight at a time, and Node warns of nothing', async () => {

@@ -10,14 +10,13 @@ function cut(text: string, sizes: () => number = () => Infinity, key = 'credits'
     texts.push(...cutter.push(bytes.subarray(at, at + size)));
     at += size;
   }
-  return { texts, envelope: cutter.end(), span: cutter.span(), bytes };
+  return { texts, envelope: cutter.end() };
 }
 
 test('the elements keep the registry’s own text, digit for digit', () => {
   const row = '{ "amount" : 9007199254740993.10, "x":[1.0,{"credits":[]}] }';
-  const { texts, span, bytes } = cut(`{"organizationId":"o","credits":[${row} , ${row}],"pagination":{}}`);
+  const { texts } = cut(`{"organizationId":"o","credits":[${row} , ${row}],"pagination":{}}`);
   expect(texts).toEqual([row, row]);
-  expect(bytes.subarray(span.start, span.end).toString()).toBe(`[${row} , ${row}]`);
 });
 
 test('the list is only taken from the outermost object', () => {

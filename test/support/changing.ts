@@ -70,7 +70,7 @@ async function twice({ mirror, clock, random, truth }: Player): Promise<void> {
   for (const page of [0, 1]) {
     const document = `{"edit":${random()}}`;
     truth.retirements.set(first, document);
-    await read.writePage(`${page}`, [retirement(first, { document })], clock.at);
+    await read.writePage([`${page}`], [retirement(first, { document })], clock.at);
   }
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }

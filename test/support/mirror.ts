@@ -219,7 +219,7 @@ async function writePages<Item extends { readonly document: string }>(
 ): Promise<void> {
   for (let page = 0; page === 0 || page * limit < items.length; page += 1) {
     const some = items.slice(page * limit, (page + 1) * limit);
-    await read.writePage(digestOf(some), some, clock.at);
+    await read.writePage([digestOf(some)], some, clock.at);
   }
 }
 

@@ -39,16 +39,19 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   readonly knows = (digest: string) => this.#pages.knows(digest);
 
-  passPage(digest: string, ids: readonly string[]): PageResult {
+  passGroup(digest: string, ids: readonly string[]): void {
     this.#parts.sync.demandNotEnded();
     this.#pages.pass(digest, ids);
     this.#staging.pass(ids.length);
-    return { fresh: ids.length, repeated: 0 };
   }
 
-  async writePage(digest: string, items: readonly Item[], arrivedAt: number): Promise<PageResult> {
+  async writePage(
+    digests: readonly string[],
+    items: readonly Item[],
+    arrivedAt: number,
+  ): Promise<PageResult> {
     this.#parts.sync.demandNotEnded();
-    this.#pages.visit(digest);
+    this.#pages.visit(digests);
     this.#staging.demandDistinct(items);
     const result = await this.#compare(items, { observedAt: formatInstant(arrivedAt), isPage: true });
     this.#pages.repeated ||= result.repeated > 0;

@@ -1,5 +1,5 @@
 import { MirrorError } from '../errors.js';
-import type { Cells, Insert, Key, List, MirrorPort, SyncRequest, StoredRow } from '../port.js';
+import type { Cells, Changes, Insert, Key, List, MirrorPort, SyncRequest, StoredRow } from '../port.js';
 import { createSeen, fingerprint, type Seen } from '../../registry/pages/seen.js';
 import { textOf } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
@@ -18,19 +18,15 @@ export interface ListParts<Item> {
   readonly now: () => number;
 }
 
-/** Differences on their way to the mirror: what to insert, and which insert each of them comes down to. */
-export interface Slice {
-  readonly inserts: readonly Insert[];
-  readonly mends: readonly Cells[];
-  readonly projects: readonly string[];
-  readonly entries: readonly { readonly name: string; readonly insert: number }[];
+/** Differences on their way to the mirror. */
+export interface Slice extends Pick<Changes, 'inserts' | 'mends' | 'projects'> {
+  /** Of the inserts, one each. */
+  readonly names: readonly string[];
 }
 
 interface Staged {
   readonly insert: Insert;
   readonly project: string | null;
-  /** The version that it takes the place of. */
-  readonly previous: number | null;
 }
 
 export interface Origin {
@@ -163,8 +159,7 @@ export class Staging<Item extends { document: string }> {
     if (isPage) this.prints[there === undefined ? 'added' : 'there'] += fingerprint(name);
     if (there !== undefined) this.seen.add(there.version);
     if (isSame) return;
-    const previous = there?.version ?? null;
-    if (previous === null) this.#waitingNew += 1;
+    if (there === undefined) this.#waitingNew += 1;
     this.#length += item.document.length;
     const { columns, projectOf } = this.#parts.entry;
     const insert: Insert = {
@@ -172,47 +167,37 @@ export class Staging<Item extends { document: string }> {
       cells: columns.map(cell => cell.of(item)),
       document: item.document,
       observedAt,
-      replaces: previous,
+      replaces: there?.version ?? null,
     };
     const project = projectOf(item)?.id ?? null;
-    this.#staged.set(name, { insert, project, previous });
+    this.#staged.set(name, { insert, project });
   }
 
   /** Up to `limit` of the differences, oldest first. They stay until they are written. One slice at a time. */
   take(limit: number): Slice {
-    const inserts: Insert[] = [];
-    const entries: Slice['entries'][number][] = [];
+    const some = [...this.#staged].slice(0, limit);
     const projects = new Set<string>();
-    for (const [name, staged] of this.#staged) {
-      if (entries.length === limit) break;
-      const { insert, project } = staged;
+    for (const [name, { project }] of some) {
       if (project !== null && !this.#projects.has(project)) projects.add(project);
-      inserts.push(insert);
       this.#leaving.add(name);
-      entries.push({ name, insert: inserts.length - 1 });
     }
     const mends = this.#mends;
     this.#mends = [];
-    return { inserts, mends, entries, projects: [...projects] };
+    const inserts = some.map(([, { insert }]) => insert);
+    return { inserts, mends, names: some.map(([name]) => name), projects: [...projects] };
   }
 
   /** After a commit: the version that each of them became. */
-  written({ entries, projects }: Slice, versions: readonly number[]): void {
+  written({ names, inserts, projects }: Slice, versions: readonly number[]): void {
     for (const project of projects) this.#projects.add(project);
-    for (const { name, insert } of entries) {
-      const version = versions[insert] ?? 0;
-      const staged = this.#staged.get(name);
-      if (staged !== undefined) this.#drop(name, staged);
+    for (const [n, { document, replaces }] of inserts.entries()) {
+      const version = versions[n] ?? 0;
+      if (this.#staged.delete(names[n] ?? '')) this.#length -= document.length;
       if (version === 0) continue;
       this.seen.add(version);
-      if ((staged?.previous ?? null) === null) this.#waitingNew -= 1;
+      if (replaces === null) this.#waitingNew -= 1;
     }
     this.#leaving.clear();
-  }
-
-  #drop(name: string, { insert }: Staged): void {
-    this.#length -= insert.document.length;
-    this.#staged.delete(name);
   }
 
   #keyOf(item: Item): Key {

@@ -55,9 +55,7 @@ export function createElementCutter(key: string, { bare = false } = {}) {
   let isBare = false;
   let expected: 'first' | 'element' | 'comma' = 'first';
 
-  let passed = 0;
-  let arrayStart = -1;
-  let arrayEnd = -1;
+  let hasArray = false;
 
   function keep(part: Buffer): void {
     envelopeBytes += part.length;
@@ -81,9 +79,9 @@ export function createElementCutter(key: string, { bare = false } = {}) {
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         depth += 1;
         if (depth > MAX_DEPTH) throw tooDeep(key);
-        isBare ||= bare && byte === OPEN_ARRAY && depth === 1 && arrayStart < 0;
+        isBare ||= bare && byte === OPEN_ARRAY && depth === 1 && !hasArray;
         if (byte === OPEN_ARRAY && (isBare || (depth === 2 && memberName === quotedKey))) {
-          openArray(at - 1);
+          openArray();
           break;
         }
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
@@ -106,9 +104,9 @@ export function createElementCutter(key: string, { bare = false } = {}) {
     else if (byte === QUOTE) inString = false;
   }
 
-  function openArray(at: number): void {
-    if (arrayStart >= 0) throw badAnswer(key, 'one list', 'a second one');
-    arrayStart = passed + at;
+  function openArray(): void {
+    if (hasArray) throw badAnswer(key, 'one list', 'a second one');
+    hasArray = true;
     place = 'array';
     expected = 'first';
   }
@@ -125,7 +123,6 @@ export function createElementCutter(key: string, { bare = false } = {}) {
         place = 'envelope';
         depth = isBare ? 1 : 2;
         memberName = '';
-        arrayEnd = passed + at + 1;
         return at;
       }
       if (byte === COMMA && expected === 'comma') expected = 'element';
@@ -199,7 +196,6 @@ export function createElementCutter(key: string, { bare = false } = {}) {
         else if (place === 'array') at = walkArray(chunk, at);
         else at = walkElement(chunk, at, found);
       }
-      passed += chunk.length;
       return found;
     },
     /** What stands before the array, parsed; nothing before the array began. */
@@ -218,10 +214,8 @@ export function createElementCutter(key: string, { bare = false } = {}) {
       if (isBare) return {};
       if (Array.isArray(value)) throw otherForm(key, 'list', text);
       if (!isObject(value)) throw badAnswer(around, 'an object', 'something else');
-      if (arrayStart < 0 || !Array.isArray(value[key])) throw otherForm(key, 'object', text);
+      if (!hasArray || !Array.isArray(value[key])) throw otherForm(key, 'object', text);
       return value;
     },
-    /** Where the array stands, in bytes from the beginning, brackets included. */
-    span: () => ({ start: arrayStart, end: arrayEnd }),
   };
 }

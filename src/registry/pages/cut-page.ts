@@ -9,11 +9,9 @@ export interface CutPage {
   readonly elements: readonly Element[];
   /** Everything but the list, which stands in it empty. */
   readonly envelope: Readonly<Record<string, unknown>>;
-  /** The list's own bytes, brackets included. */
-  readonly list: Buffer;
 }
 
-interface Element {
+export interface Element {
   readonly text: string;
   readonly value: unknown;
 }
@@ -36,9 +34,7 @@ function cutByWalking(body: Buffer, key: string): CutPage {
   const elements = cutter
     .push(body)
     .map((text, index) => ({ text, value: parseModest(text, `${key}[${index}]`) }));
-  const envelope = cutter.end();
-  const { start, end } = cutter.span();
-  return { elements, envelope, list: body.subarray(start, end) };
+  return { elements, envelope: cutter.end() };
 }
 
 /**
@@ -67,10 +63,7 @@ function cutByParsing(body: Buffer, key: string): CutPage | null {
   }
   if (text.length - (at - start) > MAX_ENVELOPE_BYTES) return null;
   const envelope = readEnvelope(`${text.slice(0, start)}[]${text.slice(at + 2)}`, key);
-  if (envelope === null) return null;
-  const list =
-    text.length === body.length ? body.subarray(start, at + 2) : Buffer.from(text.slice(start, at + 2));
-  return { elements, envelope, list };
+  return envelope === null ? null : { elements, envelope };
 }
 
 function take(elements: Element[], text: string, keep: (text: string) => string): boolean {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Call, Http } from '../http/calls.js';
-import { cutPage } from './cut-page.js';
+import { cutPage, type Element } from './cut-page.js';
 import { RegistryError } from '../errors.js';
 import { isObject } from '../model.js';
 import { type Source, sourceOf } from '../json/fields.js';
@@ -8,8 +8,8 @@ import { type Pagination, readPagination, whatFollows } from './pagination.js';
 import { readOwner } from '../owner.js';
 import { createReadAhead } from './read-ahead.js';
 import { smallerPage } from './page-size.js';
-import { type ListOptions, PAGE_ROWS, type Page } from '../reading.js';
-import { createSeen, type Seen } from './seen.js';
+import { type ListOptions, PAGE_ROWS, type Page, type RowGroup } from '../reading.js';
+import { createSeen, fingerprint, type Seen } from './seen.js';
 
 /** Where a registry does not say how long a list is, it still has to end. */
 const MAX_PAGES = 100_000;
@@ -26,14 +26,9 @@ export interface ListCall<T> {
   readonly organizationId?: string;
 }
 
-interface RawPage<T> {
-  readonly ids: readonly string[];
-  readonly items: readonly T[];
-  readonly isKnown: boolean;
+interface RawPage<T>
+  extends Pick<Page<T>, 'ids' | 'items' | 'known' | 'unknown' | 'bytes' | 'digest' | 'arrivedAt'> {
   readonly pagination: Pagination;
-  readonly bytes: number;
-  readonly digest: string;
-  readonly arrivedAt: number;
 }
 
 /** What was read of a list so far, whatever the size of its pages. */
@@ -105,11 +100,11 @@ async function* readOn<T>(
       const fresh = page.ids.reduce((sum, id) => sum + (progress.seen.add(id) ? 1 : 0), 0);
       const end = endOf({ last, repeated: rows > 0 && fresh === 0, over: number + 1 >= most });
       if (end === null) ahead.allow(Math.min(expect, most));
-      const { items, ids, isKnown, bytes, digest, arrivedAt } = page;
+      const { pagination: _, ...rest } = page;
       const place = { number: progress.pages, total, limit, pageSize };
       progress.rows += fresh;
       progress.pages += 1;
-      yield { items, ids, isKnown, ...place, bytes, digest, arrivedAt, last: end !== null, end };
+      yield { ...rest, ...place, last: end !== null, end };
       if (end !== null) return;
     }
   } finally {
@@ -140,17 +135,40 @@ async function readPage<T>(
   const query = { ...call.query, limit: String(limit), page: String(page) };
   const { body } = await http.call({ ...call, query, signal, onCall });
   const arrivedAt = http.localNow();
-  const { elements, envelope, list } = cutPage(body, key);
+  const { elements, envelope } = cutPage(body, key);
   const owner = organizationId === undefined ? null : readOwner(envelope, organizationId);
   onOwner?.(owner);
   const ids = elements.map(({ value }) => idIn(value, idNames));
-  const digest = hash('sha256', list);
-  const isKnown = knows?.(digest) ?? false;
-  const items = (isKnown ? [] : elements).map(({ text, value }, index) =>
-    parse(sourceOf(text, value, `${key}[${index}]`)),
+  const groups = [...groupsOf(elements, ids)];
+  const known = groups.filter(({ digest }) => knows?.(digest) ?? false);
+  const unknown = known.length === 0 ? groups : groups.filter(group => !known.includes(group));
+  const items = unknown.flatMap(({ start, ids: { length } }) =>
+    elements
+      .slice(start, start + length)
+      .map(({ text, value }, at) => parse(sourceOf(text, value, `${key}[${start + at}]`))),
   );
+  const digest = hash('sha256', groups.map(group => group.digest).join());
   const pagination = readPagination(envelope);
-  return { ids, items, isKnown, pagination, bytes: body.length, digest, arrivedAt };
+  return { ids, items, known, unknown, pagination, bytes: body.length, digest, arrivedAt };
+}
+
+/** So many rows are a group, on average. */
+const GROUP_ROWS = 8;
+
+function* groupsOf(
+  elements: readonly Element[],
+  ids: readonly string[],
+): Generator<RowGroup & { readonly start: number }> {
+  let start = 0;
+  let text = '';
+  for (const [at, element] of elements.entries()) {
+    text += element.text;
+    const next = at + 1;
+    if (next < elements.length && fingerprint(ids[at] ?? '') % GROUP_ROWS !== 0) continue;
+    yield { digest: hash('sha256', text), ids: ids.slice(start, next), start };
+    start = next;
+    text = '';
+  }
 }
 
 /** Only to tell rows apart: what is no id is refused when the row is parsed. */

@@ -1,4 +1,3 @@
-import type { PageResult } from '../../mirror/mirror.js';
 import type { Fault } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { Page } from '../../registry/reading.js';
@@ -43,7 +42,7 @@ export function createListing<Item extends object>(
     },
     own: own.of,
     /** How many rows of a page were new to this read. */
-    see: ({ fresh }: PageResult): void => {
+    see: (fresh: number): void => {
       seen += fresh;
     },
     /** When the last part was taken. Throws where that cannot be the last. */

@@ -1,4 +1,4 @@
-import type { Ask, Finished, PageResult, Read } from '../../mirror/mirror.js';
+import type { Ask, Finished, Read } from '../../mirror/mirror.js';
 import { RegistryError } from '../../registry/errors.js';
 import { type Page, PAGE_ROWS, type ReadOptions } from '../../registry/reading.js';
 import { type Items, type ListResource, LISTS } from '../../resources/lists.js';
@@ -71,11 +71,18 @@ async function readOnce<Name extends ListResource>(
 
 async function readPage<Item extends object>(
   read: Read<Item>,
-  { isKnown, digest, ids, items, arrivedAt }: Page<Item>,
+  { known, unknown, items, arrivedAt }: Page<Item>,
   listing: Pick<Listing<Item>, 'own'>,
-): Promise<PageResult> {
-  if (isKnown) return read.passPage(digest, ids);
-  return await read.writePage(digest, listing.own(items), arrivedAt);
+): Promise<number> {
+  let passed = 0;
+  for (const { digest, ids } of known) {
+    read.passGroup(digest, ids);
+    passed += ids.length;
+  }
+  if (unknown.length === 0 && known.length > 0) return passed;
+  const digests = unknown.map(({ digest }) => digest);
+  const { fresh } = await read.writePage(digests, listing.own(items), arrivedAt);
+  return passed + fresh;
 }
 
 async function begin<Name extends ListResource>(

@@ -39,7 +39,7 @@ export async function read({ mirror, clock }, organizationId, resource, rows, ma
       make(organizationId, page * size + n),
     );
     if (resource === 'warehouse') await reading.writeBatch(items, clock.at);
-    else await reading.writePage(`${page}`, items, clock.at);
+    else await reading.writePage([`${page}`], items, clock.at);
   }
   await reading.finish({ total: rows, requests: 1, bytes: 1 });
 }

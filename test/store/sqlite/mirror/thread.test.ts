@@ -50,7 +50,7 @@ test('a list that is read is written by the thread as by anybody', async () => {
   const read = await mirror.beginRead(READ);
   const items = retirements(250);
   for (let page = 0; page < 3; page += 1) {
-    await read.writePage(`${page}`, items.slice(page * 100, page * 100 + 100), NOON);
+    await read.writePage([`${page}`], items.slice(page * 100, page * 100 + 100), NOON);
   }
   expect(await read.finish({ ...TRAFFIC, total: 250 })).toMatchObject({ state: 'complete', added: 250 });
   expect(db.prepare('SELECT count(*), sum(amount_micro) FROM retirements').raw().get()).toEqual([
