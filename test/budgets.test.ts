@@ -19,7 +19,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/console': 3960,
   /** Of these 350 fulfil the port of evidence on both engines. */
   /** 90 copy all files while they are used, and 180 move them into PostgreSQL. */
-  'src/store': 8700,
+  'src/store': 8650,
   'src/inbox': 550,
   'src/mirror': 2190,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
@@ -37,7 +37,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** The call by message of both threads took 180 lines from webhook, store and app, and has 100 here. */
   'src/*.ts': 350,
   /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. 20 tell a failed read's reason and since when. */
-  migrations: 2650,
+  migrations: 2500,
   /** 500 of evidence; 300 play every reason of freshness on both engines. */
   /** 200 of backup and restore. */
   /** 150 compare by a button, name near names and look at pages at twice their size. */
