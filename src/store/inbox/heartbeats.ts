@@ -5,6 +5,7 @@ import {
   type ProcessRole,
   type Pulse,
 } from '../../inbox/process.js';
+import { type Part, PARTS } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import { statement } from '../statement.js';
@@ -43,10 +44,12 @@ interface Seen {
 
 const PULSE = statement<Dated, Seen>(dialect => {
   const soon = dialect.later(NOW(dialect), String(HEARTBEAT_EVERY_MS));
+  const due = (part: Part) =>
+    `SELECT min(run_at) AS at FROM inbox.jobs WHERE state = 'waiting' AND part = '${part}' AND run_at <= ${NOW(dialect)}`;
   const seen = (role: ProcessRole) =>
     `(SELECT max(seen_at) FROM inbox.processes WHERE role = '${role}' AND seen_at <= ${soon}) AS ${role}`;
   return `SELECT ${NOW(dialect)} AS at, (SELECT last FROM inbox.claims) AS claims, ${seen('receive')}, ${seen('work')},
-    (SELECT min(run_at) FROM inbox.jobs WHERE state = 'waiting' AND run_at <= ${NOW(dialect)}) AS "dueAt"`;
+    (SELECT min(at) FROM (${PARTS.map(due).join(' UNION ALL ')}) AS due) AS "dueAt"`;
 });
 
 /** One row a process: entered with its first heartbeat, then touched; entered anew where an older inbox was put back. */

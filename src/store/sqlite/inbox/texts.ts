@@ -64,7 +64,7 @@ export function createTexts(db: Sqlite) {
         return null;
       if (fold.run({ id: row.id, sha256, contradictedFields, at: formatInstant(receivedAt) }) === 0)
         return null;
-      memory.set(sha256, { ...known, seenAt: receivedAt });
+      memory.set(sha256, { textId: known.textId, seenAt: receivedAt, row });
       return row.id;
     },
     /** Store the text unless it came before, and answer its id. To be run inside `write`. */
