@@ -43,6 +43,7 @@ test('a row is shown with the read that showed it first, the last that saw it so
     until: '2026-05-04T12:20:00.000Z',
     ended_by: { started_at: '2026-05-04T12:20:00.000Z' },
   });
+  expect(told.versions).toMatchObject([{ beneficiary: 'Harbour Ferries' }]);
   expect(await json('r-1')).toMatchObject({
     row: { beneficiary: 'Somebody Else' },
     until: null,
