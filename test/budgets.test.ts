@@ -43,7 +43,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 150 compare by a button, name near names and look at pages at twice their size. */
   /** 280 forge what is sealed, and play honestly. */
   /** 90 renew a key, put a log back and hand over hostile folders. */
-  test: 51_550,
+  /** 150 look at each page of many organizations by the rules of axe, and draw all pages. */
+  test: 51_600,
   /** 50 of evidence: who lies, and what helps. */
   docs: 1030,
   'README.md': 100,

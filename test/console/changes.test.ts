@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { storeCertificate } from '../support/certificates.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { amount, credit, MINUTE, retirement, retirements } from '../support/mirror.js';
 
@@ -101,6 +102,16 @@ test('where nothing changed it says so, and what is no instant is refused with a
   expect(wordsOf(await page('/changes?resource=retirement'))).toContain('There is no resource “retirement”.');
   expect((await open('/changes.json?resource=retirement')).status).toBe(400);
   expect(faults).toEqual([]);
+});
+
+test('a certificate is named by what was retired and for whom, as far as that is known', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  await scene.read('retirements', [retirement('r-1')]);
+  await storeCertificate(scene, 'r-1');
+  const words = async () => wordsOf(await page('/changes?resource=certificates'));
+  expect(await words()).toContain('certificate of 12.5 t Peat bog 2021 for Harbour Ferries stored: sha256');
+  await scene.db.change('DELETE FROM retirements');
+  expect(await words()).toContain('certificate of retirement r-1 stored: sha256');
 });
 
 test('T83 names in it are text', async () => {

@@ -32,6 +32,16 @@ describe('a list', () => {
     expect(JSON.parse(await page('/warehouse.json'))).toMatchObject([{ freshness: 'no_access' }]);
   });
 
+  test('what no row has is no column of the page, and stands in its files all the same', async () => {
+    const { scene, page } = await consoleStage();
+    const isShown = async () => /<th[^>]*><a[^>]*>Created/.test(await page('/retirements'));
+    await scene.read('retirements', [retirement('r-1', { createdAt: null })]);
+    expect(await isShown()).toBe(false);
+    expect(await page('/retirements.csv')).toMatch(/^[^\n]*created_at/);
+    await scene.read('retirements', [retirement('r-1')], { claim: 2 });
+    expect(await isShown()).toBe(true);
+  });
+
   test.each(ALL_LISTS.map(({ name }) => name))(
     '/%s is there, empty too, with its rows as CSV and JSON',
     async path => {
