@@ -13,6 +13,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote, signingKey } from '../../src/evidence/note.js';
+import { factOf } from '../../src/evidence/port.js';
+import { readSigners } from '../../src/evidence/renew.js';
+import { leafOf } from '../../src/evidence/seal.js';
 import { verifyEvidence } from '../../src/evidence/verify.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { ENGINES } from '../support/engines.js';
@@ -275,6 +278,17 @@ describe.each(ENGINES)('$name', engine => {
     const { faults } = await verifyEvidence({ port, key: other, lastSigned });
     expect(faults.every(({ fault }) => fault === 'it is not signed by the key of that time')).toBe(true);
     expect(faults.length).toBeGreaterThan(1);
+
+    const { size } = await port.ends();
+    const [at, signature] = ['2026-01-01T00:00:00.000Z', Buffer.alloc(64).toString('base64')];
+    const unsigned = factOf('key', { old: other.publicKey.toString('hex'), new: newHex, at, signature });
+    await port.append([leafOf(randomBytes(32), unsigned, size)]);
+    expect((await readSigners(port, next))(size).publicKey).toEqual(next.publicKey);
+    await change();
+    const led = await write('organization-1', '--since', older);
+    const checked = check(led.folder, newHex, older);
+    expect(checked).toMatchObject({ status: DOES_NOT_FIT });
+    expect(checked.said).toContain('which has not signed that');
   });
 
   test('T93 verify --evidence checks as the script does, and takes no link, pipe, endless or unknown file', async () => {
