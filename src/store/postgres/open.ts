@@ -3,7 +3,7 @@ import { createPool, type Pool, type PoolOptions } from './driver.js';
 import { named } from './errors.js';
 
 /** What a statement is given and answers. */
-export type Given = string | number | bigint | boolean | null | Uint8Array | readonly Given[];
+type Given = string | number | bigint | boolean | null | Uint8Array | readonly Given[];
 
 /** One that takes longer than it may is given up with its connection, and may still have been done. */
 export type Query = <Row extends object>(
