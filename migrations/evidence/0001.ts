@@ -4,7 +4,7 @@ export const evidence0001 = () =>
   joined([
     table(
       'evidence.leaves',
-      'What was sealed: a commitment to each thing that the mirror observed, in the order of the log. No text of it.',
+      'What was sealed: a commitment to each thing that the mirror observed, in the order of the log. Of a row it has whose it is, its months and its amount, and no text.',
       {
         place: ['int', 'its place in the log, from 0', 'PRIMARY KEY'],
         kind: [
