@@ -55,10 +55,10 @@ function later(file: string, source: string): string {
   return found;
 }
 
-test('a command loads no package but the one that reads command lines, until it needs more', () => {
+test('a command loads no package but those that read command lines and write questions, until it needs more', () => {
   const { sources, packages } = loadedWith(['main.js']);
   expect(sources).toContain('cli/commands/status.ts');
-  expect(packages).toEqual(['commander']);
+  expect(packages).toEqual(['commander', 'kysely']);
 });
 
 test('what the receiver loads is what it may load: no worker, no mirror, nothing that signs', () => {
@@ -74,13 +74,13 @@ test('what the receiver loads is what it may load: no worker, no mirror, nothing
   expect(sources).toContain('store/sqlite/inbox/receiver.ts');
   const others = sources.filter(source => /^(?:mirror|sync|registry\/auth|sandbox)\//.test(source));
   expect(others.toSorted()).toEqual(COMMAND_LINE);
-  expect(packages).toEqual(['commander', 'express', 'prom-client']);
+  expect(packages).toEqual(['commander', 'express', 'kysely', 'prom-client']);
 });
 
 test('the asker loads the driver and what opens the databases, and no package else', () => {
   const { sources, packages } = loadedWith(['query-process.js']);
   expect(
-    sources.filter(source => !/^(?:store\/(?:sqlite|contract|migrations)|package|folder)/.test(source)),
+    sources.filter(source => !/^(?:store\/(?:sqlite|contract|migrations|errors)|package|folder)/.test(source)),
   ).toEqual([]);
   expect(packages).toEqual([]);
 });

@@ -50,6 +50,10 @@ function openFiles(folder: string, now: () => number): Tables {
     if (Number.isNaN(atMs)) return null;
     return precision === 'subsec' ? atMs / 1000 : BigInt(Math.floor(atMs / 1000));
   });
+  db.function('strftime', { varargs: true }, (_format: unknown, when: unknown, later: unknown = '0') => {
+    const atMs = (when === 'now' ? now() : Date.parse(String(when))) + parseFloat(String(later)) * 1000;
+    return Number.isNaN(atMs) ? null : new Date(Math.round(atMs)).toISOString();
+  });
   return tablesOf(db);
 }
 
