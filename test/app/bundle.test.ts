@@ -80,7 +80,9 @@ test('what the receiver loads is what it may load: no worker, no mirror, nothing
 test('the asker loads the driver and what opens the databases, and no package else', () => {
   const { sources, packages } = loadedWith(['query-process.js']);
   expect(
-    sources.filter(source => !/^(?:store\/(?:sqlite|contract|migrations|errors)|package|folder)/.test(source)),
+    sources.filter(
+      source => !/^(?:store\/(?:sqlite|contract|migrations|errors)|package|folder)/.test(source),
+    ),
   ).toEqual([]);
   expect(packages).toEqual([]);
 });
