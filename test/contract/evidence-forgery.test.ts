@@ -185,13 +185,18 @@ const LOGGED = ['LEAVES', 'CHECKPOINTS'];
 
 type Scene = Awaited<ReturnType<typeof sealed>>;
 
-async function backUp({ stage, forge }: Scene): Promise<void> {
+async function removeBackup({ stage, forge }: Scene): Promise<void> {
+  for (const table of [...KEPT, ...STATE]) await stage.db.change(`DROP TABLE IF EXISTS kept_${table}`);
+  for (const table of LOGGED) await forge(`DROP TABLE IF EXISTS kept_${table.toLowerCase()}`);
+}
+
+async function backUp(scene: Scene): Promise<void> {
+  const { stage, forge } = scene;
+  await removeBackup(scene);
   for (const table of [...KEPT, ...STATE]) {
-    await stage.db.change(`DROP TABLE IF EXISTS kept_${table}`);
     await stage.db.change(`CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);
   }
   for (const table of LOGGED) {
-    await forge(`DROP TABLE IF EXISTS kept_${table.toLowerCase()}`);
     await forge(`CREATE TABLE kept_${table.toLowerCase()} AS SELECT * FROM ${table}`);
   }
 }
@@ -256,6 +261,7 @@ async function playHonestly(engine: Engine, random: Random): Promise<string[]> {
     told.push(...faults.map(({ where, fault }) => `${name} (${at}), ${where}: ${fault}`));
   }
   await round();
+  await removeBackup(scene);
   return [...told, ...(await verified()).faults.map(({ where, fault }) => `${where}: ${fault}`)];
 }
 

@@ -10,24 +10,23 @@ const BATCH = 500;
 
 /** Who prunes removes the same deliveries as their texts. */
 const ALONE = fixed(({ alone }) => alone('inbox.deliveries'));
-const OLD = `SELECT id FROM inbox.deliveries WHERE received_at < @before ORDER BY received_at, id LIMIT ${BATCH}`;
+const OLD = `inbox.deliveries WHERE received_at < @before ORDER BY received_at, id LIMIT ${BATCH}`;
+const DONE = `inbox.jobs WHERE state = 'done' AND finished_at < @before ORDER BY finished_at LIMIT ${BATCH}`;
 
-function removal(text: string) {
-  return statement<Old, Numbered>(dialect =>
-    `DELETE FROM ${text} RETURNING id`.replaceAll('@before', dialect.later(NOW(dialect), '@ms')),
-  );
+/** What is old is looked for once: where it stood in the condition, PostgreSQL looked for it again for each row. */
+function removal(old: string, from: string) {
+  const text = `WITH old AS MATERIALIZED (SELECT ${old})
+    DELETE FROM ${from} AND id IN (SELECT id FROM old) RETURNING id`;
+  return statement<Old, Numbered>(dialect => text.replaceAll('@before', dialect.later(NOW(dialect), '@ms')));
 }
 
 /** A signed text goes with its last delivery. Failed, waiting and running jobs stay. */
 const PRUNE_TEXTS = removal(
-  `inbox.signed_texts WHERE last_received_at < @before AND id IN (
-     SELECT stored_text_id FROM inbox.deliveries WHERE id IN (${OLD}))`,
+  `stored_text_id AS id FROM ${OLD}`,
+  'inbox.signed_texts WHERE last_received_at < @before',
 );
-const PRUNE_DELIVERIES = removal(`inbox.deliveries WHERE id IN (${OLD})`);
-const PRUNE_JOBS = removal(
-  `inbox.jobs WHERE id IN (
-     SELECT id FROM inbox.jobs WHERE state = 'done' AND finished_at < @before ORDER BY finished_at LIMIT ${BATCH})`,
-);
+const PRUNE_DELIVERIES = removal(`id FROM ${OLD}`, 'inbox.deliveries WHERE received_at < @before');
+const PRUNE_JOBS = removal(`id FROM ${DONE}`, 'inbox.jobs WHERE finished_at < @before');
 
 const ERASING = fixed(({ erasing }) => erasing);
 const ids = ({ rows }: { rows: (json: string, name: string, columns: { id: 'int' }) => string }) =>
