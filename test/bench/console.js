@@ -124,7 +124,7 @@ async function measure({ dataDir, database }) {
   for (const [path, pattern, wanted = PAGE_MS] of VISITED) {
     const asked = await statementsOf(reader, path, pattern);
     await measurePage(visitor, path, wanted, async () => {
-      for (const { sql, parameters } of asked) await bare.run(sql, parameters);
+      for (const sql of asked) await bare.run(sql, []);
     });
   }
   await measureMemory(visitor);
@@ -166,29 +166,16 @@ async function openBare(dataDir, database) {
   return { run: (sql, values) => client.query(sql, values), close: () => client.end() };
 }
 
-/** All that a page asks, as the driver is given it. */
-async function statementsOf({ db, ...reader }, path, pattern) {
-  const built = new Map();
+/** All that a page asks, as a person may ask the same. */
+async function statementsOf(reader, path, pattern) {
   const asked = new Set();
-  const plugin = {
-    transformQuery: ({ node, queryId }) => {
-      built.set(queryId, db.getExecutor().compileQuery(node, queryId));
-      return node;
-    },
-    transformResult: async ({ result, queryId }) => {
-      if (built.has(queryId)) asked.add(built.get(queryId));
-      return result;
-    },
-  };
-  const noting = ({ rows, table }) => ({
-    table,
-    rows: async (cells, from, values = []) => {
-      asked.add({ sql: `SELECT ${cells.join(', ')} ${from}`, parameters: given(values) });
-      return await rows(cells, from, values);
-    },
+  const watch = ({ all, stream, inSnapshot, shown }) => ({
+    all: statement => all(note(statement)),
+    stream: statement => stream(note(statement)),
+    inSnapshot: work => inSnapshot(inside => work(watch(inside))),
+    shown,
   });
-  const say = { ...reader.say, plain: each => noting(reader.say.plain(each)) };
-  const watched = { ...noting(reader), db: db.withPlugin(plugin), say };
+  const note = statement => (asked.add(reader.shown(statement)), statement);
   const now = Date.now();
   const { pathname, searchParams: query } = new URL(path, 'http://console');
   const page = PAGES.find(each => each.path === pattern);
@@ -201,19 +188,15 @@ async function statementsOf({ db, ...reader }, path, pattern) {
     webhookUrl: null,
     inspect: async () => null,
     contradicted: () => [],
+    sealedIn: async () => null,
     charts: readCharts,
     origin: 'http://console',
     isDemo: false,
   };
   const params = { id: decodeURIComponent(pathname.split('/')[2] ?? '') };
-  const shown = await page.show({ ...about, params, reader: watched });
+  const shown = await page.show({ ...about, params, reader: watch(reader) });
   await shown.later?.();
   return [...asked];
-}
-
-/** To the driver of SQLite `$1` is a name. */
-function given(values) {
-  return name === 'postgres' ? values : [Object.fromEntries(values.map((value, at) => [at + 1, value]))];
 }
 
 async function measureFirst({ receive }) {

@@ -106,7 +106,8 @@ async function readStandings({ all }: Reader) {
 }
 
 async function readResources({ all }: Reader, ids: readonly string[] | null) {
-  const own = ids === null ? plain('1 = 1') : sql`coalesce(organization_id, '') IN ${ids}`;
+  const nobodys = plain(ids?.includes('') ? 'organization_id IS NULL' : '1 = 0');
+  const own = ids === null ? plain('1 = 1') : sql`organization_id IN ${ids} OR ${nobodys}`;
   return await all(sql<
     Omit<Tables['freshness'], 'attempted_at'>
   >`SELECT organization_id, resource, state, reason, error,
