@@ -19,7 +19,7 @@ import { flag, unless } from '../taken.js';
 import { readVersion } from '../../package.js';
 
 const printUrl = command({
-  says: 'Print an address that opens the console once',
+  says: 'Print an address that lets one browser into the running console',
   run: async ({ io, location, print }) => {
     const known = findConsole(location());
     if (known !== null) return await print(addressOf(known, io));

@@ -11,7 +11,7 @@ import { readNumber } from '../words.js';
 
 const ID = needed(text('id', 'its number'));
 const LIST = listCommand(OF_DELIVERIES);
-const REJECTED = flag('count what was rejected instead, by minute and reason', {
+const REJECTED = flag('show what was rejected and is in no list: how many in each minute, and why', {
   conflicts: Object.keys(LIST.options ?? {}).filter(name => name !== 'limit'),
 });
 

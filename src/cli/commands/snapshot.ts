@@ -5,7 +5,7 @@ import { demandNewFile, isThere, readAbout, sidecarOf, writeSidecar } from '../o
 import { needed, text } from '../taken.js';
 
 export const SNAPSHOT = command({
-  says: 'Write a consistent copy of mirror.db to one file, and beside it when it was made and how far it can be trusted',
+  says: 'Write the mirror alone to one SQLite file, to be asked elsewhere, and beside it how far it can be trusted',
   words: { file: needed(text('file', 'the copy; it must not be there yet')) },
   prints: { json: 'print what was written as JSON' },
   examples: [

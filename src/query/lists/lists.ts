@@ -151,7 +151,10 @@ export const DELIVERIES = own('inbox.deliveries', {
     installation_id: INSTALLATION,
     verdict: { ...byChoice('verdict', ['accepted', 'ignored']), option: null },
     ...byDays('received_at'),
-    ignored: byFlag('ignored', 'only those that lead to no read', { column: 'verdict', is: 'ignored' }),
+    ignored: byFlag('ignored', 'only those that are signed well and cannot be used', {
+      column: 'verdict',
+      is: 'ignored',
+    }),
   },
 });
 
@@ -255,16 +258,10 @@ export const MIRRORED: readonly List[] = [
       ...byDays('created_at'),
     },
   }),
-  mirrored(
-    'projects',
-    'project',
-    'The projects that issued the credits; find that of one credit',
-    ENTRY_OF.projects,
-    {
-      leads: true,
-      filters: { name: byPart('name', 'full_name'), type: byText('type') },
-    },
-  ),
+  mirrored('projects', 'project', 'The projects that issued the credits', ENTRY_OF.projects, {
+    leads: true,
+    filters: { name: byPart('name', 'full_name'), type: byText('type') },
+  }),
   mirrored(
     'reservations',
     'reservation',

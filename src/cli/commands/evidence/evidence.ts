@@ -31,7 +31,7 @@ const INIT = command({
 });
 
 const RENEW = command({
-  says: 'Put a new key in the place of the one that signs checkpoints, which signs the new one first; the worker may run',
+  says: 'Replace the key that signs checkpoints, after it has signed the new one; the worker may run',
   examples: ['carbon-mirror evidence renew'],
   run: async context => {
     const file = keyFileOf(context);
@@ -51,7 +51,7 @@ const RENEW = command({
 });
 
 const RESTORED = command({
-  says: 'After other tools than "restore" put a log back: let it go on under a new name, and say what is lost; no worker runs',
+  says: 'Go on under a new name after other tools than "restore" put a log back, and say what is lost; no worker runs',
   examples: ['carbon-mirror evidence restored'],
   run: async context => {
     const file = keyFileOf(context);
@@ -109,7 +109,7 @@ const EXPORT = command({
 });
 
 export const EVIDENCE: CommandGroup = {
-  says: 'Proofs that a stranger can check without trusting whoever runs the mirror: make the key, print what it signed, export a folder',
+  says: 'Proofs that a stranger can check without trusting whoever runs the mirror; `verify --evidence` checks a folder of them',
   commands: { init: INIT, renew: RENEW, restored: RESTORED, checkpoint: CHECKPOINT, export: EXPORT },
 };
 

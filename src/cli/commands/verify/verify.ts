@@ -27,7 +27,7 @@ export const VERIFY = command({
   options: {
     againstRegistry: flag('read everything again and compare it with the mirror, row by row'),
     evidence: text('folder', 'check instead a folder of evidence, whoever made it: nothing in it is trusted'),
-    key: text('key', 'with --evidence: the key of the log, 64 hex characters or NAME+HASH+KEY'),
+    key: text('key', 'with --evidence: the public key of the log, as evidence init printed it'),
     since: text('checkpoint', 'with --evidence: the file of an older checkpoint that you were given'),
   },
   prints: { json: 'print the result as JSON' },

@@ -68,7 +68,7 @@ const reserve = write({
 });
 
 const finish = write({
-  says: 'Transfer or retire the credits of a reservation: --action retire',
+  says: 'Retire or transfer what is reserved, as --action says',
   words: RESERVATION,
   options: {
     organization: OWNER,
