@@ -364,7 +364,7 @@ test('who guesses at a command of a group is told those that it has', async () =
   const { exitCode, stderr } = await run('reservations', 'retire', 'some-id');
   expect(exitCode).toBe(2);
   expect(stderr).toContain("unknown command 'retire'");
-  expect(stderr).toContain('finish: Transfer or retire the credits of a reservation: --action retire');
+  expect(stderr).toContain('finish: Retire or transfer what is reserved, as --action says');
 });
 
 describe('trigger', () => {
