@@ -16,17 +16,17 @@ const DONE = `inbox.jobs WHERE state = 'done' AND finished_at < @before ORDER BY
 /** What is old is looked for once: where it stood in the condition, PostgreSQL looked for it again for each row. */
 function removal(old: string, from: string) {
   const text = `WITH old AS MATERIALIZED (SELECT ${old})
-    DELETE FROM ${from} AND id IN (SELECT id FROM old) RETURNING id`;
+    DELETE FROM ${from} id IN (SELECT id FROM old) RETURNING id`;
   return statement<Old, Numbered>(dialect => text.replaceAll('@before', dialect.later(NOW(dialect), '@ms')));
 }
 
 /** A signed text goes with its last delivery. Failed, waiting and running jobs stay. */
 const PRUNE_TEXTS = removal(
   `stored_text_id AS id FROM ${OLD}`,
-  'inbox.signed_texts WHERE last_received_at < @before',
+  'inbox.signed_texts WHERE last_received_at < @before AND',
 );
-const PRUNE_DELIVERIES = removal(`id FROM ${OLD}`, 'inbox.deliveries WHERE received_at < @before');
-const PRUNE_JOBS = removal(`id FROM ${DONE}`, 'inbox.jobs WHERE finished_at < @before');
+const PRUNE_DELIVERIES = removal(`id FROM ${OLD}`, 'inbox.deliveries WHERE');
+const PRUNE_JOBS = removal(`id FROM ${DONE}`, 'inbox.jobs WHERE');
 
 const ERASING = fixed(({ erasing }) => erasing);
 const ids = ({ rows }: { rows: (json: string, name: string, columns: { id: 'int' }) => string }) =>
