@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { demoFolder } from '../src/cli/connect/find-mirror.js';
@@ -243,8 +243,8 @@ test.skipIf(!hasDuckDb)(
     const [sum = '', attach = ''] = lines;
     expect(lines).toHaveLength(2);
     const cwd = makeFolder('carbon-mirror-duckdb-');
-    const [, words = ''] = /`npx carbon-mirror (.* --out) retirements\.csv`/.exec(document) ?? [];
-    await run(...words.split(' '), join(cwd, 'retirements.csv'));
+    const [, words = ''] = /`npx carbon-mirror (.*) > retirements\.csv`/.exec(document) ?? [];
+    writeFileSync(join(cwd, 'retirements.csv'), await run(...words.split(' ')));
     const { rows = [] } = askDuckDb(sum, cwd);
     const kept = await readRows(
       demo,

@@ -23,7 +23,7 @@ export interface CommandGroup extends Command {
 }
 
 /** The forms that every list has. */
-export const ROWS: Prints = { json: 'print the rows as JSON', csv: 'print the rows as CSV', file: true };
+export const ROWS: Prints = { json: 'print the rows as JSON', csv: 'print the rows as CSV' };
 
 type Given = Readonly<Record<string, unknown>>;
 

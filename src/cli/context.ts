@@ -14,8 +14,6 @@ import type { MirrorLocation } from './connect/mirror-location.js';
 export interface Context {
   readonly io: Io;
   readonly format: Format;
-  /** The command as it was called, for who finds its file in a year; a command may say more of it. */
-  readonly asked: Record<string, unknown>;
   /** Where the mirror is that the settings name, or the demo's. */
   readonly location: () => MirrorLocation;
   /** The same for what needs no mirror there. */

@@ -1,10 +1,9 @@
 import { Argument, type Command as Defined, Option } from 'commander';
 import type { Command } from './command.js';
 import { withContext } from './open-context.js';
-import { type FileOptions, formatOf, formOptions } from './formats.js';
+import { formatOf, formOptions } from './formats.js';
 import { today } from './words.js';
 import type { Io } from './io.js';
-import { intoFile } from './output/into-file.js';
 import { optionName, type Taken } from './taken.js';
 
 /** Says to commander what a command takes, and does it when it is called. */
@@ -24,22 +23,9 @@ export function define(parent: Defined, name: string, command: Command, io: Io):
   if (run === undefined) return;
   defined.action(async () => {
     const placed = Object.fromEntries(words.map(([key], at) => [key, defined.processedArgs[at]]));
-    await call(io, defined, run, placed);
+    const given = { ...defined.opts(), ...placed };
+    await withContext({ io, format: formatOf(given) }, context => run(context, given));
   });
-}
-
-/** As of one instant is as of the same for what is printed and for what is said of it. */
-async function call(
-  io: Io,
-  defined: Defined,
-  run: NonNullable<Command['run']>,
-  placed: Record<string, unknown>,
-) {
-  const given: FileOptions & { asOf?: string } = { ...defined.opts(), ...placed };
-  const asked = { command: pathOf(defined), ...placed };
-  await intoFile(io, asked, given, (out, form) =>
-    withContext({ io: out, format: formatOf(form), asked }, context => run(context, { ...form })),
-  );
 }
 
 function wordOf(taken: Taken<unknown>, io: Io): Argument {
@@ -58,10 +44,4 @@ function optionOf(key: string, taken: Taken<unknown>, io: Io): Option {
 
 function saysOf({ says }: Taken<unknown>, io: Io): string {
   return typeof says === 'string' ? says : says(io);
-}
-
-/** As in `jobs list`. */
-function pathOf(defined: Defined): string {
-  const { parent } = defined;
-  return parent?.parent ? `${pathOf(parent)} ${defined.name()}` : defined.name();
 }

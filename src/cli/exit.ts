@@ -41,6 +41,11 @@ export function notThereFault(message: Lines, advice?: Lines): CommandFault {
   return new CommandFault(EXIT.notThere, message, advice);
 }
 
+/** Nothing is ever written over. */
+export function isThere(file: string): CommandFault {
+  return usageFault(`${file} is there already.`, 'Name a new file, or remove that one first.');
+}
+
 /** For work that can be left at any point: Ctrl-C ends it here. */
 export function demandNotInterrupted(signal: AbortSignal, state = 'Interrupted.'): void {
   if (signal.aborted) throw new CommandFault(EXIT.interrupted, state);

@@ -1,17 +1,13 @@
 import { Option } from 'commander';
 import type { Format } from './output/output.js';
 
-/** How rows can be had beside a table for people: the words of `--json` and `--csv`, and whether they go into a file. */
+/** How rows can be had beside a table for people: the words of `--json` and `--csv`. */
 export interface Prints {
   readonly json?: string;
   readonly csv?: string;
-  readonly file?: boolean;
 }
 
 const FORMS = ['json', 'excel', 'verbatim', 'csv'] as const;
-
-/** What is printed may be written into a file instead: see `intoFile`. */
-export type FileOptions = { readonly [Form in (typeof FORMS)[number]]?: boolean } & { readonly out?: string };
 
 /** A form of `--csv`, and no word after it: that one may be the command's own. */
 class CsvForm extends Option {
@@ -20,7 +16,7 @@ class CsvForm extends Option {
   }
 }
 
-export function formOptions({ json, csv, file = false }: Prints): Option[] {
+export function formOptions({ json, csv }: Prints): Option[] {
   const options = json === undefined ? [] : [new Option('--json', json)];
   if (csv !== undefined)
     options.push(
@@ -35,11 +31,9 @@ export function formOptions({ json, csv, file = false }: Prints): Option[] {
         'verbatim',
       ]),
     );
-  const about = 'as CSV or JSON by its ending; FILE.json says when it was made and how far it can be trusted';
-  if (file) options.push(new Option('--out <file>', `write a new file instead, ${about}`));
   return options;
 }
 
-export function formatOf(given: FileOptions): Format {
-  return FORMS.find(form => given[form]) ?? 'table';
+export function formatOf(given: Readonly<Record<string, unknown>>): Format {
+  return FORMS.find(form => given[form] === true) ?? 'table';
 }

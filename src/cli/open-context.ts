@@ -3,7 +3,7 @@ import { print, say } from './io.js';
 import { writeRows, writeValue } from './output/output.js';
 import { connect, demandMirror, findSettings } from './connect/find-mirror.js';
 
-type Called = Pick<Context, 'io' | 'format' | 'asked'>;
+type Called = Pick<Context, 'io' | 'format'>;
 
 export async function withContext(
   called: Called,

@@ -98,7 +98,7 @@ export function count(name: string, says: Says): Text<number> {
 
 /** Zero for all. */
 export function limit(most: number): Taken<number> {
-  return otherwise(count('--limit', 'show at most this many, in a file too; 0 for all'), String(most));
+  return otherwise(count('--limit', 'show at most this many; 0 for all'), String(most));
 }
 
 /** How an organization, an installation or an app may be named. */

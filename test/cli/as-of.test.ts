@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { gapsOf } from '../../src/console/components/gaps.js';
@@ -185,16 +184,4 @@ test('as of a day, a month or a year is as of its last instant: what ended with 
       stderr: expect.stringContaining(`${ahead} lies in the future`),
     });
   }
-});
-
-test('what stands beside a file says the same instant as the rows in it, however long it takes to write', async () => {
-  const { folder, clock } = await sceneToAsk();
-  const file = join(folder, 'retirements.csv');
-  const { exitCode, stderr } = await runCommand(['retirements', 'list', '--as-of', '30min', '--out', file], {
-    env: { DATA_DIR: folder },
-    now: () => (clock.at += MINUTE),
-  });
-  expect(exitCode).toBe(0);
-  const [, at] = /^As observed by (\S+)\.$/m.exec(stderr) ?? [];
-  expect(JSON.parse(readFileSync(`${file}.json`, 'utf8'))).toMatchObject({ as_of: at });
 });

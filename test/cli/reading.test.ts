@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
-import { makeFolder } from '../support/folder.js';
 import { tablesInFile } from '../support/tables.js';
 
 let demo: DemoMirror;
@@ -352,62 +351,6 @@ test.each([
   });
   expect(stderr).not.toMatch(/^ +at /m);
   expect(stderr).not.toBe('');
-});
-
-describe('--out', () => {
-  test('writes a new private file, by its name as CSV or JSON, and beside it what was asked and how far it can be trusted', async () => {
-    const file = join(demo.folder, 'retired.csv');
-    const words = ['retirements', 'list', '--year', '2025', '--limit', '0'];
-    expect(await run(...words, '--out', file)).toEqual({
-      exitCode: 0,
-      stdout: '',
-      stderr: `Wrote ${file}, and ${file}.json about it.\n`,
-    });
-    expect(readFileSync(file, 'utf8')).toBe((await run(...words, '--csv')).stdout);
-    const about = JSON.parse(readFileSync(`${file}.json`, 'utf8'));
-    expect(about).toMatchObject({
-      file: 'retired.csv',
-      bytes: statSync(file).size,
-      as_of: expect.stringMatching(/Z$/),
-      made_at: expect.stringMatching(/Z$/),
-      registry: expect.stringContaining('127.0.0.1'),
-      asked: { command: 'retirements list', year: '2025' },
-    });
-    expect(about.coverage).toContainEqual(
-      expect.objectContaining({ resource: 'retirements', state: 'fresh', as_of: expect.any(String) }),
-    );
-    for (const name of [file, `${file}.json`]) expect(statSync(name).mode & 0o777).toBe(0o600);
-    const again = await run('available', '--out', file);
-    expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is there already') });
-    const excel = join(demo.folder, 'excel.csv');
-    await run('query', 'select 1 as one', '--csv=excel', '--out', excel);
-    expect(readFileSync(excel, 'utf8')).toBe('\ufeffone\r\n1\r\n');
-    const rows = join(demo.folder, 'one.json');
-    await run('query', 'select 1 as one', '--out', rows);
-    expect(JSON.parse(readFileSync(rows, 'utf8'))).toEqual([{ one: 1 }]);
-  });
-
-  test.each([
-    [['warehouse', 'list', '--as-of', '2020-01-01', '--out']],
-    [['available', '--organization', 'nobody', '--out']],
-    [['query', 'select nothing', '--out']],
-  ])('a command that fails leaves no file behind: %j', async words => {
-    const folder = makeFolder();
-    const { exitCode } = await run(...words, join(folder, 'rows.csv'));
-    expect(exitCode).not.toBe(0);
-    expect(readdirSync(folder)).toEqual([]);
-    rmSync(folder, { recursive: true });
-  });
-
-  test('the instant that was asked for is told', async () => {
-    const folder = makeFolder();
-    const file = join(folder, 'rows.csv');
-    const [known] = await demo.rows('SELECT max(first_complete_at) AS at FROM resource_states');
-    const at = String(known?.['at']);
-    await run('retirements', 'list', '--as-of', at, '--out', file);
-    expect(JSON.parse(readFileSync(`${file}.json`, 'utf8'))).toMatchObject({ as_of: at });
-    rmSync(folder, { recursive: true });
-  });
 });
 
 describe('snapshot', () => {

@@ -29,12 +29,11 @@ export const AVAILABLE = command({
   prints: {
     json: 'print both parts as JSON: rows and left_out',
     csv: 'print what is available as CSV',
-    file: true,
   },
   examples: [
     'carbon-mirror available',
     'carbon-mirror available --project Mangrove --vintage 2021',
-    'carbon-mirror available --out available.csv',
+    'carbon-mirror available --csv > available.csv',
   ],
   run: async (context, { organization, ...only }) => {
     const reader = await context.reader();

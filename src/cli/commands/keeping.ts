@@ -8,8 +8,7 @@ import { openEngine } from '../../store/open.js';
 import { command } from '../command.js';
 import { type MirrorLocation, reading } from '../connect/mirror-location.js';
 import type { Context } from '../context.js';
-import { CommandFault, EXIT } from '../exit.js';
-import { isThere } from '../output/into-file.js';
+import { CommandFault, EXIT, isThere } from '../exit.js';
 import { beginOrigin, describeRestored } from '../sealed.js';
 import { choice, needed, text } from '../taken.js';
 

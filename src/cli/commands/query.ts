@@ -18,13 +18,12 @@ export const QUERY = command({
   prints: ROWS,
   examples: [
     'carbon-mirror query "select count(*) from retirements"',
-    'carbon-mirror query "select project_name, vintage, amount from available_credits" --out available.csv',
+    'carbon-mirror query "select project_name, vintage, amount from available_credits" --csv > available.csv',
     'carbon-mirror query - < question.sql',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',
   ],
-  run: async ({ io, asked, location, rows }, { sql: given, timeLimit }) => {
+  run: async ({ io, location, rows }, { sql: given, timeLimit }) => {
     const sql = await readStatement(io, given);
-    asked['sql'] = sql;
     const signal = io.interruption();
     try {
       const answer = await location().engine.ask({ sql, timeLimitMs: timeLimit * 1000, signal });

@@ -1,7 +1,13 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { readCoverage } from '../../query/certificates.js';
+import { countKnown } from '../../query/coverage.js';
+import { readOrigin } from '../../query/names.js';
 import { ofKnown } from '../../text/known.js';
 import { command } from '../command.js';
-import { demandNewFile, isThere, readAbout, sidecarOf, writeSidecar } from '../output/into-file.js';
+import { isThere, usageFault } from '../exit.js';
+import { jsonText } from '../output/output.js';
+import { withSnakeKeys } from '../snake-case.js';
 import { needed, text } from '../taken.js';
 
 export const SNAPSHOT = command({
@@ -13,19 +19,44 @@ export const SNAPSHOT = command({
     'carbon-mirror snapshot /backup/mirror.db --json',
   ],
   /** What is said of the copy is read before it is made: it holds that much at least. */
-  run: async ({ io, location, reader, tell }, { file }) => {
+  run: async ({ io, location, reader: open, tell }, { file }) => {
     const { demo, engine } = location();
-    demandNewFile(file);
+    const about = `${file}.json`;
+    demandNew(file, about);
     const asOf = new Date(io.now()).toISOString();
-    const trust = await readAbout(await reader());
+    const reader = await open();
+    const origin = await readOrigin(reader);
+    const known = await countKnown(reader);
+    const coverage = await readCoverage(reader, null, null);
     if (!(await engine.snapshot(file, io.now()))) throw isThere(file);
     const bytes = statSync(file).size;
     const madeAt = new Date(io.now()).toISOString();
-    writeSidecar(file, { file, bytes, asOf, madeAt, demo, ...trust });
-    const about = sidecarOf(file);
+    const registry = origin?.base_url ?? null;
+    const told = {
+      file,
+      bytes,
+      asOf,
+      madeAt,
+      demo,
+      registry,
+      appId: origin?.app_id ?? null,
+      known,
+      coverage,
+    };
+    writeFileSync(about, `${jsonText(withSnakeKeys(told), 2)}\n`, { flag: 'wx', mode: 0o600 });
     await tell(
       { file, bytes, about },
-      `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB) of ${ofKnown(trust.known)}, and ${about} about it. Try "datasette ${file}" or "duckdb ${file}".`,
+      `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB) of ${ofKnown(known)}, and ${about} about it. Try "datasette ${file}" or "duckdb ${file}".`,
     );
   },
 });
+
+/** Nothing is ever written over. */
+function demandNew(file: string, about: string): void {
+  if (file === '') throw usageFault('Expected the name of a new file, got an empty text.');
+  const folder = dirname(file);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw usageFault(`${file}: there is no folder ${folder}.`, 'Make it first, or name another place.');
+  const taken = [file, about].find(name => existsSync(name));
+  if (taken !== undefined) throw isThere(taken);
+}

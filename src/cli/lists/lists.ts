@@ -7,10 +7,10 @@ import { showCommand } from './show.js';
 /** Examples beside those that every list has. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   warehouse: ['list --organization ID --csv'],
-  inventory: ['list --organization ID --limit 0 --out inventory.csv'],
+  inventory: ['list --organization ID --limit 0 --csv > inventory.csv'],
   retirements: [
     'list --year 2025 --beneficiary Ferries --project Mangrove',
-    'list --as-of now --csv=excel --out retirements.csv',
+    'list --as-of now --csv=excel > retirements.csv',
     'show ID --as-of now',
   ],
   reservations: ['list --state outstanding'],
