@@ -1,4 +1,3 @@
-import { API } from './commands/api.js';
 import { AS_OF } from './commands/as-of.js';
 import { AVAILABLE } from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
@@ -55,7 +54,6 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>>
   Act: {
     ...listsThat(true),
     'install-url': INSTALL_URL,
-    api: API,
   },
   Run: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, syncs: SYNCS, migrate: MIGRATE },
   Repair: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, move: MOVE, purge: PURGE, forget: FORGET },

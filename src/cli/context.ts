@@ -4,7 +4,6 @@ import type { InboxPort } from '../inbox/port.js';
 import type { Mirror } from '../mirror/mirror.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import type { RegistryClient } from '../registry/clients.js';
-import type { RawCall } from '../registry/http/calls.js';
 import type { Io } from './io.js';
 import type { Format, Rows } from './output/output.js';
 import type { TableShape } from './output/table.js';
@@ -22,7 +21,7 @@ export interface Context {
   readonly inbox: () => Promise<InboxPort>;
   readonly writers: () => Promise<AllWriters>;
   readonly pdfs: () => Promise<PdfStore>;
-  readonly client: () => Promise<Client>;
+  readonly client: () => Promise<RegistryClient>;
   /** Data in the form that was asked for: rows, or one value as JSON. */
   readonly rows: (columns: readonly string[], rows: Rows, shape?: TableShape) => Promise<number>;
   readonly value: (value: unknown) => Promise<void>;
@@ -31,14 +30,6 @@ export interface Context {
   readonly print: (...lines: readonly string[]) => Promise<void>;
   /** Talk, which is no data. */
   readonly say: (...lines: readonly string[]) => void;
-}
-
-type Token = RawCall['token'];
-
-/** With the app's own tokens, for calls by path. */
-export interface Client extends RegistryClient {
-  readonly jwt: Token;
-  readonly tokens: { app(): Token; installation(installationId: string): Token };
 }
 
 type AllWriters = Omit<Writers, 'mirror' | 'close'> & { readonly mirror: Mirror };

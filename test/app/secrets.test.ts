@@ -20,7 +20,7 @@ const COMMANDS = [
   ['jobs', 'list', '--json'],
   ['deliveries', 'list', '--json'],
   ['installations', 'list', '--json'],
-  ['api', 'GET', '/projects', '--as', 'app'],
+  ['verify', '--against-registry', '--json'],
 ];
 
 let processes: Processes;
@@ -215,7 +215,7 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
 
   const places = await readEverything(hostile);
   for (const argv of [
-    ['api', 'GET', '/organizations/none/members', '--as', 'app'],
+    ['reservations', 'cancel', 'none', '--organization', 'none', '--yes'],
     ['sync', '--full', '--json'],
   ]) {
     const env = { ...processes.env, REGISTRY_BASE_URL: hostile };

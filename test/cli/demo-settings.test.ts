@@ -58,7 +58,7 @@ describe("a demo's settings", () => {
     const env = { DATA_DIR: demoWith(settings) };
     for (const argv of [
       ['status'],
-      ['api', 'GET', '/projects', '--as', 'jwt'],
+      ['reservations', 'cancel', 'none', '--organization', 'none', '--yes'],
       ['sandbox', 'call', 'GET', '/status'],
       ['up'],
     ]) {

@@ -161,7 +161,7 @@ test('a call that is forbidden names its permission, as the registry does', () =
   const call = `GET ${route}/members`;
   expect(explain(new RegistryError('forbidden', `${call} answered 403: No`, { call })).lines).toEqual([
     `The registry: GET ${route}/members answered 403: No`,
-    'It needs organization_members:read. "carbon-mirror api GET /app/installations --as jwt" shows what was granted.',
+    'It needs organization_members:read. "carbon-mirror doctor" says what was not granted.',
   ]);
 });
 

@@ -235,7 +235,7 @@ describe('lists', () => {
   });
 
   test('a wrong key is told from a missing one, and from a registry that is not there', async () => {
-    const argv = ['api', 'GET', '/projects/find?creditId=exPost-0-0x0', '--as', 'app'];
+    const argv = ['reservations', 'cancel', 'none', '--organization', 'none', '--yes'];
     const ask = async (settings: Record<string, string>) =>
       (await runCommand(argv, { env: { ...demo.env, ...settings } })).exitCode;
     expect(await ask({ REGISTRY_PRIVATE_KEY: 'no key' })).toBe(2);

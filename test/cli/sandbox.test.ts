@@ -53,10 +53,13 @@ test('with the settings that are printed of a new app a program makes calls as t
     callbackUrls: ['http://127.0.0.1:8080/installed'],
     hasWebhookSecret: true,
   });
-  const asked = await runCommand(['api', 'GET', '/app/installations?limit=1&page=0', '--as', 'jwt'], {
+  const asked = await runCommand(['reservations', 'cancel', 'none', '--organization', 'none', '--yes'], {
     env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value ?? ''])),
   });
-  expect(asked.exitCode, asked.stderr).toBe(0);
+  expect(asked, asked.stderr).toMatchObject({
+    exitCode: 6,
+    stderr: expect.stringContaining('no organization "none"'),
+  });
 });
 
 test('what is said of a new app is what the sandbox knows of it, and its secret is printed', async () => {

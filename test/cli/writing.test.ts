@@ -43,7 +43,7 @@ async function json(...argv: string[]): Promise<any> {
 
 /** The same fault in words and as data, and no stack trace. */
 async function expectFault(exitCode: number, text: string, ...argv: string[]): Promise<void> {
-  for (const words of argv[0] === 'api' ? [argv] : [argv, [...argv, '--json']]) {
+  for (const words of [argv, [...argv, '--json']]) {
     const outcome = await run(...words);
     expect(outcome, outcome.stderr).toMatchObject({ exitCode, stdout: '' });
     expect(outcome.stderr).toContain(text);
@@ -238,128 +238,6 @@ describe('inventory-requests', () => {
   });
 });
 
-describe('api', () => {
-  // biome-ignore lint: the answers are what the tests look into
-  // oxlint-disable-next-line typescript/no-explicit-any
-  async function answered(...argv: string[]): Promise<any> {
-    const { exitCode, stdout, stderr } = await run('api', ...argv);
-    expect(exitCode, stderr).toBe(0);
-    return JSON.parse(stdout);
-  }
-
-  const installationOf = (id: string) =>
-    demo.sandbox.registry.installations.all().find(({ organization }) => organization.id === id)?.id ?? '';
-
-  test('calls by path with each kind of credential', async () => {
-    const { installations } = await answered('get', '/app/installations?limit=1&page=0', '--as', 'jwt');
-    expect(installations).toHaveLength(1);
-    const as = `installation:${installationOf(owner)}`;
-    expect(await answered('GET', `/organizations/${owner}/members`, '--as', as)).toMatchObject({
-      organizationId: owner,
-    });
-    const { exitCode, stdout } = await run('api', 'GET', '/projects?limit=2', '--as', 'app');
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout).projects).toHaveLength(2);
-  });
-
-  test('what has no command is asked by its path: all retirements, one of them, and what a project issued', async () => {
-    const asked = async (path: string) => await answered('GET', path, '--as', 'app');
-    const { retirements } = await asked('/retirements/list?skip=1&first=2');
-    expect(retirements).toHaveLength(2);
-    const [{ id }] = retirements;
-    expect(await asked(`/retirements?id=${id}`)).toMatchObject({ id });
-    const { projects } = await asked('/projects?limit=1&page=0');
-    const issued = await asked(`/carbonCredits/projects/${projects[0].id}`);
-    expect(issued).toMatchObject({ summary: { retired: expect.any(Number) }, vintages: expect.any(Array) });
-  });
-
-  test('a certificate comes whole, or nothing of it', async () => {
-    const [row] = await demo.rows(
-      "SELECT retirement_id AS id FROM certificates WHERE state = 'stored' LIMIT 1",
-    );
-    const path = `/retirements/${String(row?.['id'])}/pdf`;
-    expect((await run('api', 'GET', path, '--as', 'app')).stdout).toMatch(/^%PDF-[^]*%%EOF\s*$/);
-    const seen = await runCommand(['api', 'GET', path, '--as', 'app'], { env: demo.env, terminal: true });
-    expect(seen).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('> FILE') });
-    demo.sandbox.registry.faults.add({ path, kind: 'cut', count: 1 });
-    const cut = await run('api', 'GET', path, '--as', 'app');
-    demo.sandbox.registry.faults.clear();
-    expect(cut).toMatchObject({ exitCode: 5, stdout: '' });
-  });
-
-  test('what writes asks first, and keeps the digits of its body', async () => {
-    const post = ['POST', `/organizations/${owner}/warehouse/inventory/reservations`];
-    const body = [
-      '--data',
-      `{"creditId":"${offered}","amount":0.100000}`,
-      '--as',
-      `installation:${installationOf(owner)}`,
-    ];
-    await expectFault(2, 'Add --yes', 'api', ...post, ...body);
-    await expectFault(2, 'Add --yes', 'api', 'GET', `/organizations/${owner}/friendbot`, '--as', 'app');
-    expect(await answered(...post, ...body, '--yes')).toMatchObject({ amount: 0.1, state: 'outstanding' });
-  });
-
-  test('T30 T31 no path leads to another place', async () => {
-    for (const path of [
-      '//evil.example/x',
-      'https://evil.example/',
-      '/a/../b',
-      '/a/%2e%2e/b',
-      'projects',
-      '/a\\b',
-    ]) {
-      await expectFault(2, 'expected a plain absolute path', 'api', 'GET', path, '--as', 'app');
-    }
-  });
-
-  test('a user and an organization are created by a call, and the app is on it', async () => {
-    const body = {
-      user: { email: 'ada@quay.example', fullName: 'Ada Quay' },
-      organization: { fullName: 'Quay', type: 'marketParticipant', countryCode: 'IS' },
-    };
-    const create = ['POST', '/app/create/user/organization', '--as', 'jwt', '--data', JSON.stringify(body)];
-    const { installation } = await answered(...create, '--yes');
-    const { state } =
-      demo.sandbox.registry.installations.all().find(({ id }) => id === installation.id) ?? {};
-    expect(state).toBe('active');
-  });
-
-  test('T45 a lost answer is not taken for a failure, and is not asked for twice', async () => {
-    const path = `/organizations/${owner}/friendbot`;
-    demo.sandbox.registry.faults.add({ path, kind: 'cut', options: { bytes: 0 } });
-    const { exitCode, stdout, stderr } = await run('api', 'GET', path, '--as', 'app', '--yes');
-    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
-    expect(stderr).toContain('It may have been done, or may still be: look before you do it again.');
-    expect(demo.sandbox.registry.faults.list()).toMatchObject([{ hits: 1 }]);
-    demo.sandbox.registry.faults.clear();
-  });
-
-  test('likely mistakes are told', async () => {
-    await expectFault(2, 'Expected a method of GET, POST, DELETE', 'api', 'PUT', '/projects', '--as', 'app');
-    await expectFault(
-      2,
-      '--as: expected jwt, app or installation:NAME',
-      'api',
-      'GET',
-      '/projects',
-      '--as',
-      'me',
-    );
-    await expectFault(2, '--data: expected JSON', 'api', 'POST', '/x', '--as', 'app', '--data', '{', '--yes');
-    await expectFault(6, 'GET /nothing answered 404', 'api', 'GET', '/nothing', '--as', 'app');
-    await expectFault(
-      4,
-      'It needs organization_members:read',
-      'api',
-      'GET',
-      `/organizations/${owner}/members`,
-      '--as',
-      'app',
-    );
-  });
-});
-
 test('who guesses at a command of a group is told those that it has', async () => {
   const { exitCode, stderr } = await run('reservations', 'retire', 'some-id');
   expect(exitCode).toBe(2);
@@ -497,21 +375,13 @@ describe('faults of the registry', () => {
     );
   });
 
-  test('a token is ended by the very call that carries it', async () => {
-    const { tokens, installations } = demo.sandbox.registry;
-    const as = `installation:${installations.all()[0]?.id}`;
-    const ended = await run('api', 'DELETE', '/app/installations/token', '--as', as, '--yes');
-    expect(ended).toMatchObject({ exitCode: 0 });
-    expect(tokens.newest(1)).toMatchObject([{ isActive: false }]);
-  });
-
   test('another key is not authorized, a registry that is away is unreachable, no settings are no settings', async () => {
-    const api = ['api', 'GET', '/projects', '--as', 'app'];
+    const asks = ['reservations', 'cancel', 'none', '--organization', owner, '--yes'];
     const other = { ...demo.env, REGISTRY_PRIVATE_KEY: createPrivateKey() };
-    expect(await runCommand(api, { env: other })).toMatchObject({ exitCode: 4, stdout: '' });
+    expect(await runCommand(asks, { env: other })).toMatchObject({ exitCode: 4, stdout: '' });
     const away = { ...demo.env, REGISTRY_BASE_URL: 'http://127.0.0.1:1' };
-    expect(await runCommand(api, { env: away })).toMatchObject({ exitCode: 5, stdout: '' });
-    const none = await runCommand(api, { env: { DATA_DIR: folder } });
+    expect(await runCommand(asks, { env: away })).toMatchObject({ exitCode: 5, stdout: '' });
+    const none = await runCommand(asks, { env: { DATA_DIR: folder } });
     expect(none).toMatchObject({ exitCode: 2, stdout: '' });
     expect(none.stderr).toContain('REGISTRY_BASE_URL: expected');
   });

@@ -103,7 +103,6 @@ export function everyCommand({
     migrate: () => [],
     verify: () => [],
     trigger: () => ['warehouseTransaction', ...of],
-    api: () => ['GET', '/projects?limit=1&page=0', '--as', 'app'],
     'sandbox start': () => ['--port', '0', '--folder', join(folder, `sandbox${tag}`)],
   };
 }

@@ -21,15 +21,14 @@ export function permissionFor(call: string): string | null {
 export function adviceFor(error: object): readonly string[] {
   const { code, call, candidates }: Partial<Refused> = error;
   if (code === 'installation_gone')
-    return ['The app is not installed there: see "carbon-mirror api GET /app/installations --as jwt".'];
+    return ['The app is not installed there any more: see "carbon-mirror installations list".'];
   if (code === 'unauthorized')
     return ['The registry refuses this app id with this key: see "carbon-mirror doctor".'];
   if (code === 'forbidden') {
     const permission = permissionFor(call ?? '');
-    if (permission === null) return [];
-    return [
-      `It needs ${permission}. "carbon-mirror api GET /app/installations --as jwt" shows what was granted.`,
-    ];
+    return permission === null
+      ? []
+      : [`It needs ${permission}. "carbon-mirror doctor" says what was not granted.`];
   }
   if (code !== 'outcome_unknown') return [];
   const found = (candidates ?? []).map(describeCandidate).filter(text => text !== '');
