@@ -2,7 +2,7 @@ import { AS_OF } from './commands/as-of.js';
 import { AVAILABLE } from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
 import { CERTIFICATES } from './commands/certificates/certificates.js';
-import { CHANGES } from './commands/changes/changes.js';
+import { CHANGES } from './commands/changes.js';
 import type { Command } from './command.js';
 import { CONSOLE } from './commands/console.js';
 import { DELIVERIES } from './commands/deliveries.js';

@@ -70,11 +70,6 @@ export function exitCodeOf(code: string): ExitCode {
   return FAULTS.find(([kind]) => kind.test(`RegistryError ${code}`))?.[1] ?? EXIT.checkFailed;
 }
 
-/** A database that cannot be used now, and may be later. */
-export function isAway(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'StoreError' && codeOf(error) === 'away';
-}
-
 function explainBy(table: readonly Row[], error: Error): Explanation | null {
   const [, exitCode, lines] = table.find(([kind]) => kind.test(`${error.name} ${codeOf(error)}`)) ?? [];
   return exitCode === undefined || lines === undefined ? null : { exitCode, lines: lines(error) };

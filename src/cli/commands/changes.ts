@@ -3,20 +3,22 @@ import {
   CHANGED,
   type ChangeRow,
   type ChangesAsked,
+  readBetween,
   readChanges,
+  readLastNumber,
   readOpenings,
-} from '../../../query/history/changes.js';
-import { headOf, parseChange, wordsOf } from '../../../text/change.js';
-import { Sums } from '../../../text/change-sums.js';
-import { command } from '../../command.js';
-import type { Context } from '../../context.js';
-import { usageFault } from '../../exit.js';
-import { cleanLine, colours, emit } from '../../io.js';
-import { bold, paintChange } from '../../output/colour.js';
-import { organizationOrAll } from '../../find/in-mirror.js';
-import { jsonText } from '../../output/output.js';
-import { choice, count, date, flag, ORGANIZATION } from '../../taken.js';
-import { followChanges } from './follow.js';
+} from '../../query/history/changes.js';
+import { headOf, parseChange, wordsOf } from '../../text/change.js';
+import { Sums } from '../../text/change-sums.js';
+import { command } from '../command.js';
+import type { Context } from '../context.js';
+import { checkFault, usageFault } from '../exit.js';
+import { cleanLine, colours, emit } from '../io.js';
+import { bold, paintChange } from '../output/colour.js';
+import { organizationOrAll } from '../find/in-mirror.js';
+import { jsonText } from '../output/output.js';
+import { choice, count, date, ORGANIZATION } from '../taken.js';
+import type { Reader } from '../../store/contract/reader.js';
 
 const NONE = 'Nothing was seen to change.';
 /** A write costs as much as to make several lines. */
@@ -29,22 +31,21 @@ export const CHANGES = command({
     until: { ...date(''), says: 'what was observed by then: the end of a date in one of the same forms' },
     organization: ORGANIZATION,
     resource: choice('name', 'one of them only', CHANGED),
-    follow: flag('print each change as a line of JSON when it is committed; runs until it is stopped', {
-      conflicts: ['since', 'until', 'csv', 'verbatim', 'excel'],
-    }),
-    after: count(
-      '--after',
-      'with --follow: begin after the change of this number (default: after the newest)',
-    ),
+    after: {
+      ...count(
+        '--after',
+        'after the change of this number: a program that keeps the last one gets each once',
+      ),
+      conflicts: ['since'],
+    },
   },
   prints: { json: 'print them as JSON, each with its row before and after', csv: 'print them as CSV' },
   examples: [
     'carbon-mirror changes --since yesterday',
     'carbon-mirror changes --since 24h --resource retirements --csv',
-    'carbon-mirror changes --follow --after 1200',
+    'carbon-mirror changes --after 1200 --json',
   ],
-  run: async (context, { since, until, organization, resource, follow, after }) => {
-    if (after !== undefined && !follow) throw usageFault('--after goes with --follow only.');
+  run: async (context, { since, until, organization, resource, after }) => {
     const reader = await context.reader();
     const asked = {
       organizationId: await organizationOrAll(reader, organization),
@@ -53,14 +54,26 @@ export const CHANGES = command({
       until: until?.to ?? null,
     };
     sayPeriod(context, asked);
-    if (follow) return await followChanges(context, asked, after ?? null);
-    const rows = readChanges(reader, asked);
+    const rows =
+      after === undefined
+        ? readChanges(reader, asked)
+        : readBetween(reader, asked, after, await readLastFrom(reader, after));
     if (context.format === 'table')
       return await write(context, linesOf(context.io, rows, await readOpenings(reader)));
     if (context.format !== 'json') return await context.rows(CHANGE_COLUMNS, rows, { none: NONE });
     await write(context, jsonOf(rows, context));
   },
 });
+
+/** The newest number; a lower one than was seen is of other changes. */
+async function readLastFrom(reader: Reader, seen: number): Promise<number> {
+  const last = await readLastNumber(reader);
+  if (last >= seen) return last;
+  throw checkFault(
+    `The newest change of this mirror has number ${last}, less than ${seen}: this is another mirror, or it was made anew.`,
+    'Begin again with an empty copy and --after 0.',
+  );
+}
 
 function sayPeriod({ say }: Context, { since, until }: ChangesAsked): void {
   if (since !== null && until !== null && since > until)
