@@ -26,7 +26,6 @@ type ChangeRow = Told<string, string>;
 export type Change = Told<Cells, readonly string[]>;
 
 const MOST_COLUMNS = 3;
-const NOT_LISTED = 'not listed';
 
 export function parseChange(row: ChangeRow): Change {
   return {
@@ -45,83 +44,27 @@ function parseCells(json: string | null): Cells | null {
 }
 
 /** Above all that one sync found, without its day. */
-export function headOf(change: Change): string {
-  const who = change.organization_name === null ? '' : ` ${shortName(change.organization_name)}`;
-  return `${change.observed_at.slice(11, 16)}${who}${causeOf(change)}`;
+export function headOf({ observed_at: at, organization_name: name, ...change }: Change): string {
+  const { newest_delivery_id: delivery, trigger, sync_id: sync } = change;
+  const cause = delivery === null ? (trigger ?? `sync ${sync}`) : `delivery ${delivery}`;
+  return `${at.slice(11, 16)}${name === null ? '' : ` ${shortName(name)}`} (${cause})`;
 }
 
 export function wordsOf(change: Change): string {
-  return (WORDS[change.resource] ?? general)(change);
-}
-
-/** Who or what is behind it, as far as that is known. */
-function causeOf({ newest_delivery_id: delivery, trigger, sync_id: sync }: Change): string {
-  if (delivery !== null) return ` (delivery ${delivery})`;
-  return trigger === null ? ` (sync ${sync})` : ` (${trigger})`;
-}
-
-const WORDS: Readonly<Record<string, (change: Change) => string>> = {
-  retirements: retirementWords,
-  warehouse: creditWords,
-  inventory: creditWords,
-  certificates: certificateWords,
-  reservations: reservationWords,
-};
-
-function retirementWords(change: Change): string {
-  const { change: kind, before, after, row_id: id, observed_at: observedAt } = change;
-  if (kind === 'changed') return general(change);
+  const { resource, change: kind, before, after } = change;
   const cells = after ?? before ?? {};
-  const what = `${amountOf(cells)} ${creditName(cells)}${forWhom(cells)}`;
-  if (kind === 'removed') return `retirement ${id} is not listed any more: ${what}`;
-  const day = text(cells['created_at'])?.slice(0, 10) ?? null;
-  return `retired ${what}${day === null || day === observedAt.slice(0, 10) ? '' : ` on ${day}`}`;
+  if (resource === 'warehouse' || resource === 'inventory') {
+    const [from, to] = [before, after].map(each => (each === null ? 'not listed' : amountOf(each)));
+    return `${resource} ${creditName(cells)}: ${from === to ? moves(change) : `${from} → ${to}`}`;
+  }
+  const did = DID[resource];
+  if (kind === 'added' && did !== undefined) return `${did} ${whatOf(resource, cells)}${datedIn(change)}`;
+  const what = `${NOUNS[resource] ?? resource} ${nameOf(change, cells)}`;
+  return kind === 'changed' ? `${what}: ${moves(change)}` : `${what} ${kind}`;
 }
 
-function forWhom(cells: Cells): string {
-  const beneficiary = text(cells['beneficiary']);
-  return beneficiary === null ? ', claimed by nobody' : ` for ${shortName(beneficiary)}`;
-}
-
-/** What of the name is the same in both rows stands before the colon. */
-function creditWords(change: Change): string {
-  const { resource, before, after } = change;
-  const what = `${resource} ${creditName(after ?? before ?? {})}`;
-  const from = before === null ? NOT_LISTED : amountOf(before);
-  const to = after === null ? NOT_LISTED : amountOf(after);
-  return from === to ? `${what}: ${moves(change)}` : `${what}: ${from} → ${to}`;
-}
-
-/** Of which retirement, by what is known of it, or by its id. */
-function certificateWords({ row_id: id, change, before, after }: Change): string {
-  const [from, to] = [before, after].map(cells => text(cells?.['sha256'])?.slice(0, 12));
-  const of = after ?? before ?? {};
-  const retired =
-    text(of['amount_exact']) === null
-      ? `retirement ${id}`
-      : `${amountOf(of)} ${creditName(of)}${forWhom(of)}`;
-  if (change === 'added') return `certificate of ${retired} stored: sha256 ${to}`;
-  if (change === 'removed') return `certificate of ${retired} went with it: sha256 ${from}`;
-  return `certificate of ${retired} is another file: sha256 ${from} → ${to}`;
-}
-
-function reservationWords(change: Change): string {
-  const { change: kind, before, after } = change;
-  const cells = after ?? before ?? {};
-  const by = text(cells['reserver_name']);
-  const what = `${amountOf(cells)} ${creditName(cells)}${by === null ? '' : ` by ${shortName(by)}`}`;
-  if (kind === 'added') return `reserved ${what}`;
-  const became = kind === 'removed' ? 'is not listed any more' : moves(change);
-  return `reservation of ${what}: ${became}`;
-}
-
-function general(change: Change): string {
-  const noun = NOUNS[change.resource] ?? change.resource;
-  const name = text((change.after ?? change.before ?? {})['full_name']);
-  const what = `${noun} ${name === null ? change.row_id : shortName(name)}`;
-  return change.change === 'changed' ? `${what}: ${moves(change)}` : `${what} ${change.change}`;
-}
-
+/** What is said of what was added, where there is a word for it. */
+const DID: Readonly<Record<string, string>> = { retirements: 'retired', reservations: 'reserved' };
 const NOUNS: Readonly<Record<string, string>> = {
   retirements: 'retirement',
   reservations: 'reservation',
@@ -129,7 +72,36 @@ const NOUNS: Readonly<Record<string, string>> = {
   addresses: 'address',
   members: 'member',
   projects: 'project',
+  certificates: 'certificate of retirement',
 };
+
+function nameOf({ resource, row_id: id }: Change, cells: Cells): string {
+  if (resource in DID) return `of ${whatOf(resource, cells)}`;
+  const name = text(cells['full_name']);
+  return name === null ? id : shortName(name);
+}
+
+/** How much of what, and for or by whom. */
+function whatOf(resource: string, cells: Cells): string {
+  const whose = resource === 'retirements' ? forWhom(cells) : byWhom(cells);
+  return `${amountOf(cells)} ${creditName(cells)}${whose}`;
+}
+
+function forWhom(cells: Cells): string {
+  const beneficiary = text(cells['beneficiary']);
+  return beneficiary === null ? ', claimed by nobody' : ` for ${shortName(beneficiary)}`;
+}
+
+function byWhom(cells: Cells): string {
+  const by = text(cells['reserver_name']);
+  return by === null ? '' : ` by ${shortName(by)}`;
+}
+
+/** The registry's own day, where it is another one. */
+function datedIn({ resource, after, observed_at: at }: Change): string {
+  const day = text(after?.['created_at'])?.slice(0, 10) ?? null;
+  return resource !== 'retirements' || day === null || day === at.slice(0, 10) ? '' : ` on ${day}`;
+}
 
 function moves({ changed_columns: columns, before, after }: Change): string {
   const all = columns ?? [];

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { storeCertificate } from '../support/certificates.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { amount, credit, MINUTE, retirement, retirements } from '../support/mirror.js';
 
-test('what changed between two instants is a sentence each, added up, with what found it', async () => {
+test('what changed between two instants is a sentence each, with what found it', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const now = scene.clock.at;
   scene.clock.at = now - 60 * MINUTE;
@@ -12,11 +11,10 @@ test('what changed between two instants is a sentence each, added up, with what 
   await scene.read('warehouse', [credit('c-1', { amount: amount('87.5') })], { claim: 2 });
   await scene.read('retirements', [retirement('r-1')], { claim: 2 });
   const all = wordsOf(await page('/changes'));
-  expect(all).toMatch(/3 changes ?2 added, 1 changed, 0 removed/);
+  expect(all).toContain('3 changes');
   expect(all).toContain('warehouse Peat bog 2021: 100 t → 87.5 t');
   const recent = wordsOf(await page('/changes?since=45m'));
   expect(recent).toContain('2 changes');
-  expect(recent).toContain('warehouse ex-postseen to rise by 0 t and to fall by 12.5 t between reads');
   const early = wordsOf(await page('/changes?since=2h&until=45m'));
   expect(early).toContain('warehouse Peat bog 2021: not listed → 100 t');
   expect(early).not.toContain('87.5');
@@ -102,16 +100,6 @@ test('where nothing changed it says so, and what is no instant is refused with a
   expect(wordsOf(await page('/changes?resource=retirement'))).toContain('There is no resource “retirement”.');
   expect((await open('/changes.json?resource=retirement')).status).toBe(400);
   expect(faults).toEqual([]);
-});
-
-test('a certificate is named by what was retired and for whom, as far as that is known', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
-  await scene.read('retirements', [retirement('r-1')]);
-  await storeCertificate(scene, 'r-1');
-  const words = async () => wordsOf(await page('/changes?resource=certificates'));
-  expect(await words()).toContain('certificate of 12.5 t Peat bog 2021 for Harbour Ferries stored: sha256');
-  await scene.db.change('DELETE FROM retirements');
-  expect(await words()).toContain('certificate of retirement r-1 stored: sha256');
 });
 
 test('T83 names in it are text', async () => {

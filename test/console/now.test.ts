@@ -153,7 +153,7 @@ test('what is reserved is added up, with when the first ends and the way to all 
   expect(wordsOf(shown)).toMatch(/Reserved10 t .*2 reservations, the first ends in 3 min/);
   expect(shown).toContain('<a href="/reservations?state=outstanding">2 reservations</a>');
   await scene.read('reservations', [reservation('h-1', { reservedToDate: ends(8.5) })], { claim: 2 });
-  expect(wordsOf(await page('/'))).toContain('reservation of 5 t Peat bog by an app: is not listed any more');
+  expect(wordsOf(await page('/'))).toContain('reservation of 5 t Peat bog by an app removed');
 });
 
 test('of many organizations 8 are shown, trouble first and then the largest, how many more there are and the way to them', async () => {

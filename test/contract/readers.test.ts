@@ -93,7 +93,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     (reader, [[resource, at], organizationId]) => asOf.readKnownAt(reader, { resource, organizationId, at }),
   ),
   readKnownOf: about(AT_MOMENTS, asOf.readKnownOf),
-  readLastReadBefore: about(AT_MOMENTS, asOf.readLastReadBefore),
   sumStoodAt: about(MOMENTS, sumStoodAt),
   countAt: about(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
     asOf.countAt(reader, entry.table, ownerOf(entry) ?? 'id', { organizationId: ONE, at }),
@@ -120,10 +119,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readBetween: about(['installation', 'retirements'], (reader, resource) =>
     changes.readBetween(reader, { organizationId: null, resource, since: null, until: null }, 0, 20_000),
   ),
-  withRetirements: once(async reader => {
-    const asked = { organizationId: null, resource: 'certificates', since: null, until: null };
-    return await changes.withRetirements(reader, await changes.readNewest(reader, asked, null, 100));
-  }),
   readLastNumber: once(async reader => (await changes.readLastNumber(reader)) > 0),
   readBalance: about([null, ONE], readBalance),
   readStates: about(
@@ -137,9 +132,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
         state: states?.standingOf({ organization_id: ONE, id: ONE })?.state,
       };
     },
-  ),
-  readOpenings: once(async reader =>
-    [...(await changes.readOpenings(reader))].map(each => each.join(' ')).toSorted(),
   ),
   readStoredFiles: once(certificates.readStoredFiles),
   isNamed: once(async reader => {
@@ -372,6 +364,7 @@ const PARTS = [
   'exact',
   'findTroubles',
   'first',
+  'gapsIn',
   'idsOf',
   'inSql',
   'isFrozen',
@@ -386,6 +379,7 @@ const PARTS = [
   'ofOne',
   'only',
   'plain',
+  'reasonsOf',
   'sentenceOf',
   'shownOf',
   'sortedBy',

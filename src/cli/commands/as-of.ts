@@ -1,11 +1,10 @@
-import { readKnownOf, readLastReadBefore } from '../../query/history/as-of.js';
+import { gapsIn, readKnownOf } from '../../query/history/as-of.js';
 import { ask } from '../../query/lists/ask.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
 import { type Named, readOrganizationNames } from '../../query/names.js';
 import { streamRows } from '../../query/lists/read.js';
 import type { Reader } from '../../store/contract/reader.js';
-import { underWay } from '../../text/known.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { usageFault } from '../exit.js';
@@ -58,17 +57,17 @@ async function readPart(reader: Reader, list: List, organizationId: string, at: 
   if ('fault' in asked) throw usageFault(asked.fault);
   const { columns, reads } = asked.list;
   const withMicro = { ...asked, list: { ...asked.list, reads: [...reads, 'amount_micro'] } };
-  const { unknown, reading } = await readKnownOf(reader, place);
-  const lastRead = await readLastReadBefore(reader, place);
-  return { resource: list.name, unknown, reading, lastRead, columns, rows: streamRows(reader, withMicro) };
+  const known = await readKnownOf(reader, place);
+  return { ...known, resource: list.name, columns, rows: streamRows(reader, withMicro) };
 }
 
 async function writePart(
   { print, rows: write, say }: Context,
-  { resource, lastRead, reading, columns, rows }: Part,
+  { columns, rows, ...known }: Part,
   at: string,
 ): Promise<void> {
-  if (reading !== null) say(`${resource}: ${underWay(reading)}.`);
+  const { resource, lastRead } = known;
+  for (const gap of gapsIn(known)) say(`${resource}: ${gap}.`);
   await print(`${resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
   const tally = createTally();
   await write(columns, tally.count(rows), { keep: ['amount_exact'], tonnes: ['amount_exact'] });

@@ -6,10 +6,9 @@ import {
   readBetween,
   readChanges,
   readLastNumber,
-  readOpenings,
 } from '../../query/history/changes.js';
 import { headOf, parseChange, wordsOf } from '../../text/change.js';
-import { Sums } from '../../text/change-sums.js';
+import { createChangeSums } from '../../text/change-sums.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { checkFault, usageFault } from '../exit.js';
@@ -58,8 +57,7 @@ export const CHANGES = command({
       after === undefined
         ? readChanges(reader, asked)
         : readBetween(reader, asked, after, await readLastFrom(reader, after));
-    if (context.format === 'table')
-      return await write(context, linesOf(context.io, rows, await readOpenings(reader)));
+    if (context.format === 'table') return await write(context, linesOf(context.io, rows));
     if (context.format !== 'json') return await context.rows(CHANGE_COLUMNS, rows, { none: NONE });
     await write(context, jsonOf(rows, context));
   },
@@ -106,12 +104,8 @@ async function* jsonOf(rows: AsyncIterable<ChangeRow>, { say }: Context): AsyncG
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const;
 
 /** Under the day on which they were observed, in UTC, and the sync that found them; the sums at the end. */
-async function* linesOf(
-  io: Context['io'],
-  rows: AsyncIterable<ChangeRow>,
-  openings: ReadonlyMap<string, string>,
-): AsyncGenerator<string> {
-  const sums = new Sums(openings);
+async function* linesOf(io: Context['io'], rows: AsyncIterable<ChangeRow>): AsyncGenerator<string> {
+  const sums = createChangeSums();
   let [shownDay, shownHead] = ['', ''];
   for await (const row of rows) {
     const change = parseChange(row);

@@ -1,10 +1,9 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { explainRow, type Explanation, rowsOf, shownOf } from '../../query/history/explanation.js';
+import { explainRow, type Explanation, reasonsOf, rowsOf, shownOf } from '../../query/history/explanation.js';
 import { readByName } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { readStates } from '../../query/reads/freshness.js';
 import { type Entry, nameOf } from '../../resources/entry.js';
-import { certificateWords, reasons } from '../../text/read-behind.js';
 import { type Command, command } from '../command.js';
 import type { Context } from '../context.js';
 import { checkFault } from '../exit.js';
@@ -96,9 +95,13 @@ async function readNow(reader: Reader, list: List, entry: Entry, known: readonly
 }
 
 async function writeOne({ print, rows }: Context, entry: Entry, shown: Shown): Promise<void> {
-  const { table, id, at, row, document, versions, not_known: gaps } = shown;
+  const { table, id, at, row, document, versions, certificate, not_known: gaps } = shown;
   await print(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : sheet(row)));
-  await print(...reasons(shown), ...certificateWords(shown.certificate));
+  await print(...reasonsOf(shown));
+  if (certificate !== null)
+    await print(
+      `Certificate: sha256 ${certificate.sha256}; the file ${certificate.file} is ${certificate.state}.`,
+    );
   if (gaps.length > 0) await print('', 'Not known:', ...gaps.map(gap => `  ${gap}`));
   if (versions.length > 1) {
     await print('', 'Versions:');

@@ -1,5 +1,3 @@
-import { withRetirements } from '../../query/history/changes.js';
-import type { Reader } from '../../store/contract/reader.js';
 import { type Change, wordsOf } from '../../text/change.js';
 import { html, type Html, type Part } from './html.js';
 import { counted } from '../../text/counted.js';
@@ -32,8 +30,7 @@ export interface Group {
   readonly first: Change;
 }
 
-export async function groupsOf(reader: Reader, found: readonly Change[]): Promise<Group[]> {
-  const changes = await withRetirements(reader, found);
+export function groupsOf(changes: readonly Change[]): Group[] {
   const groups = new Map<string, { first: Change; changes: Change[] }>();
   for (const change of changes) {
     const { sync_id: sync, resource, change: kind, organization_id: owner } = change;

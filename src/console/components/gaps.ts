@@ -1,13 +1,12 @@
-import type { Known } from '../../query/history/as-of.js';
+import { gapsIn, type Known } from '../../query/history/as-of.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
-import { underWay } from '../../text/known.js';
 import { html, type Html } from './html.js';
 
 /** What a page as of an instant cannot know, in words. */
 export function gapsOf(resource: string, gaps: readonly Known[]): Html | false {
-  const lines = gaps.flatMap(({ organizationId, name, unknown, reading }) => {
-    const why = [unknown ?? [], reading === null ? [] : underWay(reading)].flat();
-    return why.map(each => `${name ?? organizationId}, ${resource.replaceAll('_', ' ')}: ${each}.`);
+  const lines = gaps.flatMap(known => {
+    const whose = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;
+    return gapsIn(known).map(each => `${whose}: ${each}.`);
   });
   if (lines.length === 0) return false;
   const shown = [...lines.slice(0, MOST_SHOWN), andMore(lines.length) ?? []].flat();

@@ -44,7 +44,7 @@ async function showDemo(
     done.length > 0 &&
     html`<h2>What you did</h2><ul class="card">${done.map(each => html`<li>${ago(each.at, now)}: ${each.says}</li>`)}</ul>`
   }</section>
-<section id="moved" data-live>${feed('What the mirror observed last', (await groupsOf(reader, changes)).slice(0, GROUPS), { now })}</section>`;
+<section id="moved" data-live>${feed('What the mirror observed last', groupsOf(changes).slice(0, GROUPS), { now })}</section>`;
   return { title: 'Demo', body };
 }
 

@@ -5,10 +5,8 @@ import {
   newestInSql,
   readChanges,
   readNewest,
-  readOpenings,
 } from '../../query/history/changes.js';
 import { readChoices } from '../../query/lists/choices.js';
-import { Sums } from '../../text/change-sums.js';
 import { parseSpan } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';
 import { filesOf, rowsFiles } from '../lists/files.js';
@@ -16,7 +14,6 @@ import type { Ask, Fault, Page } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 import { choose, filterBar } from '../components/filters.js';
 import { feed, groupsOf } from '../components/changes.js';
-import { type Fact, factsOf } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
 import { counted } from '../../text/counted.js';
 
@@ -29,7 +26,7 @@ const TITLE = 'Changes';
 const PATH = '/changes';
 const SINCE = '24h';
 const UNTIL = 'now';
-/** Added up, and shown in parts. */
+/** Counted, and shown in parts. */
 const MOST = 1_000;
 const ROWS = 100;
 
@@ -71,14 +68,11 @@ async function showChanges(ask: Ask, asked: Asked): Promise<Html> {
   const newer = query.get('before') ?? '';
   const before = /^\d{1,15}$/.test(newer) ? Number(newer) : null;
   const found = await readNewest(reader, asked, before, MOST + 1);
-  const sums = new Sums(await readOpenings(reader));
-  const changes = found.slice(0, MOST);
-  for (const change of changes) sums.add(change);
-  const last = found.length > ROWS ? changes[ROWS - 1] : undefined;
+  const changes = found.slice(0, ROWS);
+  const last = found.length > ROWS ? changes.at(-1) : undefined;
   return html`<h1 id="sentence" data-live>${sentence(found.length, before !== null)}</h1>
 ${await form(ask)}
-<section id="sums" data-live>${found.length > 0 && sumsList(sums.lines(), found.length <= MOST)}</section>
-<section id="rows" data-live>${feed('Newest first', await groupsOf(reader, changes.slice(0, ROWS)), { now, beside: filesOf(PATH, query, { before: null }) })}
+<section id="rows" data-live>${feed('Newest first', groupsOf(changes), { now, beside: filesOf(PATH, query, { before: null }) })}
 <p class="links">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
 ${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}</p></section>
 <p class="lead">Observed from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
@@ -91,13 +85,6 @@ function sentence(count: number, isOlder: boolean): string {
   if (count > MOST) return `More than ${withThousands(MOST)} ${one}s`;
   if (count === 0) return isOlder ? 'Nothing older changed' : 'Nothing changed';
   return counted(count, one);
-}
-
-function sumsList(sums: readonly string[], isAll: boolean): Html {
-  const facts = sums.map(
-    (line): Fact => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)],
-  );
-  return html`<div class="card">${!isAll && html`<h2>The newest ${withThousands(MOST)} of them</h2>`}${factsOf(facts)}</div>`;
 }
 
 /** Spans that people ask for, by the words that stand in an address. */

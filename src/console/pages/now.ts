@@ -39,7 +39,7 @@ export const NOW: Page = {
 };
 
 async function show(answer: Overview, ask: Ask): Promise<Shown> {
-  const { reader, now, canAct, webhookUrl, query } = ask;
+  const { now, canAct, webhookUrl, query } = ask;
   const { activity, available, sums, changes } = answer;
   const isEmpty = countOf(available) === 0;
   const troubles = findTroubles(activity, now);
@@ -49,7 +49,7 @@ async function show(answer: Overview, ask: Ask): Promise<Shown> {
 <div class="columns">
 <section id="available" data-live>${sums.length > 0 && matrix('Available', sums, { isAll: query.has('all') })}</section>
 <div class="stack"><section id="glance" data-live>${!isEmpty && glance(answer, ask)}</section>
-<section id="moved" data-live>${feed('Last activity', (await groupsOf(reader, changes)).slice(0, MOST_GROUPS), { now, more: MORE })}</section></div>
+<section id="moved" data-live>${feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), { now, more: MORE })}</section></div>
 </div>
 <div id="below" class="stack"><section id="leftout" data-live>${leftOut(available.leftOut, ask)}</section></div>`;
   return isEmpty ? { title: 'Now', body } : { title: 'Now', body, later: async () => await charts(ask) };

@@ -1,4 +1,4 @@
-import { countAt, readKnownOf, readLastReadBefore } from '../../query/history/as-of.js';
+import { countAt, readKnownOf } from '../../query/history/as-of.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import { sentenceOf } from '../../query/freshness.js';
 import { type OrganizationStatus, readOrganization, worstOf } from '../../query/reads/status.js';
@@ -49,7 +49,7 @@ async function show(answer: OrganizationStatus, id: string, ask: Ask): Promise<S
 <section class="links"><span id="certificates" data-live>${certificateCounts(answer.certificates, id)}</span> ${button(canAct, '/read-now', 'Read it now', { organization_id: id })}</section>`;
   const later = async () => {
     const changes = await readNewest(reader, { ...ALL_CHANGES, organizationId: id }, null, CHANGES);
-    return html`<section id="moved" data-live>${feed('Its last changes', (await groupsOf(reader, changes)).slice(0, GROUPS), { now, owner: id })}</section>`;
+    return html`<section id="moved" data-live>${feed('Its last changes', groupsOf(changes).slice(0, GROUPS), { now, owner: id })}</section>`;
   };
   return { title, body, later };
 }
@@ -85,10 +85,9 @@ async function known({ reader }: Ask, organizationId: string, at: string): Promi
     const owner = ownerOf(entry);
     if (owner === null) continue;
     stood.push({
+      ...(await readKnownOf(reader, { organizationId, resource, at })),
       resource: resource.replaceAll('_', ' '),
       rows: withThousands(await countAt(reader, entry.table, owner, { organizationId, at })),
-      unknown: (await readKnownOf(reader, { organizationId, resource, at })).unknown,
-      lastRead: (await readLastReadBefore(reader, { organizationId, resource, at })) ?? 'none on record',
     });
   }
   return table(
@@ -96,7 +95,7 @@ async function known({ reader }: Ask, organizationId: string, at: string): Promi
     [
       { name: 'Resource', cell: ({ resource }) => resource },
       { name: 'Rows', cell: ({ rows }) => rows, numeric: true },
-      { name: 'Last complete read by then', cell: ({ lastRead }) => lastRead },
+      { name: 'Last complete read by then', cell: ({ lastRead }) => lastRead ?? 'none on record' },
       { name: 'What cannot be known', cell: ({ unknown }) => unknown },
     ],
     stood,

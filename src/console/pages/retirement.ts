@@ -1,11 +1,10 @@
 import type { Row } from '../../store/contract/tables.js';
-import { type Explanation, explainRow } from '../../query/history/explanation.js';
+import { type Explanation, explainRow, reasonsOf } from '../../query/history/explanation.js';
 import { readHistory } from '../../query/lists/find.js';
 import { colourOf, wordsOf } from '../../query/freshness.js';
 import { readNameOf, readOrigin } from '../../query/names.js';
 import { readStates } from '../../query/reads/freshness.js';
 import { LISTS } from '../../resources/lists.js';
-import { reasons } from '../../text/read-behind.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { withAt } from '../components/as-of.js';
@@ -161,5 +160,5 @@ ${stored.state !== 'missing' && html`<object type="application/pdf" data="${href
 
 function why(explained: Explanation): Html {
   const { not_known: gaps } = explained;
-  return html`${reasons(explained).map(line => html`<p>${line}</p>`)}${gaps.length > 0 && html`<h3>What cannot be known</h3><ul class="gaps">${gaps.map(gap => html`<li>${gap}</li>`)}</ul>`}`;
+  return html`${reasonsOf(explained).map(line => html`<p>${line}</p>`)}${gaps.length > 0 && html`<h3>What cannot be known</h3><ul class="gaps">${gaps.map(gap => html`<li>${gap}</li>`)}</ul>`}`;
 }

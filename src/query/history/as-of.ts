@@ -26,77 +26,73 @@ export interface Known {
   readonly reading: { readonly from: string; readonly to: string | null } | null;
 }
 
-const NEVER_READ = 'never read completely';
-
 interface Dated extends Pick<Known, 'name'> {
   readonly organization_id: string;
   /** The end of the first complete read. */
   readonly since: string | null;
   /** The start of the last one of what nobody can read any more. */
   readonly ended: string | null;
+  /** How many retirements the registry dates before the instant, where it lies before the first complete read. */
+  readonly earlier: number;
 }
 
 /** What can be known of a list: of one organization, or of all that are known, those that nobody has looked at yet last. */
 export async function readKnownAt(reader: Reader, asked: Asked): Promise<Known[]> {
-  const { organizationId, resource } = asked;
+  const { organizationId, resource, at } = asked;
   const states = await reader.all(sql<Dated>`SELECT s.organization_id, o.full_name AS name,
-      s.first_complete_at AS since, f.as_of AS ended
+      s.first_complete_at AS since, f.as_of AS ended,
+      CASE WHEN s.resource = 'retirements' AND s.first_complete_at > ${at} THEN (
+        SELECT count(*) FROM mirror.retirements AS r
+        WHERE r.organization_id = s.organization_id AND r.created_at <= ${at}) ELSE 0 END AS earlier
     FROM mirror.resource_states AS s
       LEFT JOIN mirror.organizations AS o ON o.id = s.organization_id
       LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = ${resource}
         AND f.state IN ${UNREADABLE}
     WHERE s.resource = ${resource} AND ${ofOne(organizationId, 's')} ORDER BY s.organization_id`);
   const reads = await readUnderWay(reader, asked);
-  const known: Known[] = [];
-  for (const state of states) {
+  const known = states.map(state => {
     const { organization_id: id, name } = state;
-    const reading = reads.find(each => each.organization_id === id);
-    known.push({
-      organizationId: id,
-      name,
-      unknown: await whyUnknown(reader, state, asked),
-      reading: reading === undefined ? null : { from: reading.started_at, to: reading.finished_at },
-    });
-  }
+    const read = reads.find(each => each.organization_id === id);
+    const reading = read === undefined ? null : { from: read.started_at, to: read.finished_at };
+    return { organizationId: id, name, unknown: whyUnknown(state, at), reading };
+  });
   if (organizationId === null) return [...known, ...(await readUnread(reader))];
   return known.length > 0 ? known : [nothingOf(organizationId)];
 }
 
-export async function readKnownOf(reader: Reader, asked: ReadAt): Promise<Known> {
-  const [known] = await readKnownAt(reader, asked);
-  return known ?? nothingOf(asked.organizationId);
+/** The same of one, and the start of its last complete read that had ended by the instant, as far back as syncs are kept. */
+export async function readKnownOf(reader: Reader, asked: ReadAt) {
+  const { organizationId, resource, at } = asked;
+  const [known = nothingOf(organizationId)] = await readKnownAt(reader, asked);
+  const reads = sql`mirror.syncs WHERE organization_id = ${organizationId} AND resource = ${resource}
+    AND state = 'complete' AND finished_at <= ${at}`;
+  return { ...known, lastRead: await largest(reader, 'started_at', reads) };
 }
+
+const NEVER_READ = 'never read completely';
 
 function nothingOf(organizationId: string, name: string | null = null): Known {
   return { organizationId, name, unknown: NEVER_READ, reading: null };
 }
 
 /** What nobody can read any more is known until its last complete read began, or its only one had ended. */
-async function whyUnknown(
-  reader: Reader,
-  { organization_id: id, since, ended }: Dated,
-  { resource, at }: Asked,
-): Promise<string | null> {
+function whyUnknown({ since, ended, earlier }: Dated, at: string): string | null {
   if (since === null) return NEVER_READ;
   if (since > at) {
-    // The registry dates retirements itself.
-    const dated = sql`mirror.retirements WHERE organization_id = ${id} AND created_at <= ${at}`;
-    const before = resource === 'retirements' ? await count(reader, dated) : 0;
-    const earlier = before === 0 ? '' : `; ${before} retirements of today's list carry an earlier date`;
-    return `not known before ${since}, the end of the first complete read${earlier}`;
+    const dated = earlier === 0 ? '' : `; ${earlier} retirements of today's list carry an earlier date`;
+    return `not known before ${since}, the end of the first complete read${dated}`;
   }
   const until = ended !== null && ended < since ? since : ended;
   return until !== null && until < at ? `not known after ${until}: nobody can read it any more` : null;
 }
 
-/** Start of the last complete read that had ended by the instant, as far back as syncs are kept. */
-export async function readLastReadBefore(
-  reader: Reader,
-  { organizationId, resource, at }: ReadAt,
-): Promise<string | null> {
-  const reads = sql`mirror.syncs WHERE organization_id = ${organizationId} AND resource = ${resource}
-    AND state = 'complete' AND finished_at <= ${at}`;
-  return await largest(reader, 'started_at', reads);
+/** What of it cannot be known, in words. */
+export function gapsIn({ unknown, reading }: Pick<Known, 'unknown' | 'reading'>): string[] {
+  const read =
+    reading === null
+      ? []
+      : [`a read was under way from ${reading.from}: what it had not shown by then is left out`];
+  return unknown === null ? read : [unknown, ...read];
 }
 
 /** Those that are known, and that nobody has looked at yet. */

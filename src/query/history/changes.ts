@@ -24,12 +24,11 @@ export interface ChangesAsked {
 
 export const ALL_CHANGES: ChangesAsked = { organizationId: null, resource: null, since: null, until: null };
 
-/** A number is one change at most: one statement looks at so many of them, and at more where few were as asked for. */
+/** A number is one change at most: one statement looks at so many of them, at few at first, and at the most where few were as asked for. */
+const FIRST_NUMBERS = 100;
 const NUMBERS_AT_ONCE = 4_000;
 const MOST_NUMBERS = 20_000;
 const FEW = 8;
-/** Whoever wants a few of the newest finds them among these most of the time. */
-const FIRST_NUMBERS = 100;
 
 /** In the order of their numbers, to the newest that there was when it was asked for. */
 export async function* readChanges(reader: Reader, asked: ChangesAsked): AsyncGenerator<ChangeRow> {
@@ -37,19 +36,24 @@ export async function* readChanges(reader: Reader, asked: ChangesAsked): AsyncGe
   yield* readBetween(reader, asked, await readNumberBefore(reader, asked.since), last);
 }
 
-/** Those after a number, in their order. */
+type Way = 'number' | 'number DESC';
+
+/** Those after a number, to the last, or from the last on back. */
 export async function* readBetween(
   reader: Reader,
   asked: ChangesAsked,
   after: number,
   last: number,
+  way: Way = 'number',
 ): AsyncGenerator<ChangeRow> {
-  for (let [seen, width] = [after, NUMBERS_AT_ONCE]; seen < last; ) {
-    const end = Math.min(seen + width, last);
-    const rows = await reader.all(changesOf(asked, [sql`number > ${seen}`, sql`number <= ${end}`]));
+  for (let [from, to, width] = [after, last, FIRST_NUMBERS]; from < to; ) {
+    const [low, high] =
+      way === 'number' ? [from, Math.min(from + width, to)] : [Math.max(from, to - width), to];
+    const rows = await reader.all(changesOf(asked, [sql`number > ${low}`, sql`number <= ${high}`], way));
     yield* rows;
-    width = rows.length < width / FEW ? Math.min(2 * width, MOST_NUMBERS) : NUMBERS_AT_ONCE;
-    seen = end;
+    width = Math.min(4 * width, rows.length < width / FEW ? MOST_NUMBERS : NUMBERS_AT_ONCE);
+    if (way === 'number') from = high;
+    else to = low;
   }
 }
 
@@ -62,40 +66,11 @@ export async function readNewest(
 ): Promise<Change[]> {
   const from = await readNumberBefore(reader, asked.since);
   const newest = await readNumberBy(reader, asked.until);
-  const found: ChangeRow[] = [];
-  let last = before === null ? newest : Math.min(newest, before - 1);
-  for (let width = Math.max(limit, FIRST_NUMBERS); last > from && found.length < limit; ) {
-    const after = Math.max(from, last - width);
-    const these = [sql`number > ${after}`, sql`number <= ${last}`];
-    found.push(...(await reader.all(newestOf(asked, these, limit - found.length))));
-    width = Math.min(4 * width, MOST_NUMBERS);
-    last = after;
-  }
-  return found.map(parseChange);
-}
-
-const OF_RETIREMENTS = columns('retirements', [
-  'organization_id',
-  'id',
-  'amount_exact',
-  'project_name',
-  'vintage',
-  'beneficiary',
-]);
-
-/** Beside what certificates were the retirements that they are of: an id says nothing. */
-export async function withRetirements({ all }: Reader, changes: readonly Change[]): Promise<Change[]> {
-  const certificates = changes.filter(({ resource }) => resource === 'certificates');
-  const owners = new Set(certificates.flatMap(({ organization_id: owner }) => owner ?? []));
-  const ids = certificates.map(({ row_id: id }) => id);
-  const found = await all(sql`SELECT ${OF_RETIREMENTS} FROM mirror.retirements
-    WHERE organization_id IN ${[...owners]} AND id IN ${ids}`);
-  return changes.map(change => {
-    const { resource, row_id: id, organization_id: owner, before, after } = change;
-    const of = found.find(each => each.id === id && each.organization_id === owner);
-    if (resource !== 'certificates' || of === undefined) return change;
-    return { ...change, before: before && { ...of, ...before }, after: after && { ...of, ...after } };
-  });
+  const last = before === null ? newest : Math.min(newest, before - 1);
+  const found: Change[] = [];
+  for await (const row of readBetween(reader, asked, from, last, 'number DESC'))
+    if (found.push(parseChange(row)) >= limit) break;
+  return found;
 }
 
 /** The same as a person may ask it. */
@@ -105,7 +80,8 @@ export function newestInSql(
   before: number | null,
   limit: number,
 ): string {
-  return shown(newestOf(asked, before === null ? [] : [sql`number < ${before}`], limit));
+  const older = before === null ? [] : [sql`number < ${before}`];
+  return shown(sql`${changesOf(asked, older, 'number DESC')} LIMIT ${limit}`);
 }
 
 /** The newest number in use: of no change with one up to it is anything still to come. */
@@ -114,7 +90,7 @@ export async function readLastNumber(reader: Reader): Promise<number> {
     .last;
 }
 
-function changesOf(asked: ChangesAsked, more: readonly Statement[], order = 'number'): Statement<ChangeRow> {
+function changesOf(asked: ChangesAsked, more: readonly Statement[], way: Way): Statement<ChangeRow> {
   const { organizationId: id, resource, since, until } = asked;
   const named = sql`SELECT project_id FROM mirror.project_references WHERE organization_id = ${id}`;
   return sql`SELECT * FROM mirror.changes WHERE ${every([
@@ -125,11 +101,7 @@ function changesOf(asked: ChangesAsked, more: readonly Statement[], order = 'num
       ? []
       : [sql`(organization_id = ${id} OR (organization_id IS NULL AND row_id IN (${named})))`]),
     ...more,
-  ])} ORDER BY ${plain(order)}`;
-}
-
-function newestOf(asked: ChangesAsked, more: readonly Statement[], limit: number) {
-  return sql`${changesOf(asked, more, 'number DESC')} LIMIT ${limit}`;
+  ])} ORDER BY ${plain(way)}`;
 }
 
 /** A number after which nothing was observed by the instant: what was, a read had found that began or ended by then, or that still runs. */
@@ -153,15 +125,4 @@ async function readNumberBefore(reader: Reader, instant: string | null): Promise
     ORDER BY finished_at DESC, changes_up_to DESC LIMIT 1`;
   const ended = await first(reader, asked);
   return ended?.changes_up_to ?? 0;
-}
-
-/** By a list and its organization, with a space between: the end of its first complete read. What was seen until then rose nowhere. */
-export async function readOpenings({ all }: Reader): Promise<ReadonlyMap<string, string>> {
-  const wanted = columns('resource_states', ['organization_id', 'resource', 'first_complete_at']);
-  const found = await all(
-    sql`SELECT ${wanted} FROM mirror.resource_states WHERE first_complete_at IS NOT NULL`,
-  );
-  return new Map(
-    found.map(each => [`${each.resource} ${each.organization_id}`, each.first_complete_at ?? '']),
-  );
 }

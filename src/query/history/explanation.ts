@@ -2,42 +2,18 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { type Entry, keyOf, nameOf, ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
-import { underWay } from '../../text/known.js';
-import type { Certificate, ReadBehind } from '../../text/read-behind.js';
 import { columns, first, sql, stoodAt } from '../sql.js';
-import { type ReadAt, readKnownOf, readLastReadBefore } from './as-of.js';
+import { gapsIn, type ReadAt, readKnownOf } from './as-of.js';
 
-export interface Explanation {
-  readonly table: string;
-  readonly id: string;
-  readonly organization_id: string | null;
-  readonly at: string;
-  /** Null where it was not listed. */
-  readonly row: Row | null;
-  /** The registry's own object. */
-  readonly document: string | null;
-  readonly shown_by: ReadBehind | null;
-  /** From when on it was otherwise, or gone; null where it is still so. */
-  readonly until: string | null;
-  readonly ended_by: ReadBehind | null;
-  /** Columns that its document contradicts: nobody but a hand can have changed them. */
-  readonly contradicted: readonly string[];
-  /** Start of the last complete read by then that still saw it so; null where none is known of, or it was changed by hand. */
-  readonly last_seen_at: string | null;
-  /** When the mirror first observed it. */
-  readonly first_seen_at: string;
-  /** When the registry says that it was made; null where it says nothing. */
-  readonly dated_at: string | null;
-  readonly certificate: Certificate | null;
-  readonly not_known: readonly string[];
-}
+/** Why a row stood as it did at an instant, and what of that nobody can know. */
+export type Explanation = Awaited<ReturnType<typeof explainRow>>;
 
 /** A certificate's file as it is now. */
 export interface Inspected {
   readonly sha256: string;
 }
 
-export interface Ground {
+interface Ground {
   readonly reader: Reader;
   readonly inspect: (file: string) => Promise<Inspected | null>;
   /** The columns of a row that its document contradicts. */
@@ -55,43 +31,44 @@ export function rowsOf(entry: Entry, versions: readonly Row[]): Row[][] {
   return [...rows.values()];
 }
 
-/** Of one row: why it stood as it did. */
-export async function explainRow(
-  ground: Ground,
-  entry: Entry,
-  versions: readonly Row[],
-): Promise<Explanation> {
+/** By all versions of the row, oldest first. */
+export async function explainRow(ground: Ground, entry: Entry, versions: readonly Row[]) {
   const { reader, at } = ground;
   const version = versions.find(each => isAt(each, at)) ?? null;
-  const any = version ?? versions[0] ?? {};
+  const [oldest = {}] = versions;
+  const any = version ?? oldest;
   const organizationId = text(any[ownerOf(entry) ?? '']);
   const id = String(any[nameOf(entry)]);
   const before = version ?? versions.findLast(each => instant(each, 'valid_from') <= at) ?? null;
-  const known = await readNotKnown(ground, entry, organizationId);
+  const { lastRead, gaps } = await readNotKnown(ground, entry, organizationId);
   const contradicted = version === null ? [] : ground.contradicted(entry.table, version);
-  const since = version === null || contradicted.length > 0 ? null : instant(version, 'valid_from');
+  const isSeen =
+    version !== null && contradicted.length === 0 && (lastRead ?? '') >= instant(version, 'valid_from');
   return {
     table: entry.table,
     id,
     organization_id: organizationId,
     at,
+    /** Null where it was not listed. */
     row: version === null ? null : shownOf(version),
+    /** The registry's own object. */
     document: text(version?.['document']),
+    /** The sync that showed it so; null where that is no longer on record. */
     shown_by: await syncOf(reader, version?.['sync_id']),
+    /** From when on it was otherwise, or gone; null where it is still so. */
     until: text(before?.['valid_to']),
     ended_by: await syncOf(reader, before?.['closed_by']),
+    /** Columns that its document contradicts: nobody but a hand can have changed them. */
     contradicted,
-    last_seen_at:
-      since !== null && known.lastRead !== null && known.lastRead >= since ? known.lastRead : null,
-    ...seenOf(versions),
+    /** Start of the last complete read by then that still saw it so; null where none is known of, or it was changed by hand. */
+    last_seen_at: isSeen ? lastRead : null,
+    /** When the mirror first observed it. */
+    first_seen_at: instant(oldest, 'valid_from'),
+    /** When the registry says that it was made; null where it says nothing. */
+    dated_at: text(oldest['created_at']),
     certificate: version === null ? null : await certificateOf(ground, entry, organizationId, id),
-    not_known: known.gaps,
+    not_known: gaps,
   };
-}
-
-/** By the first of its versions. */
-function seenOf([oldest = {}]: readonly Row[]) {
-  return { first_seen_at: instant(oldest, 'valid_from'), dated_at: text(oldest['created_at']) };
 }
 
 function isAt(version: Row, at: string): boolean {
@@ -105,8 +82,10 @@ export function shownOf(version: Row): Row {
   return Object.fromEntries(Object.entries(version).filter(([name]) => !beside.includes(name)));
 }
 
-/** Null where there was none, or its record is gone. */
-async function syncOf(reader: Reader, id: unknown): Promise<ReadBehind | null> {
+type Sync = NonNullable<Awaited<ReturnType<typeof syncOf>>>;
+
+/** A read of the registry, and what had asked for it. */
+async function syncOf(reader: Reader, id: unknown) {
   if (typeof id !== 'number') return null;
   const times = ['started_at', 'last_answer_at', 'finished_at'] as const;
   const of = columns('syncs', ['id', 'trigger', 'state', ...times, 'job_id', 'newest_delivery_id']);
@@ -114,16 +93,17 @@ async function syncOf(reader: Reader, id: unknown): Promise<ReadBehind | null> {
   if (sync === null) return null;
   const delivery = sql`SELECT ${columns('inbox.deliveries', ['event', 'received_at'])}
     FROM inbox.deliveries WHERE id = ${sync.newest_delivery_id ?? 0}`;
+  /** Null where it is older than the retention, and where none asked. */
   return { ...sync, delivery: await first(reader, delivery) };
 }
 
-/** The one that stood there at the instant. */
+/** The one that stood there at the instant, and its file as it is now. */
 async function certificateOf(
   { reader, inspect, at }: Ground,
   { table }: Entry,
   organizationId: string | null,
   retirementId: string,
-): Promise<Certificate | null> {
+) {
   if (organizationId === null || !['retirements', 'certificates'].includes(table)) return null;
   const wanted = columns('certificates_history', ['file', 'sha256']);
   const asked = sql`SELECT ${wanted} FROM mirror.certificates_history WHERE organization_id = ${organizationId}
@@ -131,27 +111,19 @@ async function certificateOf(
   const stored = await first(reader, asked);
   if (stored === null || stored.file === null) return null;
   const found = await inspect(stored.file);
-  const state = found === null ? 'missing' : found.sha256 === stored.sha256 ? 'as it was stored' : 'changed';
-  return { ...stored, state };
+  const isSame = found?.sha256 === stored.sha256;
+  return { ...stored, state: found === null ? 'missing' : isSame ? 'as it was stored' : 'changed' };
 }
 
 /** What no read can have shown by then, in words. */
-async function readNotKnown(
-  { reader, at }: Ground,
-  { table }: Entry,
-  organizationId: string | null,
-): Promise<{ readonly lastRead: string | null; readonly gaps: readonly string[] }> {
+async function readNotKnown({ reader, at }: Ground, { table }: Entry, organizationId: string | null) {
   const resource = Object.entries(ENTRY_OF).find(([, known]) => known.table === table)?.[0];
   if (organizationId === null || resource === undefined) return { lastRead: null, gaps: [] };
   const place = { organizationId, resource, at };
-  const { unknown, reading } = await readKnownOf(reader, place);
-  const lastRead = await readLastReadBefore(reader, place);
-  const gaps = [
-    unknown,
-    reading === null ? null : underWay(reading),
-    await readBroken(reader, place),
-    lastRead === null ? null : `what changed at the registry after ${lastRead} was not read by then`,
-  ];
+  const known = await readKnownOf(reader, place);
+  const { lastRead } = known;
+  const after = `what changed at the registry after ${lastRead} was not read by then`;
+  const gaps = [...gapsIn(known), await readBroken(reader, place), lastRead === null ? null : after];
   return { lastRead, gaps: gaps.flatMap(gap => (gap === null ? [] : `${resource}: ${gap}.`)) };
 }
 
@@ -172,4 +144,41 @@ function instant(row: Row, name: string): string {
 
 function text(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+/** Why it stands as it does, or what can be said where it was not known. What was before it was first seen, whatever the registry dates it, is not for the mirror to prove. */
+export function reasonsOf(told: Omit<Explanation, 'row'> & { readonly row: object | null }): string[] {
+  const { at, row, shown_by: shown, contradicted, last_seen_at: seen, until, ended_by: ended } = told;
+  const unseen = `The mirror had not seen it in the list by ${at}.`;
+  const dated = told.dated_at === null ? '' : ` The registry dates it ${told.dated_at}.`;
+  return [
+    row === null
+      ? unseen
+      : shown === null
+        ? 'The read that showed it is no longer on record.'
+        : doneBy('Shown', shown),
+    ...(contradicted.length === 0
+      ? []
+      : [
+          `Somebody changed it by hand: its document contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`,
+        ]),
+    ...(seen === null ? [] : [`Last seen unchanged by the complete read that began ${seen}.`]),
+    `First seen ${told.first_seen_at}. The mirror does not know what it was before that.${dated}`,
+    ...(until === null ? [] : [`It was so until ${until}.`]),
+    ...(ended === null ? [] : [doneBy('Ended', ended)]),
+  ];
+}
+
+function doneBy(what: string, sync: Sync): string {
+  const { started_at: asked, last_answer_at: answer, finished_at: end, state } = sync;
+  const answered = answer === null ? '' : `, answered ${answer}`;
+  const ended = end === null ? ', and has not ended' : `, ended ${end} (${state})`;
+  const work = sync.job_id === null ? '' : ` It was job ${sync.job_id}.`;
+  return `${what} by sync ${sync.id}: asked ${asked}${answered}${ended}. What asked for it: ${askedBy(sync)}.${work}`;
+}
+
+function askedBy({ trigger, newest_delivery_id: id, delivery }: Sync): string {
+  if (id === null) return trigger;
+  if (delivery === null) return `delivery ${id} (removed since)`;
+  return `delivery ${id} (${delivery.event ?? 'of no known event'}, received ${delivery.received_at})`;
 }
