@@ -1,7 +1,12 @@
 import type { Context } from './context.js';
-import type { Prints } from './formats.js';
 import type { Io } from './io.js';
 import type { AllTaken, Meant } from './taken.js';
+
+/** How an answer can be had beside what a person reads: the words of `--json` and `--csv`. */
+interface Prints {
+  readonly json?: string;
+  readonly csv?: string;
+}
 
 /** A command is a value: what a person types, what it says of itself, and what it does. */
 export interface Command {

@@ -1,7 +1,6 @@
 import { Argument, type Command as Defined, Option } from 'commander';
 import type { Command } from './command.js';
 import { withContext } from './open-context.js';
-import { formatOf, formOptions } from './formats.js';
 import { today } from './words.js';
 import type { Io } from './io.js';
 import { optionName, type Taken } from './taken.js';
@@ -13,7 +12,8 @@ export function define(parent: Defined, name: string, command: Command, io: Io):
   const words = Object.entries(command.words ?? {});
   for (const [, taken] of words) defined.addArgument(wordOf(taken, io));
   for (const [key, taken] of Object.entries(options)) defined.addOption(optionOf(key, taken, io));
-  for (const form of formOptions(prints)) defined.addOption(form);
+  if (prints.json !== undefined) defined.addOption(new Option('--json', prints.json));
+  if (prints.csv !== undefined) defined.addOption(new Option('--csv', prints.csv).conflicts('json'));
   for (const [below, its] of Object.entries(commands)) define(defined, below, its, io);
   const below = Object.entries(commands).map(([called, its]) => `  ${called}: ${its.says}`);
   if (below.length > 0) defined.showHelpAfterError(['It has:', ...below].join('\n'));
@@ -23,8 +23,10 @@ export function define(parent: Defined, name: string, command: Command, io: Io):
   if (run === undefined) return;
   defined.action(async () => {
     const placed = Object.fromEntries(words.map(([key], at) => [key, defined.processedArgs[at]]));
-    const given = { ...defined.opts(), ...placed };
-    await withContext({ io, format: formatOf(given) }, context => run(context, given));
+    const given: Record<string, unknown> = { ...defined.opts(), ...placed };
+    await withContext({ io, format: given['json'] ? 'json' : given['csv'] ? 'csv' : 'table' }, context =>
+      run(context, given),
+    );
   });
 }
 

@@ -10,8 +10,6 @@ import { colours, type Io, say } from './io.js';
 /** The files of settings are known once the command line is read. */
 export type GivenIo = Omit<Io, 'secretFiles'>;
 
-const WIDE = '--wide';
-
 /** Run one command line and answer its exit code. Nothing here ends the process. */
 export async function runProgram(
   argv: readonly string[],
@@ -21,7 +19,7 @@ export async function runProgram(
   let io: Io = { ...given, secretFiles: [] };
   try {
     const { words, env, secretFiles } = takeEnvFile(argv, given.env, readSecretFile);
-    io = { ...given, env, secretFiles, columns: isWide(words) ? Number.POSITIVE_INFINITY : given.columns };
+    io = { ...given, env, secretFiles };
     await runWords(words, version, io);
     return EXIT.ok;
   } catch (error) {
@@ -47,11 +45,6 @@ async function runWords(words: readonly string[], version: string, io: Io): Prom
   await program.parseAsync([...words], { from: 'user' });
 }
 
-function isWide(words: readonly string[]): boolean {
-  const options = words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
-  return options.includes(WIDE);
-}
-
 /** Only the named command is defined; all of them where the whole list is shown. */
 function isNamedIn(words: readonly string[], name: string): boolean {
   const named = words.find(word => !word.startsWith('-'));
@@ -63,7 +56,6 @@ function createProgram(version: string, io: Io): Command {
     .description('A fresh, complete, dated and provable SQL mirror of a carbon-credit registry')
     .version(version)
     .option('--env-file <file>', 'a file with settings that the environment does not have; for every command')
-    .option(WIDE, 'show tables whole, however narrow the terminal is; for every command')
     .exitOverride()
     .configureHelp({ minWidthToWrap: 20 })
     .showHelpAfterError('Add --help to see what it takes.')

@@ -1,30 +1,11 @@
 export type Cell = string | number | bigint | boolean | null | undefined | Uint8Array;
 
-export interface Dialect {
-  readonly start: string;
-  readonly end: string;
-  readonly cell: (cell: Cell) => string;
-}
-
-/** No text that a spreadsheet would run. */
-const SAFE: Dialect = { start: '', end: '\n', cell: safeCell };
-/** Every character as it is. */
-const VERBATIM: Dialect = { start: '', end: '\n', cell: csvCell };
-/** The safe one with a spreadsheet's own marks. */
-const EXCEL: Dialect = { start: '\ufeff', end: '\r\n', cell: safeCell };
-export const DIALECTS = { csv: SAFE, verbatim: VERBATIM, excel: EXCEL };
-
-export function csvLine(cells: readonly Cell[], { cell, end }: Dialect = SAFE): string {
-  return cells.map(cell).join(',') + end;
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(csvCell).join(',')}\n`;
 }
 
 export function textOf(cell: NonNullable<Cell>): string {
   return cell instanceof Uint8Array ? Buffer.from(cell).toString('base64') : String(cell);
-}
-
-export function csvCell(cell: Cell): string {
-  const text = plain(cell);
-  return /[",\r\n]/.test(text) ? quote(text) : text;
 }
 
 // eslint-disable-next-line no-control-regex
@@ -36,7 +17,7 @@ const NUMBER = /^[+-]?\d+(\.\d+)?$/;
  * A spreadsheet runs a text cell that begins like a formula, also behind blanks and in full-width letters, and some
  * take `;` for the end of a cell: an apostrophe in front keeps it text.
  */
-export function safeCell(cell: Cell): string {
+export function csvCell(cell: Cell): string {
   const isText = typeof cell === 'string' && !NUMBER.test(cell);
   const text = isText ? cell.replace(FORMULA, "$1'") : plain(cell);
   return /[",;\r\n]/.test(text) ? quote(text) : text;

@@ -116,7 +116,7 @@ test('every example is one that the program takes, and every command has one', a
   for (const line of examples) {
     const [, words] = /^ {2}\$ (?:\w+=\S+ )*carbon-mirror (.*)/.exec(line) ?? [];
     if (words === undefined) continue;
-    const program = hear(defineProgram(), heard).option('--env-file <file>').option('--wide');
+    const program = hear(defineProgram(), heard).option('--env-file <file>');
     await program.parseAsync(wordsOf(words), { from: 'user' });
   }
   expect((await listCommands()).map(({ name }) => name).filter(name => !heard.has(name))).toEqual([]);

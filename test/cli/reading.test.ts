@@ -62,11 +62,7 @@ describe('query', () => {
     ]);
     const csv = await run('query', "select '=1+1' as evil, 2 as two", '--csv');
     expect(csv.stdout).toBe("evil,two\n'=1+1,2\n");
-    const verbatim = await run('query', '--csv=verbatim', "select '=1+1' as evil, 2 as two");
-    expect(verbatim.stdout).toBe('evil,two\n=1+1,2\n');
-    const excel = await run('query', '--csv=excel', "select '=1+1' as evil, 2 as two");
-    expect(excel.stdout).toBe("\ufeffevil,two\r\n'=1+1,2\r\n");
-    expect(await run('query', '--csv=odd', 'select 1')).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await run('query', '--csv', '--json', 'select 1')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
   test('a statement is taken from the command line or from standard input, and must be there', async () => {

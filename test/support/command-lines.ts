@@ -20,7 +20,7 @@ export function wordsOf(line: string): string[] {
   return end === -1 ? words : words.slice(0, end);
 }
 
-const OF_ALL = ['--help', '--version', '--env-file', '--wide'];
+const OF_ALL = ['--help', '--version', '--env-file'];
 
 /** What of a line the program would not take; null where it takes all of it. */
 export function findUnknown(program: Command, line: string): string | null {

@@ -10,7 +10,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   inventory: ['list --organization ID --limit 0 --csv > inventory.csv'],
   retirements: [
     'list --year 2025 --beneficiary Ferries --project Mangrove',
-    'list --as-of now --csv=excel > retirements.csv',
+    'list --as-of now --csv > retirements.csv',
     'show ID --as-of now',
   ],
   reservations: ['list --state outstanding'],

@@ -1,11 +1,11 @@
 import { UNSEEN } from '../../text/clean.js';
 import { emit, type Io, print, say } from '../io.js';
 import { withSnakeKeys } from '../snake-case.js';
-import { type Cell, csvLine, type Dialect, DIALECTS, textOf } from '../../text/csv.js';
+import { type Cell, csvLine, textOf } from '../../text/csv.js';
 import { type Row, type TableShape, writeTable } from './table.js';
 
 export type { Row } from './table.js';
-export type Format = 'table' | 'json' | keyof typeof DIALECTS;
+export type Format = 'table' | 'json' | 'csv';
 
 export type Rows = Iterable<Row> | AsyncIterable<Row>;
 
@@ -19,20 +19,17 @@ export async function writeRows(
   let count: number;
   if (format === 'json') count = await writeJson(io, rows);
   else if (format === 'table') count = await writeTable(io, columns, rows, shape);
-  else count = await writeCsv(io, columns, rows, DIALECTS[format]);
+  else count = await writeCsv(io, columns, rows);
   const { none = 'No rows.' } = shape;
   if (count === 0 && none !== '') say(io, none);
   return count;
 }
 
 /** On a terminal a line is cleaned of what would draw. */
-async function writeCsv(io: Io, columns: readonly string[], rows: Rows, dialect: Dialect): Promise<number> {
+async function writeCsv(io: Io, columns: readonly string[], rows: Rows): Promise<number> {
   let count = 0;
   const write = (cells: readonly Cell[]) =>
-    io.terminal.stdout
-      ? print(io, csvLine(cells, { ...dialect, end: '' }))
-      : emit(io, csvLine(cells, dialect));
-  if (!io.terminal.stdout) await emit(io, dialect.start);
+    io.terminal.stdout ? print(io, csvLine(cells).slice(0, -1)) : emit(io, csvLine(cells));
   await write(columns);
   for await (const row of rows) {
     await write(columns.map(name => row[name]));

@@ -86,7 +86,7 @@ async function writeHead(
   await emit(io, colours(io) ? `${bold(title.trimEnd())}\n` : title);
   for (const row of rows) await emit(io, line(row));
   const left = columns.filter((_, index) => !places.some(place => place.index === index));
-  if (left.length > 0) say(io, `Not shown for want of width: ${left.join(', ')}. See them with --wide.`);
+  if (left.length > 0) say(io, `Not shown for want of width: ${left.join(', ')}. See them with | less -S.`);
   return line;
 }
 
