@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type MessagePort, Worker } from 'node:worker_threads';
 
 type Work = (...given: never[]) => unknown;
-type Ask = { readonly id: number; readonly name: string; readonly given: readonly never[] };
+type Asked = { readonly id: number; readonly name: string; readonly given: readonly never[] };
 type Told = { readonly id: number; readonly answer: never } | { readonly id: number; readonly fault: Fault };
 type Pending = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
 
@@ -22,14 +22,14 @@ export interface ThreadOptions {
 }
 
 /** Asks for one of the works by its name. */
-export type Asking<Given, Answers> = <Name extends keyof Given & keyof Answers & string>(
+type Ask<Works> = <Name extends keyof Works & string>(
   name: Name,
-  given: Given[Name],
+  given: Works[Name] extends (...given: infer Given) => unknown ? Given : never,
   transfer?: readonly ArrayBuffer[],
-) => Promise<Answers[Name]>;
+) => Promise<Works[Name] extends (...given: never[]) => infer Answer ? Awaited<Answer> : never>;
 
 /** Work that is done in a thread, by the names of what `serveThread` is given there, in the order in which it was asked for. */
-export async function startThread(options: ThreadOptions) {
+export async function startThread<Works>(options: ThreadOptions) {
   const { entry, workerData, what, failed, news, errorOf = ({ message }) => new Error(message) } = options;
   const worker = new Worker(entry, { workerData, env: {} });
   const exited = new Promise<void>(resolve => void worker.once('exit', () => resolve()));
@@ -66,8 +66,9 @@ export async function startThread(options: ThreadOptions) {
     return answered;
   }
 
+  const ask: Ask<Works> = send;
   return {
-    asking: <Given, Answers>(): Asking<Given, Answers> => send,
+    ask,
     close: async (): Promise<void> => {
       if (!closing) {
         const closed = send('close', []);
@@ -83,25 +84,21 @@ export async function startThread(options: ThreadOptions) {
 export async function serveThread(port: MessagePort, open: () => object | Promise<object>): Promise<void> {
   try {
     const works = new Map<string, Work>(Object.entries(await open()));
-    port.on('message', (asked: Ask) => void answer(port, works, asked));
+    port.on('message', (asked: Asked) => void answer(port, works, asked));
     port.postMessage(null);
   } catch (error) {
     port.postMessage(faultOf(error));
   }
 }
 
-function answer(
-  port: MessagePort,
-  works: ReadonlyMap<string, Work>,
-  { id, name, given }: Ask,
-): Promise<void> {
-  return Promise.resolve()
-    .then(() => (works.get(name) ?? unknown(name))(...given))
-    .then(
-      done => port.postMessage({ id, answer: done }),
-      (error: unknown) => port.postMessage({ id, fault: faultOf(error) }),
-    )
-    .then(() => (name === 'close' ? port.close() : undefined));
+async function answer(port: MessagePort, works: ReadonlyMap<string, Work>, asked: Asked): Promise<void> {
+  const { id, name, given } = asked;
+  try {
+    port.postMessage({ id, answer: await (works.get(name) ?? unknown(name))(...given) });
+  } catch (error) {
+    port.postMessage({ id, fault: faultOf(error) });
+  }
+  if (name === 'close') port.close();
 }
 
 function unknown(name: string): never {

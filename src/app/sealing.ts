@@ -19,9 +19,6 @@ export interface SealWorks {
   readonly close: () => Promise<void>;
 }
 
-type Given = { readonly [Each in keyof SealWorks]: Parameters<SealWorks[Each]> };
-type Answers = { readonly [Each in keyof SealWorks]: Awaited<ReturnType<SealWorks[Each]>> };
-
 const ENTRY = builtBeside(import.meta.url, './seal-thread.js');
 const EVERY_MS = 60_000;
 
@@ -32,14 +29,13 @@ export async function startSealing(
   everyMs = EVERY_MS,
 ): Promise<() => Promise<void>> {
   const failed = (error: Error) => log.error({ error: describe(error) }, 'nothing is sealed any more');
-  const { asking, close } = await startThread({
+  const { ask, close } = await startThread<SealWorks>({
     entry: ENTRY,
     workerData,
     what: 'the thread that seals',
     failed,
     errorOf,
   });
-  const ask = asking<Given, Answers>();
   let stopped = false;
   let timer = setTimeout(() => void round(), 0).unref();
 

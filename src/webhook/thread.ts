@@ -2,8 +2,6 @@ import type { ReceiverPort } from '../inbox/port.js';
 import { startThread, type ThreadOptions } from '../thread.js';
 import type { PostEnd, Post } from './posts.js';
 
-export type ReceiverThread = Awaited<ReturnType<typeof startReceiverThread>>;
-
 /** Many posts, their bodies in one piece of memory, which changes hands without being copied. */
 interface PackedPosts {
   readonly bytes: Uint8Array;
@@ -22,16 +20,12 @@ export interface ReceiverWorks {
   readonly close: ReceiverPort['close'];
 }
 
-type Given = { readonly [Each in keyof ReceiverWorks]: Parameters<ReceiverWorks[Each]> };
-type Answers = { readonly [Each in keyof ReceiverWorks]: Awaited<ReturnType<ReceiverWorks[Each]>> };
 type Timed<Work extends (...given: never[]) => unknown> = (
   now: number,
   ...given: Parameters<Work>
 ) => ReturnType<Work>;
 
-interface ReceiverThreadOptions extends Omit<ThreadOptions, 'what'> {
-  readonly now: () => number;
-}
+type ReceiverThreadOptions = Omit<ThreadOptions, 'what'> & { readonly now: () => number };
 
 /**
  * Signatures and the database in a thread of their own: neither a flush to disk nor a wait for a lock
@@ -39,8 +33,7 @@ interface ReceiverThreadOptions extends Omit<ThreadOptions, 'what'> {
  */
 export async function startReceiverThread({ now, ...options }: ReceiverThreadOptions) {
   const what = 'the thread that stores deliveries';
-  const { asking, close } = await startThread({ ...options, what });
-  const ask = asking<Given, Answers>();
+  const { ask, close } = await startThread<ReceiverWorks>({ ...options, what });
   return {
     accept: (posts: readonly Post[]) => {
       const packed = pack(posts);

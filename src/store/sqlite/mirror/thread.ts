@@ -27,9 +27,6 @@ export interface MirrorThread {
   readonly close: () => Promise<void>;
 }
 
-type Given = { readonly [Each in keyof Works]: Parameters<Works[Each]> };
-type Answers = { readonly [Each in keyof Works]: ReturnType<Works[Each]> };
-
 const ENTRY = builtBeside(import.meta.url, './mirror-thread.js');
 
 /**
@@ -41,8 +38,7 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   const { file, busyTimeoutMs, certificates, reader, failed, entry = ENTRY } = options;
   const workerData: MirrorThreadData = { file, busyTimeoutMs };
   const what = 'the thread that writes the mirror';
-  const { asking, close } = await startThread({ entry, workerData, what, failed, errorOf });
-  const ask = asking<Given, Answers>();
+  const { ask, close } = await startThread<Works>({ entry, workerData, what, failed, errorOf });
   const here = createWorks(reader);
   const calls: Calls = {
     look: async all => here.look(all),
