@@ -20,7 +20,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** Of these 350 fulfil the port of evidence on both engines. */
   /** 90 copy all files while they are used, and 180 move them into PostgreSQL. */
   'src/store': 8650,
-  'src/inbox': 550,
+  'src/inbox': 500,
   'src/mirror': 2190,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
   /** 140 draw the stock by day and what was retired by month, and name what may be chosen. */
@@ -33,7 +33,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/sync': 2614,
   /** 15 came from app: how far a word is from another. */
   'src/text': 420,
-  'src/webhook': 1110,
+  'src/webhook': 1000,
   /** The call by message of both threads took 180 lines from webhook, store and app, and has 100 here. */
   'src/*.ts': 350,
   /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. 20 tell a failed read's reason and since when. */

@@ -62,10 +62,7 @@ export interface Stretch {
 }
 
 /** An accepted delivery. */
-export interface Announced {
-  readonly installationId: string;
-  readonly receivedAt: string;
-}
+export type Announced = Pick<CameRow, 'receivedAt'> & { readonly installationId: string };
 
 /** One of a stretch as its row has it. */
 export interface CameRow {
@@ -80,13 +77,12 @@ export function sliceOf(
   rows: readonly CameRow[],
   until: string,
 ): { readonly deliveries: readonly Announced[]; readonly next: Stretch | null } {
-  const last = rows.at(-1);
-  const isLast = last === undefined || rows.length < ANNOUNCED_SLICE;
+  const last = rows[ANNOUNCED_SLICE - 1];
   return {
     deliveries: rows.flatMap(({ installationId, receivedAt, verdict }) =>
       verdict === 'accepted' && installationId !== null ? [{ installationId, receivedAt }] : [],
     ),
-    next: isLast ? null : { from: last.receivedAt, until, above: last.id },
+    next: last === undefined ? null : { from: last.receivedAt, until, above: last.id },
   };
 }
 

@@ -143,11 +143,11 @@ export interface Pruned {
   readonly jobs: number;
 }
 
-/** Who else asked for a job hides a delivery, but for a person, who hides one that had come too. */
-const MAY_ANSWER: readonly string[] = ['delivery', 'person'];
-
-/** The lowest id of a job whose deliveries this one answers; null where it answers none. */
+/**
+ * The lowest id of a job whose deliveries this one answers; null where it answers none. Who else asked for a job hides
+ * a delivery, but for a person, who hides one that had come too.
+ */
 export function answersFrom({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
-  if (!MAY_ANSWER.includes(trigger)) return null;
-  return trigger === 'delivery' ? 0 : id;
+  if (trigger === 'delivery') return 0;
+  return trigger === 'person' ? id : null;
 }
