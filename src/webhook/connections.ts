@@ -1,15 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-export interface ConnectionLimits {
-  /** Beyond this the one that has taken no answer for longest makes room. */
-  readonly maxConnections: number;
-  /** Whoever takes nothing of what was answered for this long is cut. */
-  readonly takeWithinMs: number;
-  /** A sender that does not wait for its answers (pipelining) has no more under way than this. */
-  readonly maxOutstanding: number;
-}
-
 interface Connection {
   /** Requests whose answer has not been taken. */
   outstanding: number;
@@ -19,11 +10,12 @@ interface Connection {
   stalled: number;
 }
 
+type Limits = Readonly<Record<'maxConnections' | 'takeWithinMs' | 'maxOutstanding', number>>;
+
 const LOOKS = 5;
 
 /** A sender that asks and never reads would have each of its answers kept in memory. */
-export function createConnections(limits: ConnectionLimits) {
-  const { maxConnections, takeWithinMs, maxOutstanding } = limits;
+export function createConnections({ maxConnections, takeWithinMs, maxOutstanding }: Limits) {
   /** In the order in which they have last taken an answer. */
   const open = new Map<Socket, Connection>();
   const looking = setInterval(look, takeWithinMs / LOOKS).unref();

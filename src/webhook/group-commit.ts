@@ -1,24 +1,18 @@
-export interface GroupCommitOptions<Item, Result> {
-  /** One transaction for all of them, one result for each. */
-  readonly store: (items: readonly Item[]) => Promise<readonly Result[]>;
+import { describeFailure } from '../inbox/delivery.js';
+import { failed, NO_RESULT, type Post, type PostEnd } from './posts.js';
+
+interface GroupCommitOptions {
+  /** One transaction for all of them, one outcome for each. */
+  readonly store: (posts: readonly Post[]) => Promise<readonly PostEnd[]>;
   readonly maxWaiting?: number;
   /** How many transactions at once: one disk has one flush at a time, a server far away is waited for. */
   readonly groupsAtOnce?: number;
 }
 
-/** By its code: closed, too_many_waiting or no_result. */
-export class NotStoredError extends Error {
-  override readonly name = 'NotStoredError';
-  readonly code: string;
-
-  constructor(code: string, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
 /** More than this is not stored and answered within a second. */
 const MAX_WAITING = 5000;
+/** 512 of the largest posts. Nothing is known of a post yet: however many connections are full of forged ones, memory is not. */
+const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_GROUP = 512;
 
 /** A group of this size is worth its flush: it leaves at once, while the next is still being read. */
@@ -27,26 +21,25 @@ const EARLY_GROUP = 32;
 /** So long a smaller one waits to grow while another is under way: that one may be waiting for a lock. */
 const GROWS_MS = 10;
 
-interface Queued<Item, Result> {
-  readonly item: Item;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: NotStoredError) => void;
+const CLOSED = failed({ code: 'closed', message: 'the inbox is closed' });
+const TOO_MANY = failed({ code: 'too_many_waiting', message: 'too many posts wait to be stored' });
+
+interface Queued {
+  readonly post: Post;
+  readonly answer: (end: PostEnd) => void;
 }
 
 /**
  * What arrives together shares one transaction, and with it one flush to disk.
  * The slower the disk, the more of them are in a group.
  */
-export function createGroupCommit<Item, Result>({
-  store,
-  maxWaiting = MAX_WAITING,
-  groupsAtOnce = 1,
-}: GroupCommitOptions<Item, Result>) {
-  let queued: Queued<Item, Result>[] = [];
-  let underWay = 0;
+export function createGroupCommit({ store, maxWaiting = MAX_WAITING, groupsAtOnce = 1 }: GroupCommitOptions) {
+  let queued: Queued[] = [];
+  let waiting = 0;
+  let bytes = 0;
   let groupsUnderWay = 0;
   let closed = false;
-  let drained: (() => void) | null = null;
+  let drained: (() => void) | undefined;
   let growing: NodeJS.Timeout | undefined;
 
   /** What arrives while as many groups as may be are flushed is the next. */
@@ -59,14 +52,22 @@ export function createGroupCommit<Item, Result>({
     stopGrowing();
     const group = queued.slice(0, MAX_GROUP);
     queued = queued.slice(MAX_GROUP);
-    underWay += group.length;
     groupsUnderWay += 1;
-    void commitGroup(group, store).then(() => {
-      underWay -= group.length;
-      groupsUnderWay -= 1;
-      sendGroup();
-      return underWay === 0 ? drained?.() : undefined;
+    void commit(group);
+  }
+
+  async function commit(group: readonly Queued[]): Promise<void> {
+    const ends = await store(group.map(({ post }) => post)).catch((error: unknown) =>
+      group.map(() => failed(describeFailure(error))),
+    );
+    group.forEach(({ post, answer }, index) => {
+      bytes -= post.body.length;
+      answer(ends[index] ?? failed(NO_RESULT));
     });
+    waiting -= group.length;
+    groupsUnderWay -= 1;
+    sendGroup();
+    if (waiting === 0) drained?.();
   }
 
   function sendGrown(): void {
@@ -80,14 +81,14 @@ export function createGroupCommit<Item, Result>({
   }
 
   return {
-    /** Resolves with the item's result once its group has been stored; rejects when that was not tried. */
-    accept: (item: Item) =>
-      new Promise<Result>((resolve, reject) => {
-        if (closed) return reject(new NotStoredError('closed', 'the inbox is closed'));
-        if (queued.length + underWay >= maxWaiting) {
-          return reject(new NotStoredError('too_many_waiting', `${maxWaiting} posts wait to be stored`));
-        }
-        queued.push({ item, resolve, reject });
+    /** Resolves with how it ended once its group has been stored, at once where it is not taken. */
+    accept: (post: Post) =>
+      new Promise<PostEnd>(answer => {
+        if (closed) return answer(CLOSED);
+        if (waiting >= maxWaiting || bytes + post.body.length > MAX_BYTES) return answer(TOO_MANY);
+        waiting += 1;
+        bytes += post.body.length;
+        queued.push({ post, answer });
         if (queued.length === 1) setImmediate(sendGroup);
         else if (queued.length >= EARLY_GROUP) sendGroup();
       }),
@@ -97,27 +98,8 @@ export function createGroupCommit<Item, Result>({
       return new Promise<void>(resolve => {
         drained = resolve;
         sendGroup();
-        if (underWay === 0) resolve();
+        if (waiting === 0) resolve();
       });
     },
-    /** Items whose result is not yet known. */
-    waiting: () => queued.length + underWay,
   };
-}
-
-async function commitGroup<Item, Result>(
-  group: readonly Queued<Item, Result>[],
-  store: GroupCommitOptions<Item, Result>['store'],
-): Promise<void> {
-  try {
-    const results = await store(group.map(({ item }) => item));
-    group.forEach(({ resolve, reject }, index) => {
-      const result = results[index];
-      if (result === undefined) reject(new NotStoredError('no_result', 'expected one result for each post'));
-      else resolve(result);
-    });
-  } catch (cause) {
-    const error = new NotStoredError('no_result', 'the posts could not be handed over', { cause });
-    for (const { reject } of group) reject(error);
-  }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   createServer,
   IncomingMessage,
@@ -24,8 +25,11 @@ export const DEFAULT_LIMITS = {
   requestTimeoutMs: 15_000,
   /** Node cuts slow senders only as often as this. */
   checkIntervalMs: 1000,
+  /** Whoever takes nothing of what was answered for this long is cut. */
   takeWithinMs: 5000,
+  /** Beyond this the one that has taken no answer for longest makes room. */
   maxConnections: 1000,
+  /** A sender that does not wait for its answers (pipelining) has no more under way than this. */
   maxOutstanding: 32,
   /** A sender that has closed its own half still reads: without this it would not learn that its post was stored. */
   answersHalfClosed: true,
@@ -60,7 +64,7 @@ const MAX_REQUESTS_PER_SOCKET = 10_000;
 const IDLE_SWEEP_MS = 20;
 
 /** Every listener of the program: who does not take what was answered, or asks without reading, costs the others nothing. */
-export function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
+export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
   const limits = { ...DEFAULT_LIMITS, ...options };
   const { host, port, graceMs } = limits;
   const connections = createConnections(limits);
@@ -81,19 +85,15 @@ export function listen(app: RequestListener, options: ListenOptions): Promise<Li
   server.on('close', connections.stop);
   Object.assign(server, { httpAllowHalfOpen: limits.answersHalfClosed });
   server.on('clientError', answerBrokenRequest);
-  return new Promise((resolve, reject) => {
-    const refuse = (error: Error): void => {
-      connections.stop();
-      reject(error);
-    };
-    server.once('error', refuse);
-    server.listen(port, host, () => {
-      server.off('error', refuse);
-      const address = server.address();
-      const bound = typeof address === 'object' && address !== null ? address : { address: host, port };
-      resolve({ port: bound.port, address: bound.address, close: () => close(server, graceMs) });
-    });
-  });
+  try {
+    await once(server.listen(port, host), 'listening');
+  } catch (error) {
+    connections.stop();
+    throw error;
+  }
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address : { address: host, port };
+  return { port: bound.port, address: bound.address, close: () => close(server, graceMs) };
 }
 
 /** Where people and programs ask, who wait for one answer before they ask again. Nobody's work hangs on what is open at the end. */

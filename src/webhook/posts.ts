@@ -5,7 +5,7 @@ import {
   type StoredDelivery,
   describeFailure,
 } from '../inbox/delivery.js';
-import { type Delivery, openDelivery } from './delivery.js';
+import { type Delivery, openDelivery, type OpenDeliveryOptions } from './delivery.js';
 
 /** What came in one POST, before anything of it is believed. */
 export interface Post {
@@ -27,10 +27,7 @@ export type PostEnd =
   | { readonly kind: 'stored'; readonly delivery: DeliverySummary; readonly stored: StoredDelivery }
   | { readonly kind: 'failed'; readonly delivery: DeliverySummary | null; readonly failure: StoreFailure };
 
-export interface AcceptPostsOptions {
-  /** Newest first; all are tried. */
-  readonly secrets: readonly string[];
-  readonly appId: string;
+interface AcceptPostsOptions extends Pick<OpenDeliveryOptions, 'secrets' | 'appId'> {
   /** One transaction for all of them, one result for each. */
   readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
 }
@@ -45,7 +42,7 @@ export function createAcceptPosts({ secrets, appId, store }: AcceptPostsOptions)
       if (opened.verdict !== 'rejected') return { ...opened.delivery, receivedMsAgo: now - receivedAt };
       return { kind: 'rejected', status: opened.status, detail: opened.detail };
     } catch (error) {
-      return { kind: 'failed', delivery: null, failure: describeFailure(error) };
+      return failed(describeFailure(error));
     }
   }
 
@@ -62,9 +59,13 @@ function endOf(
   result: StoreResult | undefined,
 ): PostEnd {
   const delivery = { event, installationId, verdict, reason, secretIndex };
-  if (result === undefined) return { kind: 'failed', delivery, failure: NO_RESULT };
-  if ('failure' in result) return { kind: 'failed', delivery, failure: result.failure };
+  if (result === undefined) return failed(NO_RESULT, delivery);
+  if ('failure' in result) return failed(result.failure, delivery);
   return { kind: 'stored', delivery, stored: result };
 }
 
-const NO_RESULT: StoreFailure = { code: 'no_result', message: 'expected one result for each delivery' };
+export function failed(failure: StoreFailure, delivery: DeliverySummary | null = null): PostEnd {
+  return { kind: 'failed', delivery, failure };
+}
+
+export const NO_RESULT: StoreFailure = { code: 'no_result', message: 'expected one result for each post' };

@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import { describeFailure, type StoredDelivery, type StoreFailure } from '../inbox/delivery.js';
+import type { StoredDelivery, StoreFailure } from '../inbox/delivery.js';
 import { REJECTION_REASONS, type RejectionReason } from '../inbox/rejected.js';
 import { readBody } from './body.js';
 import type { DeliverySummary, PostEnd, Post } from './posts.js';
@@ -12,7 +12,7 @@ export interface ReceiverOptions {
   readonly headerPrefix: string;
   /** A header by which this receiver is known to those who may read its inbox: a post gets none. */
   readonly known: Readonly<Record<string, string>>;
-  /** Resolves with `stored` only once the delivery is on disk; rejects when that was not tried. */
+  /** Resolves with `stored` only once the delivery is on disk; never rejects. */
   readonly accept: (post: Post) => Promise<PostEnd>;
   readonly now: () => number;
   /** Told of every answered POST, for logs and metrics. */
@@ -27,7 +27,6 @@ export interface Answer {
   readonly stored: StoredDelivery | null;
   /** Null exactly where the status is 202. */
   readonly rejected: Rejection | null;
-  /** The address that a rejected or duplicate post came from. */
   readonly sender: string | null;
   /** Why a delivery could not be stored; null unless the status is 503. */
   readonly failure: StoreFailure | null;
@@ -37,10 +36,6 @@ export interface Answer {
 
 const AGAIN = { 'retry-after': '5' };
 const NOT_STORED = 'the delivery was not stored: send it again';
-
-/** 512 of the largest posts, or many thousands of usual ones. */
-const MAX_BYTES = 32 * 1024 * 1024;
-const TOO_MANY = { code: 'too_many_waiting', message: 'too many posts are under way' };
 
 /** The receiver: verify, store, answer. Nothing else happens within a request. */
 export function createReceiver(options: ReceiverOptions): Express {
@@ -63,76 +58,41 @@ export function createReceiver(options: ReceiverOptions): Express {
 function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions) {
   const ownPrefix = headerPrefix.toLowerCase();
   const signatureHeader = `x-${ownPrefix}-signature-256`;
-  let bytes = 0;
 
-  /**
-   * Nothing is known of a post yet, and it costs memory until it has been verified:
-   * however many connections are full of forged ones, they must not fill that.
-   */
-  async function admit(post: Post): Promise<PostEnd> {
-    const { length } = post.body;
-    if (bytes + length > MAX_BYTES) return { kind: 'failed', delivery: null, failure: TOO_MANY };
-    bytes += length;
-    try {
-      return await accept(post);
-    } catch (error) {
-      return { kind: 'failed', delivery: null, failure: describeFailure(error) };
-    } finally {
-      bytes -= length;
-    }
+  function tell({ req }: Response, answer: Partial<Answer> & Pick<Answer, 'status'>): void {
+    const sender = req.socket.remoteAddress ?? null;
+    answered?.({ delivery: null, stored: null, rejected: null, sender, failure: null, tookMs: 0, ...answer });
   }
 
-  function told(answer: Partial<Answer> & { readonly status: number }): void {
-    answered?.({
-      delivery: null,
-      stored: null,
-      rejected: null,
-      sender: null,
-      failure: null,
-      tookMs: 0,
-      ...answer,
-    });
-  }
-
-  function reject(exchange: Exchange, status: number, detail: string, more: Partial<Answer> = {}): void {
-    const { headers, socket } = exchange.request;
-    const prefix = findPrefix(headers, ownPrefix);
+  function reject(response: Response, status: number, detail: string, more: Partial<Answer> = {}): void {
+    const prefix = findPrefix(response.req.headers, ownPrefix);
     const byHeader = prefix === ownPrefix ? 'signature_not_valid' : 'no_signature';
     const byStatus = REJECTION_REASONS.find(reason => REJECTION_STATUS[reason] === status);
     const reason = status === 401 ? byHeader : (byStatus ?? byHeader);
-    sendProblem(exchange.response, status, detail, status === 503 ? AGAIN : {});
-    const sender = socket.remoteAddress ?? null;
-    told({ status, rejected: { reason, headerPrefix: prefix }, sender, ...more });
+    sendProblem(response, status, detail, status === 503 ? AGAIN : {});
+    tell(response, { status, rejected: { reason, headerPrefix: prefix }, ...more });
   }
 
-  async function reply(exchange: Exchange, post: Post): Promise<void> {
-    const outcome = await admit(post);
+  async function reply(response: Response, post: Post): Promise<void> {
+    const end = await accept(post);
     const tookMs = now() - post.receivedAt;
-    if (outcome.kind === 'rejected') return reject(exchange, outcome.status, outcome.detail, { tookMs });
-    const { delivery } = outcome;
-    if (outcome.kind === 'failed')
-      return reject(exchange, 503, NOT_STORED, { tookMs, delivery, failure: outcome.failure });
-    const { stored } = outcome;
-    const sender = stored.isDuplicate ? (exchange.request.socket.remoteAddress ?? null) : null;
-    exchange.response.statusCode = 202;
-    exchange.response.end();
-    told({ status: 202, delivery, stored, sender, tookMs });
+    if (end.kind === 'rejected') return reject(response, end.status, end.detail, { tookMs });
+    const { delivery } = end;
+    if (end.kind === 'failed')
+      return reject(response, 503, NOT_STORED, { tookMs, delivery, failure: end.failure });
+    response.statusCode = 202;
+    response.end();
+    tell(response, { status: 202, delivery, stored: end.stored, tookMs });
   }
 
   return (request: Request, response: Response): void => {
-    const exchange = { request, response };
     readBody(request, body => {
-      if ('status' in body) return reject(exchange, body.status, body.detail);
+      if ('status' in body) return reject(response, body.status, body.detail);
       const header = request.headers[signatureHeader];
       const signature = typeof header === 'string' ? header : null;
-      void reply(exchange, { body: body.bytes, signature, receivedAt: now() });
+      void reply(response, { body: body.bytes, signature, receivedAt: now() });
     });
   };
-}
-
-interface Exchange {
-  readonly request: Request;
-  readonly response: Response;
 }
 
 /** How a post is rejected for each reason. */

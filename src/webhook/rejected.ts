@@ -13,8 +13,7 @@ const USUAL_PREFIX = /^[a-z0-9-]{1,40}$/;
 /** The prefix of the signature header that came, ours before any other; empty where none came. */
 export function findPrefix(headers: IncomingHttpHeaders, own: string): string {
   if (headers[`x-${own}-signature-256`] !== undefined) return own;
-  const prefixes = Object.keys(headers).flatMap(name => SIGNATURE_HEADER.exec(name)?.[1] ?? []);
-  const [prefix = ''] = prefixes;
+  const [prefix = ''] = Object.keys(headers).flatMap(name => SIGNATURE_HEADER.exec(name)?.[1] ?? []);
   return prefix === '' || USUAL_PREFIX.test(prefix) ? prefix : OTHER_PREFIX;
 }
 

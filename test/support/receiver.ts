@@ -131,6 +131,12 @@ export function signedPost(
   return rawSignedPost(Buffer.from(text).toString('base64'), { outer, secret });
 }
 
+/** As the receiver hands it on. */
+export function genuinePost(overrides: Record<string, unknown> = {}, receivedAt = 0): Post {
+  const { body, headers } = signedPost(payloadOf(overrides));
+  return { body: Buffer.from(body), signature: headers['x-registry-signature-256'] ?? null, receivedAt };
+}
+
 /** The same for any signed text, base64 or not. */
 export function rawSignedPost(
   signedData: string,

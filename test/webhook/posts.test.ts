@@ -1,15 +1,6 @@
 import { expect, test } from 'vitest';
 import { createAcceptPosts, type Post } from '../../src/webhook/posts.js';
-import { APP_ID, SECRET, signedPost } from '../support/receiver.js';
-
-function genuine(): Post {
-  const { body, headers } = signedPost();
-  return {
-    body: Buffer.from(body),
-    signature: Object.values(headers).find(value => value.startsWith('sha256=')) ?? null,
-    receivedAt: 0,
-  };
-}
+import { APP_ID, genuinePost, SECRET } from '../support/receiver.js';
 
 /** A body that cannot even be looked at. */
 const poison: Post = {
@@ -27,8 +18,8 @@ test('a post that we cannot cope with fails alone: those beside it are stored, e
     store: async deliveries =>
       deliveries.map((_, index) => ({ id: index + 1, jobId: null, isDuplicate: false })),
   });
-  const forged = { ...genuine(), signature: 'sha256=00' };
-  const outcomes = await accept([genuine(), poison, forged, genuine()], 0);
+  const forged = { ...genuinePost(), signature: 'sha256=00' };
+  const outcomes = await accept([genuinePost(), poison, forged, genuinePost()], 0);
   expect(outcomes).toMatchObject([
     { kind: 'stored', stored: { id: 1 } },
     { kind: 'failed', delivery: null, failure: { code: 'RangeError', message: 'on purpose' } },

@@ -2,13 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Post } from '../../src/webhook/posts.js';
-import { type ReceiverThread, startReceiverThread } from '../../src/webhook/thread.js';
-import { APP_ID, payloadOf, SECRET, signedPost, THREAD_ENTRY } from '../support/receiver.js';
+import { startReceiverThread } from '../../src/webhook/thread.js';
+import { APP_ID, genuinePost, SECRET, THREAD_ENTRY } from '../support/receiver.js';
 import { holdLock } from '../support/held.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
-async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY): Promise<ReceiverThread> {
+async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY) {
   const thread = await startReceiverThread({
     entry,
     workerData: {
@@ -23,14 +22,7 @@ async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY)
   return thread;
 }
 
-function genuine(event = 'installed'): Post {
-  const { body, headers } = signedPost(payloadOf({ event }));
-  return {
-    body: Buffer.from(body),
-    signature: headers['x-registry-signature-256'] ?? null,
-    receivedAt: NOON,
-  };
-}
+const genuine = (event = 'installed') => genuinePost({ event }, NOON);
 
 test('the thread verifies and stores what it is given, and closes its database at the end', async () => {
   const folder = temporaryFolder();
