@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { lastSignedBeside, readKeyFile } from '../evidence/key-file.js';
-import { erase, seal } from '../evidence/seal.js';
+import { seal } from '../evidence/seal.js';
+import { erase } from '../evidence/write.js';
 import { openEngine } from '../store/open.js';
 import { serveThread } from '../thread.js';
 import type { SealThreadData, SealWorks } from './sealing.js';

@@ -30,7 +30,7 @@ export async function eraseSealed<T>(
   what: () => Promise<Unsalted>,
   remove: () => Promise<T>,
 ): Promise<T> {
-  const { erase } = await import('../evidence/seal.js');
+  const { erase } = await import('../evidence/write.js');
   const erased = await withLog(location(), async port => {
     const tools = { port, now: io.now, randomBytes, holder: randomUUID() };
     return { removed: await erase(tools, kind, what, remove) };

@@ -1,4 +1,4 @@
-import { EvidenceError } from './errors.js';
+import { refuse } from './errors.js';
 
 /** A tree by its name: whose log it is, how many leaves it has, and its root in base64. */
 export interface Head {
@@ -16,10 +16,10 @@ const HEAD = /^([^\n]+)\n(0|[1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\n/;
 
 export function headOf(text: string): Head {
   const [, origin, size, root] = HEAD.exec(text) ?? [];
-  if (origin === undefined || root === undefined)
-    throw new EvidenceError(
-      'refused',
-      `expected origin, size and root of a tree, got "${text.slice(0, 80)}"`,
-    );
-  return { origin, size: Number(size), root };
+  if (origin !== undefined && root !== undefined) return { origin, size: Number(size), root };
+  return refuse(`expected origin, size and root of a tree, got "${text.slice(0, 80)}"`);
+}
+
+export function signedAt(note: string): string {
+  return note.split('\n')[3] ?? '';
 }

@@ -1,20 +1,26 @@
 import { sha256 } from './hashes.js';
-
-type Cell = string | number | bigint | null;
-/** A row as people read it, by its columns. */
-export type Cells = Readonly<Record<string, Cell>>;
+import { type Cells, type Fact, type Leaf, NUMBERED } from './port.js';
 
 /** Without its salt nobody can tell of whom a commitment speaks, not even by trying all there could be. */
 export function commit(salt: Uint8Array, canonical: string): Buffer {
   return sha256(salt, Buffer.from(canonical));
 }
 
+export function leafOf(salt: Uint8Array, fact: Fact, place: number): Leaf {
+  const { kind, number, subject, resource, ended, observed, dated, micro } = fact;
+  const text = canonicalJson(fact.record);
+  const record = isNumbered(kind) ? null : text;
+  const told = { subject, resource, ended, observed, dated, micro, record };
+  return { ...told, place, kind, number: number ?? place, salt, commitment: commit(salt, text) };
+}
+
+export function isNumbered(kind: Leaf['kind']): boolean {
+  return NUMBERED.some(each => each === kind);
+}
+
 /** Whether a leaf is of this record. Without its salt nobody can say so. */
-export function isSealed(
-  leaf: { readonly salt: Uint8Array | null; readonly commitment: Uint8Array } | undefined,
-  canonical: string,
-): boolean {
-  return leaf?.salt != null && commit(leaf.salt, canonical).equals(leaf.commitment);
+export function isSealed({ salt, commitment }: Leaf, canonical: string): boolean {
+  return salt !== null && commit(salt, canonical).equals(commitment);
 }
 
 /** As RFC 8785 writes it. A cell without a value is left out: so a column that is added later changes no older record. */

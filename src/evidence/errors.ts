@@ -10,3 +10,7 @@ export class EvidenceError extends Error {
     this.code = code;
   }
 }
+
+export function refuse(why: string): never {
+  throw new EvidenceError('refused', why);
+}

@@ -1,21 +1,20 @@
-import { type Head, headOf } from './checkpoint.js';
+import { type Head, headOf, signedAt } from './checkpoint.js';
 import { canonicalJson, isSealed } from './commitment.js';
 import { groupsOf, readComplete, readMonths, readOrganizations } from './complete.js';
-import { EvidenceError } from './errors.js';
+import { refuse } from './errors.js';
 import type { Checkpoint, EvidencePort, Fact, Leaf } from './port.js';
-import { proveLeaves } from './proof.js';
+import { nodesOfProof } from './proof.js';
+import { EMPTY, growTree } from './tree.js';
 
 /** What is to be shown: all that is dated or was observed in a month or year, all of an organization, or one retirement. */
-export type What =
-  | { readonly what: 'period'; readonly which: string }
-  | { readonly what: 'organization'; readonly which: string }
-  | {
-      readonly what: 'retirement';
-      readonly which: string;
-      readonly organizationId: string;
-      /** Of all its versions and of its end, and those of its certificate. */
-      readonly numbers: readonly number[];
-    };
+export interface What {
+  readonly what: 'period' | 'organization' | 'retirement';
+  readonly which: string;
+  /** Null where it is each of them. */
+  readonly organizationId: string | null;
+  /** Of a retirement those of all its versions and of its end, and of its certificate. */
+  readonly numbers: readonly number[];
+}
 
 export interface Exporting {
   readonly port: EvidencePort;
@@ -38,11 +37,11 @@ type File = 'rows.txt' | 'context.txt';
 /** Writes what proves it, as docs/check.sh reads it. Answers the checkpoint, and the numbers of the syncs that showed it. */
 export async function exportEvidence(exporting: Exporting) {
   const { port, asked, write, since } = exporting;
-  const checkpoint = await checkpointAt(port, exporting.asOf ?? Infinity);
-  if (checkpoint === null) refuse('nothing was sealed by then');
+  const checkpoint =
+    (await checkpointAt(port, exporting.asOf ?? Infinity)) ?? refuse('nothing was sealed by then');
   const { size } = checkpoint;
   const { leaf: complete, upTo } = await readComplete(port, size);
-  if (complete === null || complete.place !== size - 1) refuse('the checkpoint does not say what is whole');
+  if (complete?.place !== size - 1) refuse('the checkpoint does not say what is whole');
   const organizations = await readOrganizations(port, complete.place, upTo);
   const places = new Set<number>();
   const syncs = new Set<number>();
@@ -52,7 +51,7 @@ export async function exportEvidence(exporting: Exporting) {
   await write('organizations.txt', organizations.text);
   for (const file of ['rows.txt', 'others.txt', 'nodes.txt']) await write(file, '');
   for (const leaf of organizations.leaves) {
-    if (!concerns(asked, leaf.subject)) continue;
+    if (!concerns(leaf)) continue;
     const { text, fact } = await readMonths(port, String(leaf.subject), upTo);
     await show('context.txt', leaf, fact);
     await write(`months/${leaf.place}.txt`, text);
@@ -64,17 +63,20 @@ export async function exportEvidence(exporting: Exporting) {
     if (leaf.salt !== null && leaf.place < size && fact !== undefined) await show('context.txt', leaf, fact);
   }
   const coverage = await port.leaves({ newest: 'coverage', before: size });
-  const own = coverage.filter(({ subject }) => concerns(asked, subject));
-  for (const leaf of [...(await port.leaves({ told: size })), ...own])
+  for (const leaf of [...(await port.leaves({ told: size })), ...coverage.filter(concerns)])
     await writeLeaf('context.txt', leaf, leaf.record ?? '');
-  await prove();
+  await prove(headOf(checkpoint.note));
   return { checkpoint, rows, syncs: [...syncs] };
+
+  function concerns({ subject }: Leaf): boolean {
+    return asked.organizationId === null || asked.organizationId === subject;
+  }
 
   async function writeLeaf(file: File, leaf: Leaf, text: string): Promise<boolean> {
     if (!isSealed(leaf, text)) refuse(`${leaf.kind} ${leaf.number} is not as it was sealed: see "verify"`);
     if (places.has(leaf.place)) return false;
     places.add(leaf.place);
-    await write(file, `${leaf.place} ${Buffer.from(leaf.salt ?? []).toString('hex')} ${text}\n`);
+    await write(file, `${leaf.place} ${hexOf(leaf.salt ?? Buffer.of())} ${text}\n`);
     return true;
   }
 
@@ -90,60 +92,61 @@ export async function exportEvidence(exporting: Exporting) {
     await exporting.rowShown(fact);
   }
 
-  /** Of one list. Those that are no more are answered, too. */
+  /** Each with its row, of one list. Those that are no more are answered, too. */
   async function readChanges(leaves: readonly Leaf[]): Promise<(readonly [Leaf, Fact])[]> {
     const numbers = leaves.map(({ number }) => number);
     const facts = await port.versions(leaves[0]?.resource ?? '', numbers);
     const byNumber = new Map(facts.map(fact => [fact.number, fact]));
-    return leaves.map(
-      leaf =>
-        [
-          leaf,
-          byNumber.get(leaf.number) ?? refuse(`change ${leaf.number} is not there: see "verify"`),
-        ] as const,
-    );
+    const rowOf = ({ number }: Leaf): Fact =>
+      byNumber.get(number) ?? refuse(`change ${number} is not there: see "verify"`);
+    return leaves.map(leaf => [leaf, rowOf(leaf)] as const);
   }
 
   /** Rows as they stand, and with a retirement its certificate; of one retirement what it was before, too. */
   async function showRows(organizationId: string, organizationPlace: number): Promise<void> {
     const retirements = new Set<unknown>();
-    const shared = new Set<string>();
+    const known = await port.leaves({ kind: 'change', numbers: asked.numbers });
+    const versions = known.filter(({ number }) => number <= upTo);
+    const ended = new Set(versions.map(leaf => leaf.ended));
+    const standingNow = versions.filter(leaf => leaf.observed !== null && !ended.has(leaf.number));
+    const shared = new Set(standingNow.map(mirrored));
     for await (const standing of port.standing(organizationId, upTo)) {
       const shown = standing.filter(leaf => isAsked(asked, leaf));
-      for (const leaf of shown) shared.add(mirrored(leaf));
+      const others = standing.filter(leaf => !isAsked(asked, leaf));
       for (const [leaf, fact] of await readChanges(shown)) {
         await show('rows.txt', leaf, fact);
         if (leaf.resource === 'retirements') retirements.add(fact.record['id']);
       }
-      if (standing[0]?.resource !== 'certificates' || asked.what !== 'period') continue;
-      for (const [leaf, fact] of await readChanges(standing.filter(each => !shown.includes(each))))
-        if (retirements.has(fact.record['retirement_id'])) await show('context.txt', leaf, fact);
+      if (standing[0]?.resource === 'certificates' && asked.what === 'period')
+        for (const [leaf, fact] of await readChanges(others))
+          if (retirements.has(fact.record['retirement_id'])) await show('context.txt', leaf, fact);
+      for (const leaf of others.filter(each => shared.has(mirrored(each))))
+        await write(
+          'others.txt',
+          `${organizationPlace} ${mirrored(leaf)} ${leaf.number} ${hexOf(leaf.commitment)}\n`,
+        );
     }
-    if (asked.what !== 'retirement') return;
-    for await (const standing of port.standing(organizationId, upTo))
-      for (const leaf of standing)
-        if (shared.has(mirrored(leaf)) && !isAsked(asked, leaf))
-          await write('others.txt', `${organizationPlace} ${mirrored(leaf)} ${leaf.number} ${hexOf(leaf)}\n`);
-    for (const each of await port.leaves({ kind: 'change', numbers: asked.numbers }))
-      if (each.place < size)
-        for (const [leaf, fact] of await readChanges([each])) await show('context.txt', leaf, fact);
+    for (const version of versions)
+      for (const [leaf, fact] of await readChanges([version])) await show('context.txt', leaf, fact);
   }
 
-  async function prove(): Promise<void> {
+  async function prove({ root }: Head): Promise<void> {
     if (since !== null && since.size > size)
       refuse(`the older checkpoint has ${since.size} leaves, this one ${size}`);
+    const needed = nodesOfProof(places, since?.size ?? 0, size);
     const nodes: string[] = [];
-    const proof = proveLeaves(places, since?.size ?? 0, (level, index, hash) => {
-      nodes.push(`${level} ${index} ${hash}\n`);
-    });
+    const tell = (level: number, index: number, hash: Uint8Array) => {
+      if (needed.has(`${level} ${index}`)) nodes.push(`${level} ${index} ${hexOf(hash)}\n`);
+    };
+    const tree = growTree(EMPTY, tell);
+    let grown = 0;
     for await (const commitment of port.commitments(0, size)) {
-      proof.add(commitment);
-      if (proof.size() === since?.size && proof.root() !== since.root)
+      tree.add(commitment);
+      grown += 1;
+      if (grown === since?.size && tree.root() !== since.root)
         refuse('the log does not go on from the older checkpoint: it is of another log');
     }
-    if (proof.root() !== headOf(checkpoint?.note ?? '').root)
-      refuse('the log is not that of its checkpoint: see "verify"');
-    proof.end();
+    if (tree.root(tell) !== root) refuse('the log is not that of its checkpoint: see "verify"');
     await write('nodes.txt', nodes.join(''));
   }
 }
@@ -153,30 +156,20 @@ async function checkpointAt(port: EvidencePort, at: number): Promise<Checkpoint 
   let size = 0;
   for (let step = 2 ** 52; step >= 1; step /= 2) {
     const known = await port.checkpoint(size + step);
-    if (known === null || Date.parse(known.note.split('\n')[3] ?? '') <= at) size += step;
+    if (known === null || Date.parse(signedAt(known.note)) <= at) size += step;
   }
   return await port.checkpoint(size);
 }
 
-function concerns(asked: What, organizationId: string | null): boolean {
-  if (asked.what === 'period') return true;
-  return organizationId === (asked.what === 'organization' ? asked.which : asked.organizationId);
-}
-
-function isAsked(asked: What, leaf: Leaf): boolean {
-  if (asked.what === 'retirement') return asked.numbers.includes(leaf.number);
-  const { what, which } = asked;
-  return what === 'organization' || groupsOf(leaf).some(group => group.split(' ')[2]?.startsWith(which));
+function isAsked({ what, which, numbers }: What, leaf: Leaf): boolean {
+  if (what === 'period') return groupsOf(leaf).some(group => group.split(' ')[2]?.startsWith(which));
+  return what === 'organization' || numbers.includes(leaf.number);
 }
 
 function mirrored(leaf: Leaf): string {
   return groupsOf(leaf).at(-1) ?? '';
 }
 
-function hexOf({ commitment }: Leaf): string {
-  return Buffer.from(commitment).toString('hex');
-}
-
-function refuse(why: string): never {
-  throw new EvidenceError('refused', `not exported: ${why}`);
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   copyFileSync,
@@ -7,21 +8,20 @@ import {
   readFileSync,
   renameSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
-import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { type Head, headOf, textOfHead } from './checkpoint.js';
 import { readKey, type SigningKey, signingKey, writeKey } from './note.js';
 
-const PRIVATE_FILE = 0o600;
+/** For its owner alone, and on the disk before anything goes on. */
+const SAFE = { mode: 0o600, flush: true };
 const SEED_BYTES = 32;
 
-/** A new key in a file that only its owner reads; never over one that is there. */
+/** A new key in a file; never over one that is there. */
 export function makeKeyFile(file: string, name: string): SigningKey {
   const seed = randomBytes(SEED_BYTES);
   const key = signingKey(name, seed);
-  writeFileSync(file, writeKey(key, seed), { mode: PRIVATE_FILE, flag: 'wx', flush: true });
+  writeFileSync(file, writeKey(key, seed), { ...SAFE, flag: 'wx' });
   flushFolderOf(file);
   return key;
 }
@@ -49,15 +49,8 @@ export function lastSignedBeside(keyFile: string) {
     read: (): Head | null => (existsSync(file) ? headOf(readFileSync(file, 'utf8')) : null),
     /** Flushed before it returns: a signature leaves only after that. */
     write: (head: Head): void => {
-      const part = `${file}.part`;
-      const descriptor = openSync(part, 'w', PRIVATE_FILE);
-      try {
-        writeSync(descriptor, textOfHead(head));
-        fsyncSync(descriptor);
-      } finally {
-        closeSync(descriptor);
-      }
-      renameSync(part, file);
+      writeFileSync(`${file}.part`, textOfHead(head), SAFE);
+      renameSync(`${file}.part`, file);
       flushFolderOf(file);
     },
   };

@@ -58,16 +58,13 @@ export function openNote(note: string, key: Verifier): string | null {
   const end = note.lastIndexOf('\n\n') + 1;
   const text = note.slice(0, end);
   const start = `— ${key.name} `;
-  const lines = note.slice(end + 1).split('\n');
-  const bytes = lines
-    .filter(line => line.startsWith(start))
-    .map(line => Buffer.from(line.slice(start.length), 'base64'));
   const id = idOf(key);
-  const isSigned = bytes.some(
-    each =>
-      each.subarray(0, id.length).equals(id) && isSignedBy(key, Buffer.from(text), each.subarray(id.length)),
-  );
-  return isSigned ? text : null;
+  const isSigned = (line: string): boolean => {
+    const bytes = Buffer.from(line.slice(start.length), 'base64');
+    const isOurs = line.startsWith(start) && bytes.subarray(0, id.length).equals(id);
+    return isOurs && isSignedBy(key, Buffer.from(text), bytes.subarray(id.length));
+  };
+  return note.slice(end).split('\n').some(isSigned) ? text : null;
 }
 
 export function isSignedBy({ publicKey }: Verifier, text: Uint8Array, signature: Uint8Array): boolean {

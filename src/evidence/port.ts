@@ -1,5 +1,7 @@
-import type { Cells } from './commitment.js';
 import type { Peaks } from './tree.js';
+
+/** A row as people read it, by its columns. */
+export type Cells = Readonly<Record<string, string | number | bigint | null>>;
 
 /** What the mirror numbers, and is sealed in the order of its numbers. */
 export const NUMBERED = ['change', 'sync'] as const;
@@ -8,8 +10,10 @@ export type Numbered = (typeof NUMBERED)[number];
 /** Of what a leaf speaks: what the mirror numbers, or what no row of it says, so that the leaf keeps its text. */
 type Kind = Numbered | 'coverage' | 'organization' | 'complete' | 'forget' | 'purge' | 'restore' | 'key';
 
-/** Of a change what is needed to count rows without reading them. */
+/** What is needed to count changed rows without reading them; of anything else all of it is null. */
 interface Counted {
+  /** The organization that it speaks of; null where it is nobody. */
+  readonly subject: string | null;
   readonly resource: string | null;
   /** The number of the version that it ended. */
   readonly ended: number | null;
@@ -21,13 +25,13 @@ interface Counted {
   readonly micro: string | null;
 }
 
+export const COUNTED = ['subject', 'resource', 'ended', 'observed', 'dated', 'micro'] as const;
+
 /** Something that the mirror observed. */
 export interface Fact extends Counted {
   readonly kind: Kind;
   /** Null where its leaf is known by its place. */
   readonly number: number | null;
-  /** The organization that it speaks of; null where it is nobody. */
-  readonly subject: string | null;
   readonly record: Cells;
   /** What the registry sent. */
   readonly document: string | null;
@@ -35,8 +39,9 @@ export interface Fact extends Counted {
   readonly file: string | null;
 }
 
-export const COUNTED = ['subject', 'resource', 'ended', 'observed', 'dated', 'micro'] as const;
-const NOT_COUNTED = {
+const NOTHING = {
+  number: null,
+  subject: null,
   resource: null,
   ended: null,
   observed: null,
@@ -46,26 +51,23 @@ const NOT_COUNTED = {
   file: null,
 };
 
-/** What is no change of a row. */
-export function factOf(
-  kind: Exclude<Kind, 'change'>,
-  record: Cells,
-  { number = null, subject = null }: Partial<Pick<Fact, 'number' | 'subject'>> = {},
-): Fact {
-  return { ...NOT_COUNTED, kind, number, subject, record: { ...record, kind } };
+export function factOf(kind: Kind, record: Cells, more: Partial<Fact> = {}): Fact {
+  return { ...NOTHING, ...more, kind, record: { ...record, kind } };
 }
 
 export interface Leaf extends Counted {
   readonly place: number;
   readonly kind: Kind;
   readonly number: number;
-  readonly subject: string | null;
   /** Canonical JSON; null of what the mirror numbers. */
   readonly record: string | null;
   /** Null once it was forgotten or purged, and with it all that the leaf could tell. */
   readonly salt: Uint8Array | null;
   readonly commitment: Uint8Array;
 }
+
+/** Above every number and place. */
+export const ALL = Number.MAX_SAFE_INTEGER;
 
 /** Those that stand between two places; those that have such numbers; what was erased and put back before a place; or of each of whom it speaks the newest before one. */
 export type Which =
@@ -85,7 +87,7 @@ export type Unsalted =
   | { readonly numbers: readonly number[] };
 
 /** How far the log goes: its leaves, and the newest of what has a number; 0 before the first. */
-type Ends = Readonly<Record<'size' | Numbered, number>>;
+export type Ends = Readonly<Record<'size' | Numbered, number>>;
 
 /** The log, and the mirror that it is a log of. */
 export interface EvidencePort {
@@ -110,13 +112,11 @@ export interface EvidencePort {
   readonly append: (leaves: readonly Leaf[]) => Promise<void>;
   /** The newest that covers at most so many leaves. */
   readonly checkpoint: (atMost: number) => Promise<Checkpoint | null>;
-  /** The oldest that covers the leaf at a place. */
-  readonly covering: (place: number) => Promise<Checkpoint | null>;
-  /** All that cover more than one number of leaves, up to another, in their order. */
-  readonly checkpoints: (after: number, to: number) => Promise<readonly Checkpoint[]>;
+  /** Those that cover more than one number of leaves, up to another, in their order. */
+  readonly checkpoints: (after: number, to: number, atMost?: number) => Promise<readonly Checkpoint[]>;
+  readonly keep: (checkpoint: Checkpoint) => Promise<void>;
   /** Of how many leaves the salt is there still. */
   readonly salted: (what: Unsalted) => Promise<number>;
   readonly unsalt: (what: Unsalted) => Promise<void>;
-  readonly keep: (checkpoint: Checkpoint) => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { HASH_BYTES, sha256 } from './hashes.js';
 
-export const LEAF = Uint8Array.of(0);
-export const NODE = Uint8Array.of(1);
+const LEAF = Uint8Array.of(0);
+const NODE = Uint8Array.of(1);
 
 /** A Merkle tree of RFC 6962, as far as it takes to append: its size, and the hashes of its complete subtrees, the largest first. */
 export interface Peaks {
@@ -11,29 +11,42 @@ export interface Peaks {
 
 export const EMPTY: Peaks = { size: 0, peaks: new Uint8Array(0) };
 
-export function growTree({ size: start, peaks }: Peaks) {
+/** A node by its level, from the leaves, and its place on that. */
+type Told = (level: number, index: number, hash: Uint8Array) => void;
+
+const nobody: Told = () => undefined;
+
+/** Tells each node that comes into being. */
+export function growTree({ size: start, peaks }: Peaks, tell = nobody) {
   const hashes = Array.from({ length: peaks.length / HASH_BYTES }, (_, place) =>
     peaks.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
   );
   let size = start;
   return {
     add: (entry: Uint8Array): void => {
-      let whole = sha256(LEAF, entry);
-      for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2)
+      let [level, index, whole] = [0, size, sha256(LEAF, entry)];
+      tell(level, index, whole);
+      for (; index % 2 === 1; tell(level, index, whole)) {
         whole = sha256(NODE, hashes.pop() ?? missing(size), whole);
+        [level, index] = [level + 1, (index - 1) / 2];
+      }
       hashes.push(whole);
       size += 1;
     },
     peaks: (): Peaks => ({ size, peaks: Buffer.concat(hashes) }),
-    /** In base64, as checkpoints have it. */
-    root: (): string => rootOf(hashes),
+    /** In base64, as checkpoints have it. The last node of a level that has no neighbour goes up as it is, which is told too. */
+    root: (tellLast = nobody): string => {
+      const left = [...hashes];
+      let right: Uint8Array | undefined;
+      for (let [level, index] = [0, size]; index > 0; [level, index] = [level + 1, Math.floor(index / 2)]) {
+        if (right !== undefined) tellLast(level, index, right);
+        if (index % 2 === 0) continue;
+        const whole = left.pop() ?? missing(size);
+        right = right === undefined ? whole : sha256(NODE, whole, right);
+      }
+      return Buffer.from(right ?? sha256()).toString('base64');
+    },
   };
-}
-
-/** Of the complete subtrees, the largest first. */
-export function rootOf(peaks: readonly Uint8Array[]): string {
-  const [last = sha256(), ...left] = peaks.toReversed();
-  return Buffer.from(left.reduce((right, each) => sha256(NODE, each, right), last)).toString('base64');
 }
 
 function missing(size: number): never {

@@ -1,8 +1,8 @@
 import { headOf } from './checkpoint.js';
-import { canonicalJson, isSealed } from './commitment.js';
+import { canonicalJson, isNumbered, isSealed } from './commitment.js';
 import type { LastSigned } from './key-file.js';
 import { openNote, type Verifier } from './note.js';
-import { COUNTED, type EvidencePort, type Fact, type Leaf, NUMBERED, type Numbered } from './port.js';
+import { ALL, COUNTED, type EvidencePort, type Fact, type Leaf, NUMBERED, type Numbered } from './port.js';
 import { readSigners } from './renew.js';
 import { EMPTY, growTree } from './tree.js';
 
@@ -30,47 +30,45 @@ interface Verifying {
 }
 
 const AT_ONCE = 1000;
+const NOT_AS_SEALED = 'it is not as it was sealed';
 
 /** Holds the mirror against the log, and the log against every checkpoint. */
 export async function verifyEvidence({ port, key, lastSigned }: Verifying): Promise<Verified> {
   const faults: Unfit[] = [];
-  const counts = { erased: 0, removed: 0 };
+  let [erased, removed, accounted, covered] = [0, 0, 0, 0];
   /** No number is below 1, unless somebody made it up. */
   const compared = { change: Number.MIN_SAFE_INTEGER, sync: Number.MIN_SAFE_INTEGER };
   const last = lastSigned.read();
   const signerOf = await readSigners(port, key);
   const tree = growTree(EMPTY);
   const { size } = await port.ends();
-  let [accounted, covered] = [0, 0];
   for (let from = 0; from < size; from += AT_ONCE) {
     const to = Math.min(size, from + AT_ONCE);
     const leaves = await port.leaves({ from, to });
-    for (const kind of NUMBERED)
-      await compare(
-        kind,
-        leaves.filter(leaf => leaf.kind === kind),
-      );
-    for (const leaf of leaves)
-      if (leaf.salt === null) counts.erased += 1;
-      else if (isKept(leaf)) accounted += Number(/"leaves":(\d+)/.exec(leaf.record ?? '')?.[1] ?? 0);
-      else if (!NUMBERED.some(kind => kind === leaf.kind))
-        tell(leaf.kind, leaf.number, 'it is not as it was sealed');
+    if (leaves.length < to - from)
+      tell(`leaves from ${from} to ${to - 1}`, `only ${leaves.length} are there`);
+    if (leaves.length === 0) break;
+    for (const kind of NUMBERED) await compareRows(kind, leaves);
+    for (const leaf of leaves) countLeaf(leaf);
     await compareTrees(from, to, leaves);
   }
-  if (counts.erased > accounted)
-    faults.push({
-      where: `${counts.erased} leaves without salt`,
-      fault: `forget and purge erased ${accounted}`,
-    });
+  if (erased > accounted) tell(`${erased} leaves without salt`, `forget and purge erased ${accounted}`);
   if (last !== null && last.size > size)
     tellTree(last.size, `it was signed, and only ${size} leaves are there`);
-  const later = await port.checkpoints(size, Number.MAX_SAFE_INTEGER);
+  const later = await port.checkpoints(size, ALL);
   const { size: now } = await port.ends();
   for (const { size: of } of later) if (of > now) tellTree(of, `only ${now} leaves are there`);
-  return { leaves: size, covered, ...counts, faults };
+  return { leaves: size, covered, erased, removed, faults };
 
-  async function compare(kind: Numbered, leaves: readonly Leaf[]): Promise<void> {
-    if (leaves.length === 0) return;
+  function countLeaf(leaf: Leaf): void {
+    if (leaf.salt === null) erased += 1;
+    else if (isNumbered(leaf.kind)) return;
+    else if (isKept(leaf)) accounted += Number(/"leaves":(\d+)/.exec(leaf.record ?? '')?.[1] ?? 0);
+    else tell(`${leaf.kind} ${leaf.number}`, NOT_AS_SEALED);
+  }
+
+  async function compareRows(kind: Numbered, all: readonly Leaf[]): Promise<void> {
+    const leaves = all.filter(leaf => leaf.kind === kind);
     const to = leaves.reduce((most, { number }) => Math.max(most, number), compared[kind]);
     const facts = await port.facts(kind, compared[kind], to);
     compared[kind] = to;
@@ -78,16 +76,16 @@ export async function verifyEvidence({ port, key, lastSigned }: Verifying): Prom
     for (const leaf of leaves) {
       const fact = byNumber.get(leaf.number);
       byNumber.delete(leaf.number);
+      const where = `${kind} ${leaf.number}`;
       if (leaf.salt === null) {
         if (fact !== undefined)
-          tell(kind, leaf.number, 'its salt is erased, and it is there still: forget or purge again');
-      } else if (fact === undefined && kind === 'sync') counts.removed += 1;
-      else if (fact === undefined)
-        tell(kind, leaf.number, `it was sealed (${leaf.resource}), and is not there`);
-      else if (!isOf(leaf, fact)) tell(kind, leaf.number, 'it is not as it was sealed');
+          tell(where, 'its salt is erased, and it is there still: forget or purge again');
+      } else if (fact === undefined && kind === 'sync') removed += 1;
+      else if (fact === undefined) tell(where, `it was sealed (${leaf.resource}), and is not there`);
+      else if (!isOf(leaf, fact)) tell(where, NOT_AS_SEALED);
     }
-    for (const { number } of byNumber.values())
-      tell(kind, number, 'it is older than what is sealed, and was never sealed');
+    for (const number of byNumber.keys())
+      tell(`${kind} ${number}`, 'it is older than what is sealed, and was never sealed');
   }
 
   async function compareTrees(from: number, to: number, leaves: readonly Leaf[]): Promise<void> {
@@ -111,11 +109,11 @@ export async function verifyEvidence({ port, key, lastSigned }: Verifying): Prom
   }
 
   function tellTree(at: number, fault: string): void {
-    faults.push({ where: `checkpoint of ${at} leaves`, fault });
+    tell(`checkpoint of ${at} leaves`, fault);
   }
 
-  function tell(kind: string, number: number | null, fault: string): void {
-    faults.push({ where: `${kind} ${number}`, fault });
+  function tell(where: string, fault: string): void {
+    faults.push({ where, fault });
   }
 }
 

@@ -68,7 +68,7 @@ function cellOf(value: Value, kind: string): Value {
 }
 
 /** A row's own number is copied as it is. */
-function kindsOf({ columns }: Relation): Kinds {
+export function kindsOf({ columns }: Relation): Kinds {
   const kinds = Object.entries(columns).map(([name, [kind]]) => [name, kind] as const);
   return Object.fromEntries(
     kinds.map(([name, kind]) => [name, kind === 'id' || kind === 'counted' ? 'int' : kind]),

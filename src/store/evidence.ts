@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
-import { DATED, type Mirrored, VERSION, wasIn } from '../../migrations/schema.js';
-import type { Cells } from '../evidence/commitment.js';
+import { DATED, VERSION, wasIn } from '../../migrations/schema.js';
 import {
+  ALL,
+  type Cells,
   type Checkpoint,
+  type Ends,
   type EvidencePort,
   type Fact,
   factOf,
@@ -11,10 +13,13 @@ import {
   type Unsalted,
   type Which,
 } from '../evidence/port.js';
-import type { Bound, Dialect, Kinds, Value } from './dialect.js';
+import { kindsOf } from './copy-tables.js';
+import type { Bound, Dialect, Value } from './dialect.js';
+import { relationsOf } from './migrations.js';
 
+type Given = readonly (string | number)[];
 /** One statement, its values as `$1`, `$2`. */
-export type Ask = <Row extends object>(sql: string, given?: readonly (string | number)[]) => Promise<Row[]>;
+export type Ask = <Row extends object>(sql: string, given?: Given) => Promise<Row[]>;
 
 /** What an engine has for it. */
 export interface EvidenceStore {
@@ -26,38 +31,17 @@ export interface EvidenceStore {
   readonly close: EvidencePort['close'];
 }
 
-const LEAF: Kinds = {
-  place: 'int',
-  kind: 'text',
-  number: 'int',
-  subject: 'text',
-  resource: 'text',
-  ended: 'int',
-  observed: 'text',
-  dated: 'text',
-  micro: 'text',
-  record: 'text',
-  salt: 'bytes',
-  commitment: 'bytes',
-};
-/** What a leaf tells of its row. */
-const TOLD = ['subject', 'ended', 'observed', 'dated', 'micro', 'record', 'salt'];
-const CHECKPOINT: Kinds = { size: 'int', peaks: 'bytes', note: 'text' };
-
 type Row = Cells & { readonly document?: string };
 type Entry = (typeof RESOURCES)[number];
-type Given = readonly (string | number)[];
 
-/** As a database answers it. */
-type Answered<T> = { readonly [Name in keyof T]: number extends T[Name] ? T[Name] | bigint : T[Name] };
-
-/** What organizations have, but for people. */
-const isCounted = ({ owner, resource }: Entry) => owner !== null && resource !== 'members';
+/** What a leaf tells of its row. */
+const TOLD = ['subject', 'ended', 'observed', 'dated', 'micro', 'record', 'salt'];
 const AT_ONCE = 1000;
+const KINDS = new Map(relationsOf('sqlite', 'evidence').map(each => [each.name, kindsOf(each)]));
 
 export function createEvidencePort(store: EvidenceStore): EvidencePort {
   const { dialect, mirror, log } = store;
-  const LEAVES = `${dialect.evidence}leaves`;
+  const [LEAVES, CHECKPOINTS] = [`${dialect.evidence}leaves`, `${dialect.evidence}checkpoints`];
   /** The past of a demo was played within seconds: nobody observed it. */
   const isNotPlayed = (at: string) =>
     `(${at} > (SELECT simulated_until FROM ${dialect.mirror}origin)) IS NOT FALSE`;
@@ -65,44 +49,32 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     `${column} IN (SELECT number FROM ${dialect.rows(place, 'given', { number: 'int' })})`;
   const isBetween = (column: string) => `${column} > $1 AND ${column} <= $2`;
   const whole = async (asked: Promise<{ n: number | bigint | null }[]>) => Number((await asked)[0]?.n ?? 0);
-  const newestIn = (kind: string) =>
-    whole(log(`SELECT max(number) AS n FROM ${LEAVES} WHERE kind = '${kind}'`));
 
-  const insert = (table: string, columns: Kinds, given: readonly Readonly<Record<string, Value>>[]) => {
+  const insert = (table: string, given: readonly Readonly<Record<string, Value>>[]) => {
+    const columns = KINDS.get(`evidence.${table}`) ?? {};
     const text = dialect.insertion(`${dialect.evidence}${table}`, columns, '');
     const rows = given.map(row => Object.keys(columns).map(name => row[name] ?? null));
     return store.insert({ text, ...dialect.bindRows({ columns, rows }) });
   };
-  /** Found by its number: of its list there may be a million, and an index of that is not to be used. */
-  const pastBy = (entry: Entry, names: readonly string[], where: string) => {
-    const cells = names.map(name => `${wasIn(dialect, entry, name)} AS ${name}`);
-    const past = `SELECT ${cells.join(', ')} FROM ${dialect.mirror}past AS p WHERE p.resource || '' = '${entry.resource}' AND ${where}`;
-    return `SELECT * FROM (${past}) AS h WHERE ${onlyOf(entry)}`;
+  /** As people read it; but found by its number: of its list there may be a million, and an index of that is not to be used. */
+  const historyOf = (entry: Entry) => {
+    const names = namesOf(entry);
+    const were = names.map(name => `${wasIn(dialect, entry, name)} AS ${name}`);
+    return `SELECT * FROM (
+      SELECT ${names.join(', ')}, NULL AS valid_to, NULL AS closed_by, NULL AS closed_version FROM ${dialect.mirror}${entry.table}
+      UNION ALL
+      SELECT ${were.join(', ')}, valid_to, closed_by, closed_version FROM ${dialect.mirror}past AS p WHERE p.resource || '' = '${entry.resource}'
+    ) AS h WHERE ${'only' in entry ? entry.only : 'true'}`;
   };
-  /** First those that stand, then those that stood: what ends meanwhile is told twice, and never not at all. */
   const changesOf = async (entry: Entry, where: (column: string) => string, given: Given) => {
-    const names = Object.keys({ ...VERSION, ...entry.columns, ...('dated' in entry ? entry.dated : DATED) });
-    const begun = (version: string, from: string) => `${where(version)} AND ${isNotPlayed(from)}`;
-    const ended = `${where('p.closed_version')} AND ${isNotPlayed('p.valid_to')}`;
-    const present = `SELECT ${names.join(', ')} FROM ${dialect.mirror}${entry.table}`;
-    const rows = [
-      ...(await mirror<Row>(
-        `${present} WHERE ${begun('version', 'valid_from')} AND ${onlyOf(entry)}`,
-        given,
-      )),
-      ...(await mirror<Row>(pastBy(entry, names, begun('p.version', 'p.valid_from')), given)),
-    ];
-    const ends = await mirror<Row>(
-      pastBy(entry, [...names, 'valid_to', 'closed_by', 'closed_version'], ended),
-      given,
-    );
-    const facts = new Map(ends.map(row => [Number(row['closed_version']), removalOf(entry, row)]));
-    const endBy = new Map(ends.map(row => [Number(row['closed_version']), row]));
-    for (const row of rows) {
-      const number = Number(row['version']);
-      facts.set(number, beginningOf(entry, row, endBy.get(number)));
-    }
-    return [...facts.values()];
+    const ask = async (number: string, at: string) => {
+      const asked = `${historyOf(entry)} AND ${where(number)} AND ${isNotPlayed(at)}`;
+      return new Map((await mirror<Row>(asked, given)).map(row => [Number(row[number]), row]));
+    };
+    const begun = await ask('version', 'valid_from');
+    const ended = await ask('closed_version', 'valid_to');
+    const numbers = new Set([...begun.keys(), ...ended.keys()]);
+    return Array.from(numbers, number => changeOf(entry, number, begun.get(number), ended.get(number)));
   };
   const changes = async (after: number, to: number) => {
     const all: Fact[] = [];
@@ -118,17 +90,9 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       factOf('sync', row, { number: Number(row['id']), subject: textOf(row['organization_id']) }),
     );
   };
-  const leaves = async (where: string, given: Given) => {
-    const rows = await log<Answered<Leaf>>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
-    return rows.map(row => {
-      const ended = row.ended === null ? null : Number(row.ended);
-      return { ...row, ended, number: Number(row.number), place: Number(row.place) };
-    });
-  };
-  const checkpointsOf = async (where: string, given: readonly number[]): Promise<Checkpoint[]> => {
-    const asked = `SELECT size, peaks, note FROM ${dialect.evidence}checkpoints WHERE ${where}`;
-    return (await log<Answered<Checkpoint>>(asked, given)).map(row => ({ ...row, size: Number(row.size) }));
-  };
+  const leaves = (where: string, given: Given) => log<Leaf>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
+  const checkpoints = (where: string, given: Given) =>
+    log<Checkpoint>(`SELECT * FROM ${CHECKPOINTS} WHERE ${where}`, given);
   const whichOf = (which: Which): readonly [string, Given] => {
     if ('from' in which) return ['place >= $1 AND place < $2 ORDER BY place', [which.from, which.to]];
     if ('numbers' in which)
@@ -158,11 +122,13 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       );
       return claimed.length > 0;
     },
-    ends: async () => ({
-      size: await whole(log(`SELECT coalesce(max(place) + 1, 0) AS n FROM ${LEAVES}`)),
-      change: await newestIn('change'),
-      sync: await newestIn('sync'),
-    }),
+    ends: async () => {
+      const newest = (kind: string) =>
+        `(SELECT coalesce(max(number), 0) FROM ${LEAVES} WHERE kind = '${kind}') AS ${kind}`;
+      const size = `(SELECT coalesce(max(place) + 1, 0) FROM ${LEAVES}) AS size`;
+      const [ends] = await log<Ends>(`SELECT ${size}, ${newest('change')}, ${newest('sync')}`);
+      return ends ?? { size: 0, change: 0, sync: 0 };
+    },
     newest: (kind, after) =>
       kind === 'change'
         ? whole(mirror(`SELECT last AS n FROM ${dialect.mirror}version_counter`))
@@ -223,31 +189,24 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     append: appended =>
       insert(
         'leaves',
-        LEAF,
         appended.map(leaf => ({ ...leaf })),
       ),
     checkpoint: async atMost =>
-      (await checkpointsOf('size <= $1 ORDER BY size DESC LIMIT 1', [atMost]))[0] ?? null,
-    covering: async place => (await checkpointsOf('size > $1 ORDER BY size LIMIT 1', [place]))[0] ?? null,
-    checkpoints: (after, to) => checkpointsOf(`${isBetween('size')} ORDER BY size`, [after, to]),
+      (await checkpoints('size <= $1 ORDER BY size DESC LIMIT 1', [atMost]))[0] ?? null,
+    checkpoints: (after, to, atMost = ALL) =>
+      checkpoints(`${isBetween('size')} ORDER BY size LIMIT $3`, [after, to, atMost]),
+    keep: checkpoint => insert('checkpoints', [{ ...checkpoint }]),
     salted: what => {
       const [where, given] = saltedOf(what);
       return whole(log(`SELECT count(*) AS n FROM ${LEAVES} WHERE ${where}`, given));
     },
     unsalt: async what => {
       const [where, given] = saltedOf(what);
-      await log(
-        `UPDATE ${LEAVES} SET ${TOLD.map(name => `${name} = NULL`).join(', ')} WHERE ${where}`,
-        given,
-      );
+      const emptied = TOLD.map(name => `${name} = NULL`).join(', ');
+      await log(`UPDATE ${LEAVES} SET ${emptied} WHERE ${where}`, given);
     },
-    keep: ({ size, peaks, note }) => insert('checkpoints', CHECKPOINT, [{ size, peaks, note }]),
     close: store.close,
   };
-}
-
-function onlyOf({ only = 'true' }: Mirrored): string {
-  return only;
 }
 
 /** What is told of a version that ended, and as what. */
@@ -258,47 +217,41 @@ const ENDING = [
   ['closed_version', 'version'],
 ] as const;
 
-/** Of a version what is written once, and never again while that stands; and how the one before it ended. */
-function beginningOf(entry: Entry, row: Row, end: Row | undefined): Fact {
-  const told =
-    'shows' in entry ? ['version', ...entry.key, ...entry.shows, ...Object.keys(entry.dated)] : null;
-  const record: Record<string, Cells[string]> = { kind: 'change', resource: entry.resource };
-  for (const name in row)
-    if (name === 'document') record['document_sha256'] = hash('sha256', String(row[name]), 'hex');
-    else if (told?.includes(name) ?? true) record[name] = row[name] ?? null;
-  if (end !== undefined) tellEnd(record, end);
-  return changeOf(entry, row, record);
-}
-
-/** Of a row that is gone. */
-function removalOf(entry: Entry, end: Row): Fact {
-  const record: Record<string, Cells[string]> = { kind: 'change', resource: entry.resource };
-  for (const name of entry.key) record[name] = end[name] ?? null;
-  tellEnd(record, end);
-  return changeOf(entry, end, record);
-}
-
-function tellEnd(record: Record<string, Cells[string]>, end: Row): void {
-  for (const [name, as] of ENDING) record[as] = end[name] ?? null;
-}
-
-function changeOf(entry: Entry, row: Row, record: Cells): Fact {
-  const { version, ended_version: ended, valid_from: from, created_at: dated, amount_micro: micro } = record;
-  const isGone = from === undefined;
-  const stands = isCounted(entry) && !isGone;
-  return {
-    kind: 'change',
-    number: Number(version),
-    subject: entry.owner === null ? null : textOf(row[entry.owner]),
-    record,
+/** Of a version what is written once, and never again while that stands; of a row that is gone its key. And how the version before it ended. */
+function changeOf(entry: Entry, number: number, row: Row | undefined, end: Row | undefined): Fact {
+  const record: Record<string, Cells[string]> = { resource: entry.resource };
+  const known = row ?? end;
+  for (const name of row === undefined ? entry.key : toldOf(entry))
+    if (name === 'document') record['document_sha256'] = hash('sha256', String(row?.document), 'hex');
+    else record[name] = known?.[name] ?? null;
+  if (end !== undefined) for (const [name, as] of ENDING) record[as] = end[name] ?? null;
+  const { ended_version: ended, valid_from: from, created_at: dated, amount_micro: micro } = record;
+  const stands = isCounted(entry) && row !== undefined;
+  return factOf('change', record, {
+    number,
+    subject: entry.owner === null ? null : textOf(known?.[entry.owner]),
     resource: entry.resource,
     ended: ended == null ? null : Number(ended),
     observed: stands ? String(from).slice(0, 7) : null,
     dated: stands && dated != null ? String(dated).slice(0, 7) : null,
     micro: stands && micro != null ? String(micro) : null,
-    document: isGone ? null : (row.document ?? null),
-    file: isGone ? null : textOf(row['file']),
-  };
+    document: row?.document ?? null,
+    file: textOf(row?.['file']),
+  });
+}
+
+function namesOf(entry: Entry): string[] {
+  return Object.keys({ ...VERSION, ...entry.columns, ...('dated' in entry ? entry.dated : DATED) });
+}
+
+function toldOf(entry: Entry): string[] {
+  if (!('shows' in entry)) return namesOf(entry);
+  return ['version', ...entry.key, ...entry.shows, ...Object.keys(entry.dated)];
+}
+
+/** What organizations have, but for people. */
+function isCounted({ owner, resource }: Entry): boolean {
+  return owner !== null && resource !== 'members';
 }
 
 function textOf(cell: Cells[string] | undefined): string | null {

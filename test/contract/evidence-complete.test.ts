@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
 import { readComplete, readMonths } from '../../src/evidence/complete.js';
-import { erase } from '../../src/evidence/seal.js';
+import { erase } from '../../src/evidence/write.js';
 import { ENGINES } from '../support/engines.js';
 import { amount, MINUTE, retirement } from '../support/mirror.js';
 import { ALL, sealed } from '../support/sealed.js';

@@ -15,7 +15,7 @@ import { readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote, signingKey } from '../../src/evidence/note.js';
 import { factOf } from '../../src/evidence/port.js';
 import { readSigners } from '../../src/evidence/renew.js';
-import { leafOf } from '../../src/evidence/seal.js';
+import { leafOf } from '../../src/evidence/commitment.js';
 import { verifyEvidence } from '../../src/evidence/verify.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { ENGINES } from '../support/engines.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { headOf } from '../../src/evidence/checkpoint.js';
 import { beginOrigin } from '../../src/evidence/restore.js';
-import { erase } from '../../src/evidence/seal.js';
+import { erase } from '../../src/evidence/write.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
 import { type Engine, ENGINES } from '../support/engines.js';
 import { alter, check, exportable } from '../support/folder-of-evidence.js';

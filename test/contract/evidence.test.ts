@@ -6,7 +6,8 @@ import { headOf } from '../../src/evidence/checkpoint.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
 import { describeSeal } from '../../src/evidence/sealed-in.js';
-import { erase, seal } from '../../src/evidence/seal.js';
+import { seal } from '../../src/evidence/seal.js';
+import { erase } from '../../src/evidence/write.js';
 import { ENGINES } from '../support/engines.js';
 import { credit, MINUTE, retirement, retirements } from '../support/mirror.js';
 import { ALL, arrayOf, sealed } from '../support/sealed.js';
@@ -311,6 +312,14 @@ describe.each(ENGINES)('$name', engine => {
     expect((await verified()).faults).toEqual([
       { where: '1 leaves without salt', fault: 'forget and purge erased 0' },
     ]);
+    for (const away of [size, 2 ** 50]) {
+      await forge('UPDATE LEAVES SET place = ? WHERE place = ?', away, size - 1);
+      expect((await verified()).faults).toContainEqual({
+        where: expect.stringMatching(/^leaves from 0 to /),
+        fault: `only ${away === size ? size : size - 1} are there`,
+      });
+      await forge('UPDATE LEAVES SET place = ? WHERE place = ?', size - 1, away);
+    }
     await forge('DELETE FROM LEAVES WHERE place = ?', size - 1);
     const { faults } = await verified();
     expect(faults.filter(({ where }) => where === `checkpoint of ${size} leaves`)).toHaveLength(2);

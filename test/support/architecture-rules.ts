@@ -48,7 +48,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'inbox',
     'mirror',
     'evidence/port.ts',
-    'evidence/commitment.ts',
     'migrations',
     'resources',
     'package',

@@ -4,6 +4,7 @@ import type { Context } from '../../context.js';
 import { command, type CommandGroup } from '../../command.js';
 import { checkFault, notThereFault, usageFault } from '../../exit.js';
 import { beginOrigin, describeRestored, withLog } from '../../sealed.js';
+import { ALL } from '../../../evidence/port.js';
 import { date, needed, text } from '../../taken.js';
 
 const INIT = command({
@@ -65,7 +66,7 @@ const CHECKPOINT = command({
   says: 'Print the newest signed checkpoint: whoever keeps a copy can prove that the log was not rewritten since',
   examples: ['carbon-mirror evidence checkpoint > checkpoint-2026-01-31.txt'],
   run: async ({ location, io, say }) => {
-    const newest = await withLog(location(), port => port.checkpoint(Number.MAX_SAFE_INTEGER));
+    const newest = await withLog(location(), port => port.checkpoint(ALL));
     if (newest === null) throw nothingSealed();
     io.stdout.write(newest.note);
     say(`Covers ${newest.size} leaves. Send it to somebody who does not run this mirror.`);
@@ -93,12 +94,12 @@ const EXPORT = command({
     const { EvidenceError } = await import('../../../evidence/errors.js');
     const { headOf } = await import('../../../evidence/checkpoint.js');
     const { writeEvidence } = await import('./export.js');
-    const older = since === undefined ? null : headOf(readFileSync(since, 'utf8'));
-    const at = asOf === undefined ? null : Date.parse(asOf.to);
-    const written = await withLog(context.location(), port =>
-      writeEvidence(context, port, { what, folder, asOf: at, since: older }),
-    ).catch((error: unknown) => {
-      throw error instanceof EvidenceError ? checkFault(error.message) : error;
+    const written = await withLog(context.location(), port => {
+      const older = since === undefined ? null : headOf(readFileSync(since, 'utf8'));
+      const at = asOf === undefined ? null : Date.parse(asOf.to);
+      return writeEvidence(context, port, { what, folder, asOf: at, since: older });
+    }).catch((error: unknown) => {
+      throw error instanceof EvidenceError ? checkFault(`Not exported: ${error.message}.`) : error;
     });
     if (written === null) throw nothingSealed();
     context.say(

@@ -62,16 +62,19 @@ export async function writeEvidence(
 }
 
 /** A period, the id of a retirement, or an organization. */
-async function readWhat(reader: Reader, text: string): Promise<What> {
-  if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(text)) return { what: 'period', which: text };
-  const versions = await readHistory(reader, LISTS.retirements, text);
-  const [first] = versions;
-  if (first === undefined) return { what: 'organization', which: await organizationIn(reader, text) };
-  const certificates = await readHistory(reader, CERTIFICATES, text);
-  const numbers = [...versions, ...certificates].flatMap(row => [row['version'], row['closed_version']]);
+async function readWhat(reader: Reader, which: string): Promise<What> {
+  if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(which))
+    return { what: 'period', which, organizationId: null, numbers: [] };
+  const [first, ...more] = await readHistory(reader, LISTS.retirements, which);
+  if (first === undefined) {
+    const organizationId = await organizationIn(reader, which);
+    return { what: 'organization', which: organizationId, organizationId, numbers: [] };
+  }
+  const rows = [first, ...more, ...(await readHistory(reader, CERTIFICATES, which))];
+  const numbers = rows.flatMap(row => [row['version'], row['closed_version']]);
   return {
     what: 'retirement',
-    which: text,
+    which,
     organizationId: String(first['organization_id']),
     numbers: numbers.filter(number => number != null).map(Number),
   };
