@@ -44,16 +44,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   inbox: ['registry/model.ts'],
   mirror: ['store/contract', 'resources', 'registry/model.ts', 'registry/pages/seen.ts'],
   migrations: [],
-  store: [
-    'inbox',
-    'mirror',
-    'evidence/port.ts',
-    'migrations',
-    'resources',
-    'package',
-    'folder',
-    'thread',
-  ],
+  store: ['inbox', 'mirror', 'evidence/port.ts', 'migrations', 'resources', 'package', 'folder', 'thread'],
   query: [
     'store/contract',
     'inbox/job.ts',
