@@ -74,8 +74,6 @@ const VISITED = [
   ['/retirements?beneficiary=Beneficiary+4711', '/retirements', SLOW_MS],
   ['/retirements?vintage=2018&project_id=project-3', '/retirements', SLOW_MS],
   ['/retirements?id=nothing', '/retirements'],
-  ['/retirements?sort=-id', '/retirements', SLOW_MS],
-  ['/retirements?sort=amount_exact', '/retirements', SLOW_MS],
   ['/retirements?as-of=7d', '/retirements', SLOW_MS],
   [`/retirements?as-of=7d&organization_id=${OWNER}`, '/retirements', SLOW_MS],
   [`/retirements/${RETIREMENT}`, '/retirements/:id'],

@@ -207,10 +207,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readOrganizationNames: once(names.readOrganizationNames),
   readProjectNames: once(names.readProjectNames),
   readInstallationNames: once(names.readInstallationNames),
-  readPage: reader =>
-    ALL_LISTS.flatMap(list => [...asksOf(list), ...sortsOf(list)]).map(
-      asked => () => everyPage(reader, asked),
-    ),
+  readPage: reader => ALL_LISTS.flatMap(asksOf).map(asked => () => everyPage(reader, asked)),
   streamRows: reader => ALL_LISTS.flatMap(asksOf).map(asked => () => streamRows(reader, asked, 7)),
   readAll: about([JOBS, SYNCS, DELIVERIES], (reader, list) =>
     readAll(reader, list, [{ column: 'id', above: 2 }], null),
@@ -288,13 +285,8 @@ const SAID: Readonly<Record<Filter['fits'], readonly string[]>> = {
   flag: ['yes'],
 };
 
-function whatIsAsked(
-  list: List,
-  texts: Readonly<Record<string, string>>,
-  at: string | null,
-  sort: string | null,
-) {
-  const found = askOf(list, { of: name => texts[name] ?? null, at, sort });
+function whatIsAsked(list: List, texts: Readonly<Record<string, string>>, at: string | null) {
+  const found = askOf(list, { of: name => texts[name] ?? null, at });
   return 'fault' in found ? [] : [found];
 }
 
@@ -305,16 +297,7 @@ function asksOf(list: List): Asked[] {
   );
   const moments = list.past === null ? [null] : [null, ...MOMENTS];
   return moments.flatMap(at =>
-    [{}, ...(at === null ? filters : filters.slice(0, 6))].flatMap(texts =>
-      whatIsAsked(list, texts, at, null),
-    ),
-  );
-}
-
-/** By an index and without, with what is missing and without. */
-function sortsOf(list: List): Asked[] {
-  return list.columns.flatMap(column =>
-    [column, `-${column}`].flatMap(sort => whatIsAsked(list, {}, null, sort)),
+    [{}, ...(at === null ? filters : filters.slice(0, 6))].flatMap(texts => whatIsAsked(list, texts, at)),
   );
 }
 
@@ -369,7 +352,6 @@ const PARTS = [
   'inSql',
   'isFrozen',
   'isNamedBy',
-  'isSortable',
   'joined',
   'largest',
   'minutesOf',
@@ -382,7 +364,6 @@ const PARTS = [
   'reasonsOf',
   'sentenceOf',
   'shownOf',
-  'sortedBy',
   'sql',
   'stoodAt',
   'table',

@@ -4,12 +4,10 @@ import { isEmpty } from './cell.js';
 import { html, type Html, type Part } from './html.js';
 
 export interface TableColumn<Row> {
-  readonly name: Part;
+  readonly name: string;
   readonly cell: (row: Row) => Part;
   /** Numbers stand below each other. */
   readonly numeric?: boolean;
-  /** Its name beside a cell, where a row is a card; without it the name itself. */
-  readonly label?: string;
 }
 
 interface Around {
@@ -33,8 +31,7 @@ export function table<Row>(
     .filter(({ cells }) => cells.some(({ text }) => !isEmpty(text)));
   const cellsOf = (place: number) =>
     filled.map(
-      ({ name, label, cells, numeric }) =>
-        html`<td data-label="${label ?? (typeof name === 'string' && name)}"${numeric && NUMERIC}>${cells[place]}</td>`,
+      ({ name, cells, numeric }) => html`<td data-label="${name}"${numeric && NUMERIC}>${cells[place]}</td>`,
     );
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="cards">
 <caption>${caption}${beside}</caption>

@@ -1,6 +1,6 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { colourOf, WAITING } from '../../query/freshness.js';
-import { ask, isSortable, sortedBy } from '../../query/lists/ask.js';
+import { ask } from '../../query/lists/ask.js';
 import { type Choice, readChoices, readValues } from '../../query/lists/choices.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
@@ -13,7 +13,7 @@ import { AS_OF, withAt, withQuery } from '../components/as-of.js';
 import { isNumeric } from '../components/cell.js';
 import { freshnessOf, standing } from '../components/freshness.js';
 import { gapsOf } from '../components/gaps.js';
-import { html, type Html, type Part } from '../components/html.js';
+import { html, type Html } from '../components/html.js';
 import { choose, filterBar } from '../components/filters.js';
 import { table } from '../components/table.js';
 import { counted, manyOf } from '../../text/counted.js';
@@ -56,11 +56,11 @@ ${fields(list, asking, await choicesOf(list, asking))}`,
 
 /** What an address asks of a list. */
 function askedBy(list: List, { query, at }: Pick<Ask, 'query' | 'at'>) {
-  const known = [...Object.keys(list.filters), 'sort', 'after', AS_OF];
+  const known = [...Object.keys(list.filters), 'after', AS_OF];
   const unknown = [...query.keys()].find(name => !known.includes(name));
   if (unknown !== undefined)
     return { fault: `There is no “${unknown}” here. What may be asked: ${known.join(', ')}.` };
-  return ask(list, { of: name => query.get(name), at, sort: query.get('sort') });
+  return ask(list, { of: name => query.get(name), at });
 }
 
 async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html> {
@@ -70,13 +70,12 @@ async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html
   const sums = at === null && resource !== null ? await sumFreshness(reader, resource, organization) : [];
   const isFresh = sums.every(sum => colourOf(sum) === 'good');
   const states = isFresh ? null : await readStates(reader, resource, organization);
-  const after = cursorIn(query.get('after'), asked.order.length);
+  const after = cursorIn(query.get('after'), list.order.length);
   const paged = await readPage(reader, { ...asked, after, limit: ROWS });
   const lead = (text: string, from: string | null, rel: Html | false = false) =>
     html`<a href="${withQuery(`/${name}`, query, { after: from })}"${rel}>${text}</a>`;
   const shown = shownOf(list).map(column => ({
-    name: heading(asked, query, column),
-    label: headingOf(column),
+    name: headingOf(column),
     cell: (row: Row) => contentOf(list, row, column, { now, at }),
     numeric: isNumeric(column),
   }));
@@ -94,20 +93,6 @@ ${at !== null && resource !== null && gapsOf(resource, await readKnownAt(reader,
 function stateColumn({ standingOf }: States) {
   return { name: 'Freshness', cell: (row: Row) => standing(standingOf(row) ?? WAITING) };
 }
-
-function heading({ list, order: [first] }: Asked, query: URLSearchParams, column: string): Part {
-  const words = headingOf(column);
-  if (!isSortable(list, column)) return words;
-  const way = first?.[0] === sortedBy(list, column) ? first[1] : null;
-  const sort = way === 'asc' ? `-${column}` : column;
-  const turned = withQuery(`/${list.name}`, query, { sort, after: null });
-  return html`<a href="${turned}">${words}</a>${way !== null && ARROWS[way]}`;
-}
-
-const ARROWS = {
-  asc: html` <span title="rising">↑</span>`,
-  desc: html` <span title="falling">↓</span>`,
-};
 
 function caption(list: List, { count, isCountedToTheEnd }: Paged, query: URLSearchParams): string {
   const how = isCountedToTheEnd

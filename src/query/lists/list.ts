@@ -25,11 +25,10 @@ export interface List {
   readonly refine: Refine | null;
   /** By their names in an address. */
   readonly filters: Readonly<Record<string, Filter>>;
+  /** No two rows are equal in all of its columns. */
   readonly order: Order;
-  /** Whether an index has the rows in this order. */
+  /** Whether an index has the rows in this order: all of them, or those of one organization. */
   readonly isIndexed: boolean;
-  /** Together different in each row. */
-  readonly tie: readonly string[];
   /** The column by which a person names a row. */
   readonly named: string;
   /** Whether what a row is named by leads to a page of its own. */
@@ -51,6 +50,4 @@ export interface Asked {
   readonly where: readonly Condition[];
   /** Of a history what was true at this instant; null for what is true now. */
   readonly at: string | null;
-  /** No two rows are equal in all of its columns. */
-  readonly order: Order;
 }

@@ -1,6 +1,6 @@
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
 import { type Row, TABLES, type Value } from '../../store/contract/tables.js';
-import { type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } from '../../resources/entry.js';
+import { by, type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } from '../../resources/entry.js';
 import { JOB_STATES } from '../../inbox/job.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
@@ -51,9 +51,9 @@ function mirrored(
   one: string,
   says: string,
   entry: Entry,
-  { many = name, filters, ...more }: Mirrored = {},
+  { many = name, filters, order = entry.shown.order, ...more }: Mirrored = {},
 ): List {
-  const { from, columns, order } = entry.shown;
+  const { from, columns } = entry.shown;
   const resource =
     Object.keys(ENTRY_OF)
       .filter(isResource)
@@ -76,9 +76,8 @@ function mirrored(
       ...(named !== 'project_id' && hasColumn(entry, 'project_id') && { project_id: byId('project_id') }),
       ...filters,
     },
-    order,
+    order: inFull(order, 'version'),
     isIndexed: false,
-    tie: ['version'],
     named,
     leads: false,
     entry,
@@ -86,6 +85,12 @@ function mirrored(
     ...more,
     past: pastOf(entry, more.columns ?? columns),
   };
+}
+
+/** What is equal in all that it is ordered by comes in the order of its number. */
+function inFull(order: Order, number: string): Order {
+  const [last] = order.slice(-1);
+  return last === undefined || last[0] === number ? order : [...order, [number, last[1]]];
 }
 
 function pastOf(entry: Entry, shown: readonly string[]): List['past'] {
@@ -105,7 +110,6 @@ interface Own extends Pick<List, 'name' | 'says' | 'one' | 'many' | 'empty' | 'c
   readonly refine?: List['refine'];
   readonly leads?: true;
   readonly order?: Order;
-  readonly tie?: readonly string[];
 }
 
 function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks' | 'syncs', list: Own): List {
@@ -117,7 +121,6 @@ function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks'
     refine: null,
     order: [['id', 'desc']],
     isIndexed: true,
-    tie: ['id'],
     named: 'id',
     leads: false,
     entry: null,
@@ -209,8 +212,7 @@ export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   many: 'rejected webhooks',
   empty: 'The receiver has rejected nothing.',
   columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at'],
-  order: [['minute', 'desc']],
-  tie: ['minute', 'reason', 'header_prefix', 'status'],
+  order: by('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
   filters: byDays('newest_at'),
 });
 

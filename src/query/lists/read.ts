@@ -27,7 +27,7 @@ const COUNT_TO = 10_000;
 const OWNER = 'organization_id';
 
 export async function readPage(reader: Reader, asked: AskedPage): Promise<Paged> {
-  const { list, order, limit } = asked;
+  const { list, limit } = asked;
   const { found, count: all } = isIndexed(asked)
     ? await readAlong(reader, asked)
     : await readSorted(reader, asked);
@@ -35,10 +35,11 @@ export async function readPage(reader: Reader, asked: AskedPage): Promise<Paged>
   const last = rows.at(-1);
   return {
     rows: list.refine === null ? rows : await list.refine(reader, rows),
-    next: found.length > limit && last !== undefined ? order.map(([column]) => last[column] ?? null) : null,
+    next:
+      found.length > limit && last !== undefined ? list.order.map(([column]) => last[column] ?? null) : null,
     count: Math.min(all, COUNT_TO),
     isCountedToTheEnd: all <= COUNT_TO,
-    sql: reader.shown(sql`${allOf(asked, namesOf(asked))} LIMIT ${limit}`),
+    sql: reader.shown(sql`${allOf(asked, namesOf(list))} LIMIT ${limit}`),
   };
 }
 
@@ -50,28 +51,34 @@ interface Found {
 
 /** By an index, from where the page begins. */
 async function readAlong(reader: Reader, asked: AskedPage): Promise<Found> {
-  const way = await wayOf(reader, asked);
-  const found = await reader.all(pageOf(asked, sql`SELECT ${ownOf(asked)} FROM ${fitting(asked)}`, way));
+  const rows = sql`SELECT ${ownOf(asked.list)} FROM ${fitting(asked)}`;
+  const found = await reader.all(pageOf(asked, rows, await hasAll(reader, asked)));
   const isAll = asked.after === null && found.length <= asked.limit;
   return { found, count: isAll ? found.length : await countRows(reader, asked) };
 }
 
 /** All that fit are looked at once where they are few enough to be counted; of more, first so many and then all. */
 async function readSorted(reader: Reader, asked: AskedPage): Promise<Found> {
-  const some = sql`WITH fitting AS (SELECT ${ownOf(asked)} FROM ${fitting(asked)} LIMIT ${COUNT_TO + 1})
+  const all = sql`SELECT ${ownOf(asked.list)} FROM ${fitting(asked)}`;
+  const some = sql`WITH fitting AS (${all} LIMIT ${COUNT_TO + 1})
     SELECT *, (SELECT count(*) FROM fitting) AS counted FROM fitting WHERE 1 = 1`;
-  const found = await reader.all(pageOf(asked, some, 'walk', ['counted']));
-  const known = found[0]?.['counted'] ?? (asked.after === null ? 0 : await countRows(reader, asked));
-  if (Number(known) <= COUNT_TO) return { found, count: Number(known) };
-  const all = sql`SELECT ${ownOf(asked)} FROM ${fitting(asked)}`;
-  return { found: await reader.all(pageOf(asked, all, 'sort')), count: Number(known) };
+  const found = await reader.all(pageOf(asked, some, false, ['counted']));
+  const counted = found[0]?.['counted'] ?? (asked.after === null ? 0 : await countRows(reader, asked));
+  if (Number(counted) <= COUNT_TO) return { found, count: Number(counted) };
+  return { found: await reader.all(pageOf(asked, all, false)), count: Number(counted) };
 }
 
 /** What stands in another table is looked up for the rows of the page, and not for all that were put in order. */
-function pageOf(asked: AskedPage, rows: Statement, way: Way, more: readonly string[] = []): Statement<Row> {
-  const paged = sql`${rows} AND ${beyond(asked, way)} ORDER BY ${inOrder(asked, way)} LIMIT ${asked.limit + 1}`;
-  return sql`SELECT ${selected(asked, [...namesOf(asked), ...more])} FROM (${paged}) AS listed
-    ORDER BY ${inOrder(asked, way)}`;
+function pageOf(
+  asked: AskedPage,
+  rows: Statement,
+  isWhole: boolean,
+  more: readonly string[] = [],
+): Statement<Row> {
+  const order = inOrder(asked.list, isWhole);
+  const paged = sql`${rows} AND ${beyond(asked, isWhole)} ORDER BY ${order} LIMIT ${asked.limit + 1}`;
+  return sql`SELECT ${selected(asked, [...namesOf(asked.list), ...more])} FROM (${paged}) AS listed
+    ORDER BY ${order}`;
 }
 
 /** All rows, or so many of them; as they come. */
@@ -112,7 +119,7 @@ export async function readAll(
   limit: number | null,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  const asked = { list, where, at: null, order: list.order };
+  const asked = { list, where, at: null };
   for await (const row of streamRows(reader, asked, limit)) rows.push(row);
   return rows;
 }
@@ -123,34 +130,33 @@ export async function isThere(reader: Reader, { from }: List, column: string, va
   return (await first(reader, rows)) !== null;
 }
 
-/** By an index from where a page begins; the same where something may be missing; or what fits, put in order. */
-type Way = 'seek' | 'walk' | 'sort';
-
-async function wayOf(reader: Reader, asked: AskedPage): Promise<Way> {
-  const { list, order, after } = asked;
-  const isOneWay = new Set(order.map(([, direction]) => direction)).size === 1;
-  if (!isOneWay || after?.includes(null) === true) return 'walk';
-  for (const [column] of order) {
+/** Whether an index can be entered where the page begins: nothing is missing in what it is ordered by, and that goes one way. */
+async function hasAll(reader: Reader, asked: AskedPage): Promise<boolean> {
+  const { list, after } = asked;
+  const isOneWay = new Set(list.order.map(([, direction]) => direction)).size === 1;
+  if (!isOneWay || after?.includes(null) === true) return false;
+  for (const [column] of list.order) {
     const missing = sql`SELECT 1 FROM ${fitting(asked, true)} AND ${plain(column)} IS NULL LIMIT 1`;
-    if (mayBeNull(list.from, column) && (await first(reader, missing)) !== null) return 'walk';
+    if (mayBeNull(list.from, column) && (await first(reader, missing)) !== null) return false;
   }
-  return 'seek';
+  return true;
 }
 
+const NUMBERS = ['version', 'id', 'minute'];
+
 /** Whether an index has in this order the rows that fit. Else each that fits is looked at: to seek them along an index takes longer. By their numbers rows stand in the table itself. */
-function isIndexed({ list, where, order }: Asked): boolean {
-  if (order[0]?.[0] === list.tie[0]) return true;
-  const isOwnOrder = list.order.every(([column], place) => order[place]?.[0] === column);
-  return list.isIndexed && isOwnOrder && where.every(({ column }) => column === OWNER);
+function isIndexed({ list, where }: Asked): boolean {
+  if (NUMBERS.includes(list.order[0]?.[0] ?? '')) return true;
+  return list.isIndexed && where.every(({ column }) => column === OWNER);
 }
 
 /** What fits, in its order, wherever something is missing. */
 function allOf(asked: Asked, names: readonly string[]): Statement<Row> {
-  return sql`SELECT ${selected(asked, names)} FROM ${fitting(asked)} ORDER BY ${inOrder(asked, 'walk')}`;
+  return sql`SELECT ${selected(asked, names)} FROM ${fitting(asked)} ORDER BY ${inOrder(asked.list, false)}`;
 }
 
-function namesOf({ list, order }: Asked): string[] {
-  return [...new Set([...list.reads, ...order.map(([name]) => name)])];
+function namesOf({ reads, order }: List): string[] {
+  return [...new Set([...reads, ...order.map(([name]) => name)])];
 }
 
 /** The column by which the organization is known whose a row is. */
@@ -158,8 +164,8 @@ function ownerIn({ from }: List): string {
   return from === 'inbox.deliveries' ? 'installation_id' : OWNER;
 }
 
-function ownOf(asked: Asked): Statement {
-  const own = namesOf(asked).map(name => (name === NAME_OF_OWNER ? ownerIn(asked.list) : name));
+function ownOf(list: List): Statement {
+  const own = namesOf(list).map(name => (name === NAME_OF_OWNER ? ownerIn(list) : name));
   return plain([...new Set(own)].join(', '));
 }
 
@@ -204,23 +210,20 @@ async function countRows(reader: Reader, asked: Asked): Promise<number> {
   return await count(reader, sql`(SELECT 1 FROM ${fitting(asked)} LIMIT ${COUNT_TO + 1}) AS few`);
 }
 
-const NULLS = { asc: 'ASC NULLS FIRST', desc: 'DESC NULLS LAST' };
+const NULLS = { asc: ' NULLS FIRST', desc: ' NULLS LAST' };
 
-function inOrder({ list, order }: Asked, way: Way): Statement {
+function inOrder({ from, order }: List, isWhole: boolean): Statement {
   const terms = order.map(([column, direction]) => {
-    // No index has this in order.
-    if (way === 'sort') return `CASE WHEN 1 = 1 THEN ${column} END ${NULLS[direction]}`;
-    return mayBeNull(list.from, column) && way === 'walk'
-      ? `${column} ${NULLS[direction]}`
-      : `${column} ${direction.toUpperCase()}`;
+    const nulls = mayBeNull(from, column) && !isWhole ? NULLS[direction] : '';
+    return `${column} ${direction.toUpperCase()}${nulls}`;
   });
   return plain(terms.join(', '));
 }
 
 /** What comes after the page before. */
-function beyond({ order, after }: AskedPage, way: Way): Statement {
+function beyond({ list: { order }, after }: AskedPage, isWhole: boolean): Statement {
   if (after === null) return plain('1 = 1');
-  if (way !== 'seek') return laterThan(order, after);
+  if (!isWhole) return laterThan(order, after);
   const sign = order[0]?.[1] === 'desc' ? '<' : '>';
   const values = after.map(value => sql`${value}`);
   return sql`(${plain(order.map(([column]) => column).join(', '))}) ${plain(sign)} (${joined(values, ', ')})`;
