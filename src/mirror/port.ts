@@ -381,11 +381,10 @@ export interface MirrorPort {
     key: Key | null,
     limit: number,
   ) => Promise<Pick<StoredRow, 'version' | 'key'>[]>;
-  /**
-   * Refused once a newer claim, a newer read or a suspension was seen: then all that is written is how an interrupted
-   * sync ended. The resource is being read until the sync ends.
-   */
+  /** Refused once a newer claim, a newer read or a suspension was seen. The resource is being read until the sync ends. */
   readonly commit: (sync: OpenSync, changes: Changes, ending: Ending | null) => Promise<ListCommitted>;
+  /** All that is written of a sync that was refused: how it ended. */
+  readonly endRefused: (sync: OpenSync, ending: Ending) => Promise<void>;
 
   /** Projects that were never asked for, or not since that instant, or in the future of a clock that has been put right. */
   readonly dueProjects: (organizationId: string, checkedBefore: number, at: number) => Promise<string[]>;

@@ -117,10 +117,13 @@ export class Sync {
   async abandon(fault: Fault, traffic: Traffic): Promise<void> {
     if (this.#ended) return;
     const state = this.#isOpen ? 'partial' : 'failed';
+    const ending = { state, fault, isInterrupted: true, ...traffic } as const;
     try {
-      await this.end({ state, fault, isInterrupted: true, ...traffic });
+      await this.end(ending);
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
+      const { port, now } = this.#parts;
+      await port.endRefused(this.open(), { ...ending, endedAt: now() });
       this.#ended = true;
     }
   }

@@ -28,24 +28,20 @@ export function insertion(table: string, columns: Kinds, more = ''): (rows: Rows
   return rows => ({ text, values: {}, rows: { columns, rows } });
 }
 
-type Answers<All extends readonly (Asked | null)[]> = {
+export type Answers<All extends readonly (Asked | null)[]> = {
   -readonly [Each in keyof All]: All[Each] extends Asked<infer Row> | null ? Row[] : never;
 };
 
 /** Statements one after the other in one message: none needs what another answers, and null is none. */
 export type Batch = <const All extends readonly (Asked | null)[]>(...all: All) => Promise<Answers<All>>;
 
-/** Does statements on some connection, one after the other, and answers the rows of each. */
-export type Send = (all: readonly Bound[]) => Promise<readonly unknown[][]>;
-
-export function createBatch(bind: (asked: Asked) => Bound, send: Send): Batch {
-  function batch<const All extends readonly (Asked | null)[]>(...all: All): Promise<Answers<All>>;
-  async function batch(...all: readonly (Asked | null)[]): Promise<unknown> {
-    const wanted = all.filter(each => each !== null);
-    const answers = (wanted.length === 0 ? [] : await send(wanted.map(bind))).values();
-    return all.map(each => (each === null ? [] : answers.next().value));
-  }
-  return batch;
+/** Where statements of both engines are done. */
+export interface Database {
+  readonly dialect: Dialect;
+  /** What only looks: it waits for no writer. */
+  readonly look: Batch;
+  /** All of it or nothing, after every transaction that was asked for before. Nothing slow is awaited inside. */
+  readonly transact: <T>(work: (batch: Batch) => Promise<T>) => Promise<T>;
 }
 
 const PLACE = /@(\w+)/g;

@@ -2,9 +2,8 @@ import type { CertificateAnswer, CertificateWritten, DueCertificate, MirrorPort 
 import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
-import type { Database } from '../database.js';
 import type { Table } from '../dialect.js';
-import { type Asked, type Batch, fixed, statement } from '../statement.js';
+import { type Asked, type Batch, fixed, statement, type Database } from '../statement.js';
 import { enter, guard, leave, numbers } from './syncs.js';
 import { type Closing, createVersions } from './versions.js';
 

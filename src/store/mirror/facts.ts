@@ -1,8 +1,7 @@
 import type { FreshnessFact, KnownResource, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
-import type { Database } from '../database.js';
 import type { Table } from '../dialect.js';
-import { fixed, statement } from '../statement.js';
+import { fixed, statement, type Database } from '../statement.js';
 import { HOLD_COUNTER } from './people.js';
 import { kindsOf } from './versions.js';
 

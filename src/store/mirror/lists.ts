@@ -1,13 +1,11 @@
 import { following } from '../../mirror/dates.js';
-import { MirrorError } from '../../mirror/errors.js';
 import { isForgotten } from '../../mirror/people.js';
 import type { Changes, Counts, Insert, MirrorPort, OpenSync } from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/columns.js';
 import { isListResource, type ListResource, LISTS } from '../../resources/lists.js';
-import type { Database } from '../database.js';
 import type { Table, Value } from '../dialect.js';
-import { type Asked, type Batch, statement } from '../statement.js';
+import { type Asked, statement, type Database } from '../statement.js';
 import { FORGOTTEN } from './people.js';
 import { enter, type Entered, guard, leave, leaveEnded, leaveFailed, named } from './syncs.js';
 import { forEachList } from './rows.js';
@@ -63,39 +61,36 @@ const NO_WORK: Work = { statements: [], versions: [], added: 0, changed: 0, remo
 const NO_LOOKS = [null, null, null] as const;
 
 /** What a sync writes to its list, and how it ends. A resource that is no list has nothing but the end. */
-export function createCommit({ transact }: Database): MirrorPort['commit'] {
+export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' | 'endRefused'> {
   const writesOf = forEachList(createList);
-  return async (sync, changes, ending) => {
-    const { resource, organizationId, full } = sync.request;
-    const list = isListResource(resource) ? writesOf(resource) : null;
-    const wanted = list?.wanted(changes) ?? 0;
-    const write = async (batch: Batch) => {
-      const [, seen, installations, states, , ids, last, standing, ended, certificates, forgotten] =
+  return {
+    commit: (sync, changes, ending) =>
+      transact(async batch => {
+        const { resource, organizationId, full } = sync.request;
+        const list = isListResource(resource) ? writesOf(resource) : null;
+        const wanted = list?.wanted(changes) ?? 0;
+        const [, seen, installations, states, , ids, last, standing, ended, certificates, forgotten] =
+          await batch(
+            ...guard(sync, wanted),
+            ...(list?.looks(sync, changes) ?? NO_LOOKS),
+            list?.namesPeople === true ? FORGOTTEN : named(ending),
+          );
+        const entered = enter(sync, wanted, { seen, installations, states, ids, last });
+        const work = list?.write(entered, changes, { standing, ended, certificates, forgotten }) ?? NO_WORK;
+        const { statements, versions, ...counts } = work;
+        const left =
+          ending === null ? leave(entered, counts) : leaveEnded(entered, counts, ending, forgotten);
+        const isCountedAnew = full === true && ending !== null;
         await batch(
-          ...guard(sync, wanted),
-          ...(list?.looks(sync, changes) ?? NO_LOOKS),
-          list?.namesPeople === true ? FORGOTTEN : named(ending),
+          ...statements,
+          ...left.books,
+          isCountedAnew ? (list?.recount({ organizationId, resource }) ?? null) : null,
         );
-      const entered = enter(sync, wanted, { seen, installations, states, ids, last });
-      const work = list?.write(entered, changes, { standing, ended, certificates, forgotten }) ?? NO_WORK;
-      const { statements, versions, ...counts } = work;
-      const left = ending === null ? leave(entered, counts) : leaveEnded(entered, counts, ending, forgotten);
-      const isCountedAnew = full === true && ending !== null;
-      await batch(
-        ...statements,
-        ...left.books,
-        isCountedAnew ? (list?.recount({ organizationId, resource }) ?? null) : null,
-      );
-      return { ...left.done, versions };
-    };
-    try {
-      return await transact(write);
-    } catch (error) {
-      if (error instanceof MirrorError && ending?.isInterrupted === true) {
-        await transact(batch => batch(leaveFailed(sync, ending)));
-      }
-      throw error;
-    }
+        return { ...left.done, versions };
+      }),
+    endRefused: async (sync, ending) => {
+      await transact(batch => batch(leaveFailed(sync, ending)));
+    },
   };
 }
 

@@ -1,9 +1,8 @@
 import type { KnownInstallation, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Resource } from '../../resources/lists.js';
-import type { Database } from '../database.js';
 import { OPENING, type OpeningRow, openingOf } from '../resource-state.js';
-import { fixed, statement } from '../statement.js';
+import { fixed, statement, type Database } from '../statement.js';
 
 const INSTALLATIONS = `SELECT id, organization_id AS "organizationId", state, permissions FROM mirror.installations`;
 

@@ -1,7 +1,6 @@
 import type { Mark, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
-import type { Database } from '../database.js';
-import { statement } from '../statement.js';
+import { statement, type Database } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
 
 const INTERRUPT = statement<{ organizationId: string; part: string; claim: number; at: string }>(

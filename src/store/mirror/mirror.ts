@@ -1,5 +1,5 @@
 import type { MirrorPort } from '../../mirror/port.js';
-import type { Database } from '../database.js';
+import type { Database } from '../statement.js';
 import { type CertificateFiles, createCertificates } from './certificates.js';
 import { createFacts } from './facts.js';
 import { createWriteInstallation } from './installations.js';
@@ -22,7 +22,7 @@ export function createMirrorStore(database: Database, files: CertificateFiles): 
     ...createFacts(database),
     writeInstallation: createWriteInstallation(database),
     ...createRows(database),
-    commit: createCommit(database),
+    ...createCommit(database),
     ...createPeople(database),
     ...createProjects(database),
     ...createCertificates(database, files),

@@ -2,9 +2,8 @@ import { MirrorError } from '../../mirror/errors.js';
 import type { MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
-import type { Database } from '../database.js';
 import { milliseconds } from '../resource-state.js';
-import { fixed, statement } from '../statement.js';
+import { fixed, statement, type Database } from '../statement.js';
 import { FORGOTTEN } from './people.js';
 
 type Origin = Pick<Tables['origin'], 'base_url' | 'app_id' | 'created_at' | 'listed_at' | 'schedule_seconds'>;

@@ -3,9 +3,8 @@ import { isOf, namesAddress, normalAddress } from '../../mirror/person.js';
 import type { MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
-import type { Database } from '../database.js';
 import type { Table } from '../dialect.js';
-import { fixed, statement } from '../statement.js';
+import { fixed, statement, type Database } from '../statement.js';
 import { listOf } from './versions.js';
 
 type Member = Pick<

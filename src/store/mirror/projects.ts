@@ -1,9 +1,8 @@
 import type { Counts, MirrorPort, ProjectAnswer, ProjectWritten } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import { PROJECTS } from '../../resources/projects.js';
-import type { Database } from '../database.js';
 import type { Table, Value } from '../dialect.js';
-import { statement } from '../statement.js';
+import { statement, type Database } from '../statement.js';
 import { enter, guard, leave } from './syncs.js';
 import { type Closing, createVersions } from './versions.js';
 

@@ -1,6 +1,5 @@
 import type { MirrorPort } from '../../mirror/port.js';
-import type { Database } from '../database.js';
-import { statement } from '../statement.js';
+import { statement, type Database } from '../statement.js';
 
 const SLICE = 500;
 

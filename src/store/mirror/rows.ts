@@ -1,9 +1,8 @@
 import type { Key, MirrorPort } from '../../mirror/port.js';
 import type { Value } from '../../resources/columns.js';
 import { type ListResource, LISTS } from '../../resources/lists.js';
-import type { Database } from '../database.js';
 import type { Rows, Table } from '../dialect.js';
-import { statement } from '../statement.js';
+import { statement, type Database } from '../statement.js';
 import { kindsOf } from './versions.js';
 
 type Row = Readonly<Record<string, Value>> & { readonly version: number };

@@ -1,4 +1,4 @@
-import type { Send } from '../statement.js';
+import type { Bound } from '../dialect.js';
 import { createPool, type Pool, type PoolOptions } from './driver.js';
 import { named } from './errors.js';
 
@@ -12,10 +12,12 @@ export type Query = <Row extends object>(
   timeoutMs?: number,
 ) => Promise<Row[]>;
 
+/** Several statements in one message. Waits for the answers to all of them, and throws the first fault. */
+export type Send = (all: readonly Bound[]) => Promise<readonly unknown[][]>;
+
 /** One transaction that is open, on a connection of its own. */
 export interface Transaction {
   readonly query: <Row extends object>(sql: string, given?: readonly unknown[]) => Promise<Row[]>;
-  /** Several statements in one message. Waits for the answers to all of them, and throws the first fault. */
   readonly send: Send;
   readonly commit: () => Promise<void>;
   readonly undo: () => Promise<void>;
@@ -32,8 +34,8 @@ export interface Postgres {
   readonly whole: (settings: string, ...sent: [...Parameters<Send>, answerMs: number]) => ReturnType<Send>;
   /** In the modes that are named, as SQL has them. */
   readonly begin: (modes?: string) => Promise<Transaction>;
-  /** Work on one connection, within one transaction. For what is rare: each statement is a round trip. */
-  readonly transact: <T>(work: (query: Query) => Promise<T>) => Promise<T>;
+  /** Work on one connection, within one transaction. A query is a round trip. */
+  readonly transact: <T>(work: (query: Query, send: Send) => Promise<T>) => Promise<T>;
   /** Hears a channel on a connection of its own, until that is lost or the answered function is called. */
   readonly listen: (channel: string, heard: () => void, lost: () => void) => Promise<() => void>;
   readonly close: () => Promise<void>;
@@ -70,7 +72,7 @@ export function openPostgres(options: PoolOptions): Postgres {
     transact: async work => {
       const transaction = await begin();
       try {
-        const done = await work(transaction.query);
+        const done = await work(transaction.query, transaction.send);
         await transaction.commit();
         return done;
       } catch (error) {

@@ -1,23 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createDatabase, type Database } from '../database.js';
 import { type Bound, SQLITE } from '../dialect.js';
+import { type Answers, type Asked, type Batch, createBinder, type Database } from '../statement.js';
 import { LONGEST_LOG_BYTES } from './log-state.js';
 import { begin, type Sqlite } from './open.js';
 import type { Turns } from './turns.js';
 
 /** What a connection does, here or in a thread of its own. */
 export interface Works {
-  readonly look: (all: readonly Bound[]) => unknown[][];
+  readonly run: (all: readonly (Bound | null)[]) => unknown[][];
   /** Begins a transaction where none is under way. */
-  readonly send: (all: readonly Bound[]) => unknown[][];
+  readonly send: (all: readonly (Bound | null)[]) => unknown[][];
   /** The transaction that was begun, where one was. */
   readonly end: (isGood: boolean) => void;
 }
 
-/** The same, asked for by messages. */
-export type Calls = {
-  readonly [Name in keyof Works]: (...given: Parameters<Works[Name]>) => Promise<ReturnType<Works[Name]>>;
-};
+/** The same, where that may take a message. */
+export interface Calls {
+  readonly look: (...given: Parameters<Works['run']>) => Promise<unknown[][]>;
+  readonly begin: () => Promise<void>;
+  readonly send: (...given: Parameters<Works['send']>) => unknown[][] | Promise<unknown[][]>;
+  readonly end: (isGood: boolean) => Promise<void>;
+}
 
 /** Each text is prepared once. */
 export function createWorks(db: Sqlite): Works {
@@ -25,19 +28,28 @@ export function createWorks(db: Sqlite): Works {
   const prepare = (text: string) => db.prepare(text);
   let transaction: ReturnType<typeof begin> | null = null;
 
-  function run({ text, values, rows }: Bound): unknown[] {
+  function preparedOf(text: string): ReturnType<typeof prepare> {
     const prepared = known.get(text) ?? prepare(text);
     known.set(text, prepared);
-    if (prepared.reader) return prepared.all(values);
-    for (const row of rows ?? [values]) prepared.run(row);
-    return [];
+    return prepared;
+  }
+
+  function run(all: readonly (Bound | null)[]): unknown[][] {
+    const answers: unknown[][] = all.map(() => []);
+    for (const [n, bound] of all.entries()) {
+      if (bound === null) continue;
+      const prepared = preparedOf(bound.text);
+      if (prepared.reader) answers[n] = prepared.all(bound.values);
+      else for (const row of bound.rows ?? [bound.values]) prepared.run(row);
+    }
+    return answers;
   }
 
   return {
-    look: all => all.map(run),
+    run,
     send: all => {
       transaction ??= begin(db);
-      return all.map(run);
+      return run(all);
     },
     end: isGood => {
       if (isGood) transaction?.commit();
@@ -47,35 +59,49 @@ export function createWorks(db: Sqlite): Works {
   };
 }
 
+/** Statements of ours as a connection takes them. */
+export function createBatches(): (send: Calls['send']) => Batch {
+  const bind = createBinder(SQLITE);
+  return send => {
+    function batch<const All extends readonly (Asked | null)[]>(...all: All): Promise<Answers<All>>;
+    async function batch(...all: readonly (Asked | null)[]): Promise<unknown> {
+      return await send(all.map(each => (each === null ? null : bind(each))));
+    }
+    return batch;
+  };
+}
+
 /** Written on one connection, one transaction after the other, and looked at on another. */
-export function databaseOf({ look, send, end }: Calls, turns: Turns): Database {
-  return createDatabase({
+export function databaseOf({ look, begin: beginOn, send, end }: Calls, turns: Turns): Database {
+  const batchOf = createBatches();
+  const batch = batchOf(send);
+  return {
     dialect: SQLITE,
-    look,
-    open: async () => {
+    look: batchOf(look),
+    transact: async work => {
       const release = await turns.take();
-      return {
-        send,
-        commit: async () => {
-          await end(true);
-          release();
-        },
-        undo: async () => {
-          // Whoever ended the thread has told why.
-          await end(false).catch(() => undefined);
-          release();
-        },
-      };
+      try {
+        await beginOn();
+        const done = await work(batch);
+        await end(true);
+        return done;
+      } catch (error) {
+        // Whoever ended the thread has told why.
+        await end(false).catch(() => undefined);
+        throw error;
+      } finally {
+        release();
+      }
     },
-  });
+  };
 }
 
 /** Rows that go into one message: to copy all at once would hold up whoever sends them. */
 const ROWS_A_MESSAGE = 200;
 
-export function inParts(send: Calls['send']): Calls['send'] {
+export function inParts(send: Calls['send']): Calls['look'] {
   return async all => {
-    const long = all.findIndex(({ rows = [] }) => rows.length > ROWS_A_MESSAGE);
+    const long = all.findIndex(each => (each?.rows?.length ?? 0) > ROWS_A_MESSAGE);
     const bound = all[long];
     if (bound?.rows === undefined) return await send(all);
     const first = { ...bound, rows: bound.rows.slice(0, ROWS_A_MESSAGE) };
@@ -123,12 +149,10 @@ export function databaseOn(db: Sqlite): Database {
   const calls: Calls = {
     look: async all => {
       await db.turns.wait();
-      return works.look(all);
+      return works.run(all);
     },
-    send: async all => {
-      if (!db.inTransaction) await patiently(db, () => works.send([]));
-      return works.send(all);
-    },
+    begin: () => patiently(db, () => works.send([])),
+    send: works.run,
     end: async isGood => works.end(isGood),
   };
   return databaseOf(calls, db.turns);

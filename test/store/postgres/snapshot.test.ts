@@ -16,11 +16,11 @@ test('a snapshot is of one moment, whatever is written while its tables are read
   const watched: Postgres = {
     ...postgres,
     transact: work =>
-      postgres.transact(query =>
+      postgres.transact((query, send) =>
         work(async (sql, given) => {
           if (sql.startsWith('CLOSE')) await postgres.query(PUT, [`meanwhile-${(meanwhile += 1)}`]);
           return await query(sql, given);
-        }),
+        }, send),
       ),
   };
   const file = join(temporaryFolder(), 'copy.db');

@@ -37,7 +37,7 @@ test('many rows go in messages of few, each answer to its own statement', async 
   const works = createWorks(temporaryMirror());
   const sizes: number[] = [];
   const send = inParts(async all => {
-    sizes.push(Math.max(...all.map(({ rows = [] }) => rows.length)));
+    sizes.push(Math.max(...all.map(each => each?.rows?.length ?? 0)));
     return works.send(all);
   });
   const rows = Array.from({ length: 450 }, (_, n) => ['organization-1', `project-${n}`]);

@@ -2,9 +2,8 @@ import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import { DUPLICATE_WITHIN_MS, FOLDED_WITHIN_MS } from '../../../inbox/delivery.js';
 import { UNCHANGED } from '../../../inbox/job.js';
 import { PACES_MS, READS_LOOKED_AT } from '../../../inbox/pace.js';
-import { POSTGRES } from '../../dialect.js';
 import type { InboxDatabase } from '../../inbox/database.js';
-import { createBatch, createBinder } from '../../statement.js';
+import { createBatches } from '../database.js';
 import { stateOf } from '../errors.js';
 import type { Postgres, Query } from '../open.js';
 import type { InboxClock } from '../settings.js';
@@ -78,6 +77,6 @@ export function createCall(query: Query, clock: InboxClock): Call {
 }
 
 export function inboxDatabaseIn({ whole }: Postgres, clock: InboxClock): InboxDatabase {
-  const batch = createBatch(createBinder(POSTGRES), all => again(() => whole(SETTINGS, all, ANSWER_MS)));
+  const batch = createBatches()(all => again(() => whole(SETTINGS, all, ANSWER_MS)));
   return { look: batch, commit: batch, now: () => instantOf(clock) };
 }

@@ -2,12 +2,10 @@ import { join } from 'node:path';
 import { describeFailure } from '../../../inbox/delivery.js';
 import type { InboxPort, ReceiverPort } from '../../../inbox/port.js';
 import { formatInstant } from '../../../resources/columns.js';
-import { SQLITE } from '../../dialect.js';
 import type { InboxDatabase } from '../../inbox/database.js';
 import { createHeartbeats } from '../../inbox/heartbeats.js';
 import { createCountRejected } from '../../inbox/rejected.js';
-import { createBatch, createBinder } from '../../statement.js';
-import { createWorks } from '../database.js';
+import { createBatches, createWorks } from '../database.js';
 import { openDatabase, type Sqlite, write } from '../open.js';
 import { createStore } from './deliveries.js';
 
@@ -25,11 +23,11 @@ export function openReceiverPort(dataDir: string, now: () => number): ReceiverPo
 
 /** On a connection of this thread: no transaction is open while anything else is done. */
 export function inboxDatabaseOn(db: Sqlite, now: () => number): InboxDatabase {
-  const { look } = createWorks(db);
-  const bind = createBinder(SQLITE);
+  const { run } = createWorks(db);
+  const batchOf = createBatches();
   return {
-    look: createBatch(bind, async all => look(all)),
-    commit: createBatch(bind, async all => write(db, () => look(all))),
+    look: batchOf(run),
+    commit: batchOf(all => write(db, () => run(all))),
     now: () => formatInstant(now()),
   };
 }

@@ -41,7 +41,9 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   const { ask, close } = await startThread<Works>({ entry, workerData, what, failed, errorOf });
   const here = createWorks(reader);
   const calls: Calls = {
-    look: async all => here.look(all),
+    look: async all => here.run(all),
+    // With what is sent first.
+    begin: async () => {},
     send: inParts(all => ask('send', [all])),
     end: isGood => ask('end', [isGood]),
   };
