@@ -11,7 +11,7 @@ import { readAges } from '../query/reads/freshness.js';
 import { readCertificateCounts } from '../query/reads/status.js';
 import { EVENTS } from '../registry/model.js';
 import type { HttpOptions } from '../registry/http/calls.js';
-import type { ReadEnd } from '../sync/read/read-end.js';
+import type { ReadEnd } from '../sync/context.js';
 import { describe } from '../sync/outcome.js';
 import { createSync, type Sync, type SyncOptions } from '../sync/sync.js';
 import { openAll } from './shutdown.js';

@@ -1,11 +1,11 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { formatInstant } from '../resources/columns.js';
 import { ListRead } from './list/list-read.js';
-import type { InstallationSync, Mirror, MirrorOptions } from './mirror.js';
-import type { MirrorPort, Written } from './port.js';
+import type { Mirror, MirrorOptions } from './mirror.js';
+import type { MirrorPort } from './port.js';
 import { purge } from './purge.js';
 import { createProjectsWalk } from './projects.js';
-import { fieldsOf, type InstallationRow } from '../resources/installations.js';
+import { fieldsOf } from '../resources/installations.js';
 import { LISTS } from '../resources/lists.js';
 import { ENTRY_OF, isResource } from '../resources/resources.js';
 import { Sync } from './sync.js';
@@ -21,14 +21,6 @@ export function createMirror(
     .filter(isResource)
     .filter(resource => members || resource !== 'members');
 
-  function writeInstallation(
-    id: string,
-    row: InstallationRow | null,
-    sync: InstallationSync,
-  ): Promise<Written> {
-    return port.writeInstallation(id, row, { ...sync, endedAt: now(), resources });
-  }
-
   return {
     ...port,
     checkOrigin: origin => port.checkOrigin(origin, now()),
@@ -43,9 +35,13 @@ export function createMirror(
       const sync = await Sync.begin({ port, part: 'data', now }, { ...request, resource: 'projects' });
       return createProjectsWalk(port, sync, request.organizationId, now);
     },
-    writeInstallation: ({ installation, ...sync }) =>
-      writeInstallation(installation.id, fieldsOf(installation), sync),
-    writeInstallationState: ({ installationId, ...sync }) => writeInstallation(installationId, null, sync),
+    writeInstallation: sync => {
+      const [id, row] =
+        'installation' in sync
+          ? [sync.installation.id, fieldsOf(sync.installation)]
+          : [sync.installationId, null];
+      return port.writeInstallation(id, row, { ...sync, endedAt: now(), resources });
+    },
     forget: email => port.forget(email, now()),
     removeMembers: async () => {
       while ((await port.removeRows('members')) > 0) await pause();

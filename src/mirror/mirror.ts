@@ -25,7 +25,7 @@ export interface ReadRequest<Name extends ListResource> extends SyncRequest {
   readonly announced?: Announced;
 }
 
-export type InstallationSync = Omit<InstallationRead, 'endedAt' | 'resources'>;
+type InstallationSync = Omit<InstallationRead, 'endedAt' | 'resources'>;
 
 type Kept = 'known' | 'tell' | 'installations' | 'states' | 'freshnessFacts' | 'knownResources' | 'mark';
 
@@ -47,9 +47,10 @@ export interface Mirror extends Pick<MirrorPort, Kept> {
   raiseFence(task: Task): Promise<void>;
   beginRead<Name extends ListResource>(request: ReadRequest<Name>): Promise<Read<Items[Name]>>;
   beginProjects(request: Omit<SyncRequest, 'resource'>): Promise<ProjectsWalk>;
-  writeInstallation(sync: InstallationSync & { readonly installation: Installation }): Promise<Written>;
-  /** For an installation that the registry does not show any more; unchanged where it was never seen. */
-  writeInstallationState(sync: InstallationSync & { readonly installationId: string }): Promise<Written>;
+  /** By its id where the registry does not show it any more: unchanged where it was never seen. */
+  writeInstallation(
+    sync: InstallationSync & ({ readonly installation: Installation } | { readonly installationId: string }),
+  ): Promise<Written>;
   forget(email: string): Promise<number>;
   /** Removes all members, past ones too, and what is said of them. */
   removeMembers(): Promise<void>;
@@ -64,10 +65,21 @@ export interface MirrorOptions {
   readonly members: boolean;
 }
 
-export interface PageResult {
-  /** Rows that this read had not seen before; 0 where the page only repeats. */
-  readonly fresh: number;
-  readonly repeated: number;
+/** Some rows of a page, by a digest of what they are, and their ids. */
+interface RowGroup {
+  readonly digest: string;
+  readonly ids: readonly string[];
+}
+
+/** A page of a paginated list. */
+export interface ReadPage<Item> {
+  /** Groups that stand as they stood. */
+  readonly known: readonly RowGroup[];
+  readonly unknown: readonly RowGroup[];
+  /** The rows of those. */
+  readonly items: readonly Item[];
+  /** When the answer had arrived. */
+  readonly arrivedAt: number;
 }
 
 export interface Finish extends Traffic {
@@ -82,9 +94,6 @@ export interface Finished extends Counts {
   readonly state: 'complete' | 'partial' | 'removals_unconfirmed';
   readonly fault: Fault | null;
   readonly drift: number;
-  /** Rows that were not found and are still there, and the ids of up to 50 of the missing. */
-  readonly missing: number;
-  readonly missingIds: readonly string[];
   /** The list moved while it was read: reading it once more, at once, can settle it. */
   readonly readAgain: boolean;
 }
@@ -95,12 +104,11 @@ export interface Read<Item> {
   readonly before: LastRead;
   /** Whether a group of rows with this digest stands as it stood: then it may be passed. */
   readonly knows: (digest: string) => boolean;
-  /** A group that stands as it stood, and the ids of its rows. */
-  passGroup(digest: string, ids: readonly string[]): void;
-  /** All other groups of a page of a paginated list, their rows, and when the answer had arrived. */
-  writePage(digests: readonly string[], items: readonly Item[], arrivedAt: number): Promise<PageResult>;
+  /** Rows that this read has seen. */
+  readonly distinct: number;
+  writePage(page: ReadPage<Item>): Promise<void>;
   /** A part of one answer that holds the whole list, and when that part had arrived. */
-  writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult>;
+  writeBatch(items: readonly Item[], arrivedAt: number): Promise<void>;
   /** After everything was written: closes what is gone, if that is certain. */
   finish(finish: Finish): Promise<Finished>;
   abandon(fault: Fault, traffic: Traffic): Promise<void>;

@@ -3,12 +3,11 @@ import type { CertificateWalk } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/clients.js';
 import type { ReadOptions } from '../registry/reading.js';
-import type { CausedJob } from './cause.js';
+import { withCause } from './installation/step.js';
 import type { Context } from './context.js';
-import { installationOf } from './installation/installation-of.js';
-import { inLanes } from './worker/lanes.js';
-import { countCalls } from './read/count-calls.js';
 import { describe, endsJob, type Failure } from './outcome.js';
+import { countCalls, inLanes } from './read/calls.js';
+import type { JobAtWork } from './worker/worker.js';
 
 /** Downloads at once; all of them share the budget of calls with everybody else. */
 const AT_ONCE = 8;
@@ -20,14 +19,13 @@ const TROUBLES = 10;
  * Walk one organization's certificates that are due, in a part of their own.
  * Each is written as it comes, so that a walk that was cut short goes on where it stopped.
  */
-export async function fetchCertificates(context: Context, run: CausedJob): Promise<string> {
+export async function fetchCertificates(context: Context, run: JobAtWork): Promise<string> {
   const { mirror, client, now } = context;
-  const installationId = installationOf(run);
+  const { installationId, cause } = await withCause(context, run);
   const [known] = await mirror.installations(installationId);
   if (known?.state !== 'active' || known.organizationId === null) return known?.state ?? 'unknown';
   const { organizationId } = known;
   const { claim, trigger } = run.job;
-  const { cause } = run;
   await mirror.raiseFence({ organizationId, part: 'certificates', claim });
   await context.certificates.enter();
   if (await isAhead(context, organizationId)) await context.certificates.makeAheadDue(organizationId);

@@ -2,7 +2,6 @@ import type { AccessTokens } from '../registry/auth/access-tokens.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { CertificateStore, Mirror } from '../mirror/mirror.js';
 import type { RegistryClient } from '../registry/clients.js';
-import type { ReadEnd } from './read/read-end.js';
 
 /** What all work needs: where jobs come from, where rows go, and whom to ask. */
 export interface Context {
@@ -17,4 +16,15 @@ export interface Context {
   readonly now: () => number;
   readonly random: () => number;
   readonly onRead?: (end: ReadEnd) => void;
+}
+
+/** How one read of one resource ended; for counters. */
+export interface ReadEnd {
+  readonly resource: string;
+  readonly state: string;
+  readonly ms: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly drift: number;
 }

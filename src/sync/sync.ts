@@ -1,11 +1,39 @@
 import type { LivingProcess } from '../inbox/process.js';
+import { adviceOnAccess, RegistryError } from '../registry/errors.js';
+import { fetchCertificates } from './certificates.js';
 import type { Context } from './context.js';
-import { callFirst } from './schedule/first-call.js';
+import { readInstallation } from './installation/read-installation.js';
 import { describe } from './outcome.js';
+import { isJobKind, type JobKind } from './plan.js';
+import { discover, discoverJob } from './schedule/discover.js';
 import { createFreshnessFacts } from './schedule/freshness-facts.js';
-import { createPerform } from './perform.js';
-import { createSchedule, intervalOf } from './schedule/schedule.js';
-import { createWorker, type Worker, type WorkerOptions } from './worker/worker.js';
+import { createSchedule, intervalOf, tick } from './schedule/schedule.js';
+import {
+  createWorker,
+  type JobAtWork,
+  type Perform,
+  type Worker,
+  type WorkerOptions,
+} from './worker/worker.js';
+
+const WORK: Readonly<Record<JobKind, (context: Context, atWork: JobAtWork) => Promise<string>>> = {
+  installation: readInstallation,
+  retry: readInstallation,
+  reservations: readInstallation,
+  certificates: fetchCertificates,
+  discover,
+  tick,
+};
+
+export function createPerform(context: Context): Perform {
+  return atWork => {
+    const { kind } = atWork.job;
+    if (isJobKind(kind)) return WORK[kind](context, atWork);
+    throw new RegistryError('bad_request', `a job of the kind ${kind} is unknown to this version`);
+  };
+}
+
+const ANSWER_WITHIN_MS = 10_000;
 
 export interface SyncOptions extends Omit<WorkerOptions, 'inbox' | 'perform' | 'now' | 'random'> {
   /** A cron expression, read in UTC. Null where only what waits already is to be done. */
@@ -28,10 +56,24 @@ export function createSync(context: Context, options: SyncOptions): Sync {
   const schedule = pattern === null ? null : createSchedule({ pattern, inbox, now, log });
   const facts = pattern === null ? null : createFreshnessFacts({ ...context, self: options.self, log });
 
-  async function callAtStart(): Promise<void> {
-    await callFirst(context, log, stopped.signal).catch((error: unknown) => {
-      log.warn({ error: describe(error) }, 'the first read of the registry was not stored');
-    });
+  /**
+   * One call at the start: a wrong key or address is told at once and not at the next time of the schedule.
+   * The process goes on, for both can be mended elsewhere. What could not be asked waits in the queue, where people
+   * see it, and is tried again by itself.
+   */
+  async function callFirst(): Promise<void> {
+    const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
+    try {
+      await client.app.createAppToken({ signal });
+    } catch (error) {
+      if (stopped.signal.aborted) return;
+      const failure = describe(error);
+      const advice = `no access to the registry: ${adviceOnAccess(failure.code)}`;
+      log.error({ registry: client.http.baseUrl, error: failure }, advice);
+      await inbox.enqueue([discoverJob('worker')]).catch((unstored: unknown) => {
+        log.warn({ error: describe(unstored) }, 'the first read of the registry was not stored');
+      });
+    }
   }
 
   return {
@@ -43,7 +85,7 @@ export function createSync(context: Context, options: SyncOptions): Sync {
       await inbox.raiseClaims((await mirror.known()).highestClaim);
       worker.start();
       schedule?.start();
-      if (schedule !== null) void callAtStart();
+      if (schedule !== null) void callFirst();
       facts?.start();
     },
     async stop() {

@@ -7,7 +7,15 @@ import { readKnownAt } from '../../src/query/history/as-of.js';
 import { runCommand } from '../support/command.js';
 import { wordsOf } from '../support/console-stage.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { MINUTE, retirement, retirements, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
+import {
+  MINUTE,
+  pageOf,
+  retirement,
+  retirements,
+  type Scene,
+  temporaryScene,
+  TRAFFIC,
+} from '../support/mirror.js';
 
 /** A read of two pages that takes ten minutes, the second page telling of `late`. */
 async function readSlowly({ mirror, clock }: Scene, late: string): Promise<void> {
@@ -18,8 +26,8 @@ async function readSlowly({ mirror, clock }: Scene, late: string): Promise<void>
     startedAt: clock.at,
     trigger: 'schedule',
   });
-  await read.writePage(['0'], retirements(3), clock.at + MINUTE);
-  await read.writePage(['1'], [retirement(late)], clock.at + 8 * MINUTE);
+  await read.writePage(pageOf(retirements(3), clock.at + MINUTE));
+  await read.writePage(pageOf([retirement(late)], clock.at + 8 * MINUTE));
   clock.at += 10 * MINUTE;
   await read.finish({ ...TRAFFIC, total: 4, ask: async () => new Map() });
   clock.at += 50 * MINUTE;
@@ -68,7 +76,7 @@ test('a list as of an instant leaves out whom the mirror did not know then, with
   const members = await mirror.beginRead({ ...request, resource: 'members' });
   await members.finish({ ...TRAFFIC, total: 0, ask: async () => new Map() });
   const read = await mirror.beginRead({ ...request, resource: 'retirements' });
-  await read.writePage(['0'], [retirement('half-known', { organizationId: 'organization-2' })], clock.at);
+  await read.writePage(pageOf([retirement('half-known', { organizationId: 'organization-2' })], clock.at));
   await read.finish({ ...TRAFFIC, total: 2, ask: async () => new Map() });
   clock.at += MINUTE;
   const { exitCode, stdout, stderr } = await runCommand(
@@ -142,7 +150,7 @@ test('what is being read now is said to be so', async () => {
   const startedAt = clock.at;
   const request = { organizationId: 'organization-1', resource: 'retirements', claim: 1, startedAt } as const;
   const open = await mirror.beginRead({ ...request, trigger: 'schedule' });
-  await open.writePage(['0'], retirements(900, 'new'), startedAt);
+  await open.writePage(pageOf(retirements(900, 'new'), startedAt));
   clock.at += MINUTE;
   const now = await ask('2026-05-04T14:00:30Z');
   expect(now.stderr).toContain('retirements: a read was under way from 2026-05-04T14:00:00.000Z: what');

@@ -138,7 +138,7 @@ describe('T75 purge', () => {
     async function* walkNewer(): AsyncGenerator<readonly string[]> {
       const found = await namesIn(pdfs);
       const at = { startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
-      await mirror.writeInstallationState({
+      await mirror.writeInstallation({
         installationId: 'installation-1',
         state: 'active',
         claim: 10,

@@ -376,7 +376,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const { clock, mirror } = scene;
     const when = { startedAt: clock.at, arrivedAt: clock.at };
     const leave = { installationId: 'installation-1', claim: 3, trigger: 'delivery', ...when };
-    await mirror.writeInstallationState({ ...leave, state: 'suspended' });
+    await mirror.writeInstallation({ ...leave, state: 'suspended' });
     await newer.store('r-1', pdf('x'), clock.at);
     await expect(newer.due(1)).rejects.toThrow(expect.objectContaining({ code: 'not_active' }));
     expect(await rowOf(scene)).toMatchObject({ state: 'pending' });

@@ -87,7 +87,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await stage();
     await shorten(scene, 25, 0);
     scene.clock.at += MINUTE - 1;
-    expect(await scene.read('warehouse', [])).toMatchObject({ state: 'removals_unconfirmed', missing: 25 });
+    expect(await scene.read('warehouse', [])).toMatchObject({
+      state: 'removals_unconfirmed',
+      fault: { message: expect.stringMatching(/^25 rows/) },
+    });
     expect(await count(scene, 'warehouse_credits')).toBe(25);
     scene.clock.at += 1;
     expect(await scene.read('warehouse', [])).toMatchObject({ state: 'complete', removed: 25 });
@@ -140,7 +143,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('warehouse', all.slice(40));
     scene.clock.at += MINUTE;
     const second = await scene.read('warehouse', all.slice(0, 20));
-    expect(second).toMatchObject({ state: 'removals_unconfirmed', removed: 20, missing: 20 });
+    expect(second).toMatchObject({
+      state: 'removals_unconfirmed',
+      removed: 20,
+      fault: { message: expect.stringMatching(/^20 rows/) },
+    });
     expect(await count(scene, 'warehouse_credits')).toBe(40);
   });
 
@@ -155,7 +162,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       };
       expect(await scene.read('retirements', retirements(10), { limit: 100, total: 10, ask })).toMatchObject({
         state: 'removals_unconfirmed',
-        missing: 90,
+        fault: { message: expect.stringMatching(/^90 rows/) },
       });
     }
     expect(await count(scene, 'retirements')).toBe(100);
@@ -205,7 +212,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.read('retirements', fewer, { limit: 10, total: 200 })).toMatchObject({
       state: 'partial',
       removed: 0,
-      missing: 100,
+      fault: { message: expect.stringMatching(/^100 rows/) },
       readAgain: true,
     });
     scene.clock.at += MINUTE;

@@ -90,7 +90,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await sold()).toEqual(ids.map(id => ({ credit_id: id, amount: 100, rows: 1 })));
     expect(await known()).toEqual([]);
     for (const state of ['suspended', 'uninstalled'] as const) {
-      await mirror.writeInstallationState({
+      await mirror.writeInstallation({
         installationId: 'installation-1',
         state,
         claim: 2,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type Stage } from '../support/engines.js';
-import { answering, credit, MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
+import { answering, credit, MINUTE, pageOf, retirement, TRAFFIC } from '../support/mirror.js';
 import { createRandom, pick } from '../support/random.js';
 
 /** The registry's truth: documents by id. */
@@ -136,9 +136,10 @@ async function open(scene: Stage, resource: (typeof RESOURCES)[number], claim: n
         const list = live === undefined ? rows : [...live];
         const items = list.slice(page * limit, (page + 1) * limit);
         await read.writePage(
-          [`${page} ${items.join()}`],
-          items.map(([id, document]) => retirement(id, { document })),
-          scene.clock.at,
+          pageOf(
+            items.map(([id, document]) => retirement(id, { document })),
+            scene.clock.at,
+          ),
         );
         if ((page + 1) * limit >= list.length) return;
         between();

@@ -64,7 +64,7 @@ async function sceneOf(library: Engine['library']) {
       await writeFreshnessFacts(now - before);
     },
     end: async (state: 'suspended' | 'uninstalled') =>
-      await mirror.writeInstallationState({
+      await mirror.writeInstallation({
         installationId: 'installation-1',
         state,
         claim: 1,

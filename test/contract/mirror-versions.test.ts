@@ -2,8 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { ENGINES, type Stage } from '../support/engines.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
-import type { Credit, Retirement } from '../../src/registry/model.js';
-import { answering, credit, digestOf, MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
+import type { Credit } from '../../src/registry/model.js';
+import {
+  answering,
+  credit,
+  digestOf,
+  groupOf,
+  MINUTE,
+  pageOf,
+  retirement,
+  retirements,
+  TRAFFIC,
+} from '../support/mirror.js';
 
 const gone = async (ids: readonly string[]) => ids;
 
@@ -11,7 +21,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('a first read fills the table and says that it is complete', async () => {
     const { db, read } = await stage();
     const outcome = await read('retirements', retirements(250), { limit: 100, total: 250 });
-    expect(outcome).toMatchObject({ state: 'complete', added: 250, changed: 0, removed: 0, missing: 0 });
+    expect(outcome).toMatchObject({ state: 'complete', added: 250, changed: 0, removed: 0, fault: null });
     expect(await db.value('SELECT count(*) FROM retirements')).toBe(250);
     expect(await db.value("SELECT rows FROM freshness WHERE resource = 'retirements'")).toBe(250);
   });
@@ -100,7 +110,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       trigger: 'delivery',
     });
     for (let page = 0; page < 10; page += 1)
-      await broken.writePage([`${page}`], changed.slice(page * 100, page * 100 + 100), clock.at);
+      await broken.writePage(pageOf(changed.slice(page * 100, page * 100 + 100), clock.at));
     await broken.abandon({ code: 'timeout', message: 'no answer' }, { requests: 10, bytes: 1 });
     expect(
       await db.value("SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = 'retirements'"),
@@ -124,9 +134,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     for (let page = 0; page < 10; page += 1) {
       const later = old.slice(1_000 + page * 100, 1_100 + page * 100);
       await broken.writePage(
-        [`${page}`],
-        later.map(item => ({ ...item, document: `${item.document} ` })),
-        clock.at,
+        pageOf(
+          later.map(item => ({ ...item, document: `${item.document} ` })),
+          clock.at,
+        ),
       );
     }
     await broken.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
@@ -145,8 +156,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const same = await begin({ mirror, clock });
     const [first = '', second = ''] = [old.slice(0, 10), old.slice(10)].map(digestOf);
     expect([first, second, 'other'].map(digest => same.knows(digest))).toEqual([true, true, false]);
-    same.passGroup(...pageOf(old.slice(0, 10)));
-    expect(await same.writePage([second], old.slice(10), clock.at)).toEqual({ fresh: 10, repeated: 0 });
+    await same.writePage({ ...pageOf(old.slice(10), clock.at), known: [groupOf(old.slice(0, 10))] });
+    expect(same.distinct).toBe(20);
     expect(await same.finish({ ...TRAFFIC, total: 20 })).toMatchObject({ state: 'complete', unchanged: 20 });
   });
 
@@ -169,8 +180,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('retirements', old, { limit: 10, total: 20 });
     clock.at += MINUTE;
     const moved = await begin({ mirror, clock });
-    moved.passGroup(...pageOf(old.slice(0, 10)));
-    await moved.writePage(['moved'], given.second, clock.at);
+    await moved.writePage({
+      known: [groupOf(old.slice(0, 10))],
+      unknown: [],
+      items: [],
+      arrivedAt: clock.at,
+    });
+    await moved.writePage(pageOf(given.second, clock.at));
     const asked = answering(async ids => ids, clock);
     const ended = await moved.finish({ ...TRAFFIC, total: given.total, ask: asked });
     expect(ended).toMatchObject({ state: 'partial', readAgain: true, removed: 0 });
@@ -190,7 +206,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         await read('retirements', [...old, ...old.slice(0, 1)], { limit: 10, total: 20 });
       if (how === 'broken') {
         const broken = await begin({ mirror, clock });
-        await broken.writePage(['new'], retirements(900, 'new'), clock.at);
+        await broken.writePage(pageOf(retirements(900, 'new'), clock.at));
         await broken.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
       }
       const next = await begin({ mirror, clock }, { full: how === 'full' });
@@ -205,8 +221,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     clock.at += MINUTE;
     const moved = await begin({ mirror, clock });
     const changed = retirement('r-00015', { comment: 'for a moment' });
-    await moved.writePage(['0'], [changed, ...old.slice(0, 9)], clock.at);
-    expect(await moved.writePage(['1'], old.slice(10), clock.at)).toEqual({ fresh: 9, repeated: 1 });
+    await moved.writePage(pageOf([changed, ...old.slice(0, 9)], clock.at));
+    await moved.writePage(pageOf(old.slice(10), clock.at));
+    expect(moved.distinct).toBe(19);
     await moved.finish({ ...TRAFFIC, total: null, ask: answering(async () => [], clock) });
     const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');
     expect(documents).toEqual(old.map(item => item.document));
@@ -220,12 +237,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     async ({ rows, written }) => {
       const { db, mirror, clock } = await stage();
       const twice = await begin({ mirror, clock });
-      await twice.writePage(['0'], retirements(rows), clock.at);
+      await twice.writePage(pageOf(retirements(rows), clock.at));
       await expect.poll(() => db.value('SELECT count(*) FROM retirements')).toBe(written);
       const changed = retirement('r-00000', { comment: 'changed meanwhile' });
-      await twice.writePage(['1'], [changed], clock.at + 20);
-      await twice.writePage(['2'], [changed], clock.at + 30);
-      await twice.writePage(['3'], [retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10);
+      await twice.writePage(pageOf([changed], clock.at + 20));
+      await twice.writePage(pageOf([changed], clock.at + 30));
+      await twice.writePage(pageOf([retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10));
       expect(await twice.finish({ ...TRAFFIC, total: rows })).toMatchObject({ added: rows, changed: 2 });
       const versions = await db.rows(
         "SELECT comment, valid_from, valid_to FROM retirements_history WHERE id = 'r-00000' ORDER BY 2",
@@ -250,12 +267,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       },
     };
     const read = await begin({ mirror: createMirror(slow, () => clock.at), clock });
-    await read.writePage(['0'], retirements(800), clock.at);
+    await read.writePage(pageOf(retirements(800), clock.at));
     await expect.poll(() => waiting).toHaveLength(1);
     const changed = retirement('r-00350', { comment: 'changed meanwhile' });
-    const again = read.writePage(['1'], [changed, retirement('new')], clock.at + 20);
+    const again = read.writePage(pageOf([changed, retirement('new')], clock.at + 20));
     waiting.shift()?.();
-    expect(await again).toEqual({ fresh: 1, repeated: 1 });
+    await again;
+    expect(read.distinct).toBe(801);
     const finish = read.finish({ ...TRAFFIC, total: 801 });
     await expect.poll(() => waiting).toHaveLength(1);
     waiting.shift()?.();
@@ -277,14 +295,15 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     };
     const mirror = createMirror(watched, () => clock.at);
     const first = await begin({ mirror, clock });
-    await first.writePage(['0'], retirements(800), clock.at);
+    await first.writePage(pageOf(retirements(800), clock.at));
     const again = [retirement('r-00007'), retirement('r-00008', { comment: 'changed' }), retirement('new')];
-    expect(await first.writePage(['1'], again, clock.at)).toEqual({ fresh: 1, repeated: 2 });
+    await first.writePage(pageOf(again, clock.at));
+    expect(first.distinct).toBe(801);
     await first.finish({ ...TRAFFIC, total: 801 });
     expect(asked).toEqual(['r-00007', 'r-00008']);
     expect(await db.value('SELECT count(*) FROM retirements_history')).toBe(802);
     const second = await begin({ mirror, clock });
-    await second.writePage(['0'], [retirement('r-00009')], clock.at);
+    await second.writePage(pageOf([retirement('r-00009')], clock.at));
     expect(asked.at(-1)).toBe('r-00009');
   });
 
@@ -298,7 +317,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       },
     };
     const read = await begin({ mirror: createMirror(failing, () => clock.at), clock });
-    await read.writePage(['0'], retirements(800), clock.at);
+    await read.writePage(pageOf(retirements(800), clock.at));
     await expect(read.finish({ ...TRAFFIC, total: 800 })).rejects.toThrow('the disk is full');
     await read.abandon({ code: 'disk_full', message: 'the disk is full' }, TRAFFIC);
     expect(await db.value('SELECT count(*) FROM retirements')).toBe(0);
@@ -313,8 +332,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('retirements', old, { limit: 10, total: 30 });
     clock.at += MINUTE;
     const slow = await begin({ mirror, clock });
-    await slow.writePage(['0'], [retirement('new-0'), ...old.slice(2, 10)], clock.at + 3_000);
-    await slow.writePage(['1'], [retirement('new-1'), ...old.slice(10, 29)], clock.at + 1_000);
+    await slow.writePage(pageOf([retirement('new-0'), ...old.slice(2, 10)], clock.at + 3_000));
+    await slow.writePage(pageOf([retirement('new-1'), ...old.slice(10, 29)], clock.at + 1_000));
     const toldAt = clock.at + 4_000;
     clock.at += 5_000;
     await slow.finish({ ...TRAFFIC, total: 29, ask: async ([first = '']) => new Map([[first, toldAt]]) });
@@ -335,8 +354,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('what a list held is known from the end of its first complete read; freshness and fences count from its start', async () => {
     const { db, mirror, clock } = await stage();
     const first = await begin({ mirror, clock });
-    await first.writePage(['0'], retirements(10), clock.at + 1_000);
-    await first.writePage(['1'], [retirement('last')], clock.at + 9_000);
+    await first.writePage(pageOf(retirements(10), clock.at + 1_000));
+    await first.writePage(pageOf([retirement('last')], clock.at + 9_000));
     clock.at += 10_000;
     await first.finish({ ...TRAFFIC, total: 11 });
     expect(await stateOf(db)).toEqual({
@@ -466,10 +485,6 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 });
-
-function pageOf(items: readonly Retirement[]): [digest: string, ids: string[]] {
-  return [digestOf(items), items.map(({ id }) => id)];
-}
 
 function begin({ mirror, clock }: Pick<Stage, 'mirror' | 'clock'>, how: { readonly full?: boolean } = {}) {
   return mirror.beginRead({

@@ -91,10 +91,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const { db, mirror, clock } = await stage();
     const when = { startedAt: clock.at, arrivedAt: clock.at };
     const read = { installationId: 'installation-1', claim: 2, trigger: 'delivery', ...when };
-    expect(await mirror.writeInstallationState({ ...read, state: 'suspended' })).toBe('changed');
-    expect(await mirror.writeInstallationState({ ...read, state: 'suspended' })).toBe('unchanged');
+    expect(await mirror.writeInstallation({ ...read, state: 'suspended' })).toBe('changed');
+    expect(await mirror.writeInstallation({ ...read, state: 'suspended' })).toBe('unchanged');
     expect(
-      await mirror.writeInstallationState({ ...read, installationId: 'never-seen', state: 'uninstalled' }),
+      await mirror.writeInstallation({ ...read, installationId: 'never-seen', state: 'uninstalled' }),
     ).toBe('unchanged');
     expect(
       await mirror.writeInstallation({
@@ -127,7 +127,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       claim: 2,
       trigger: 'delivery',
     } as const;
-    await mirror.writeInstallationState({ ...state, startedAt: when.askedAt, arrivedAt: when.arrivedAt });
+    await mirror.writeInstallation({ ...state, startedAt: when.askedAt, arrivedAt: when.arrivedAt });
     const answered = '2026-05-04T12:00:03.000Z';
     const of = (table: string) => db.column<string>(`SELECT valid_from FROM ${table}`);
     expect([await of('projects'), await of('installations')]).toEqual([[answered], [answered]]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readAvailable } from '../../src/query/available.js';
 import { readStatus } from '../../src/query/reads/status.js';
 import { describe as describeFailure } from '../../src/sync/outcome.js';
-import { createPerform } from '../../src/sync/perform.js';
+import { createPerform } from '../../src/sync/sync.js';
 import { discoverJob } from '../../src/sync/schedule/discover.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { createRandom, pick, type Random } from '../support/operations.js';

@@ -1,6 +1,6 @@
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
-import { credit, installation, MINUTE, retirement, type Scene, TRAFFIC } from './mirror.js';
+import { credit, installation, MINUTE, pageOf, retirement, type Scene, TRAFFIC } from './mirror.js';
 import { createRandom, pick } from './random.js';
 
 /** A mirror that changes in every way in which one can. */
@@ -67,10 +67,10 @@ async function twice({ mirror, clock, random, truth }: Player): Promise<void> {
   if (first === undefined) return;
   const request = { organizationId: 'organization-1', claim: 1, trigger: 'delivery' };
   const read = await mirror.beginRead({ ...request, resource: 'retirements', startedAt: clock.at });
-  for (const page of [0, 1]) {
+  for (let page = 0; page < 2; page += 1) {
     const document = `{"edit":${random()}}`;
     truth.retirements.set(first, document);
-    await read.writePage([`${page}`], [retirement(first, { document })], clock.at);
+    await read.writePage(pageOf([retirement(first, { document })], clock.at));
   }
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
@@ -114,7 +114,7 @@ async function project({ mirror, clock, random }: Player): Promise<void> {
 
 async function suspend({ mirror, clock }: Player): Promise<void> {
   const when = { claim: 1, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
-  await mirror.writeInstallationState({ ...when, installationId: 'installation-1', state: 'suspended' });
+  await mirror.writeInstallation({ ...when, installationId: 'installation-1', state: 'suspended' });
   clock.at += MINUTE;
   await mirror.writeInstallation({ ...when, installation: installation('installation-1'), state: 'active' });
 }

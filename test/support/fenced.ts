@@ -33,7 +33,7 @@ export async function writeAfterBeingTakenOver(scene: Played): Promise<string[]>
 export async function writeAfterUninstalling(scene: Played): Promise<string[]> {
   const read = await beginWarehouse(scene, 2);
   await read.writeBatch([credit('late')], scene.clock.at);
-  await scene.mirror.writeInstallationState({
+  await scene.mirror.writeInstallation({
     installationId: 'installation-1',
     state: 'uninstalled',
     claim: 2,

@@ -6,7 +6,7 @@ import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import type { Ask, Finished, Read, Mirror, ReadRequest } from '../../src/mirror/mirror.js';
+import type { Ask, Finished, Read, Mirror, ReadPage, ReadRequest } from '../../src/mirror/mirror.js';
 import type { PdfStore } from '../../src/mirror/pdf-store.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
 import type { Items, ListResource } from '../../src/resources/lists.js';
@@ -211,7 +211,12 @@ export function readerOf(mirror: Mirror, clock: Clock): Scene['read'] {
   };
 }
 
-async function writePages<Item extends { readonly document: string }>(
+interface Row {
+  readonly id?: string;
+  readonly document: string;
+}
+
+async function writePages<Item extends Row>(
   read: Read<Item>,
   items: readonly Item[],
   limit: number,
@@ -219,12 +224,21 @@ async function writePages<Item extends { readonly document: string }>(
 ): Promise<void> {
   for (let page = 0; page === 0 || page * limit < items.length; page += 1) {
     const some = items.slice(page * limit, (page + 1) * limit);
-    await read.writePage([digestOf(some)], some, clock.at);
+    await read.writePage(pageOf(some, clock.at));
   }
 }
 
+/** A page that holds one group, which nobody knows. */
+export function pageOf<Item extends Row>(items: readonly Item[], arrivedAt: number): ReadPage<Item> {
+  return { known: [], unknown: [groupOf(items)], items, arrivedAt };
+}
+
+export function groupOf(items: readonly Row[]) {
+  return { digest: digestOf(items), ids: items.map(({ id = '' }) => id) };
+}
+
 /** Equal for equal rows in equal order. */
-export function digestOf(items: readonly { readonly document: string }[]): string {
+export function digestOf(items: readonly Row[]): string {
   return createHash('sha256')
     .update(items.map(({ document }) => document).join())
     .digest('hex');

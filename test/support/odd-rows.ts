@@ -82,7 +82,7 @@ export async function fillOddly(stage: Stage): Promise<void> {
     const state = at(STATES, index);
     const look = { claim: 1, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery', state };
     if (state !== 'active') {
-      await mirror.writeInstallationState({ ...look, installationId: `installation-${index + 1}` });
+      await mirror.writeInstallation({ ...look, installationId: `installation-${index + 1}` });
     }
   }
   await mirror.mark('no_permission', taskOf('organization_1'), ['members'], clock.at);

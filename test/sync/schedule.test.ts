@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import { createSchedule, enqueueTick, intervalOf, timesAround } from '../../src/sync/schedule/schedule.js';
-import { offsetInInterval } from '../../src/sync/schedule/offset.js';
+import { offsetInInterval } from '../../src/sync/plan.js';
 import { boxOf, only } from '../support/box.js';
 import { NOON, temporaryInbox } from '../support/inbox.js';
 

@@ -34,13 +34,6 @@ interface Answers {
   readonly ownerNamed: boolean | undefined;
 }
 
-interface Judged {
-  readonly decision: Decision;
-  readonly missing: Missing;
-}
-
-const NOTHING_MISSING: Missing = { versions: NONE, first: new Map() };
-
 /** Which rows stand on pages that were passed nobody knows: the next pass reads each. */
 const UNACCOUNTED: Fault = {
   code: 'rows_missing',
@@ -54,21 +47,19 @@ const OWNER_UNNAMED: Fault = {
 };
 
 /** What becomes of the rows that the read did not find. */
-export async function judgeRead(stand: Stand, answers: Answers): Promise<Judged> {
+export async function judgeRead(stand: Stand, answers: Answers): Promise<Decision> {
   const { port, list, request, staging, pages } = stand;
   const { total, flaw } = answers;
-  if (flaw !== null) return { decision: partial(flaw), missing: NOTHING_MISSING };
+  if (flaw !== null) return partial(flaw);
   if (total !== null && total !== staging.distinct) {
     const message = `the registry counts ${total} rows, this read saw ${staging.distinct}`;
-    const decision = { ...partial({ code: 'total_differs', message }), readAgain: true };
-    return { decision, missing: NOTHING_MISSING };
+    return { ...partial({ code: 'total_differs', message }), readAgain: true };
   }
   if (pages.passed > 0 && (staging.unseen !== 0 || pages.areMixed(staging.prints))) {
-    return { decision: { ...partial(UNACCOUNTED), readAgain: true }, missing: NOTHING_MISSING };
+    return { ...partial(UNACCOUNTED), readAgain: true };
   }
-  if (staging.unseen === 0 && request.full !== true) return { decision: COMPLETE, missing: NOTHING_MISSING };
-  const missing = await findMissing(port, list, staging.seen);
-  return { decision: await decisionOn(missing, stand, answers), missing };
+  if (staging.unseen === 0 && request.full !== true) return COMPLETE;
+  return await decisionOn(await findMissing(port, list, staging.seen), stand, answers);
 }
 
 /** An answer that lacks rows and does not say whose it is, where others did, may be anybody's. */

@@ -1,6 +1,6 @@
 import { formatInstant } from '../../resources/columns.js';
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Finish, Finished, PageResult, Read } from '../mirror.js';
+import type { Finish, Finished, Read, ReadPage } from '../mirror.js';
 import { judgeRead } from './judging.js';
 import type { Decision } from './missing.js';
 import { isForgotten } from '../people.js';
@@ -39,32 +39,30 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   readonly knows = (digest: string) => this.#pages.knows(digest);
 
-  passGroup(digest: string, ids: readonly string[]): void {
-    this.#parts.sync.demandNotEnded();
-    this.#pages.pass(digest, ids);
-    this.#staging.pass(ids.length);
+  get distinct(): number {
+    return this.#staging.distinct;
   }
 
-  async writePage(
-    digests: readonly string[],
-    items: readonly Item[],
-    arrivedAt: number,
-  ): Promise<PageResult> {
+  async writePage({ known, unknown, items, arrivedAt }: ReadPage<Item>): Promise<void> {
     this.#parts.sync.demandNotEnded();
-    this.#pages.visit(digests);
+    for (const { digest, ids } of known) {
+      this.#pages.pass(digest, ids);
+      this.#staging.pass(ids.length);
+    }
+    if (unknown.length === 0 && known.length > 0) return;
+    this.#pages.visit(unknown.map(({ digest }) => digest));
     this.#staging.demandDistinct(items);
-    const result = await this.#compare(items, { observedAt: formatInstant(arrivedAt), isPage: true });
-    this.#pages.repeated ||= result.repeated > 0;
+    const before = this.distinct;
+    await this.#compare(items, { observedAt: formatInstant(arrivedAt), isPage: true });
+    this.#pages.repeated ||= this.distinct - before < items.length;
     for (const portion of this.#slices.afterPage()) await this.#write(portion);
-    return result;
   }
 
-  async writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult> {
+  async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
     this.#parts.sync.demandNotEnded();
     const origin = { observedAt: formatInstant(arrivedAt), isPage: false };
-    const result = await this.#compare(await this.#notForgotten(items), origin);
+    await this.#compare(await this.#notForgotten(items), origin);
     for (const portion of this.#slices.afterBatch()) await this.#write(portion);
-    return result;
   }
 
   async finish({ total, ask, flaw = null, ...traffic }: Finish): Promise<Finished> {
@@ -73,7 +71,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     await this.#underWay;
     const stand = { ...this.#parts, staging: this.#staging, pages: this.#pages };
     const { ownerNamed } = traffic;
-    const { decision, missing } = await judgeRead(stand, { total, ask, flaw, ownerNamed });
+    const decision = await judgeRead(stand, { total, ask, flaw, ownerNamed });
     const { state, fault, readAgain } = decision;
     const rest = {
       closes: this.#closesOf(decision),
@@ -85,15 +83,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     const ending = { state, fault: known, isInterrupted: false, pageDigests, ...traffic };
     for (const portion of this.#slices.atEnd(rest, ending)) await this.#write(portion);
     await this.#underWay;
-    return {
-      ...sync.counts,
-      drift: sync.drift,
-      state,
-      fault: known,
-      readAgain,
-      missing: missing.versions.size - sync.counts.removed,
-      missingIds: [...missing.first.keys()],
-    };
+    return { ...sync.counts, drift: sync.drift, state, fault: known, readAgain };
   }
 
   /** What went wrong with the slice under way is told by what is written next, or was told already. */
@@ -150,16 +140,13 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     });
   }
 
-  async #compare(items: readonly Item[], origin: Origin): Promise<PageResult> {
-    const before = this.#staging.distinct;
+  async #compare(items: readonly Item[], origin: Origin): Promise<void> {
     for (let start = 0; start < items.length; start += COMPARE_AT_ONCE) {
       if (start > 0) await pause();
       const some = items.slice(start, start + COMPARE_AT_ONCE);
       if (origin.isPage && this.#staging.holds(some)) await this.#writeAll();
       await this.#staging.compare(some, origin);
     }
-    const fresh = this.#staging.distinct - before;
-    return { fresh, repeated: items.length - fresh };
   }
 
   /** A row is gone since the registry answered so for it; the others since the end of the read. */

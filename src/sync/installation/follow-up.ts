@@ -1,33 +1,25 @@
 import { IN_PART, type NewJob } from '../../inbox/job.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { CausedJob } from '../cause.js';
-import type { Context } from '../context.js';
-import type { Observed } from './observed.js';
-import type { Opened } from './access.js';
+import type { Step } from './step.js';
 import { decide, describe } from '../outcome.js';
-import { RESOURCES, type Resource, writeWish } from '../plan.js';
+import { type JobKind, RESOURCES, type Resource, writeWish } from '../plan.js';
 
 /** What one look leads to: a read of the reservations when they end, certificates to fetch, failed resources to read again. */
-export async function followUp(
-  context: Context,
-  atWork: CausedJob,
-  opened: Opened,
-  observed: Observed,
-): Promise<string> {
-  const { inbox, client, certificates, now } = context;
-  const { organizationId, installation } = opened;
+export async function followUp(step: Step): Promise<string> {
+  const { inbox, client, certificates, now, organizationId, installationId, observed } = step;
   if (observed.reservationEnd !== null) {
     const startInMs = observed.reservationEnd - (client.http.clockSkewMs() ?? 0) - now();
-    await inbox.enqueue([holdsJob(installation.id, organizationId, startInMs)]);
+    const payload = writeWish({ resources: ['warehouse', 'reservations'], full: false });
+    await inbox.enqueue([jobOf(step, 'reservations', installationId, { payload, startInMs })]);
   }
-  if (atWork.wish.full) {
+  if (step.wish.full) {
     observed.retired = true;
     await certificates.makeAllDue(organizationId);
   }
-  if (observed.retired || wantsCertificates(atWork.job.trigger) || (await isNew(context, organizationId))) {
-    await inbox.enqueue([certificatesJob(installation.id, organizationId)]);
+  if (observed.retired || wantsCertificates(step.job.trigger) || (await isNew(step))) {
+    await inbox.enqueue([jobOf(step, 'certificates', organizationId, { part: 'certificates' })]);
   }
-  return observed.failures.size === 0 ? 'read' : readAgain(context, atWork, opened, observed.failures);
+  return observed.failures.size === 0 ? 'read' : readAgain(step);
 }
 
 /** The schedule and people look after what is due by now; a delivery only after what it may have brought. */
@@ -36,45 +28,33 @@ function wantsCertificates(trigger: string): boolean {
 }
 
 /** Where nothing is due a walk costs no call, and says that all certificates are there. */
-async function isNew({ mirror }: Context, organizationId: string): Promise<boolean> {
+async function isNew({ mirror, organizationId }: Step): Promise<boolean> {
   const last = await mirror.states(organizationId);
   return (last.get('certificates')?.dataAsOf ?? null) === null;
 }
 
-function certificatesJob(installationId: string, organizationId: string): NewJob {
-  return {
-    kind: 'certificates',
-    dedupeKey: `certificates:${organizationId}`,
-    trigger: 'worker',
-    part: 'certificates',
-    installationId,
-    organizationId,
-  };
+function jobOf(
+  { installationId, organizationId }: Step,
+  kind: JobKind,
+  whose: string,
+  rest: Partial<NewJob>,
+): NewJob {
+  const dedupeKey = `${kind}:${whose}`;
+  return { kind, dedupeKey, trigger: 'worker', installationId, organizationId, ...rest };
 }
 
 /** Throws where a second try brought nothing, so that its attempts are counted and it fails in the end. */
-async function readAgain(
-  { inbox, now, random }: Context,
-  { job, wish }: CausedJob,
-  { organizationId, installation }: Opened,
-  failures: ReadonlyMap<Resource, unknown>,
-): Promise<string> {
+async function readAgain(step: Step): Promise<string> {
+  const { inbox, now, random, job, wish, installationId } = step;
+  const { failures } = step.observed;
   const asked = wish.resources ?? RESOURCES;
   const errors = [...failures.values()];
   if (job.kind === 'retry' && asked.every(resource => failures.has(resource))) throw errors[0];
   const outcomes = errors.map(error => decide(describe(error), { now: now(), attempts: 1, random }));
   const runAt = Math.max(...outcomes.map(outcome => ('at' in outcome ? outcome.at : 0)));
-  await inbox.enqueue([
-    {
-      kind: 'retry',
-      dedupeKey: `retry:${installation.id}`,
-      trigger: 'worker',
-      installationId: installation.id,
-      organizationId,
-      payload: writeWish({ resources: [...failures.keys()], full: false }),
-      startInMs: Math.max(runAt - now(), 0),
-    },
-  ]);
+  const payload = writeWish({ resources: [...failures.keys()], full: false });
+  const startInMs = Math.max(runAt - now(), 0);
+  await inbox.enqueue([jobOf(step, 'retry', installationId, { payload, startInMs })]);
   return `${IN_PART}: ${describeFailures(failures)}`;
 }
 
@@ -90,16 +70,4 @@ function describeFailures(failures: ReadonlyMap<Resource, unknown>): string {
 function causeOf(error: unknown): string {
   const status = error instanceof RegistryError ? error.status : null;
   return status !== null && status >= 400 ? String(status) : describe(error).code.replaceAll('_', ' ');
-}
-
-function holdsJob(installationId: string, organizationId: string, startInMs: number): NewJob {
-  return {
-    kind: 'reservations',
-    dedupeKey: `reservations:${installationId}`,
-    trigger: 'worker',
-    installationId,
-    organizationId,
-    payload: writeWish({ resources: ['warehouse', 'reservations'], full: false }),
-    startInMs,
-  };
 }

@@ -1,5 +1,5 @@
 import { type Opened, readAccess } from './access.js';
-import type { CausedJob } from '../cause.js';
+import type { CausedJob } from './step.js';
 import type { Context } from '../context.js';
 import { parsePermissions } from '../../registry/json/permissions.js';
 import { StopError } from '../outcome.js';
@@ -7,9 +7,9 @@ import { StopError } from '../outcome.js';
 export type Gate = ReturnType<typeof createGate>;
 
 /** What the registry allows at this moment, asked for and written down. */
-export function createGate(context: Context, atWork: CausedJob, installationId: string) {
+export function createGate(context: Context, atWork: CausedJob) {
   const { inbox, mirror, client, appId, now } = context;
-  const { job, signal, cause } = atWork;
+  const { job, signal, cause, installationId } = atWork;
   let state = 'unknown';
   let changed = false;
   let raised = false;
@@ -46,7 +46,7 @@ export function createGate(context: Context, atWork: CausedJob, installationId: 
     const read = { claim, startedAt, arrivedAt: now(), trigger, cause, state: access.state };
     if (access.state === 'uninstalled') {
       await bind(known?.organizationId ?? null);
-      await mirror.writeInstallationState({ ...read, installationId });
+      await mirror.writeInstallation({ ...read, installationId });
       return null;
     }
     const { installation, organizationId } = access;

@@ -1,78 +1,78 @@
 import { UNCHANGED } from '../../inbox/job.js';
 import type { Context } from '../context.js';
-import { createObserved, type Observed, notedIn } from './observed.js';
+import { type CausedJob, createObserved, type Step, withCause } from './step.js';
 import { followUp } from './follow-up.js';
 import type { LastRead } from '../../mirror/port.js';
 import type { Opened } from './access.js';
 import { createGate, type Gate } from './gate.js';
-import { installationOf } from './installation-of.js';
 import { createUrgentReads } from './urgent-reads.js';
 import { codeOf, endsJob, StopError } from '../outcome.js';
 import { isPermitted, plan, type Resource, type Wish } from '../plan.js';
 import { readList } from '../read/read-list.js';
 import { readProjects } from '../read/read-projects.js';
-import type { Step } from '../read/step.js';
-import type { CausedJob } from '../cause.js';
+import type { JobAtWork } from '../worker/worker.js';
 
 /**
  * Look at one installation: what it allows, then everything that it allows to be read.
  * A step that fails stops no other step, and only what failed is asked for again. Where the schedule finds what no
  * delivery has announced, what is read seldom is read too.
  */
-export async function readInstallation(context: Context, atWork: CausedJob): Promise<string> {
-  const gate = createGate(context, atWork, installationOf(atWork));
-  const observed = createObserved();
+export async function readInstallation(context: Context, atWork: JobAtWork): Promise<string> {
+  const caused = await withCause(context, atWork);
+  const gate = createGate(context, caused);
   try {
     const opened = await gate.enter();
-    if (opened === null) return wordOf(gate.state(), atWork, gate, observed);
-    const { step, wanted, mayAsk, urgentReads } = await prepare(context, atWork, gate, opened, observed);
+    if (opened === null) return wordOf(gate.state(), atWork, gate);
+    const step = stepOf(context, caused, opened);
+    const { wanted, mayAsk, urgentReads } = await prepare(step, gate, opened);
+    const { observed } = step;
     const toRead = [...wanted];
     for (const resource of toRead) {
       await urgentReads.turn();
-      await readOne({ ...step, turn: () => urgentReads.turn(resource) }, resource, gate, observed);
+      await readOne({ ...step, turn: () => urgentReads.turn(resource) }, resource, gate);
       if (resource === wanted.at(-1) && observed.news && atWork.job.trigger === 'schedule')
         toRead.push(...(await mayAsk()).filter(other => !wanted.includes(other)));
     }
-    await noteAbsent(context, step, observed);
-    return wordOf(await followUp(context, atWork, opened, observed), atWork, gate, observed);
+    await noteAbsent(step);
+    return wordOf(await followUp(step), atWork, gate, observed);
   } catch (error) {
     if (error instanceof StopError && error.code === 'access_gone') return gate.state();
     throw error;
   }
 }
 
-function wordOf(word: string, { job }: CausedJob, gate: Gate, { news, failures }: Observed): string {
-  return job.onlyDuplicatesAsked && !news && !gate.hasChanged() && failures.size === 0 ? UNCHANGED : word;
+function wordOf(word: string, { job }: JobAtWork, gate: Gate, observed = createObserved()): string {
+  const isNew = observed.news || gate.hasChanged() || observed.failures.size > 0;
+  return job.onlyDuplicatesAsked && !isNew ? UNCHANGED : word;
 }
 
-async function prepare(context: Context, atWork: CausedJob, gate: Gate, opened: Opened, observed: Observed) {
-  const { inbox, mirror, now } = context;
-  const { organizationId, installation } = opened;
+async function prepare(step: Step, gate: Gate, { installation, permissionsChanged }: Opened) {
+  const { inbox, mirror, now, organizationId, installationId, mirrorMembers } = step;
+  const { permissions } = installation;
   const asked = {
     organizationId,
-    wish: atWork.wish,
-    trigger: atWork.job.trigger,
-    permissions: installation.permissions,
-    permissionsChanged: opened.permissionsChanged,
-    mirrorMembers: context.mirrorMembers,
+    wish: step.wish,
+    trigger: step.job.trigger,
+    permissions,
+    permissionsChanged,
+    mirrorMembers,
   };
   const whatIsKnown = async () => {
     const last = await mirror.states(organizationId);
     return {
       last,
-      reaccepted: await findReaccepted(inbox, installation.id, last),
-      announced: await findAnnounced(inbox, installation.id, last),
+      reaccepted: await findReaccepted(inbox, installationId, last),
+      announced: await findAnnounced(inbox, installationId, last),
       now: now(),
     };
   };
   const { read: wanted, unpermitted } = plan({ ...asked, ...(await whatIsKnown()) });
-  const step = stepOf(context, atWork, opened, observed);
   if (unpermitted.length > 0) await mirror.mark('no_permission', step.task, unpermitted, now());
   const urgent = { ...asked, wish: EVERYTHING, trigger: 'delivery' };
   const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;
   const read = (resource: Resource) => readResource(step, resource);
   /** What is to be read, in its order, and everything that may be asked for now. */
-  return { step, wanted, mayAsk, urgentReads: createUrgentReads(context, { gate, atWork, mayAsk, read }) };
+  return { wanted, mayAsk, urgentReads: createUrgentReads(step, { gate, mayAsk, read }) };
 }
 
 /** Of what was declined: for which the organization has accepted new permissions since it was asked for. */
@@ -104,11 +104,8 @@ async function findAnnounced(
 }
 
 /** Not there while others are: not offered. Not there while nothing is: something else is wrong. */
-async function noteAbsent(
-  { mirror, now }: Context,
-  { task }: Step,
-  { absent, answered, failures }: Observed,
-): Promise<void> {
+async function noteAbsent({ mirror, now, task, observed }: Step): Promise<void> {
+  const { absent, answered, failures } = observed;
   const last = absent.size === 0 ? null : await mirror.states(task.organizationId);
   for (const [resource, error] of absent) {
     const isKnown = last?.get(resource)?.declined === 'not_offered';
@@ -119,40 +116,37 @@ async function noteAbsent(
 
 const EVERYTHING: Wish = { resources: null, full: false };
 
-/** A refusal is believed when a new token and another look at the permissions do not help. Any other fault is kept for later. */
 function readResource(step: Step, resource: Resource): Promise<void> {
   return resource === 'projects' ? readProjects(step) : readList(step, resource);
 }
 
-async function readOne(step: Step, resource: Resource, gate: Gate, observed: Observed): Promise<void> {
+/** A refusal is believed when a new token and another look at the permissions do not help. Any other fault is kept for later. */
+async function readOne(step: Step, resource: Resource, gate: Gate): Promise<void> {
+  const { mirror, task, now, observed } = step;
   for (let tries = 0; tries < 2; tries += 1) {
     try {
       await readResource(step, resource);
       observed.answered ||= resource !== 'projects';
       return;
     } catch (error) {
-      if (!(await isRefusal(step, resource, error, observed))) return;
+      if (!(await isRefusal(step, resource, error))) return;
     }
     const { installation } = await gate.again();
     if (!isPermitted(installation.permissions, resource)) {
-      await step.mirror.mark('no_permission', step.task, [resource], step.now());
+      await mirror.mark('no_permission', task, [resource], now());
       return;
     }
   }
-  await step.mirror.mark('refused', step.task, [resource], step.now());
+  await mirror.mark('refused', task, [resource], now());
 }
 
-async function isRefusal(
-  step: Step,
-  resource: Resource,
-  error: unknown,
-  { absent, failures }: Observed,
-): Promise<boolean> {
+async function isRefusal(step: Step, resource: Resource, error: unknown): Promise<boolean> {
+  const { before, absent, failures } = step.observed;
   step.signal.throwIfAborted();
   if (endsJob(error)) throw error;
   const code = codeOf(error);
   if (code === 'forbidden') return true;
-  if (code === 'other_form' && isStrange(step.noted.before.get(resource))) {
+  if (code === 'other_form' && isStrange(before.get(resource))) {
     await step.mirror.mark('not_offered', step.task, [resource], step.now());
   } else (code === 'not_found' ? absent : failures).set(resource, error);
   return false;
@@ -163,26 +157,14 @@ function isStrange(before: LastRead | undefined): boolean {
   return before === undefined || before.dataAsOf === null || before.isStrange;
 }
 
-function stepOf(
-  { inbox, mirror, client, now, onRead }: Context,
-  { job, signal, turn, cause, wish }: CausedJob,
-  { organizationId, installation }: Opened,
-  observed: Observed,
-): Step {
+function stepOf(context: Context, caused: CausedJob, { organizationId }: Opened): Step {
+  const { part, claim } = caused.job;
   return {
-    inbox,
-    mirror,
-    client,
-    now,
-    installationId: installation.id,
+    ...context,
+    ...caused,
     organizationId,
-    task: { organizationId, part: job.part, claim: job.claim },
-    organization: client.organization(installation.id, organizationId),
-    trigger: job.trigger,
-    cause,
-    full: wish.full,
-    signal,
-    turn,
-    noted: notedIn(observed, onRead),
+    task: { organizationId, part, claim },
+    organization: context.client.organization(caused.installationId, organizationId),
+    observed: createObserved(),
   };
 }

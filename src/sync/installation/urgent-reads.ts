@@ -1,12 +1,10 @@
-import type { Context } from '../context.js';
 import type { Gate } from './gate.js';
+import type { Step } from './step.js';
 import { codeOf, endsJob } from '../outcome.js';
 import type { Resource } from '../plan.js';
-import type { JobAtWork } from '../worker/worker.js';
 
 export interface UrgentReadsOptions {
   readonly gate: Gate;
-  readonly atWork: JobAtWork;
   /** What is neither without permission nor believed to be. */
   readonly mayAsk: () => Promise<readonly Resource[]>;
   /** Without urgent reads between its pages. */
@@ -19,9 +17,10 @@ const URGENT = ['warehouse', 'reservations'] as const satisfies readonly Resourc
 
 /** A delivery that comes while a long run is at work is looked at between two pages, once a second at most. */
 export function createUrgentReads(
-  { inbox, now }: Context,
-  { gate, atWork, mayAsk, read }: UrgentReadsOptions,
+  step: Pick<Step, 'inbox' | 'now' | 'installationId' | 'signal' | 'turn'>,
+  { gate, mayAsk, read }: UrgentReadsOptions,
 ) {
+  const { inbox, now, installationId, signal } = step;
   let lookedAt = now();
   let checkedAt = now();
   let busy = false;
@@ -30,9 +29,7 @@ export function createUrgentReads(
   async function isAsked(): Promise<boolean> {
     if (busy || now() - checkedAt < PACE_MS) return false;
     checkedAt = now();
-    const [asked = false] = await inbox.haveCome(atWork.job.installationId ?? '', [
-      { since: lookedAt, isNew: true },
-    ]);
+    const [asked = false] = await inbox.haveCome(installationId, [{ since: lookedAt, isNew: true }]);
     return asked;
   }
 
@@ -51,7 +48,7 @@ export function createUrgentReads(
     try {
       await read(resource);
     } catch (error) {
-      atWork.signal.throwIfAborted();
+      signal.throwIfAborted();
       if (endsJob(error)) throw error;
       if (codeOf(error) === 'forbidden') refused.add(resource);
     }
@@ -60,7 +57,7 @@ export function createUrgentReads(
   return {
     /** `reading` is the resource whose read is interrupted. */
     async turn(reading?: Resource): Promise<void> {
-      await atWork.turn();
+      await step.turn();
       if (!(await isAsked())) return;
       busy = true;
       try {

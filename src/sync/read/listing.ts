@@ -3,8 +3,8 @@ import { RegistryError } from '../../registry/errors.js';
 import type { Page } from '../../registry/reading.js';
 import type { Column } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
-import type { Part, Source } from '../sources.js';
-import type { Step } from './step.js';
+import type { Step } from '../installation/step.js';
+import type { Source } from '../sources.js';
 
 const DAY_SECONDS = 86_400;
 
@@ -19,34 +19,28 @@ interface Listed {
   readonly pageSize: number | null;
 }
 
-export type Listing<Item extends object> = ReturnType<typeof createListing<Item>>;
-
 /** What is found of a whole list while its parts come. */
 export function createListing<Item extends object>(
-  { organizationId, noted, now, client }: Step,
+  { organizationId, observed, now, client }: Step,
   { kind, nextEnd, isOpen }: Source<Item>,
   { key, every }: Pick<ListEntry<Item>, 'key' | 'every'>,
 ) {
   const own = createOwnRows(organizationId, key);
   let last: Page<Item> | null = null;
-  let seen = 0;
   let open = false;
 
   return {
     /** A part as it comes. */
-    take: (part: Part<Item>): void => {
-      const reservationEnd = nextEnd?.(part.items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
-      if (reservationEnd !== null) noted.reservationEnds(reservationEnd);
-      open ||= isOpen !== undefined && part.items.some(isOpen);
-      last = part.page;
+    take: (items: readonly Item[], page: Page<Item> | null): void => {
+      const reservationEnd = nextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
+      if (reservationEnd !== null)
+        observed.reservationEnd = Math.min(observed.reservationEnd ?? reservationEnd, reservationEnd);
+      open ||= isOpen !== undefined && items.some(isOpen);
+      last = page;
     },
     own: own.of,
-    /** How many rows of a page were new to this read. */
-    see: (fresh: number): void => {
-      seen += fresh;
-    },
-    /** When the last part was taken. Throws where that cannot be the last. */
-    end: (): Listed => {
+    /** When the last part was taken, and so many rows were seen. Throws where that cannot be the last. */
+    end: (seen: number): Listed => {
       if (kind === 'paged') demandEnd(last, seen);
       return {
         flaw: own.flaw(),

@@ -1,9 +1,9 @@
 import type { ProjectAnswer } from '../../mirror/port.js';
 import { projectAnswer } from '../../mirror/projects.js';
 import { RegistryError } from '../../registry/errors.js';
-import { countCalls } from './count-calls.js';
+import type { Step } from '../installation/step.js';
 import { describe } from '../outcome.js';
-import type { Step } from './step.js';
+import { countCalls } from './calls.js';
 
 const AT_ONCE = 4;
 const DAY_MS = 86_400_000;
@@ -12,11 +12,11 @@ const DAY_MS = 86_400_000;
  * The projects that the organization's rows name, one call each, each once a day, all of them for a person. One that cannot be read is marked so and fails nobody.
  */
 export async function readProjects(step: Step): Promise<void> {
-  const { mirror, task, trigger, cause, now, signal } = step;
+  const { mirror, task, job, cause, now, signal } = step;
   const startedAt = now();
   const { options, traffic } = countCalls(signal, now);
-  const walk = await mirror.beginProjects({ ...task, trigger, cause, startedAt });
-  step.noted.before.set('projects', walk.before);
+  const walk = await mirror.beginProjects({ ...task, trigger: job.trigger, cause, startedAt });
+  step.observed.before.set('projects', walk.before);
   // What was looked at by a clock that was ahead is due: no time may pass between this instant and the walk's own.
   const due = await walk.due(checkedBefore(step));
 
@@ -53,8 +53,8 @@ export async function readProjects(step: Step): Promise<void> {
 }
 
 /** A person asks for all of them; all else for those that were not asked for within a day. A job that somebody else asked for may take the place of a scheduled one. */
-function checkedBefore({ full, trigger, now }: Step): number {
-  return full || trigger === 'person' ? now() : now() - DAY_MS;
+function checkedBefore({ wish, job, now }: Step): number {
+  return wish.full || job.trigger === 'person' ? now() : now() - DAY_MS;
 }
 
 function isRefused(error: unknown): error is RegistryError {

@@ -7,7 +7,7 @@ import { formatInstant } from '../../resources/columns.js';
 import type { Context } from '../context.js';
 import { describe } from '../outcome.js';
 import type { Log } from '../worker/worker.js';
-import { type Again, again } from './again.js';
+import { type Again, again } from './schedule.js';
 
 type Parts = Pick<Context, 'inbox' | 'mirror' | 'mirrorMembers'>;
 

@@ -1,8 +1,12 @@
+import { setImmediate as otherWork } from 'node:timers/promises';
 import { Cron } from 'croner';
+import { installationJob } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
+import type { Context } from '../context.js';
 import { describe } from '../outcome.js';
-import type { Log } from '../worker/worker.js';
-import { type Again, again } from './again.js';
+import { offsetInInterval } from '../plan.js';
+import type { JobAtWork, Log } from '../worker/worker.js';
+import { discover, discoverJob } from './discover.js';
 
 export interface ScheduleOptions {
   /** A cron expression, read in UTC. */
@@ -14,11 +18,12 @@ export interface ScheduleOptions {
 
 /** setTimeout takes no more than 24 days, and a clock that is set must not be slept through. */
 const LONGEST_SLEEP_MS = 60_000;
-const NEVER_MS = 86_400_000;
+const DAY_MS = 86_400_000;
+const NEVER_MS = DAY_MS;
 /** The same times as with `timezone: 'UTC'`, fifty times as fast. */
 const UTC = { paused: true, utcOffset: 0 };
 /** From one 29 February to the next it may be eight years. */
-const LONGEST_GAP_MS = 9 * 366 * 86_400_000;
+const LONGEST_GAP_MS = 9 * 366 * DAY_MS;
 
 /**
  * Each time of the schedule becomes one job, however many processes count along.
@@ -83,4 +88,72 @@ function timeAfter(cron: Cron, time: number): number | null {
 export function intervalOf(pattern: string, now: number): number {
   const [one, other] = new Cron(pattern, UTC).nextRuns(2, new Date(now));
   return one === undefined || other === undefined ? NEVER_MS : other.getTime() - one.getTime();
+}
+
+export type Again = ReturnType<typeof again>;
+
+/** Does it at once, and then again after as many milliseconds as it answers. */
+export function again(work: () => Promise<number>) {
+  let timer: NodeJS.Timeout | undefined;
+  let underWay = Promise.resolve();
+  let started = false;
+
+  async function once(): Promise<void> {
+    const waitMs = await work();
+    if (started) timer = setTimeout(begin, waitMs);
+  }
+
+  function begin(): void {
+    underWay = once();
+  }
+
+  return {
+    start(): void {
+      started = true;
+      begin();
+    },
+    /** After what is being done has ended. */
+    async stop(): Promise<void> {
+      started = false;
+      clearTimeout(timer);
+      await underWay;
+    },
+  };
+}
+
+/** A receiver waits for each write no longer than it may. */
+const ENQUEUED_AT_ONCE = 100;
+
+/**
+ * Every installation that is not uninstalled is looked at again, each at its own place in the interval; suspended ones
+ * cost two calls. The registry's list comes first: what it says need not be asked for again, installation by installation.
+ */
+export async function tick(context: Context, atWork: JobAtWork): Promise<string> {
+  const { inbox, mirror, now, retentionDays } = context;
+  const intervalMs = Number(atWork.job.payload['intervalMs'] ?? 0);
+  await list(context, atWork);
+  const installations = await mirror.installations();
+  const jobs = installations
+    .filter(({ state }) => state !== 'uninstalled')
+    .map(({ id, organizationId }) => ({
+      ...installationJob(id, organizationId, 'schedule'),
+      startInMs: offsetInInterval(organizationId ?? id, intervalMs),
+    }));
+  for (let from = 0; from < jobs.length; from += ENQUEUED_AT_ONCE) {
+    await atWork.turn();
+    await inbox.enqueue(jobs.slice(from, from + ENQUEUED_AT_ONCE));
+  }
+  while ((await inbox.prune(retentionDays)) !== null) await otherWork();
+  if (retentionDays > 0) await mirror.pruneSyncs(now() - retentionDays * DAY_MS);
+  return 'enqueued';
+}
+
+/** Where it cannot be read now, a job of its own tries again, and says why. */
+async function list({ inbox, ...context }: Context, atWork: JobAtWork): Promise<void> {
+  try {
+    await discover({ inbox, ...context }, atWork);
+  } catch {
+    atWork.signal.throwIfAborted();
+    await inbox.enqueue([discoverJob('schedule')]);
+  }
 }

@@ -4,9 +4,15 @@ import { type ClaimedJob, IN_PART, type JobEnd, type Part } from '../../inbox/jo
 import type { InboxPort } from '../../inbox/port.js';
 import { createLeases } from './leases.js';
 import { onceMore } from '../../mirror/once-more.js';
-import { decide, describe, endOf, type Failure, type StopCode, StopError } from '../outcome.js';
-import { createOutage } from './outage.js';
-import { createPause } from './pause.js';
+import {
+  decide,
+  describe,
+  endOf,
+  type Failure,
+  type FailureCode,
+  type StopCode,
+  StopError,
+} from '../outcome.js';
 import { takeSlot } from './slots.js';
 
 /** One job at work. */
@@ -45,7 +51,7 @@ export interface WorkerOptions {
   readonly leaseMs?: number;
   /** How long a stop waits for runs to end; one that hangs in a call is given back all the same. */
   readonly graceMs?: number;
-  /** Why nothing may be read now; null where it may. Meanwhile jobs stay due, and what runs is given back. */
+  /** Why nothing may be read now; null where it may. */
   readonly whyPaused?: () => string | null;
   readonly lookEveryMs?: number;
   readonly onEnded?: (ended: Ended) => void;
@@ -58,6 +64,10 @@ const GIVE_BACK_MS = 1000;
 const TROUBLE_WAIT_MS = 1000;
 const LONGEST_SLEEP_MS = 60_000;
 const LOOK_EVERY_MS = 5000;
+/** What passes when the registry answers again. A registry that asked to wait is not hurried. */
+const PASSING: readonly FailureCode[] = ['unavailable', 'timeout', 'bad_answer', 'unauthorized'];
+/** Where something ended well a moment ago the registry did not stop to answer: what fails then is of one organization. */
+const SILENT_FOR_MS = 5000;
 
 interface PartSlots {
   readonly part: Part;
@@ -76,33 +86,19 @@ export function createWorker(options: WorkerOptions) {
     slotsFor('certificates', Math.ceil(options.concurrency / 2)),
   ];
   const waitingForIdle: (() => void)[] = [];
-  const pause = createPause({
-    whyPaused: options.whyPaused ?? (() => null),
-    everyMs: options.lookEveryMs ?? LOOK_EVERY_MS,
-    begun: reason => {
-      log.warn({ reason }, 'reads and certificates pause; deliveries are still stored');
-      stopAll('disk_nearly_full');
-    },
-    ended: () => {
-      log.info({}, 'reads and certificates go on');
-      void pump();
-    },
-    failed: error => log.warn({ error: describe(error) }, 'the disk could not be looked at this time'),
-  });
   const leases = createLeases({
     renew: inbox.renew,
     leaseMs,
     lost: id => stopOne(id, 'claim_lost'),
     failed: error => log.warn({ error: describe(error) }, 'the leases were not renewed this time'),
   });
-  const outage = createOutage({
-    tryFirst: inbox.tryFirst,
-    now,
-    over: left => log.info({ left }, 'the registry answers again: what failed comes first'),
-    notAsked: error => log.warn({ error: describe(error) }, 'what failed was not asked for again this time'),
-  });
   const pump = onceMore(take);
   let started = false;
+  let isPaused = false;
+  /** What was before the start nobody knows. */
+  let hasFailed = true;
+  let passedAt = -Infinity;
+  let pausing: NodeJS.Timeout | undefined;
   let unwatch: (() => void) | undefined;
   let alarm: NodeJS.Timeout | undefined;
 
@@ -132,7 +128,7 @@ export function createWorker(options: WorkerOptions) {
 
   /** Free places are filled; and where only long runs are at work, one newcomer is let in beside them. */
   function slotsOf(at: PartSlots): number {
-    if (pause.isOn()) return 0;
+    if (isPaused) return 0;
     const free = at.queue.concurrency - at.runs.size;
     return at.runs.size === at.long.size ? Math.max(free, 1) : Math.max(free, 0);
   }
@@ -194,8 +190,41 @@ export function createWorker(options: WorkerOptions) {
     } catch (error) {
       log.warn({ ...fields, error: describe(error) }, 'job not settled: it is done again after its lease');
     }
-    if (failure !== null || outcome.startsWith(IN_PART)) outage.failed(failure?.code ?? null);
-    else if (job.part === 'data' && job.kind !== 'tick') await outage.passed();
+    if (failure !== null || outcome.startsWith(IN_PART)) {
+      hasFailed ||= failure === null || PASSING.includes(failure.code);
+    } else if (job.part === 'data' && job.kind !== 'tick') await noteAnswer();
+  }
+
+  /** From the first good answer after an outage on, what failed in it comes first. */
+  async function noteAnswer(): Promise<void> {
+    const isOver = hasFailed && now() - passedAt >= SILENT_FOR_MS;
+    hasFailed = false;
+    passedAt = now();
+    if (!isOver) return;
+    try {
+      const left = await inbox.tryFirst(PASSING);
+      if (left > 0) log.info({ left }, 'the registry answers again: what failed comes first');
+    } catch (error) {
+      hasFailed = true;
+      log.warn({ error: describe(error) }, 'what failed was not asked for again this time');
+    }
+  }
+
+  /** Meanwhile jobs stay due, and what runs is given back. */
+  function pauseOrGoOn(): void {
+    try {
+      const reason = options.whyPaused?.() ?? null;
+      if ((reason !== null) === isPaused) return;
+      isPaused = reason !== null;
+      if (isPaused) {
+        log.warn({ reason }, 'reads and certificates pause; deliveries are still stored');
+        return stopAll('disk_nearly_full');
+      }
+      log.info({}, 'reads and certificates go on');
+      void pump();
+    } catch (error) {
+      log.warn({ error: describe(error) }, 'the disk could not be looked at this time');
+    }
   }
 
   function runs(): { readonly job: ClaimedJob; readonly stop: AbortController }[] {
@@ -239,7 +268,8 @@ export function createWorker(options: WorkerOptions) {
       started = true;
       unwatch = inbox.watch(() => void pump());
       leases.start();
-      pause.start();
+      pauseOrGoOn();
+      pausing = setInterval(pauseOrGoOn, options.lookEveryMs ?? LOOK_EVERY_MS);
       void pump();
     },
     /** Stops taking, ends what runs at the next page and gives it back, to be resumed at once by the next process. */
@@ -247,7 +277,7 @@ export function createWorker(options: WorkerOptions) {
       started = false;
       unwatch?.();
       clearTimeout(alarm);
-      pause.stop();
+      clearInterval(pausing);
       stopAll('shutdown');
       const idle = Promise.all([pump(), ...bothParts.map(({ queue }) => queue.onIdle())]);
       await Promise.race([idle, sleepFor(graceMs, undefined, { ref: false })]);

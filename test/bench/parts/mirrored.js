@@ -39,7 +39,10 @@ export async function read({ mirror, clock }, organizationId, resource, rows, ma
       make(organizationId, page * size + n),
     );
     if (resource === 'warehouse') await reading.writeBatch(items, clock.at);
-    else await reading.writePage([`${page}`], items, clock.at);
+    else {
+      const group = { digest: `${page}`, ids: items.map(({ id }) => id) };
+      await reading.writePage({ known: [], unknown: [group], items, arrivedAt: clock.at });
+    }
   }
   await reading.finish({ total: rows, requests: 1, bytes: 1 });
 }

@@ -8,7 +8,7 @@ import { startMirrorThread } from '../../../../src/store/sqlite/mirror/thread.js
 import { createMirror } from '../../../../src/mirror/create-mirror.js';
 import type { MirrorPort } from '../../../../src/mirror/port.js';
 import { NOON, temporaryFolder } from '../../../support/inbox.js';
-import { installation, retirements, temporaryMirror, TRAFFIC } from '../../../support/mirror.js';
+import { installation, pageOf, retirements, temporaryMirror, TRAFFIC } from '../../../support/mirror.js';
 
 /** A thread runs what was built. */
 
@@ -50,7 +50,7 @@ test('a list that is read is written by the thread as by anybody', async () => {
   const read = await mirror.beginRead(READ);
   const items = retirements(250);
   for (let page = 0; page < 3; page += 1) {
-    await read.writePage([`${page}`], items.slice(page * 100, page * 100 + 100), NOON);
+    await read.writePage(pageOf(items.slice(page * 100, page * 100 + 100), NOON));
   }
   expect(await read.finish({ ...TRAFFIC, total: 250 })).toMatchObject({ state: 'complete', added: 250 });
   expect(db.prepare('SELECT count(*), sum(amount_micro) FROM retirements').raw().get()).toEqual([
