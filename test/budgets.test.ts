@@ -19,7 +19,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/console': 3960,
   /** Of these 300 fulfil the port of evidence on both engines. */
   /** 90 copy all files while they are used, and 180 move them into PostgreSQL. */
-  'src/store': 8610,
+  'src/store': 8560,
   'src/inbox': 500,
   'src/mirror': 2175,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
