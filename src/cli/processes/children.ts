@@ -3,7 +3,7 @@ import { type Io, say } from '../io.js';
 import { keepChild } from './kept-child.js';
 import { aborted } from './service.js';
 
-interface Ready {
+export interface Ready {
   /** The receiver's. */
   readonly port: number;
   /** The console's; null where it could not be started. */

@@ -9,7 +9,7 @@ import { valueAt } from '../../value-at.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox, PEM } from './sandbox.js';
 import { createPastClock, playPast } from './past.js';
-import { runChildren } from '../../processes/children.js';
+import { type Ready, runChildren } from '../../processes/children.js';
 import { usageFault } from '../../exit.js';
 import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
@@ -37,11 +37,11 @@ const PERMISSIONS = {
 export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const folder = demoFolder(io.env);
   makePrivateFolder(folder);
-  await demandNobody(folder, readDemoSettings(folder)?.['REGISTRY_BASE_URL']);
+  const known = readDemoSettings(folder);
+  await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
   const own = locationAt(io, folder, io.env, true);
   /** Before anybody can find the demo's settings: a command beside its start finds an empty mirror, not none. */
   await own.engine.migrate(io.now());
-  const known = readDemoSettings(folder);
   const clock = createPastClock(io.now);
   if (known !== null) clock.moveTo(0);
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT'], clock.now);
@@ -52,50 +52,45 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       SANDBOX_PORT: String(sandbox.port),
     };
     const appId = settings['REGISTRY_APP_ID'] ?? '';
-    const writers = await own.engine.openWriters(clock.now);
-    const past = known === null ? { simulatedTo: io.now() } : {};
-    const baseUrl = new URL(sandbox.url).href;
-    try {
-      const mirror = createMirror(writers.mirror, clock.now);
-      await mirror.checkOrigin({ baseUrl, appId, mayMove: true, ...past });
-    } finally {
-      await writers.close();
-    }
+    const origin = { baseUrl: new URL(sandbox.url).href, appId, mayMove: true };
+    await writeOrigin(own, clock.now, known === null ? { ...origin, simulatedTo: io.now() } : origin);
     writeDemoSettings(folder, settings);
     const { env, engine } = locationAt(io, folder, { ...settings, ...io.env }, true);
     const install = () => installEverywhere(sandbox, appId);
-    const play = (stopping: AbortSignal) =>
+    const first = (stopping: AbortSignal) =>
       playPast({ engine, env, sandbox, appId, clock, install, stopping });
-    await runChildren(
-      io,
-      env,
-      interrupted,
-      async ({ port, consolePort }, stopping) => {
-        const addresses = addressesAt(port);
-        sandbox.registry.apps.change(appId, addresses);
-        const { OPERATIONS_PORT = '' } = env;
-        writeDemoSettings(folder, {
-          ...settings,
-          PORT: String(port),
-          ...(OPERATIONS_PORT && { OPERATIONS_PORT }),
-          ...(consolePort !== null && { CONSOLE_PORT: String(consolePort) }),
-        });
-        install();
-        const pages = consolePort === null ? null : findConsole(own);
-        const places = {
-          registry: sandbox.url,
-          webhooks: addresses.webhookUrl,
-          ...own.engine.files,
-          settings: demoSettingsFile(folder),
-        };
-        introduce(io, pages === null ? places : { console: pagesAt(pages.port), ...places });
-        const ready = await waitUntilRead(own, countInstalled(sandbox, appId), stopping);
-        if (ready !== null) say(io, ready, ...(pages === null ? [] : invitation(pages, io, commandOf(io))));
-      },
-      known === null ? play : undefined,
-    );
+    const whenReady = async ({ port, consolePort }: Ready, stopping: AbortSignal) => {
+      const addresses = addressesAt(port);
+      sandbox.registry.apps.change(appId, addresses);
+      const { OPERATIONS_PORT } = env;
+      const ports = { PORT: String(port), OPERATIONS_PORT, CONSOLE_PORT: consolePort?.toString() };
+      writeDemoSettings(folder, { ...settings, ...ports });
+      install();
+      const pages = consolePort === null ? null : findConsole(own);
+      introduce(io, {
+        ...(pages !== null && { console: pagesAt(pages.port) }),
+        registry: sandbox.url,
+        webhooks: addresses.webhookUrl,
+        ...own.engine.files,
+        settings: demoSettingsFile(folder),
+      });
+      const ready = await waitUntilRead(own, countInstalled(sandbox, appId), stopping);
+      if (ready !== null) say(io, ready, ...(pages === null ? [] : invitation(pages, io, commandOf(io))));
+    };
+    await runChildren(io, env, interrupted, whenReady, known === null ? first : undefined);
   } finally {
     await sandbox.close();
+  }
+}
+
+type Origin = Parameters<ReturnType<typeof createMirror>['checkOrigin']>[0];
+
+async function writeOrigin({ engine }: MirrorLocation, now: () => number, origin: Origin): Promise<void> {
+  const { mirror, close } = await engine.openWriters(now);
+  try {
+    await createMirror(mirror, now).checkOrigin(origin);
+  } finally {
+    await close();
   }
 }
 
@@ -107,8 +102,7 @@ function addressesAt(port: number | string) {
 /** Two at once would write the same files. */
 async function demandNobody(folder: string, registryUrl: string | undefined): Promise<void> {
   const running = await findSandbox(registryUrl);
-  if (running === null || registryUrl === undefined) return;
-  if (valueAt(await running('GET', '/status'), 'folder') !== realpathSync(worldFolder(folder))) return;
+  if (running === null || valueAt(await running('GET', '/status'), 'folder') !== worldFolder(folder)) return;
   throw usageFault(
     `The demo in ${folder} is running already, with its registry at ${registryUrl}.`,
     '"carbon-mirror console url" prints the address of its pages. For another demo set DATA_DIR.',
@@ -116,42 +110,26 @@ async function demandNobody(folder: string, registryUrl: string | undefined): Pr
 }
 
 function worldFolder(folder: string): string {
-  return join(folder, 'sandbox');
+  return join(realpathSync(folder), 'sandbox');
 }
 
 /** A port that nobody named is the one that the demo had, or the next free one. */
 async function startDemoSandbox(
-  io: Io,
+  { env }: Io,
   folder: string,
   knownPort: string | undefined,
   wall: () => number,
 ): Promise<Sandbox> {
-  const named = io.env['SANDBOX_PORT'];
-  const port = Number(named || knownPort || DEFAULT_SANDBOX_PORT);
-  const start = (at: number): Promise<Sandbox> =>
-    startSandbox({
-      port: at,
-      folder: worldFolder(folder),
-      seed: SEED,
-      strict: true,
-      wall,
-      listen: listenForPeople,
-    });
-  try {
-    return await (named ? start(port) : listenFrom(port, start));
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
-    throw usageFault(
-      `The demo's registry needs port ${port}, but another program has it.`,
-      'Stop that program, or name another port with SANDBOX_PORT; without it the next free one is taken.',
-    );
-  }
+  const named = env['SANDBOX_PORT'];
+  const options = { folder: worldFolder(folder), seed: SEED, strict: true, wall, listen: listenForPeople };
+  const start = (port: number): Promise<Sandbox> => startSandbox({ ...options, port });
+  return await (named ? start(Number(named)) : listenFrom(Number(knownPort || DEFAULT_SANDBOX_PORT), start));
 }
 
 function registerDemoApp(sandbox: Sandbox, port: string) {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', PEM);
   const webhookSecret = randomBytes(32).toString('hex');
-  const app = sandbox.registry.apps.register({
+  const { id } = sandbox.registry.apps.register({
     name: APP_NAME,
     permissions: PERMISSIONS,
     ...addressesAt(port),
@@ -159,7 +137,7 @@ function registerDemoApp(sandbox: Sandbox, port: string) {
     publicKeys: [publicKey],
   });
   return {
-    REGISTRY_APP_ID: app.id,
+    REGISTRY_APP_ID: id,
     REGISTRY_PRIVATE_KEY: privateKey,
     REGISTRY_REQUESTS_PER_SECOND: '200',
     WEBHOOK_SECRETS: webhookSecret,
