@@ -1,6 +1,6 @@
 import type { Span } from '../text/instant.js';
 import type { Io } from './io.js';
-import { aDate, readNumber, readSpan, readYear } from './words.js';
+import { aDate, readId, readNumber, readSpan, readYear } from './words.js';
 
 /** A word or an option, and what its text means. */
 export interface Taken<T> {
@@ -55,6 +55,11 @@ export function texts(shows: string, says: Says): Taken<string[] | undefined> {
 /** A text that means something else. */
 export function valued<T>(shows: string, says: Says, read: Read<T>): Text<T> {
   return { shows, says, read: (given, io) => (typeof given === 'string' ? read(given, io) : undefined) };
+}
+
+/** An id of the registry's, for a path. */
+export function anId(what: string, says: Says): Text<string> {
+  return valued('id', says, given => readId(what, given));
 }
 
 export function choice<const Word extends string>(

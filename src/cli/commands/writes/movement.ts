@@ -1,12 +1,11 @@
 import { ACTIONS } from '../../../registry/model.js';
 import { usageFault } from '../../exit.js';
-import { choice, type Meant, needed, text } from '../../taken.js';
-import { readId } from '../../words.js';
+import { anId, choice, type Meant, needed, text } from '../../taken.js';
 
 /** What a reservation is finished with, and what a request asks for. */
 export const MOVEMENT = {
   action: needed(choice('action', 'what becomes of the credits', ACTIONS)),
-  receiverId: text('id', 'the organization that receives them'),
+  receiverId: anId('--receiver-id', 'the organization that receives them'),
   receiverAddress: text('address', 'or its address, 0x and 40 hexadecimal digits'),
   beneficiary: text('name', 'for whom they are retired'),
   reason: text('text', 'why they are retired'),
@@ -29,7 +28,7 @@ export function readMovement(typed: Typed) {
   const foreign = given({ ...(action === 'retire' && giving), ...(action === 'transfer' && retiring) });
   if (foreign.length > 0) throw usageFault(`${action} takes no ${foreign.join(' and no ')}.`);
   return {
-    receiverId: receiverId === undefined ? undefined : readId('--receiver-id', receiverId),
+    receiverId,
     receiverAddress,
     retirementData: action === 'transfer' ? undefined : { reason, beneficiaryName: beneficiary, comment },
   };

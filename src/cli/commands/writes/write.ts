@@ -1,52 +1,28 @@
 import { installationJob } from '../../../inbox/job.js';
-import { type Command, command } from '../../command.js';
-import { confirm } from '../../confirm.js';
 import type { Context } from '../../context.js';
+import { CommandFault, EXIT, usageFault } from '../../exit.js';
+import { cleanLine, type Io } from '../../io.js';
 import type { Row } from '../../output/output.js';
 import { sheet } from '../../output/sheet.js';
-import type { AllTaken, Meant } from '../../taken.js';
 
-/** A write to the registry. Its call is made once; the client itself looks for one whose answer was lost. */
-interface Write<W extends AllTaken, O extends AllTaken, Found, Made> {
-  readonly says: string;
-  readonly words?: W;
-  /** With `yes` where a person is asked. */
-  readonly options: O;
-  /** What comes of it, as in `reservation`. */
-  readonly what: string;
-  readonly examples: readonly string[];
-  /** Whom and what it is about. What is missing is told here, before anything is asked or sent. An installation that stands there is looked at afterwards. */
-  readonly find: (context: Context, given: Meant<W> & Meant<O>) => Promise<Found>;
-  readonly asks?: (found: Found, given: Meant<W> & Meant<O>) => string;
-  readonly call: (found: Found, given: Meant<W> & Meant<O>) => Promise<Made>;
-  /** Null where the registry shows it no more. */
-  readonly shows: (made: Made, found: Found) => Row | null;
-  readonly tells?: (made: Made, found: Found) => readonly string[];
+/** A write to the registry, once all that it is about was found. */
+interface Write {
+  /** Left out where nobody is asked. */
+  readonly asks?: { readonly what: string; readonly yes: boolean };
+  /** Which is looked at afterwards. */
+  readonly installationId: string;
+  /** Made once: the client itself looks for one whose answer was lost. Null where the registry shows what came of it no more. */
+  readonly call: () => Promise<Row | null>;
+  readonly tells: (row: Row | null) => readonly string[];
 }
 
-// biome-ignore lint/complexity/noBannedTypes: a write that takes no words
-export function write<O extends AllTaken, Found extends object, Made, W extends AllTaken = {}>(
-  written: Write<W, O, Found, Made>,
-): Command {
-  const { says, words, options, what, examples, find, asks, call, shows, tells = () => [] } = written;
-  return command({
-    says,
-    ...(words !== undefined && { words }),
-    options,
-    prints: { json: `print the ${what} as JSON` },
-    examples,
-    run: async (context, given) => {
-      const found = await find(context, given);
-      if (asks !== undefined)
-        await confirm(context.io, asks(found, given), { yes: Reflect.get(given, 'yes') === true });
-      const made = await call(found, given);
-      const row = shows(made, found);
-      if (context.format === 'json') await context.value(row);
-      else if (row !== null) await context.print(...sheet({ ...row, document: null }));
-      context.say(...tells(made, found));
-      if ('installationId' in found) await lookAgain(context, String(found.installationId));
-    },
-  });
+export async function write(context: Context, { asks, installationId, call, tells }: Write): Promise<void> {
+  if (asks !== undefined) await confirm(context.io, asks.what, asks);
+  const row = await call();
+  if (context.format === 'json') await context.value(row);
+  else if (row !== null) await context.print(...sheet({ ...row, document: null }));
+  context.say(...tells(row));
+  await lookAgain(context, installationId);
 }
 
 /**
@@ -60,5 +36,31 @@ async function lookAgain({ settings, inbox, say }: Context, installationId: stri
     say('The mirror shows it as soon as a worker has read it.');
   } catch (error) {
     say(`The mirror was not asked to read: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+/** Ask before what cannot be undone. Where nobody can be asked, `--yes` must have said it. */
+export async function confirm(io: Io, what: string, options: { readonly yes?: boolean }): Promise<void> {
+  if (options.yes) return;
+  if (!io.terminal.stdin) {
+    throw usageFault(`${what} This cannot be undone.`, 'Add --yes to do it without a question.');
+  }
+  io.stderr.write(`${cleanLine(what)} This cannot be undone. Go on? [y/N] `);
+  if (/^y(es)?$/i.test((await readLine(io)).trim())) return;
+  throw new CommandFault(EXIT.interrupted, 'Nothing was done.');
+}
+
+/** The terminal stays as it is, so that Ctrl-C ends the process; the end of the input is an empty line. */
+async function readLine(io: Io): Promise<string> {
+  const { createInterface } = await import('node:readline');
+  const lines = createInterface({ input: io.stdin, terminal: false });
+  try {
+    return await new Promise<string>(resolve => {
+      lines.once('line', resolve);
+      lines.once('close', () => resolve(''));
+    });
+  } finally {
+    lines.close();
+    io.stdin.pause();
   }
 }

@@ -1,22 +1,27 @@
-import type { Reservation } from '../../../registry/model.js';
 import { minutesOf } from '../../../query/lists/lists.js';
+import type { Reservation } from '../../../registry/model.js';
 import { reservationState } from '../../../registry/reservation-state.js';
 import { LISTS } from '../../../resources/lists.js';
+import { command } from '../../command.js';
 import type { Row } from '../../output/output.js';
 import { cellsOf } from '../../output/sheet.js';
-import { HOW_NAMED, needed, text, YES } from '../../taken.js';
-import { reachCredit, type Reached, reachReservation } from './find.js';
+import { anId, HOW_NAMED, needed, text, valued, YES } from '../../taken.js';
+import { readPrintable } from '../../words.js';
 import { describeMovement, MOVEMENT, readMovement } from './movement.js';
+import { findCredit, type Reached, reach, reachReservation } from './reach.js';
 import { write } from './write.js';
 
 const CREDIT = {
-  creditId: needed(text('id', 'the credit, or the beginning of its id')),
+  creditId: needed(
+    valued('id', 'the credit, or the beginning of its id', given => readPrintable('--credit-id', given)),
+  ),
   amount: needed(text('tonnes', 'how much')),
 };
-const RESERVATION = { id: needed(text('id', 'the reservation')) };
+const RESERVATION = { id: needed(anId('the reservation', 'the reservation')) };
 const OWNER = text('name', 'whose it is, where the mirror does not know yet');
+const AS_JSON = { json: 'print the reservation as JSON' };
 
-const request = write({
+const request = command({
   says: 'Ask an organization to transfer or retire credits of its inventory',
   options: {
     organization: needed(text('name', `whose inventory it is: ${HOW_NAMED}`)),
@@ -24,50 +29,52 @@ const request = write({
     ...MOVEMENT,
     yes: YES,
   },
-  what: 'request',
+  prints: { json: 'print the request as JSON' },
   examples: [
     'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
     'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes" --yes',
   ],
-  find: async (context, given) => ({
-    movement: readMovement(given),
-    ...(await reachCredit(context, LISTS.inventory, given)),
-  }),
-  asks: ({ organization, creditId }, given) =>
-    `Ask the administrators of ${organization}: ${describeMovement(`${given.amount} t of ${creditId}`, given)}`,
-  call: ({ owner, creditId, movement }, { action, amount }) => {
-    const { receiverId: toOrganizationId, receiverAddress: toAddress, retirementData } = movement;
-    return owner.requestInventoryAction(action, {
-      creditId,
-      amount,
-      toOrganizationId,
-      toAddress,
-      retirementData,
+  run: async (context, given) => {
+    const { action, amount, yes } = given;
+    const { receiverId: toOrganizationId, receiverAddress: toAddress, retirementData } = readMovement(given);
+    const { owner, organization, installationId } = await reach(context, given.organization);
+    const creditId = await findCredit(context, LISTS.inventory, given.creditId, organization);
+    const what = describeMovement(`${amount} t of ${creditId}`, given);
+    const body = { creditId, amount, toOrganizationId, toAddress, retirementData };
+    await write(context, {
+      asks: { what: `Ask the administrators of ${organization}: ${what}`, yes },
+      installationId,
+      call: async () => {
+        const made = await owner.requestInventoryAction(action, body);
+        const { fromOrganizationId: organization_id, document } = made;
+        return { ...cellsOf(LISTS.inventory_requests, made), organization_id, document };
+      },
+      tells: () => ['It waits for an administrator of the organization.'],
     });
   },
-  shows: made => ({
-    ...cellsOf(LISTS.inventory_requests, made),
-    organization_id: made.fromOrganizationId,
-    document: made.document,
-  }),
-  tells: () => ['It waits for an administrator of the organization.'],
 });
 
-const reserve = write({
+const reserve = command({
   says: 'Reserve credits of a warehouse; what is not finished in ten minutes goes back by itself',
   options: { organization: needed(text('name', `whose warehouse it is: ${HOW_NAMED}`)), ...CREDIT },
-  what: 'reservation',
+  prints: AS_JSON,
   examples: ['carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5'],
-  find: (context, given) => reachCredit(context, LISTS.warehouse, given),
-  call: ({ owner, creditId }, { amount }) => owner.reserve({ creditId, amount }),
-  shows: reservationShown,
-  tells: ({ id }, { organization }) => [
-    `To use it:       carbon-mirror reservations finish ${id} --organization ${organization} --action ...`,
-    `To give it back: carbon-mirror reservations cancel ${id} --organization ${organization}`,
-  ],
+  run: async (context, { amount, ...given }) => {
+    const reached = await reach(context, given.organization);
+    const { owner, organization, installationId } = reached;
+    const creditId = await findCredit(context, LISTS.warehouse, given.creditId, organization);
+    await write(context, {
+      installationId,
+      call: async () => reservationShown(await owner.reserve({ creditId, amount }), reached),
+      tells: row => [
+        `To use it:       carbon-mirror reservations finish ${String(row?.['id'])} --organization ${organization} --action ...`,
+        `To give it back: carbon-mirror reservations cancel ${String(row?.['id'])} --organization ${organization}`,
+      ],
+    });
+  },
 });
 
-const finish = write({
+const finish = command({
   says: 'Retire or transfer what is reserved, as --action says',
   words: RESERVATION,
   options: {
@@ -76,33 +83,39 @@ const finish = write({
     transferComment: text('text', 'anything to say of the transfer'),
     yes: YES,
   },
-  what: 'reservation',
+  prints: AS_JSON,
   examples: [
     'carbon-mirror reservations finish ID --action transfer --receiver-id ID',
     'carbon-mirror reservations finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
   ],
-  find: async (context, given) => ({
-    movement: readMovement(given),
-    ...(await reachReservation(context, given)),
-  }),
-  asks: ({ reservation }, given) => describeMovement(describeReservation(reservation), given),
-  call: ({ owner, movement }, { id, action, transferComment }) =>
-    owner.finishReservation(id, action, { ...movement, transferComment }),
-  shows: reservationShown,
-  tells: whereGone,
+  run: async (context, given) => {
+    const { id, action, transferComment, yes } = given;
+    const body = { ...readMovement(given), transferComment };
+    const { reservation, ...reached } = await reachReservation(context, id, given.organization);
+    await write(context, {
+      asks: { what: describeMovement(describeReservation(reservation), given), yes },
+      installationId: reached.installationId,
+      call: async () => reservationShown(await reached.owner.finishReservation(id, action, body), reached),
+      tells: whereGone,
+    });
+  },
 });
 
-const cancel = write({
+const cancel = command({
   says: 'Give back the credits of a reservation',
   words: RESERVATION,
   options: { organization: OWNER, yes: YES },
-  what: 'reservation',
+  prints: AS_JSON,
   examples: ['carbon-mirror reservations cancel ID', 'carbon-mirror reservations cancel ID --yes --json'],
-  find: reachReservation,
-  asks: ({ reservation }) => `Give back ${describeReservation(reservation)}.`,
-  call: ({ owner }, { id }) => owner.cancelReservation(id),
-  shows: reservationShown,
-  tells: whereGone,
+  run: async (context, { id, organization, yes }) => {
+    const { reservation, ...reached } = await reachReservation(context, id, organization);
+    await write(context, {
+      asks: { what: `Give back ${describeReservation(reservation)}.`, yes },
+      installationId: reached.installationId,
+      call: async () => reservationShown(await reached.owner.cancelReservation(id), reached),
+      tells: whereGone,
+    });
+  },
 });
 
 /** Beside the commands that show what was written. */
@@ -130,6 +143,6 @@ function reservationShown(made: Reservation | null, { client, organization }: Re
   };
 }
 
-function whereGone(made: Reservation | null): readonly string[] {
-  return made === null ? ['It is done; the registry shows the reservation no more.'] : [];
+function whereGone(row: Row | null): readonly string[] {
+  return row === null ? ['It is done; the registry shows the reservation no more.'] : [];
 }

@@ -4,9 +4,8 @@ import type { Entry } from '../../../resources/entry.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { Context } from '../../context.js';
 import { usageFault } from '../../exit.js';
-import { wholeName } from '../../find/in-mirror.js';
 import { findInstalled } from '../../find/at-registry.js';
-import { readId, readPrintable } from '../../words.js';
+import { wholeName } from '../../find/in-mirror.js';
 
 export interface Reached {
   readonly client: RegistryClient;
@@ -16,24 +15,14 @@ export interface Reached {
 }
 
 /** The registry, as the app that is installed on an organization. */
-async function reach(context: Context, named: string): Promise<Reached> {
+export async function reach(context: Context, named: string): Promise<Reached> {
   const client = await context.client();
   const { installationId, organizationId: organization } = await findInstalled(client, named);
   return { client, owner: client.organization(installationId, organization), organization, installationId };
 }
 
 /** A credit by its id, or by a beginning that is unique in the organization's list as the mirror knows it; else as it was named. */
-export async function reachCredit(
-  context: Context,
-  list: Entry,
-  given: Readonly<Record<'organization' | 'creditId', string>>,
-) {
-  const named = readPrintable('--credit-id', given.creditId);
-  const reached = await reach(context, given.organization);
-  return { ...reached, creditId: await findCredit(context, list, named, reached.organization) };
-}
-
-async function findCredit(
+export async function findCredit(
   context: Context,
   list: Entry,
   named: string,
@@ -46,11 +35,7 @@ async function findCredit(
 }
 
 /** The reservation as it is now, so that a person is asked about what will really happen. */
-export async function reachReservation(
-  context: Context,
-  { id, organization }: { readonly id: string; readonly organization?: string | undefined },
-) {
-  readId('the reservation', id);
+export async function reachReservation(context: Context, id: string, organization: string | undefined) {
   const reached = await reach(context, organization ?? (await findOwner(context, id)));
   return { ...reached, reservation: await reached.owner.readReservation(id) };
 }
