@@ -6,7 +6,7 @@ import { FailedFiles } from './test/support/failed-files.js';
 export const PROGRAM = [
   'test/{at-once,build,ci,deploy,mutants,public-names,readme,readme-queries,tasks}.test.ts',
   'test/app/*.test.ts',
-  'test/contract/evidence-export.test.ts',
+  'test/contract/evidence-{export,others}.test.ts',
   'test/contract/evidence-forgery.test.ts',
   'test/{cli,store,flows}/**/*.test.ts',
   'test/registry/{examples,package}.test.ts',

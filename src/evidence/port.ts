@@ -51,6 +51,7 @@ const NOTHING = {
   file: null,
 };
 
+/** What is no change. */
 export function factOf(kind: Kind, record: Cells, more: Partial<Fact> = {}): Fact {
   return { ...NOTHING, ...more, kind, record: { ...record, kind } };
 }

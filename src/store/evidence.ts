@@ -74,7 +74,8 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     const begun = await ask('version', 'valid_from');
     const ended = await ask('closed_version', 'valid_to');
     const numbers = new Set([...begun.keys(), ...ended.keys()]);
-    return Array.from(numbers, number => changeOf(entry, number, begun.get(number), ended.get(number)));
+    const told = toldOf(entry);
+    return Array.from(numbers, each => changeOf(entry, told, each, begun.get(each), ended.get(each)));
   };
   const changes = async (after: number, to: number) => {
     const all: Fact[] = [];
@@ -218,18 +219,26 @@ const ENDING = [
 ] as const;
 
 /** Of a version what is written once, and never again while that stands; of a row that is gone its key. And how the version before it ended. */
-function changeOf(entry: Entry, number: number, row: Row | undefined, end: Row | undefined): Fact {
-  const record: Record<string, Cells[string]> = { resource: entry.resource };
+function changeOf(
+  entry: Entry,
+  told: readonly string[],
+  number: number,
+  row: Row | undefined,
+  end: Row | undefined,
+): Fact {
+  const record: Record<string, Cells[string]> = { kind: 'change', resource: entry.resource };
   const known = row ?? end;
-  for (const name of row === undefined ? entry.key : toldOf(entry))
+  for (const name of row === undefined ? entry.key : told)
     if (name === 'document') record['document_sha256'] = hash('sha256', String(row?.document), 'hex');
     else record[name] = known?.[name] ?? null;
   if (end !== undefined) for (const [name, as] of ENDING) record[as] = end[name] ?? null;
   const { ended_version: ended, valid_from: from, created_at: dated, amount_micro: micro } = record;
   const stands = isCounted(entry) && row !== undefined;
-  return factOf('change', record, {
+  return {
+    kind: 'change',
     number,
     subject: entry.owner === null ? null : textOf(known?.[entry.owner]),
+    record,
     resource: entry.resource,
     ended: ended == null ? null : Number(ended),
     observed: stands ? String(from).slice(0, 7) : null,
@@ -237,7 +246,7 @@ function changeOf(entry: Entry, number: number, row: Row | undefined, end: Row |
     micro: stands && micro != null ? String(micro) : null,
     document: row?.document ?? null,
     file: textOf(row?.['file']),
-  });
+  };
 }
 
 function namesOf(entry: Entry): string[] {

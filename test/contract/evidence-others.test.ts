@@ -1,0 +1,67 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ALL } from '../../src/evidence/port.js';
+import { beginOrigin } from '../../src/evidence/restore.js';
+import { ENGINES } from '../support/engines.js';
+import { alter, check, exportable } from '../support/folder-of-evidence.js';
+import { temporaryFolder } from '../support/inbox.js';
+import { askOthers } from '../support/other-checkers.js';
+
+const FITS = 0;
+const DOES_NOT_FIT = 1;
+
+describe.each(ENGINES)('$name', engine => {
+  test('T93 sigstore and transmute say of each leaf, of the note and of an older checkpoint what check.sh says', async () => {
+    const { write, change, hex, key, older, sealer, port } = await exportable(engine);
+    const olderNote = readFileSync(older, 'utf8');
+    for (const what of ['2025', 'organization-1', 'old']) {
+      const { folder } = await write(what, '--since', older);
+      expect(check(folder, hex, older).status, what).toBe(FITS);
+      expect(await askOthers(folder, key, olderNote), what).toEqual([]);
+    }
+    for (let round = 0; round < 3; round += 1) await change();
+    await beginOrigin(sealer);
+    await change();
+    for (const { note } of (await port.checkpoints(0, ALL)).slice(0, -1)) {
+      const held = join(temporaryFolder(), 'held.txt');
+      writeFileSync(held, note);
+      const { folder } = await write('organization-1', '--since', held);
+      expect(check(folder, hex, held).status).toBe(FITS);
+      expect(await askOthers(folder, key, note)).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['a record', 'rows.txt', /Voluntary/, 'voluntary', 'calculated root hash does not match'],
+    [
+      'a sync',
+      'context.txt',
+      /"started_at":"2026/,
+      '"started_at":"2025',
+      'calculated root hash does not match',
+    ],
+    ['a node', 'nodes.txt', /[0-9a-f]{8}\n/, '00000000\n', 'calculated root hash does not match'],
+    ['the instant', 'checkpoint.txt', /\n2026/, '\n2025', 'invalid checkpoint signature'],
+    ['the root', 'checkpoint.txt', /\n[A-Za-z0-9+/]{8}/, '\nAAAAAAAA', 'does not go on'],
+  ])('T93 they find %s that was forged, as check.sh does', async (_what, file, was, is, fault) => {
+    const { write, hex, key, older } = await exportable(engine);
+    const { folder } = await write('organization-1', '--since', older);
+    alter(folder, file, text => text.replace(was, is));
+    expect(check(folder, hex, older).status).toBe(DOES_NOT_FIT);
+    const faults = await askOthers(folder, key, readFileSync(older, 'utf8'));
+    expect(faults).toContainEqual(expect.stringContaining(fault));
+  });
+
+  test('T91 they find another key, and a log that does not go on from what somebody held', async () => {
+    const { write, key, older } = await exportable(engine);
+    const { folder } = await write('organization-1', '--since', older);
+    const olderNote = readFileSync(older, 'utf8');
+    const another = { name: key.name, publicKey: Buffer.alloc(key.publicKey.length, 1) };
+    expect(await askOthers(folder, another, olderNote)).toContainEqual(
+      expect.stringContaining('invalid checkpoint signature'),
+    );
+    const forged = olderNote.replace(/\n[A-Za-z0-9+/]{8}/, '\nAAAAAAAA');
+    expect(await askOthers(folder, key, forged)).toEqual(['it does not go on from the older checkpoint']);
+  });
+});

@@ -1,0 +1,128 @@
+import { createHash, createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { verifyCheckpoint } from '@sigstore/verify/dist/timestamp/checkpoint.js';
+import { verifyMerkleInclusion } from '@sigstore/verify/dist/timestamp/merkle.js';
+import { RFC9162 } from '@transmute/rfc9162';
+import { headOf } from '../../src/evidence/checkpoint.js';
+
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
+const ALWAYS = { start: new Date(0), end: new Date(8.64e15) };
+
+const sha256 = (...parts: readonly Uint8Array[]) =>
+  createHash('sha256').update(Buffer.concat(parts)).digest();
+const textOf = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
+const linesOf = (folder: string, file: string) => textOf(folder, file).split('\n').filter(Boolean);
+
+/** The commitments that the rows of a folder make, by their place. */
+function commitmentsIn(folder: string): ReadonlyMap<number, Buffer> {
+  const lines = [...linesOf(folder, 'rows.txt'), ...linesOf(folder, 'context.txt')];
+  return new Map(
+    lines.map(line => {
+      const [place = '', salt = ''] = line.split(' ', 2);
+      const record = line.slice(place.length + salt.length + 2);
+      return [Number(place), sha256(Buffer.from(salt, 'hex'), Buffer.from(record))] as const;
+    }),
+  );
+}
+
+/** Every node of the tree that a folder leads to, by its level and its place on it. */
+function nodesIn(folder: string, commitments: ReadonlyMap<number, Buffer>, size: number) {
+  const nodes = new Map<string, Buffer>();
+  for (const line of linesOf(folder, 'nodes.txt')) {
+    const [level, index, hash = ''] = line.split(' ');
+    nodes.set(`${level} ${index}`, Buffer.from(hash, 'hex'));
+  }
+  for (const [place, commitment] of commitments) nodes.set(`0 ${place}`, sha256(Buffer.of(0), commitment));
+  for (let [level, count] = [0, size]; count > 1; [level, count] = [level + 1, Math.ceil(count / 2)])
+    for (let index = 0; index < count; index += 2) {
+      const left = nodes.get(`${level} ${index}`);
+      const right = nodes.get(`${level} ${index + 1}`);
+      if (left === undefined || (right === undefined && index + 1 < count)) continue;
+      const whole = right === undefined ? left : sha256(Buffer.of(1), left, right);
+      nodes.set(`${level + 1} ${index / 2}`, whole);
+    }
+  return (level: number, index: number): Buffer => {
+    const node = nodes.get(`${level} ${index}`);
+    if (node === undefined) throw new Error(`the folder lacks node ${index} of level ${level}`);
+    return node;
+  };
+}
+
+type NodeAt = ReturnType<typeof nodesIn>;
+
+/** The proof of RFC 6962 for one leaf, the lowest node first. */
+function pathOf(nodeAt: NodeAt, place: number, size: number): Buffer[] {
+  const path: Buffer[] = [];
+  for (let [level, index, count] = [0, place, size]; count > 1; level += 1) {
+    const neighbour = index % 2 === 0 ? index + 1 : index - 1;
+    if (neighbour < count) path.push(nodeAt(level, neighbour));
+    [index, count] = [Math.floor(index / 2), Math.ceil(count / 2)];
+  }
+  return path;
+}
+
+/** The proof of RFC 6962 that a tree goes on from one of so many leaves, as its SUBPROOF has it. */
+function pathFrom(nodeAt: NodeAt, older: number, from: number, to: number, isWhole: boolean): Buffer[] {
+  const hashOf = (start: number, end: number) => {
+    const level = Math.ceil(Math.log2(end - start));
+    return nodeAt(level, start / 2 ** level);
+  };
+  const leaves = to - from;
+  if (older === leaves) return isWhole ? [] : [hashOf(from, to)];
+  const middle = from + 2 ** Math.ceil(Math.log2(leaves) - 1);
+  if (older <= middle - from) return [...pathFrom(nodeAt, older, from, middle, isWhole), hashOf(middle, to)];
+  return [...pathFrom(nodeAt, older - (middle - from), middle, to, false), hashOf(from, middle)];
+}
+
+/** What sigstore says of the note and of each leaf of a folder, and the RFC 9162 of transmute of an older checkpoint: what does not fit, nothing where all does. */
+export async function askOthers(
+  folder: string,
+  { name, publicKey }: { readonly name: string; readonly publicKey: Buffer },
+  olderNote: string,
+): Promise<string[]> {
+  const envelope = textOf(folder, 'checkpoint.txt');
+  const { size, root } = headOf(envelope);
+  const commitments = commitmentsIn(folder);
+  const nodeAt = nodesIn(folder, commitments, size);
+  const logId = sha256(Buffer.from(`${name}\n`), Buffer.of(1), publicKey);
+  const spki = createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: 'der', type: 'spki' });
+  const entryOf = (place: number, commitment: Buffer) => ({
+    logIndex: String(place),
+    logId: { keyId: logId },
+    kindVersion: { kind: '', version: '' },
+    integratedTime: '0',
+    inclusionPromise: undefined,
+    inclusionProof: {
+      logIndex: String(place),
+      treeSize: String(size),
+      rootHash: Buffer.from(root, 'base64'),
+      hashes: pathOf(nodeAt, place, size),
+      checkpoint: { envelope },
+    },
+    canonicalizedBody: commitment,
+  });
+  const faults: string[] = [];
+  for (const [place, commitment] of commitments)
+    try {
+      const entry = entryOf(place, commitment);
+      verifyMerkleInclusion(entry);
+      verifyCheckpoint(entry, [{ logID: logId, publicKey: spki, validFor: ALWAYS }]);
+    } catch (error) {
+      faults.push(`leaf ${place}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  const older = headOf(olderNote);
+  const olderRoot = Buffer.from(older.root, 'base64');
+  /** Where the older tree is complete, RFC 9162 puts its root in front. */
+  const isComplete = Number.isInteger(Math.log2(older.size));
+  const path = pathFrom(nodeAt, older.size, 0, size, true);
+  const proof = {
+    log_id: '',
+    tree_size_1: older.size,
+    tree_size_2: size,
+    consistency_path: isComplete ? [olderRoot, ...path] : path,
+  };
+  if (!(await RFC9162.verifyConsistencyProof(olderRoot, Buffer.from(root, 'base64'), proof)))
+    faults.push('it does not go on from the older checkpoint');
+  return faults;
+}
