@@ -1,11 +1,12 @@
-import type { Reader } from '../store/contract/reader.js';
+import type { Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
 import { plainTonnes } from '../text/tonnes.js';
 import type { Told } from './freshness.js';
 import { inSql } from './lists/filter.js';
 import { byOwner, idsOf } from './owners.js';
+import { RANK } from './reads/freshness.js';
 import { BY_OWNER, sumWarehouses } from './sums.js';
-import { every, ofOne, sql } from './sql.js';
+import { every, limit, ofOne, only, plain, sql } from './sql.js';
 
 interface Demand {
   /** Null for all of them. */
@@ -28,7 +29,7 @@ export type Warehouse = Told &
 export type Available = Awaited<ReturnType<typeof readAvailable>>;
 /** A warehouse of which nothing is available now, and why. */
 export type LeftOut = Available['leftOut'][number];
-export type Standing = Awaited<ReturnType<typeof readStanding>>;
+export type StandingSums = Awaited<ReturnType<typeof sumStanding>>;
 
 /** Of these nothing is expected: they are shown only where something is known. */
 const CLOSED = ['no_access', 'not_offered'];
@@ -38,7 +39,7 @@ export async function readAvailable(reader: Reader, demand: Demand) {
   return await reader.inSnapshot(async snapshot => {
     const standing = await readStanding(snapshot, demand.organizationId);
     const rows = await readRows(snapshot, idsOf(standing.warehouses), demand.only ?? {});
-    const left = await sumWarehouses(snapshot, standing.leftOut, BY_OWNER);
+    const left = await sumWarehouses(snapshot, sql`${idsOf(standing.leftOut)}`, BY_OWNER);
     const amountsOf = byOwner(left);
     /** What is left out with tonnes of each type, to look at. */
     const leftOut = standing.leftOut.map(each => {
@@ -52,8 +53,10 @@ export async function readAvailable(reader: Reader, demand: Demand) {
 }
 
 /** Of which warehouses something is available, and of which not. */
-export async function readStanding(reader: Reader, organizationId: string | null) {
-  const all = await readWarehouses(reader, organizationId);
+async function readStanding(reader: Reader, organizationId: string | null) {
+  const all = await reader.all(
+    sql`SELECT ${WAREHOUSE} FROM ${warehousesOf(organizationId)} ORDER BY ${BY_NAME}`,
+  );
   const warehouses = all.filter(({ state }) => state === 'fresh');
   const available = new Set(warehouses);
   const uninstalled = all.filter(({ reason }) => reason === 'uninstalled').length;
@@ -68,8 +71,8 @@ export async function readStanding(reader: Reader, organizationId: string | null
 }
 
 /** Of each organization that is known. */
-async function readWarehouses({ all }: Reader, organizationId: string | null) {
-  return await all(sql<Warehouse>`SELECT c.organization_id, c.installation_id, c.organization_name,
+function warehousesOf(organizationId: string | null): Statement {
+  return sql`(SELECT c.organization_id, c.installation_id, c.organization_name,
       CASE c.state WHEN 'active' THEN coalesce(f.state, 'never_read')
         WHEN 'never_read' THEN 'never_read' ELSE 'no_access' END AS state,
       CASE c.state WHEN 'active' THEN CASE WHEN f.state IS NULL THEN 'waiting' ELSE f.reason END
@@ -78,12 +81,41 @@ async function readWarehouses({ all }: Reader, organizationId: string | null) {
       f.as_of, f.age_seconds, coalesce(f.rows, 0) AS rows, f.error, f.oldest_unread_at, f.worker_seen_at
     FROM mirror.coverage AS c
       LEFT JOIN mirror.freshness AS f ON f.organization_id = c.organization_id AND f.resource = 'warehouse'
-    WHERE ${ofOne(organizationId, 'c')}
-    ORDER BY c.organization_name NULLS FIRST, c.organization_id NULLS FIRST, c.installation_id`);
+    WHERE ${ofOne(organizationId, 'c')}) AS w`;
+}
+
+const WAREHOUSE = plain<Warehouse>(`organization_id, installation_id, organization_name, state, reason,
+  failing_since, as_of, age_seconds, rows, error, oldest_unread_at, worker_seen_at`);
+const BY_NAME = plain('organization_name NULLS FIRST, organization_id NULLS FIRST, installation_id');
+const IS_LEFT_OUT = sql`state <> 'fresh' AND (rows > 0 OR state NOT IN ${CLOSED})`;
+
+/** How many warehouses stand how, and the worst of those that are left out, as many as are asked for. */
+export async function sumStanding(reader: Reader, most: number) {
+  const all = warehousesOf(null);
+  const counts = sql<Counts>`SELECT count(*) FILTER (WHERE coalesce(reason, '') <> 'uninstalled') AS known,
+      count(*) FILTER (WHERE reason = 'uninstalled') AS uninstalled,
+      count(*) FILTER (WHERE state = 'fresh') AS available,
+      count(*) FILTER (WHERE ${IS_LEFT_OUT}) AS left_out,
+      count(as_of) FILTER (WHERE ${IS_LEFT_OUT}) AS left_out_known
+    FROM ${all}`;
+  const worst = sql`SELECT ${WAREHOUSE} FROM ${all} WHERE ${IS_LEFT_OUT}
+    ORDER BY ${RANK} DESC, rows DESC, ${BY_NAME} ${limit(most)}`;
+  const { left_out: count, left_out_known: seen, ...sums } = await only(reader, counts);
+  return { ...sums, leftOut: { count, seen, worst: count === 0 ? [] : await reader.all(worst) } };
+}
+
+interface Counts {
+  readonly known: number;
+  readonly uninstalled: number;
+  /** Of how many something is available, the empty ones too. */
+  readonly available: number;
+  readonly left_out: number;
+  /** Of these, how many have ever been read. */
+  readonly left_out_known: number;
 }
 
 async function readRows({ all }: Reader, owners: readonly string[], { project, vintage, type }: Only) {
-  const only = every([
+  const isAsked = every([
     sql`organization_id IN ${owners}`,
     ...(project === undefined
       ? []
@@ -91,7 +123,7 @@ async function readRows({ all }: Reader, owners: readonly string[], { project, v
     ...(vintage === undefined ? [] : [sql`vintage = ${vintage}`]),
     ...(type === undefined ? [] : [sql`type = ${type}`]),
   ]);
-  return await all(sql<Tables['warehouse_sums']>`SELECT * FROM mirror.warehouse_sums WHERE ${only}
+  return await all(sql<Tables['warehouse_sums']>`SELECT * FROM mirror.warehouse_sums WHERE ${isAsked}
     ORDER BY organization_name NULLS FIRST, organization_id, project_name NULLS FIRST, vintage NULLS FIRST,
       type NULLS FIRST, project_id NULLS FIRST, credit_id`);
 }

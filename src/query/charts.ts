@@ -1,5 +1,5 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
-import { joined, only, plain, sql } from './sql.js';
+import { joined, plain, sql } from './sql.js';
 import { ADDED, type Added, exact } from './sums.js';
 
 /** Millionths of a tonne of one type at the end of each day, or in each month. */
@@ -28,14 +28,10 @@ interface Stood extends Added {
 /** What stood in the warehouses at the end of each of the last days, from the first that the mirror knows; the last is now. */
 async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
   const days = Array.from({ length: DAYS }, (_, ago) => dayOf(now - (DAYS - 1 - ago) * DAY_MS));
-  const dayIn = (instant: Statement) => {
-    const ends = days.map(
-      (day, place) => sql`WHEN ${instant} <= ${`${day}T23:59:59.999Z`} THEN ${plain(String(place))}`,
-    );
-    return sql`CASE ${joined(ends, ' ')} ELSE ${plain(String(DAYS))} END`;
-  };
+  const nights = days.map(day => `${day}T23:59:59.999Z`);
+  const dayIn = (column: string) => placeIn(nights, plain(`${column} <=`));
   const found = await all(sql<Stood>`SELECT type, came, went, ${ADDED}
-    FROM (SELECT type, amount_micro, ${dayIn(plain('valid_from'))} AS came, ${dayIn(plain('valid_to'))} AS went
+    FROM (SELECT type, amount_micro, ${dayIn('valid_from')} AS came, ${dayIn('valid_to')} AS went
       FROM mirror.warehouse_credits_history
       WHERE valid_to IS NULL OR valid_to >= ${`${days[0]}T00:00:00.000Z`}) AS v
     GROUP BY type, came, went ORDER BY type NULLS FIRST`);
@@ -55,16 +51,21 @@ function dayOf(ms: number): string {
 }
 
 /** What was retired in each of twelve months, by the dates of the registry; the last goes on. */
-async function readRetiredByMonth(reader: Reader, now: number): Promise<Series['points']> {
-  const points: { name: string; micro: bigint }[] = [];
-  for (let ago = MONTHS - 1; ago >= 0; ago -= 1) {
-    const [from, to] = [monthAgo(now, ago), monthAgo(now, ago - 1)];
-    const sum = sql<Added>`SELECT ${ADDED} FROM mirror.retirements
-      WHERE organization_id IN (SELECT organization_id FROM mirror.resource_states)
-        AND created_at >= ${`${from}-01T00:00:00.000Z`} AND created_at < ${`${to}-01T00:00:00.000Z`}`;
-    points.push({ name: from, micro: exact(await only(reader, sum)).amount_micro });
-  }
-  return points;
+async function readRetiredByMonth({ all }: Reader, now: number): Promise<Series['points']> {
+  const months = Array.from({ length: MONTHS + 1 }, (_, place) => monthAgo(now, MONTHS - 1 - place));
+  const [first, ...ends] = months.map(month => `${month}-01T00:00:00.000Z`);
+  const sums = await all(sql<Added & { readonly place: number }>`SELECT
+      ${placeIn(ends, plain('created_at <'))} AS place, ${ADDED} FROM mirror.retirements
+    WHERE organization_id IN (SELECT organization_id FROM mirror.resource_states)
+      AND created_at >= ${first ?? ''} AND created_at < ${ends.at(-1) ?? ''} GROUP BY place`);
+  const micros = new Map(sums.map(exact).map(({ place, amount_micro: micro }) => [place, micro]));
+  return months.slice(0, MONTHS).map((name, place) => ({ name, micro: micros.get(place) ?? 0n }));
+}
+
+/** Before which of these ends an instant came first; after the last where before none. */
+function placeIn(ends: readonly string[], isBefore: Statement): Statement {
+  const places = ends.map((end, place) => sql`WHEN ${isBefore} ${end} THEN ${plain(String(place))}`);
+  return sql`CASE ${joined(places, ' ')} ELSE ${plain(String(ends.length))} END`;
 }
 
 function monthAgo(now: number, ago: number): string {

@@ -58,9 +58,10 @@ export function compareStandings(one: Standing, other: Standing): number {
   return rankOf(other) - rankOf(one);
 }
 
-function rankOf(standing: Standing): number {
-  const rank = FRESHNESS.findIndex(words => isOf(standing, words));
-  return isFreshAndFailing(standing) ? rank + 0.5 : rank;
+/** How bad it is. */
+export function rankOf(standing: Standing): number {
+  const rank = 2 * FRESHNESS.findIndex(words => isOf(standing, words));
+  return isFreshAndFailing(standing) ? rank + 1 : rank;
 }
 
 function isOf({ state, reason }: Standing, words: Words): boolean {

@@ -1,10 +1,11 @@
 import type { Reader } from '../store/contract/reader.js';
-import { readStanding } from './available.js';
+import { sumStanding } from './available.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
 import { readActivity } from './inbox/health.js';
-import { readOrganizations, sumCertificates } from './reads/status.js';
+import { idsOf } from './owners.js';
+import { type OrganizationStatus, readOrganizations, sumCertificates } from './reads/status.js';
 import { sql } from './sql.js';
-import { ADDED, type Added, BY_OWNER, BY_PROJECT, exact, sumWarehouses } from './sums.js';
+import { ADDED, type Added, BY_OWNER, BY_PROJECT, exact, sumWarehouses, ownersBy } from './sums.js';
 
 /** So many are grouped. */
 const CHANGES = 100;
@@ -12,28 +13,31 @@ const CHANGES = 100;
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
 
 /** What there is at one moment: what is available, what is reserved, what moved last, what does not go on, and so many organizations. */
-export async function readOverview(reader: Reader, now: number, most: number) {
+export async function readOverview(reader: Reader, now: number, most: number, mostLeftOut: number) {
   return await reader.inSnapshot(async snapshot => {
-    const available = await readStanding(snapshot, null);
-    const owners = new Set(available.warehouses.map(each => each.organization_id));
+    const standing = await sumStanding(snapshot, mostLeftOut);
     const organizations = await readOrganizations(snapshot, most);
-    const shown = organizations.filter(each => owners.has(each.organization_id));
+    const shown = organizations.filter(({ resources }) => resources.some(isAvailable));
     return {
       activity: await readActivity(snapshot, now),
       /** The first of them, trouble first. */
       organizations,
       /** Of all organizations, by state. */
       certificates: await sumCertificates(snapshot),
-      available,
+      standing,
       /** What is known of those that are left out. */
-      left: await sumWarehouses(snapshot, available.leftOut, BY_OWNER),
-      sums: await sumWarehouses(snapshot, available.warehouses, BY_PROJECT),
+      left: standing.leftOut.seen === 0 ? [] : await sumWarehouses(snapshot, ownersBy('<>'), ['type']),
+      sums: await sumWarehouses(snapshot, ownersBy('='), BY_PROJECT),
       /** What is available of these organizations. */
-      own: await sumWarehouses(snapshot, shown, BY_OWNER),
+      own: await sumWarehouses(snapshot, sql`${idsOf(shown)}`, BY_OWNER),
       reserved: await sumReservations(snapshot),
       changes: await readNewest(snapshot, ALL_CHANGES, null, CHANGES),
     };
   });
+}
+
+function isAvailable({ resource, state }: OrganizationStatus['resources'][number]): boolean {
+  return resource === 'warehouse' && state === 'fresh';
 }
 
 interface Reserved extends Added {

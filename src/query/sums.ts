@@ -1,7 +1,6 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
-import { idsOf, type Owned } from './owners.js';
-import { plain, sql, stoodAt } from './sql.js';
+import { ofOne, plain, sql, stoodAt } from './sql.js';
 
 /** What rows add up to: whole tonnes and the millionths beyond, each by itself, so that no sum of them overflows. */
 export const ADDED = plain('sum(amount_micro / 1000000) AS tonnes, sum(amount_micro % 1000000) AS rest');
@@ -19,9 +18,15 @@ type Sum = Pick<Tables['warehouse_sums'], Column | 'rows_without_amount'> & Adde
 export const BY_OWNER: readonly Column[] = ['organization_id', 'type'];
 export const BY_PROJECT: readonly Column[] = ['project_id', 'project_name', 'vintage', 'type'];
 
+/** Organizations whose warehouse is fresh, or is not; one, or all of them. */
+export function ownersBy(is: '=' | '<>', organizationId: string | null = null): Statement {
+  return sql`(SELECT organization_id FROM mirror.freshness
+    WHERE resource = 'warehouse' AND state ${plain(is)} 'fresh' AND ${ofOne(organizationId)})`;
+}
+
 /** What stands in the warehouses of some organizations, added up by some columns. */
-export async function sumWarehouses(reader: Reader, owners: readonly Owned[], by: readonly Column[]) {
-  return await sumBy(reader, by, sql`mirror.warehouse_credits WHERE organization_id IN ${idsOf(owners)}`);
+export async function sumWarehouses(reader: Reader, owners: Statement, by: readonly Column[]) {
+  return await sumBy(reader, by, sql`mirror.warehouse_credits WHERE organization_id IN ${owners}`);
 }
 
 /** What stood in all of them at an instant, added up by organization and project. */

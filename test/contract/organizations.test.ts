@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
-import { readAvailable } from '../../src/query/available.js';
-import { BY_OWNER, BY_PROJECT, sumWarehouses } from '../../src/query/sums.js';
+import { readAvailable, sumStanding } from '../../src/query/available.js';
+import { BY_OWNER, BY_PROJECT, sumWarehouses, ownersBy } from '../../src/query/sums.js';
 import { sumByType } from '../../src/text/tonnes.js';
-import { readOrganization, readOrganizations, sumCertificates } from '../../src/query/reads/status.js';
+import { compareStandings } from '../../src/query/freshness.js';
+import {
+  type OrganizationStatus,
+  readOrganization,
+  readOrganizations,
+  sumCertificates,
+  worstOf,
+} from '../../src/query/reads/status.js';
 import { ENGINES, type Stage } from '../support/engines.js';
 import { fill } from '../support/mirror.js';
 import { createRandom, pick } from '../support/random.js';
@@ -61,8 +68,28 @@ function withoutAges(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer, (name, value) => (name === 'age_seconds' ? null : value)));
 }
 
+/** By what is read of each: the statement that orders them does not see it. */
+function isInOrder(all: readonly OrganizationStatus[]): boolean {
+  const worst = all.map(worstOf);
+  return worst.every((each, place) => compareStandings(worst[place - 1] ?? each, each) <= 0);
+}
+
+async function everyStanding(reader: Reader): Promise<void> {
+  const { known, uninstalled, warehouses, leftOut } = await readAvailable(reader, { organizationId: null });
+  const worst = leftOut
+    .map(({ amounts: _, ...each }) => each)
+    .toSorted((one, other) => compareStandings(one, other) || other.rows - one.rows);
+  const seen = leftOut.filter(({ as_of: at }) => at !== null).length;
+  const sums = { known, uninstalled, available: warehouses.length };
+  for (let most = 1; most <= leftOut.length + 1; most++)
+    expect(withoutAges(await sumStanding(reader, most)), `${most}`).toEqual(
+      withoutAges({ ...sums, leftOut: { count: leftOut.length, seen, worst: worst.slice(0, most) } }),
+    );
+}
+
 async function everyBeginning(reader: Reader): Promise<void> {
   const all = await readOrganizations(reader, Infinity);
+  expect(isInOrder(all)).toBe(true);
   expect(all).toHaveLength(ORGANIZATIONS + 3);
   const named = all.filter(({ organization_id: id }) => id === null);
   expect(named.map(({ resources }) => resources.length)).toEqual([1, 1]);
@@ -82,6 +109,12 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     },
   );
 
+  test.each(seeds)('sums of how warehouses stand are those of each of them (seed %i)', async seed => {
+    const { stage, reader } = await library();
+    await fillByChance(stage, seed);
+    await everyStanding(reader);
+  });
+
   test('what is read of one organization, and added up of all, is what is read of all', async () => {
     const { stage, reader } = await library();
     await fillByChance(stage, 1);
@@ -98,12 +131,12 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
   test('sums of projects and of organizations are those of the rows that are available', async () => {
     const { stage, reader } = await library();
     await fillByChance(stage, 2);
-    const { rows, warehouses } = await readAvailable(reader, { organizationId: null });
+    const { rows } = await readAvailable(reader, { organizationId: null });
     const all = sumByType(rows);
     expect(all).not.toBe('0 t');
     for (const by of [BY_PROJECT, BY_OWNER])
-      expect(sumByType(await sumWarehouses(reader, warehouses, by))).toBe(all);
-    for (const { project_id: id, ...sum } of await sumWarehouses(reader, warehouses, [
+      expect(sumByType(await sumWarehouses(reader, ownersBy('='), by))).toBe(all);
+    for (const { project_id: id, ...sum } of await sumWarehouses(reader, ownersBy('='), [
       'project_id',
       'type',
     ])) {

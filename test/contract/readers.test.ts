@@ -6,8 +6,9 @@ import type { Value } from '../../src/store/contract/tables.js';
 import { readAnswers } from '../../src/query/reads/answers.js';
 import { readAges, readStates, sumFreshness } from '../../src/query/reads/freshness.js';
 import * as asOf from '../../src/query/history/as-of.js';
-import { readAvailable, readStanding } from '../../src/query/available.js';
-import { BY_OWNER, BY_PROJECT, sumStoodAt, sumWarehouses } from '../../src/query/sums.js';
+import { readAvailable, sumStanding } from '../../src/query/available.js';
+import { BY_OWNER, BY_PROJECT, sumStoodAt, sumWarehouses, ownersBy } from '../../src/query/sums.js';
+import { sql } from '../../src/query/sql.js';
 import { readCharts } from '../../src/query/charts.js';
 import { readChoices, readValues } from '../../src/query/lists/choices.js';
 import { readBalance } from '../../src/query/history/balance.js';
@@ -98,16 +99,16 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     asOf.countAt(reader, entry.table, ownerOf(entry) ?? 'id', { organizationId: ONE, at }),
   ),
   readAvailable: about(WHOSE, (reader, organizationId) => readAvailable(reader, { organizationId })),
-  readStanding: about(WHOSE, readStanding),
+  sumStanding: about([1, Infinity], sumStanding),
   sumWarehouses: about(
-    pairs([[], [{ organization_id: ONE }]], [BY_OWNER, BY_PROJECT]),
+    pairs([sql`${[ONE]}`, ownersBy('='), ownersBy('<>', ONE)], [BY_OWNER, BY_PROJECT]),
     (reader, [owners, by]) => sumWarehouses(reader, owners, by),
   ),
   readChanges: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
     changes.readChanges(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
   ),
   readOverview: about(pairs([NOW, 0], [1, Infinity]), (reader, [now, most]) =>
-    readOverview(reader, now, most),
+    readOverview(reader, now, most, most),
   ),
   readNewest: about(
     [
@@ -354,13 +355,16 @@ const PARTS = [
   'isNamedBy',
   'joined',
   'largest',
+  'limit',
   'minutesOf',
   'named',
   'newestInSql',
   'ofAnyOrganization',
   'ofOne',
   'only',
+  'ownersBy',
   'plain',
+  'rankOf',
   'reasonsOf',
   'sentenceOf',
   'shownOf',

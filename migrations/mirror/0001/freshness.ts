@@ -49,24 +49,23 @@ const FRESHNESS = view(
     ],
     worker_seen_at: ['instant', 'the latest heartbeat of any worker; null before the first'],
   },
-  ({ mirror, as, greatest, seconds, now, bytewise }) => {
+  ({ mirror, as, greatest, later, seconds, now, bytewise }) => {
     const interval = greatest(
       'm.schedule_seconds',
       'coalesce(r.every_seconds, 0)',
       'coalesce(r.duration_ms, 0) / 100',
     );
-    /** Most rows are so, and are judged by this alone. */
+    const within = later('c.now_at', '-2000 * c.schedule_seconds');
+    /** Most rows are so, and are judged by this alone: instants are compared as they stand. */
     const isFine = `r.outcome = 'complete' AND r.open_sync IS NULL AND r.doubted_at IS NULL AND r.no_permission_at IS NULL
       AND r.not_offered_at IS NULL AND r.access = 'active' AND r.oldest_unread_at IS NULL
-      AND r.as_of_seconds >= r.trusted_from AND r.age BETWEEN 0 AND 2 * r.interval_seconds`;
-    return `WITH access AS (
-  SELECT organization_id, CASE
-    WHEN count(*) FILTER (WHERE state = 'active') > 0 THEN 'active'
-    WHEN count(*) FILTER (WHERE state = 'suspended') > 0 THEN 'suspended'
-    ELSE 'uninstalled'
-  END AS state
-  FROM ${mirror}installations
-  GROUP BY organization_id
+      AND r.as_of BETWEEN r.surely_from AND r.now_at`;
+    return `WITH closed AS (
+  SELECT organization_id, min(state) AS state FROM ${mirror}installations
+  GROUP BY organization_id HAVING min(state) <> 'active'
+  UNION ALL
+  SELECT organization_id, 'uninstalled' FROM (SELECT DISTINCT organization_id FROM ${mirror}resource_states) AS r
+  WHERE NOT EXISTS (SELECT 1 FROM ${mirror}installations AS i WHERE i.organization_id = r.organization_id)
 ),
 unread AS (
   SELECT a.organization_id, a.resource, a.oldest_unread_at
@@ -74,27 +73,31 @@ unread AS (
   WHERE r.organization_id = a.organization_id AND r.resource = a.resource AND a.oldest_unread_at >= r.as_of
 ),
 clock AS (
-  SELECT n.now, o.worker_seen_at, ${seconds('o.worker_seen_at')} AS worker_seen,
+  SELECT n.now_at, ${seconds('n.now_at')} AS now, o.worker_seen_at, ${seconds('o.worker_seen_at')} AS worker_seen,
     coalesce(o.schedule_seconds, 900) AS schedule_seconds
-  FROM (SELECT ${seconds(now)} AS now) AS n LEFT JOIN ${mirror}origin AS o ON true
+  FROM (SELECT ${now} AS now_at) AS n LEFT JOIN ${mirror}origin AS o ON true
 ),
 moment AS MATERIALIZED (
   SELECT c.*, CASE
     WHEN c.worker_seen < c.now - 60 THEN c.worker_seen + 20
     WHEN c.worker_seen > c.now + 60 THEN c.now + 1
     ELSE 0
-  END AS trusted_from
+  END AS trusted_from, CASE
+    WHEN c.worker_seen < c.now - 60 THEN ${greatest(later('c.worker_seen_at', '20000'), within)}
+    WHEN coalesce(c.worker_seen, 0) <= c.now + 60 THEN ${within}
+  END AS surely_from
   FROM clock AS c
 ),
 known AS (
-  SELECT r.*, m.now, m.worker_seen_at, m.worker_seen, m.trusted_from, coalesce(access.state, 'uninstalled') AS access,
+  SELECT r.*, m.now_at, m.now, m.worker_seen_at, m.worker_seen, m.surely_from, m.trusted_from,
+    coalesce(closed.state, 'active') AS access,
     w.oldest_unread_at, ${seconds('r.as_of')} AS as_of_seconds, ${interval} AS interval_seconds, running.id AS running
   FROM ${mirror}resource_states AS r
   CROSS JOIN moment AS m
-  LEFT JOIN access ON access.organization_id = r.organization_id
+  LEFT JOIN closed ON closed.organization_id = r.organization_id
   LEFT JOIN ${mirror}syncs AS running ON running.id = r.open_sync AND running.state = 'running'
   LEFT JOIN unread AS w
-    ON w.organization_id = r.organization_id AND access.state = 'active'
+    ON w.organization_id = r.organization_id AND closed.state IS NULL
     AND r.no_permission_at IS NULL AND r.not_offered_at IS NULL
     AND w.resource = CASE r.resource WHEN 'certificates' THEN 'retirements' ELSE r.resource END
 ),

@@ -1,5 +1,5 @@
-import type { Standing, Warehouse } from '../../query/available.js';
-import { compareStandings, sentenceOf, wordsOf } from '../../query/freshness.js';
+import type { StandingSums, Warehouse } from '../../query/available.js';
+import { sentenceOf, wordsOf } from '../../query/freshness.js';
 import { findTroubles, type Trouble } from '../../query/inbox/troubles.js';
 import { readOrigin } from '../../query/names.js';
 import { type Overview, readOverview } from '../../query/overview.js';
@@ -11,7 +11,7 @@ import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { leading, sumsBy, wholeTonnes } from '../components/cell.js';
 import { feed, groupsOf } from '../components/changes.js';
-import { standing } from '../components/freshness.js';
+import { standing as stateOf } from '../components/freshness.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { firstOf, mostOf } from '../components/table.js';
 import { counted } from '../../text/counted.js';
@@ -33,15 +33,15 @@ export const NOW: Page = {
     const about = origin !== null && html`<p class="lead">Mirror of ${origin.base_url}</p>`;
     return {
       about,
-      ...(await show(await readOverview(reader, now, mostOf(query, MOST_ORGANIZATIONS)), ask)),
+      ...(await show(await readOverview(reader, now, mostOf(query, MOST_ORGANIZATIONS), mostOf(query)), ask)),
     };
   },
 };
 
 async function show(answer: Overview, ask: Ask): Promise<Shown> {
   const { now, canAct, webhookUrl, query } = ask;
-  const { activity, available, sums, changes } = answer;
-  const isEmpty = countOf(available) === 0;
+  const { activity, standing, sums, changes } = answer;
+  const isEmpty = countOf(standing) === 0;
   const troubles = findTroubles(activity, now);
   const body = html`<div class="stack"><div class="tiles">${hero(answer)}<div id="tiles" data-live>${tiles(answer, troubles, now)}</div></div>
 <section id="attention" class="notices" data-live>${notices(troubles, canAct)}</section></div>
@@ -51,7 +51,7 @@ async function show(answer: Overview, ask: Ask): Promise<Shown> {
 <div class="stack"><section id="glance" data-live>${!isEmpty && glance(answer, ask)}</section>
 <section id="moved" data-live>${feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), { now, more: MORE })}</section></div>
 </div>
-<div id="below" class="stack"><section id="leftout" data-live>${leftOut(available.leftOut, ask)}</section></div>`;
+<div id="below" class="stack"><section id="leftout" data-live>${leftOut(standing.leftOut, ask)}</section></div>`;
   return isEmpty ? { title: 'Now', body } : { title: 'Now', body, later: async () => await charts(ask) };
 }
 
@@ -62,7 +62,7 @@ async function charts({ reader, now, charts: read }: Ask): Promise<Html> {
 
 const MORE = html`<p class="more"><a href="/changes">All changes of the last day</a></p>`;
 
-function countOf({ known, uninstalled }: Standing): number {
+function countOf({ known, uninstalled }: StandingSums): number {
   return known + uninstalled;
 }
 
@@ -79,12 +79,11 @@ function invitation(webhookUrl: string | null, newestDeliveryAt: string | null, 
 }
 
 /** A number, and of how many organizations; true in every state. */
-function hero({ available, sums }: Overview): Html {
-  if (countOf(available) === 0)
+function hero({ standing, sums }: Overview): Html {
+  if (countOf(standing) === 0)
     return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app, as far as the mirror has seen.</h1>`;
-  const read = available.warehouses.filter(({ age_seconds: age }) => age !== null).length;
   const left = sums.reduce((sum, row) => sum + row.rows_without_amount, 0);
-  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(sums))} <span class="of">available to sell now in ${withThousands(read)} of ${ofKnown(available.known)}${left > 0 && `.${withoutAmount(left)}`}</span></h1>`;
+  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(sums))} <span class="of">available to sell now in ${withThousands(standing.available)} of ${ofKnown(standing.known)}${left > 0 && `.${withoutAmount(left)}`}</span></h1>`;
 }
 
 /** A line for each type, its number to be seen from afar. */
@@ -96,9 +95,9 @@ function large(sentence: string): Part {
 }
 
 function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Html {
-  const { available, left, reserved, activity } = answer;
-  const others = available.leftOut.length - 1;
-  const [first] = available.leftOut.toSorted(byTrouble);
+  const { standing, left, reserved, activity } = answer;
+  const { count, seen, worst } = standing.leftOut;
+  const [first] = worst;
   const reservations = reserved.reduce((sum, each) => sum + each.reservations, 0);
   const [ends = null] = reserved.flatMap(({ first_ends_at: at }) => at ?? []).toSorted();
   const rejected = activity.rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
@@ -110,15 +109,13 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
       : html`<a href="/reservations?state=outstanding">${counted(reservations, 'reservation')}</a>, the first ends ${ends === null ? 'never' : wordsAgo(ends, now)}`,
   )}${tile(
     'Not available',
-    first !== undefined && available.leftOut.every(({ as_of: at }) => at === null)
-      ? 'not known'
-      : sumByType(left),
+    count > 0 && seen === 0 ? 'not known' : sumByType(left),
     first === undefined
       ? 'no organization is left out'
-      : html`<a href="#leftout">${nameOf(first)}</a>: ${wordsOf(first)}${others > 0 && `, and ${counted(others, 'other')}`}`,
+      : html`<a href="#leftout">${nameOf(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${counted(count - 1, 'other')}`}`,
   )}${tile(
     'Fresh',
-    `${withThousands(available.warehouses.length)} of ${withThousands(available.known)}`,
+    `${withThousands(standing.available)} of ${withThousands(standing.known)}`,
     'known organizations',
   )}${tile(
     'Newest webhook',
@@ -159,7 +156,7 @@ const ACTS: Readonly<Record<string, (canAct: boolean) => Part>> = {
 };
 
 function glance(
-  { organizations, available, own, certificates: counts }: Overview,
+  { organizations, standing, own, certificates: counts }: Overview,
   { query, canAct }: Ask,
 ): Html {
   const sums = sumsBy(own, ({ organization_id: id, type }) => JSON.stringify([id, type]));
@@ -177,27 +174,22 @@ function glance(
         cell: ({ organization_id: id, installation_id: installed, name }) =>
           leading('organization_id', id, html`${name ?? id ?? installed}`, null),
       },
-      { name: 'State', cell: organization => standing(worstOf(organization)) },
+      { name: 'State', cell: organization => stateOf(worstOf(organization)) },
       sum('exPost'),
       sum('exAnte'),
     ],
     organizations,
     query,
     {
-      count: countOf(available),
+      count: countOf(standing),
       most: MOST_ORGANIZATIONS,
       more: html`${certificateCounts(counts)} ${button(canAct, '/read-now', 'Read everything now')}`,
     },
   )}`;
 }
 
-/** What is worst first, and of the same that with the most rows. */
-function byTrouble(one: Warehouse, other: Warehouse): number {
-  return compareStandings(one, other) || other.rows - one.rows;
-}
-
-function leftOut(all: readonly Warehouse[], { now, query }: Ask): Html | false {
-  if (all.length === 0) return false;
+function leftOut({ count, worst }: StandingSums['leftOut'], { now, query }: Ask): Html | false {
+  if (count === 0) return false;
   return firstOf(
     'What is known and is not available now',
     [
@@ -205,12 +197,13 @@ function leftOut(all: readonly Warehouse[], { now, query }: Ask): Html | false {
         name: 'Organization',
         cell: each => leading('organization_id', each.organization_id, html`${nameOf(each)}`, null),
       },
-      { name: 'State', cell: standing },
+      { name: 'State', cell: stateOf },
       { name: 'Known', cell: ({ as_of: at }) => ago(at, now) },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
       { name: 'Why', cell: sentenceOf },
     ],
-    all.toSorted(byTrouble),
+    worst,
     query,
+    { count },
   );
 }

@@ -66,6 +66,7 @@ async function readAnnounced(reader: Reader): Promise<Announced | null> {
     sql<Announced>`SELECT f.oldest_unread_at AS created_at, i.id AS installation_id, f.error AS last_error, NULL AS id
       FROM mirror.freshness AS f JOIN mirror.installations AS i ON i.organization_id = f.organization_id
       WHERE i.state = 'active' AND f.oldest_unread_at IS NOT NULL
+        AND f.organization_id IN (SELECT organization_id FROM mirror.freshness_facts)
       ORDER BY f.oldest_unread_at, f.error DESC NULLS LAST, i.id LIMIT 1`,
   );
 }

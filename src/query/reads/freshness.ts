@@ -2,7 +2,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Tables } from '../../store/contract/tables.js';
 import { ownerOf } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
-import { colourOf, FRESHNESS, type Standing } from '../freshness.js';
+import { colourOf, FRESHNESS, rankOf, type Standing, STANDINGS } from '../freshness.js';
 import { columns, ofOne, plain, sql } from '../sql.js';
 
 type Fresh = Tables['freshness'];
@@ -13,16 +13,20 @@ export interface FreshnessSum extends Pick<Fresh, 'state' | 'reason' | 'failing_
   readonly oldest_at: string | null;
 }
 
-/** What reads it may set apart more. */
-export const ALIKE = plain(`state, reason, max(failing_since) AS failing_since, count(*) AS resources,
-  sum(rows) AS rows, min(as_of) AS oldest_at, max(as_of) AS as_of`);
-export const BY_STANDING = plain('state, reason, failing_since IS NOT NULL');
+const RANKS = STANDINGS.map(({ state, reason, ...each }) => {
+  const why = reason === null ? 'reason IS NULL' : `reason = '${reason}'`;
+  const fails = each.failing_since === null ? '' : ' AND failing_since IS NOT NULL';
+  return `WHEN state = '${state}' AND ${why}${fails} THEN ${rankOf({ state, reason, ...each })}`;
+});
+/** How bad a row of the view is, as `rankOf` has it: the last of them is the first to be told apart. */
+export const RANK = plain(`CASE ${RANKS.toReversed().join(' ')} END`);
 
 /** How many organizations stand so with a resource, and when theirs was last read completely. Of one, or of all that are known; the states in the order of their names. */
 export async function sumFreshness({ all }: Reader, resource: string, organizationId: string | null) {
-  return await all(sql<FreshnessSum>`SELECT ${ALIKE} FROM mirror.freshness
+  return await all(sql<FreshnessSum>`SELECT state, reason, max(failing_since) AS failing_since,
+      count(*) AS resources, sum(rows) AS rows, min(as_of) AS oldest_at, max(as_of) AS as_of FROM mirror.freshness
     WHERE resource IN (${resource}, '*') AND ${ofOne(organizationId)}
-    GROUP BY ${BY_STANDING} ORDER BY state, reason NULLS FIRST, failing_since NULLS FIRST`);
+    GROUP BY state, reason, failing_since IS NOT NULL ORDER BY state, reason NULLS FIRST, failing_since NULLS FIRST`);
 }
 
 interface Ages extends Pick<Standing, 'state' | 'reason'> {

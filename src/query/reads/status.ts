@@ -1,13 +1,13 @@
-import type { Reader } from '../../store/contract/reader.js';
+import type { Reader, Statement } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { type Known, readKnown } from '../coverage.js';
-import { compareStandings, FRESH, type Standing, WAITING } from '../freshness.js';
+import { compareStandings, FRESH, rankOf, type Standing, WAITING } from '../freshness.js';
 import { readFindings } from '../history/findings.js';
 import { readActivity } from '../inbox/health.js';
 import { readOrigin } from '../names.js';
 import { byOwner } from '../owners.js';
-import { columns, plain, sql } from '../sql.js';
-import { ALIKE, BY_STANDING, type FreshnessSum } from './freshness.js';
+import { columns, limit, plain, sql } from '../sql.js';
+import { RANK } from './freshness.js';
 
 /** One organization as the mirror knows it. */
 export interface OrganizationStatus extends Known {
@@ -15,7 +15,6 @@ export interface OrganizationStatus extends Known {
   readonly certificates: Readonly<Record<string, number>>;
 }
 
-/** Of one resource, or of several that stand alike. */
 type Stock = Standing & Pick<Tables['freshness'], 'rows' | 'as_of'>;
 type ResourceStatus = Omit<Tables['freshness'], 'organization_id' | 'attempted_at'>;
 
@@ -32,13 +31,29 @@ export async function readStatus(reader: Reader, now: number) {
   });
 }
 
-/** At most so many, trouble first. Of the others no more is read than what places them. */
+/** At most so many, trouble first, and of the same trouble that with the most credits. */
 export async function readOrganizations(reader: Reader, most: number): Promise<OrganizationStatus[]> {
-  const known = await readKnown(reader, null);
-  if (known.length <= most) return troubleFirst(await describe(reader, known, null));
-  const standings = byOwner(await readStandings(reader));
-  const first = troubleFirst(known.map(each => ({ ...each, resources: standings(each) }))).slice(0, most);
-  return await describe(reader, first, first.map(idOf));
+  const known = await reader.all(troubleFirst(most));
+  return await describe(reader, known, most === Infinity ? null : known.map(idOf));
+}
+
+const WELL = plain(String(rankOf(FRESH)));
+const UNSEEN = plain(String(rankOf(WAITING)));
+
+/** Of an organization counts what `worstOf` counts. */
+function troubleFirst(most: number): Statement<Known> {
+  return sql<Known>`WITH troubled AS (
+      SELECT organization_id, max(CASE WHEN as_of IS NOT NULL OR state <> 'not_offered' AND coalesce(reason, '') <> 'no_permission'
+        THEN ${RANK} END) AS worst
+      FROM mirror.freshness WHERE state <> 'fresh' OR failing_since IS NOT NULL GROUP BY organization_id)
+    SELECT c.organization_id, c.installation_id, c.organization_name AS name, c.state
+    FROM mirror.coverage AS c LEFT JOIN troubled AS t ON t.organization_id = c.organization_id
+      LEFT JOIN mirror.resource_states AS w ON w.organization_id = c.organization_id AND w.resource = 'warehouse'
+    ORDER BY coalesce(t.worst, CASE
+        WHEN EXISTS (SELECT 1 FROM mirror.resource_states AS s WHERE s.organization_id = c.organization_id)
+        THEN ${WELL} ELSE ${UNSEEN} END) DESC,
+      coalesce(w.rows, 0) DESC, c.organization_name NULLS FIRST, c.organization_id NULLS FIRST, c.installation_id
+    ${limit(most)}`;
 }
 
 /** Null where it is not known. */
@@ -69,18 +84,6 @@ interface Judged {
   readonly resources: readonly Stock[];
 }
 
-/** Of the same state the largest first. */
-function troubleFirst<Organization extends Judged>(organizations: readonly Organization[]): Organization[] {
-  return organizations
-    .map(organization => ({ organization, worst: worstOf(organization), rows: rowsOf(organization) }))
-    .toSorted((one, other) => compareStandings(one.worst, other.worst) || other.rows - one.rows)
-    .map(({ organization }) => organization);
-}
-
-function rowsOf({ resources }: Judged): number {
-  return resources.reduce((sum, { rows }) => sum + rows, 0);
-}
-
 /** What is withheld from us counts where rows of before stand there. */
 export function worstOf({ resources }: Judged): Standing {
   if (resources.length === 0) return WAITING;
@@ -97,12 +100,6 @@ function isWithheld({ state, reason }: Standing): boolean {
 /** Its rows are those of the last read, whatever came after. */
 export function isFrozen(resource: Stock): boolean {
   return isWithheld(resource) && resource.as_of !== null;
-}
-
-/** The resources of each organization that stand alike, as one. */
-async function readStandings({ all }: Reader) {
-  return await all(sql<FreshnessSum & Pick<Known, 'organization_id'>>`SELECT organization_id, ${ALIKE}
-    FROM mirror.freshness GROUP BY organization_id, ${BY_STANDING}`);
 }
 
 async function readResources({ all }: Reader, ids: readonly string[] | null) {
