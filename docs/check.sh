@@ -14,7 +14,7 @@ each_bad() { while read -r line; do bad "$line"; done; }
 stop() { say "$*"; exit 2; }
 size_of() { sed -n 2p "$1" | grep -xE '[1-9][0-9]{0,14}' || stop "$1 is no checkpoint: it has no size." >&2; }
 hex() { openssl base64 -d -A | od -An -v -tx1 | tr -d ' \n'; }
-hash_of() { [ -f "$1" ] && [ ! -h "$1" ] && openssl dgst -sha256 -r "$1" | cut -c1-64; }
+hash_of() { openssl dgst -sha256 -r "$1" 2>/dev/null | cut -c1-64; }
 # The hash of each file of a folder whose name is a number, after that number.
 hashes_in() { (cd "$1" && find . -type f | cut -c3- | xargs openssl dgst -sha256 -r) 2>/dev/null | awk '$2 ~ /^\*[0-9]+$/ { print substr($2, 2), $1 }' | sort -n; }
 # For awk. A line of leaves is place, salt (later: commitment) and record. bytes: as printf takes them. value: as it is written.
@@ -41,8 +41,10 @@ signed() {
   return 1
 }
 
+strange=$(find . ! -type f ! -type d -o -type f -size +2097151 | head -n 1)
+[ -z "$strange" ] || stop "This is no folder of evidence: $strange is a link, a pipe, or larger than any file of one."
 for file in WHAT.txt checkpoint.txt rows.txt context.txt nodes.txt others.txt organizations.txt; do
-  [ -f $file ] && [ ! -h $file ] || stop "This is no folder of evidence: $file is not there, or is no file."
+  [ -f $file ] || stop "This is no folder of evidence: $file is not there, or is no file."
 done
 read -r what which <WHAT.txt
 origin=$(sed -n 1p checkpoint.txt) size=$(size_of checkpoint.txt) || exit 2

@@ -48,9 +48,10 @@ export async function exportable(engine: Engine) {
   return { ...log, hex: log.key.publicKey.toString('hex'), older, change, command, write };
 }
 
-/** As an auditor does it, with a script of his own. */
+/** As an auditor does it, with a script of his own. One that does not end has no status. */
 export function check(folder: string, ...words: string[]) {
-  const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...words], { cwd: folder, encoding: 'utf8' });
+  const options = { cwd: folder, encoding: 'utf8', timeout: 60_000 } as const;
+  const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...words], options);
   return { status, said: stdout + stderr };
 }
 
