@@ -1,6 +1,6 @@
 import type { Context } from './context.js';
 import type { Io } from './io.js';
-import type { AllTaken, Meant } from './taken.js';
+import type { AllTaken, Meant } from './options.js';
 
 /** How an answer can be had beside what a person reads: the words of `--json` and `--csv`. */
 interface Prints {

@@ -1,9 +1,8 @@
 import { Argument, type Command as Defined, Option } from 'commander';
 import type { Command } from './command.js';
 import { withContext } from './open-context.js';
-import { today } from './words.js';
+import { optionName, type Taken, today } from './options.js';
 import type { Io } from './io.js';
-import { optionName, type Taken } from './taken.js';
 
 /** Says to commander what a command takes, and does it when it is called. */
 export function define(parent: Defined, name: string, command: Command, io: Io): void {

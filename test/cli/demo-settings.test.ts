@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   demoSettingsFile,
+  envLine,
   readDemoSettings,
   writeDemoSettings,
 } from '../../src/cli/commands/demo/settings.js';
-import { envLine } from '../../src/cli/env-line.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { tablesInFile } from '../support/tables.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSpan } from '../../src/cli/words.js';
+import { readSpan } from '../../src/cli/options.js';
 import { runCommand } from '../support/command.js';
 import { listHelps } from '../support/commands.js';
 

@@ -33,7 +33,7 @@ const OBJECT = ["throw badAnswer(what, 'an object', kindOf(value));", ''] as con
 const BROKEN: readonly (readonly [string, string, () => string])[] = [
   ['T12 a post', 'posts=400', () => brokenProgram('receiver-thread.js', ...DELIVERY)],
   ['T34 an answer', 'answers=500', () => brokenFiles('registry/json/fields.js', ...OBJECT)],
-  ['a command line', 'commands=100', () => brokenFiles('cli/words.js', ...LIMIT)],
+  ['a command line', 'commands=100', () => brokenFiles('cli/options.js', ...LIMIT)],
   ['an answer that says nothing', 'commands=1000', () => brokenFiles('cli/output/output.js', ...SAID)],
 ];
 

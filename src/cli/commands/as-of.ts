@@ -12,7 +12,7 @@ import { demandKnown } from '../known-at.js';
 import { organizationIn } from '../find/in-mirror.js';
 import type { Row } from '../output/output.js';
 import { createTally, describeTotal } from '../output/totals.js';
-import { date, needed, text } from '../taken.js';
+import { date, needed, text } from '../options.js';
 
 const RESOURCES = ['warehouse', 'inventory', 'retirements'];
 

@@ -11,7 +11,7 @@ import type { Context } from '../context.js';
 import { checkFault } from '../exit.js';
 import { organizationOrAll } from '../find/in-mirror.js';
 import { describeTotal, totalOf } from '../output/totals.js';
-import { ORGANIZATION, text, year } from '../taken.js';
+import { ORGANIZATION, text, year } from '../options.js';
 
 const OF_A_ROW = ['vintage', 'type', 'amount'];
 const NAMES = ['organization_name', 'project_name'];
@@ -31,7 +31,6 @@ export const AVAILABLE = command({
     csv: 'print what is available as CSV',
   },
   examples: [
-    'carbon-mirror available',
     'carbon-mirror available --project Mangrove --vintage 2021',
     'carbon-mirror available --csv > available.csv',
   ],

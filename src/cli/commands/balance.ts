@@ -8,7 +8,7 @@ import type { Context } from '../context.js';
 import { checkFault } from '../exit.js';
 import { organizationOrAll } from '../find/in-mirror.js';
 import type { Row } from '../output/output.js';
-import { ORGANIZATION } from '../taken.js';
+import { ORGANIZATION } from '../options.js';
 
 export const BALANCE = command({
   says: 'Show whether retirements, credits, projects and serializations add up, to the millionth',

@@ -16,7 +16,7 @@ import { cleanLine, colours, emit } from '../io.js';
 import { bold, paintChange } from '../output/colour.js';
 import { organizationOrAll } from '../find/in-mirror.js';
 import { jsonText } from '../output/output.js';
-import { choice, count, date, ORGANIZATION } from '../taken.js';
+import { choice, count, date, ORGANIZATION } from '../options.js';
 import type { Reader } from '../../store/contract/reader.js';
 
 const NONE = 'Nothing was seen to change.';

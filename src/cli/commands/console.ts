@@ -15,7 +15,7 @@ import { createOwnKey, findSandbox } from './demo/sandbox.js';
 import { compareBy } from '../processes/verify-child.js';
 import { readQuestions } from '../ready-questions.js';
 import { createServiceLog, runService, takesNextPort } from '../processes/service.js';
-import { flag, unless } from '../taken.js';
+import { flag, unless } from '../options.js';
 import { readVersion } from '../../package.js';
 
 const printUrl = command({

@@ -6,8 +6,7 @@ import { type Command, command, type CommandGroup } from '../command.js';
 import { findNumbered, listCommand, printList } from '../lists/list.js';
 import { jsonText } from '../output/output.js';
 import { sheet } from '../output/sheet.js';
-import { flag, needed, text } from '../taken.js';
-import { readNumber } from '../words.js';
+import { flag, needed, readNumber, text } from '../options.js';
 
 const ID = needed(text('id', 'its number'));
 const LIST = listCommand(OF_DELIVERIES);
@@ -50,11 +49,7 @@ const show = command({
 
 export const DELIVERIES: CommandGroup = {
   says: OF_DELIVERIES.says,
-  examples: [
-    'carbon-mirror deliveries list --ignored',
-    'carbon-mirror deliveries list --rejected',
-    'carbon-mirror deliveries show 42',
-  ],
+  examples: ['carbon-mirror deliveries list --rejected', 'carbon-mirror deliveries show 42'],
   commands: { list, show },
 };
 

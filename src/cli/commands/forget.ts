@@ -3,16 +3,13 @@ import { readMemberNumbers, readMentions } from '../../query/mentions.js';
 import { command } from '../command.js';
 import { usageFault } from '../exit.js';
 import { eraseSealed } from '../sealed.js';
-import { needed, OLDER_COPIES, text } from '../taken.js';
+import { needed, OLDER_COPIES, text } from '../options.js';
 
 export const FORGET = command({
   says: 'Remove a person from the members, from their history, and from the webhooks that name the e-mail address',
   options: { person: needed(text('email', "the person's e-mail address")), vacuum: OLDER_COPIES },
   prints: { json: 'print what was removed as JSON' },
-  examples: [
-    'carbon-mirror forget --person someone@example.org',
-    'carbon-mirror forget --person someone@example.org --json',
-  ],
+  examples: ['carbon-mirror forget --person someone@example.org'],
   run: async (context, { person, vacuum }) => {
     const address = normalAddress(person);
     if (!/^[^\s@]+@[^\s@]+$/.test(address))

@@ -1,7 +1,7 @@
 import { LANDING_PATH } from '../../webhook/pages.js';
 import { command } from '../command.js';
 import { CommandFault, usageFault } from '../exit.js';
-import { needed, text } from '../taken.js';
+import { needed, text } from '../options.js';
 
 const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(\/|$)/;
 

@@ -4,7 +4,7 @@ import { checkFault, CommandFault, usageFault } from '../exit.js';
 import { findNumbered, listCommand } from '../lists/list.js';
 import { showNumbered } from '../lists/show.js';
 import type { Row } from '../output/output.js';
-import { flag, text } from '../taken.js';
+import { flag, text } from '../options.js';
 
 const show = showNumbered(OF_JOBS, ({ id, state }) =>
   state === 'failed' ? [`When its cause is gone: "carbon-mirror jobs retry ${String(id)}".`] : [],
@@ -36,7 +36,6 @@ export const JOBS: CommandGroup = {
   examples: [
     'carbon-mirror jobs list --state failed',
     'carbon-mirror jobs show 42',
-    'carbon-mirror jobs retry 42',
     'carbon-mirror jobs retry --all',
   ],
   commands: { list: listCommand(OF_JOBS), show, retry },

@@ -10,7 +10,7 @@ import { type MirrorLocation, reading } from '../connect/mirror-location.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT, isThere } from '../exit.js';
 import { beginOrigin, describeRestored } from '../sealed.js';
-import { choice, needed, text } from '../taken.js';
+import { choice, needed, text } from '../options.js';
 
 const JSON_OF = { json: 'print what was done as JSON' };
 

@@ -4,7 +4,7 @@ import { command } from '../command.js';
 import { checkFault, usageFault } from '../exit.js';
 import { organizationIn } from '../find/in-mirror.js';
 import { eraseSealed } from '../sealed.js';
-import { flag, needed, OLDER_COPIES, text, THE_ORGANIZATION } from '../taken.js';
+import { flag, needed, OLDER_COPIES, text, THE_ORGANIZATION } from '../options.js';
 
 export const PURGE = command({
   says: 'Remove all that was mirrored for one organization: rows, history and certificate files',
@@ -15,10 +15,7 @@ export const PURGE = command({
     vacuum: OLDER_COPIES,
   },
   prints: { json: 'print what was removed as JSON' },
-  examples: [
-    'carbon-mirror purge --organization ID --confirm "Harbour Ferries"',
-    'carbon-mirror status   # shows which organizations are uninstalled',
-  ],
+  examples: ['carbon-mirror purge --organization ID --confirm "Harbour Ferries"'],
   run: async (context, { organization, confirm, force, vacuum }) => {
     const reader = await context.reader();
     const found = await readPurgeable(reader, await organizationIn(reader, organization));

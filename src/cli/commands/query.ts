@@ -2,7 +2,7 @@ import { AskError } from '../../store/contract/asked.js';
 import { command, ROWS } from '../command.js';
 import { checkFault, CommandFault, demandNotInterrupted, EXIT, usageFault } from '../exit.js';
 import type { Io } from '../io.js';
-import { needed, otherwise, text, valued } from '../taken.js';
+import { needed, otherwise, text, valued } from '../options.js';
 
 /** A longer one would not be a question. */
 const MAX_CHARACTERS = 1_000_000;
@@ -17,7 +17,6 @@ export const QUERY = command({
   },
   prints: ROWS,
   examples: [
-    'carbon-mirror query "select count(*) from retirements"',
     'carbon-mirror query "select project_name, vintage, amount from available_credits" --csv > available.csv',
     'carbon-mirror query - < question.sql',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',

@@ -7,7 +7,7 @@ import { emit, type Io } from '../io.js';
 import { notThere } from '../find/choose.js';
 import { writeWrapped } from '../output/wrapped.js';
 import { ownLocation } from '../connect/find-mirror.js';
-import { choice, text } from '../taken.js';
+import { choice, text } from '../options.js';
 
 export const SCHEMA = command({
   says: 'Show the tables, views and columns that queries may use, and what each means',
@@ -17,7 +17,6 @@ export const SCHEMA = command({
   },
   prints: { json: 'print it as JSON' },
   examples: [
-    'carbon-mirror schema',
     'carbon-mirror schema retirements',
     'carbon-mirror schema --grants read dashboards | psql "$MIRROR_DATABASE_URL"',
   ],

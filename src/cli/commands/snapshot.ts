@@ -6,18 +6,14 @@ import { readOrigin } from '../../query/names.js';
 import { ofKnown } from '../../text/known.js';
 import { command } from '../command.js';
 import { isThere, usageFault } from '../exit.js';
-import { jsonText } from '../output/output.js';
-import { withSnakeKeys } from '../snake-case.js';
-import { needed, text } from '../taken.js';
+import { jsonText, withSnakeKeys } from '../output/output.js';
+import { needed, text } from '../options.js';
 
 export const SNAPSHOT = command({
   says: 'Write the mirror alone to one SQLite file, to be asked elsewhere, and beside it how far it can be trusted',
   words: { file: needed(text('file', 'the copy; it must not be there yet')) },
   prints: { json: 'print what was written as JSON' },
-  examples: [
-    'carbon-mirror snapshot mirror-2026-01-31.db',
-    'carbon-mirror snapshot /backup/mirror.db --json',
-  ],
+  examples: ['carbon-mirror snapshot mirror-2026-01-31.db'],
   /** What is said of the copy is read before it is made: it holds that much at least. */
   run: async ({ io, location, reader: open, tell }, { file }) => {
     const { demo, engine } = location();

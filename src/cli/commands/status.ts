@@ -17,7 +17,7 @@ import { command } from '../command.js';
 import type { Row } from '../output/output.js';
 import type { MirrorLocation } from '../connect/mirror-location.js';
 import { describeFindings, describeTodo } from '../health.js';
-import { flag } from '../taken.js';
+import { flag } from '../options.js';
 
 const COUNTED = ['warehouse', 'inventory', 'retirements'];
 const COLUMNS = ['organization', 'state', ...COUNTED, 'certificates', 'freshness', 'oldest_read'];

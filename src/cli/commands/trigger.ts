@@ -6,7 +6,7 @@ import { signDelivery } from '../../webhook/signature.js';
 import { command } from '../command.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { checkFault, CommandFault, EXIT, notThereFault, usageFault } from '../exit.js';
-import { choice, flag, HOW_NAMED, needed, text } from '../taken.js';
+import { choice, flag, HOW_NAMED, needed, text } from '../options.js';
 import { organizationIn } from '../find/in-mirror.js';
 import { excessOf } from '../../registry/json/json-text.js';
 
@@ -24,7 +24,6 @@ export const TRIGGER = command({
   examples: [
     'carbon-mirror trigger warehouseTransaction --organization ID',
     'carbon-mirror trigger installed --organization ID --bad-signature',
-    'carbon-mirror trigger installed --organization ID --url http://127.0.0.1:3000/webhooks',
   ],
   run: async (context, given) => {
     const { io, format, value, print, say } = context;

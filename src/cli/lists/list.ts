@@ -11,8 +11,16 @@ import type { Context } from '../context.js';
 import { notThereFault, usageFault } from '../exit.js';
 import { idsKnown } from '../known-at.js';
 import { installationIn, organizationIn } from '../find/in-mirror.js';
-import { choice, date, flag, limit, ORGANIZATION, type Taken, text as valued } from '../taken.js';
-import { readNumber } from '../words.js';
+import {
+  choice,
+  date,
+  flag,
+  limit,
+  ORGANIZATION,
+  readNumber,
+  type Taken,
+  text as valued,
+} from '../options.js';
 
 const MOST = 100;
 /** What a person looks for in a list, beside what its rows are called. */

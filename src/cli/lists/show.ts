@@ -8,7 +8,7 @@ import { type Command, command } from '../command.js';
 import type { Context } from '../context.js';
 import { checkFault } from '../exit.js';
 import { findVersions, organizationOrAll } from '../find/in-mirror.js';
-import { date, HOW_NAMED, needed, text } from '../taken.js';
+import { date, HOW_NAMED, needed, text } from '../options.js';
 import type { Row } from '../output/output.js';
 import { findNumbered } from './list.js';
 import { sheet } from '../output/sheet.js';

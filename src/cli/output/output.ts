@@ -1,6 +1,5 @@
 import { UNSEEN } from '../../text/clean.js';
 import { emit, type Io, print, say } from '../io.js';
-import { withSnakeKeys } from '../snake-case.js';
 import { type Cell, csvLine, textOf } from '../../text/csv.js';
 import { type Row, type TableShape, writeTable } from './table.js';
 
@@ -76,4 +75,24 @@ export function escapeJson(json: string): string {
   return json.replace(UNSEEN, character =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** Objects that are the registry's own: what it sent stands there as it was sent. */
+const AS_SENT = ['content', 'document', 'body'];
+
+/** The same value with the keys of every object in snake_case, as the columns of the mirror are named. */
+export function withSnakeKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSnakeKeys);
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  const entries = Object.entries(value).map(([name, inner]) => [
+    snakeCase(name),
+    AS_SENT.includes(name) ? inner : withSnakeKeys(inner),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** Only names of ours are changed: a key that is no camelCase word is somebody's data. */
+function snakeCase(name: string): string {
+  if (!/^[a-z][a-zA-Z0-9]*$/.test(name)) return name;
+  return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 }

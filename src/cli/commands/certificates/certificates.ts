@@ -3,7 +3,7 @@ import { command, type CommandGroup } from '../../command.js';
 import { listCommand } from '../../lists/list.js';
 import { showCommand } from '../../lists/show.js';
 import { CERTIFICATES as OF_CERTIFICATES } from '../../../resources/certificates.js';
-import { date, needed, ORGANIZATION, text } from '../../taken.js';
+import { date, needed, ORGANIZATION, text } from '../../options.js';
 
 const exportAll = command({
   says: 'Copy PDFs into a new folder, with certificates.csv, SHA256SUMS, and export.json: when it was made, as of when, and how far it can be trusted',

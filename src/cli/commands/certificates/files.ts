@@ -17,9 +17,8 @@ import { csvLine } from '../../../text/csv.js';
 import type { Context } from '../../context.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
 import { idsKnown } from '../../known-at.js';
-import { jsonText } from '../../output/output.js';
+import { jsonText, withSnakeKeys } from '../../output/output.js';
 import { createSummedFolder } from '../../output/summed-folder.js';
-import { withSnakeKeys } from '../../snake-case.js';
 
 /** Hash every stored file again and compare it with its row. */
 export async function verifyFiles(reader: Reader, pdfs: PdfStore, interrupted: AbortSignal) {

@@ -2,7 +2,6 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { shownName } from '../../../app/config/shown.js';
-import { envLine } from '../../env-line.js';
 import { usageFault } from '../../exit.js';
 import type { Io } from '../../io.js';
 
@@ -50,4 +49,11 @@ function faultIn({ REGISTRY_BASE_URL: url = '', ...others }: Settings): string |
   const foreign = Object.keys(others).find(name => !NAMES.includes(name));
   if (foreign !== undefined) return `it holds ${shownName(foreign)}`;
   return /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url) ? null : 'its registry is not on this machine';
+}
+
+/** One setting as a file of settings is written: this program and Node read it with --env-file, a shell with `set -a`. */
+export function envLine(name: string, value: string): string {
+  const line = value.trimEnd().replaceAll('\n', '\\n');
+  const text = /^[\w./:@-]*$/.test(line) ? line : `'${line}'`;
+  return `${name}=${text}\n`;
 }

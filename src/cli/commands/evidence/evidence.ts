@@ -5,7 +5,7 @@ import { command, type CommandGroup } from '../../command.js';
 import { checkFault, notThereFault, usageFault } from '../../exit.js';
 import { beginOrigin, describeRestored, withLog } from '../../sealed.js';
 import { ALL } from '../../../evidence/port.js';
-import { date, needed, text } from '../../taken.js';
+import { date, needed, text } from '../../options.js';
 
 const INIT = command({
   says: 'Make the key that signs checkpoints, in the new file that EVIDENCE_KEY_FILE names',

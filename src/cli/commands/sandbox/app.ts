@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { PERMISSION_WORDS } from '../../../sandbox/registry/permissions.js';
 import { LANDING_PATH } from '../../../webhook/pages.js';
 import { command } from '../../command.js';
-import { envLine } from '../../env-line.js';
+import { envLine } from '../demo/settings.js';
 import { emit } from '../../io.js';
-import { needed, text, texts } from '../../taken.js';
+import { needed, text, texts } from '../../options.js';
 import { valueAt } from '../../value-at.js';
 import { reachSandbox, SANDBOX_URL } from './reach.js';
 
@@ -20,10 +20,7 @@ export const APP = command({
     webhookSecret: text('text', 'what they are signed with (default: one that is made up)'),
     url: SANDBOX_URL,
   },
-  examples: [
-    'carbon-mirror sandbox app my-app --permission organization_warehouse:write > .env',
-    'carbon-mirror sandbox app my-app --webhook-url http://127.0.0.1:3000/hook',
-  ],
+  examples: ['carbon-mirror sandbox app my-app --permission organization_warehouse:write > .env'],
   run: async (context, { name, permission: permissions, webhookUrl, webhookSecret, url: named }) => {
     const { url, control } = reachSandbox(context, named);
     const secret = webhookSecret ?? randomBytes(32).toString('hex');

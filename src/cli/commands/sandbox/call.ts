@@ -2,7 +2,7 @@ import { escapeJson } from '../../output/output.js';
 import { command } from '../../command.js';
 import { usageFault } from '../../exit.js';
 import { emit } from '../../io.js';
-import { choice, needed, text, valued } from '../../taken.js';
+import { choice, needed, text, valued } from '../../options.js';
 import { reachSandbox, SANDBOX_URL } from './reach.js';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;

@@ -1,7 +1,7 @@
 import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
 import type { Context } from '../../context.js';
 import { CommandFault, EXIT, type ExitCode, usageFault } from '../../exit.js';
-import { text } from '../../taken.js';
+import { text } from '../../options.js';
 
 export const SANDBOX_URL = text(
   'url',

@@ -8,9 +8,8 @@ import { usageFault } from '../../exit.js';
 import { emit, type Io } from '../../io.js';
 import { counted } from '../../../text/counted.js';
 import { dataFolder } from '../../connect/find-mirror.js';
-import { readNumber } from '../../words.js';
+import { choice, count, flag, readNumber, text, texts } from '../../options.js';
 import { aborted } from '../../processes/service.js';
-import { choice, count, flag, text, texts } from '../../taken.js';
 
 const DEFAULT_PORT = '8090';
 /** Of a world whose size is told and whose number is not. */
@@ -41,7 +40,6 @@ export const START = command({
   prints: { json: 'print where it is as JSON' },
   examples: [
     'carbon-mirror sandbox start --seed 1',
-    'carbon-mirror sandbox start --port 0 --folder /tmp/registry --strict --header-prefix icr',
     'carbon-mirror sandbox start --folder big --retirements 1000000 --credits 200000',
   ],
   run: async (context, { organizations, credits, retirements, name, profile, ...given }) => {

@@ -5,7 +5,7 @@ import { shortName } from '../../../text/clean.js';
 import { command } from '../../command.js';
 import { checkFault, CommandFault, EXIT, type ExitCode } from '../../exit.js';
 import { exitCodeOf } from '../../faults/explain.js';
-import { choice, flag, ORGANIZATION } from '../../taken.js';
+import { choice, flag, ORGANIZATION } from '../../options.js';
 import { counted } from '../../../text/counted.js';
 import { withThousands } from '../../../text/thousands.js';
 
@@ -27,7 +27,6 @@ export const SYNC = command({
   },
   prints: { json: 'print what was read as JSON' },
   examples: [
-    'carbon-mirror sync',
     'carbon-mirror sync --organization ID --resource retirements',
     'carbon-mirror sync --full --json',
   ],

@@ -16,7 +16,7 @@ import type { Context } from '../../context.js';
 import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
 import { describeCounts, ON_FINDINGS } from '../../health.js';
 import { verifySealed } from '../../sealed.js';
-import { flag, text } from '../../taken.js';
+import { flag, text } from '../../options.js';
 import type { Verified } from '../../../evidence/verify.js';
 
 const NOT_ASKED =

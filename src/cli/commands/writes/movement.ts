@@ -1,6 +1,6 @@
 import { ACTIONS } from '../../../registry/model.js';
 import { usageFault } from '../../exit.js';
-import { anId, choice, type Meant, needed, text } from '../../taken.js';
+import { anId, choice, type Meant, needed, text } from '../../options.js';
 
 /** What a reservation is finished with, and what a request asks for. */
 export const MOVEMENT = {

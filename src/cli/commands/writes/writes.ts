@@ -5,8 +5,7 @@ import { LISTS } from '../../../resources/lists.js';
 import { command } from '../../command.js';
 import type { Row } from '../../output/output.js';
 import { cellsOf } from '../../output/sheet.js';
-import { anId, HOW_NAMED, needed, text, valued, YES } from '../../taken.js';
-import { readPrintable } from '../../words.js';
+import { anId, HOW_NAMED, needed, readPrintable, text, valued, YES } from '../../options.js';
 import { describeMovement, MOVEMENT, readMovement } from './movement.js';
 import { findCredit, type Reached, reach, reachReservation } from './reach.js';
 import { write } from './write.js';
@@ -31,7 +30,6 @@ const request = command({
   },
   prints: { json: 'print the request as JSON' },
   examples: [
-    'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
     'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes" --yes',
   ],
   run: async (context, given) => {
@@ -85,7 +83,6 @@ const finish = command({
   },
   prints: AS_JSON,
   examples: [
-    'carbon-mirror reservations finish ID --action transfer --receiver-id ID',
     'carbon-mirror reservations finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
   ],
   run: async (context, given) => {
@@ -106,7 +103,7 @@ const cancel = command({
   words: RESERVATION,
   options: { organization: OWNER, yes: YES },
   prints: AS_JSON,
-  examples: ['carbon-mirror reservations cancel ID', 'carbon-mirror reservations cancel ID --yes --json'],
+  examples: ['carbon-mirror reservations cancel ID'],
   run: async (context, { id, organization, yes }) => {
     const { reservation, ...reached } = await reachReservation(context, id, organization);
     await write(context, {

@@ -1,6 +1,7 @@
-import type { Span } from '../text/instant.js';
+import { isId, isPrintable } from '../registry/model.js';
+import { parseSpan, type Span } from '../text/instant.js';
+import { usageFault } from './exit.js';
 import type { Io } from './io.js';
-import { aDate, readId, readNumber, readSpan, readYear } from './words.js';
 
 /** A word or an option, and what its text means. */
 export interface Taken<T> {
@@ -59,7 +60,11 @@ export function valued<T>(shows: string, says: Says, read: Read<T>): Text<T> {
 
 /** An id of the registry's, for a path. */
 export function anId(what: string, says: Says): Text<string> {
-  return valued('id', says, given => readId(what, given));
+  return valued('id', says, given => {
+    const fits: boolean = isId(given);
+    if (fits) return given;
+    throw usageFault(`${what}: expected an id, got "${given}".`);
+  });
 }
 
 export function choice<const Word extends string>(
@@ -93,7 +98,10 @@ export function date(says: string): Text<Span> {
 }
 
 export function year(says: Says): Text<string> {
-  return valued('year', says, readYear);
+  return valued('year', says, given => {
+    if (/^\d{4}$/.test(given)) return given;
+    throw usageFault(`Expected a year like 2025, got "${given}".`);
+  });
 }
 
 /** A whole number from 0. */
@@ -117,3 +125,32 @@ export const YES = flag('do it without a question');
 export const OLDER_COPIES = unless(
   'leave older copies in unused parts of the files, so that no writer has to wait',
 );
+
+export function readNumber(what: string, given: string): number {
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  throw usageFault(`${what}: expected a whole number, got "${given}".`);
+}
+
+/** For an id that enters no path. */
+export function readPrintable(what: string, given: string): string {
+  if (isPrintable(given)) return given;
+  throw usageFault(`${what}: expected printable text, got ${JSON.stringify(given)}.`);
+}
+
+/** The day that goes on, in UTC: whatever a mirror knows, it knows as of then. */
+export function today({ now }: Pick<Io, 'now'>): string {
+  return new Date(now()).toISOString().slice(0, 10);
+}
+
+/** What `readSpan` takes, for the help of every command that takes one. */
+function aDate({ now }: Pick<Io, 'now'>): string {
+  const instant = new Date(now()).toISOString();
+  return `a day, a month or a year in UTC, an instant such as ${instant}, yesterday, 24h (so long ago) or now`;
+}
+
+/** What a person means by a date that is past. */
+export function readSpan(given: string, now: number): Span {
+  const read = parseSpan(given, now);
+  if ('fault' in read) throw usageFault(read.fault);
+  return read;
+}
