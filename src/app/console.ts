@@ -11,7 +11,7 @@ import type { PdfStore } from '../mirror/pdf-store.js';
 import type { Inspected } from '../query/history/explanation.js';
 import type { OpenReader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
-import { readPulse } from '../query/reads/pulse.js';
+import { readPulse } from '../query/inbox/activity.js';
 import { type Listening, listenForPeople } from '../webhook/listen.js';
 import { contradictedColumns } from '../sync/derived.js';
 import { openAll } from './shutdown.js';

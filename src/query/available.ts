@@ -3,9 +3,8 @@ import type { Tables } from '../store/contract/tables.js';
 import { plainTonnes } from '../text/tonnes.js';
 import type { Told } from './freshness.js';
 import { inSql } from './lists/filter.js';
-import { byOwner, idsOf } from './owners.js';
 import { RANK } from './reads/freshness.js';
-import { BY_OWNER, sumWarehouses } from './sums.js';
+import { BY_OWNER, byOwner, idsOf, sumWarehouses } from './sums.js';
 import { every, limit, ofOne, only, plain, sql } from './sql.js';
 
 interface Demand {

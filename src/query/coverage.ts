@@ -27,3 +27,17 @@ export async function countKnownAt(reader: Reader, at: string): Promise<number> 
   const known = sql`SELECT DISTINCT organization_id FROM mirror.installations_history WHERE ${stoodAt(at)}`;
   return await count(reader, sql`(${known}) AS known`);
 }
+
+/** How much of what is to be mirrored is there. */
+export async function readMirrored(reader: Reader) {
+  const rowsOf = (from: string) => count(reader, plain(`mirror.${from}`));
+  const unread = await rowsOf(`freshness WHERE state = 'never_read'`);
+  return {
+    organizations: await countKnown(reader),
+    credits: (await rowsOf('warehouse_credits')) + (await rowsOf('inventory_credits')),
+    retirements: await rowsOf('retirements'),
+    certificates: await rowsOf(`certificates WHERE state = 'stored'`),
+    /** Resources and certificates that nobody has read yet, and can. */
+    unread: unread + (await rowsOf(`certificates_missing WHERE state = 'pending'`)),
+  };
+}

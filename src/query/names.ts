@@ -1,9 +1,27 @@
 import type { Reader } from '../store/contract/reader.js';
-import { columns, first, sql, stoodAt, table } from './sql.js';
+import { typeName } from '../text/tonnes.js';
+import type { List } from './lists/list.js';
+import { columns, first, plain, sql, stoodAt, table } from './sql.js';
 
 export interface Named {
   readonly id: string;
   readonly name: string | null;
+}
+
+type Kind = 'organizations' | 'projects' | 'installations';
+
+/** Those that are there, or were at an instant, by their names; an installation by that of its organization. */
+function named(of: Kind, at: string | null) {
+  if (of === 'installations')
+    return sql<Named>`SELECT i.id, coalesce(o.full_name, i.organization_id) AS name
+      FROM mirror.installations AS i LEFT JOIN mirror.organizations AS o ON o.id = i.organization_id
+      ORDER BY o.full_name NULLS FIRST, i.id`;
+  const from = at === null ? table(of) : sql`${table(`${of}_history`)} WHERE ${stoodAt(at)}`;
+  return sql<Named>`SELECT id, full_name AS name FROM ${from} ORDER BY full_name, id`;
+}
+
+export async function readNames({ all }: Reader, of: Kind) {
+  return await all(named(of, null));
 }
 
 /** Every organization of which the mirror holds or held anything, by the latest name that it knows. */
@@ -17,30 +35,43 @@ export async function readOrganizationNames({ all }: Reader) {
     LEFT JOIN mirror.organizations AS o ON o.id = known.id ORDER BY known.id`);
 }
 
-/** Every installation, by the name of its organization. */
-export async function readInstallationNames({ all }: Reader) {
-  return await all(sql<Named>`SELECT i.id, o.full_name AS name
-    FROM mirror.installations AS i LEFT JOIN mirror.organizations AS o ON o.id = i.organization_id
-    ORDER BY i.version`);
-}
-
-/** Those that are there, or were at an instant, by their names. */
-export function named(of: 'organizations' | 'projects', at: string | null) {
-  const from = at === null ? table(of) : sql`${table(`${of}_history`)} WHERE ${stoodAt(at)}`;
-  return sql<Named>`SELECT id, full_name AS name FROM ${from} ORDER BY full_name, id`;
-}
-
 /** What an organization is called, or was at an instant; null where nobody knows. */
 export async function readNameOf(reader: Reader, id: string, at: string | null): Promise<string | null> {
   const asked = sql<Named>`SELECT * FROM (${named('organizations', at)}) AS known WHERE id = ${id}`;
   return (await first(reader, asked))?.name ?? null;
 }
 
-export async function readProjectNames({ all }: Reader) {
-  return await all(named('projects', null));
-}
-
 /** What the mirror was filled from; null before the first worker. */
 export async function readOrigin(reader: Reader) {
   return await first(reader, sql`SELECT ${columns('origin', ['base_url', 'app_id'])} FROM mirror.origin`);
+}
+
+/** What may be chosen by its name. */
+export interface Choice {
+  readonly value: string;
+  readonly says: string;
+}
+
+/** More are not looked through by eye: then an id is asked for. */
+const MOST_CHOICES = 200;
+
+/** Null where there are too many. */
+export async function readChoices({ all }: Reader, of: Kind, at: string | null): Promise<Choice[] | null> {
+  const found = await all(sql`${named(of, at)} LIMIT ${MOST_CHOICES + 1}`);
+  return found.length > MOST_CHOICES ? null : found.map(({ id, name }) => ({ value: id, says: name ?? id }));
+}
+
+/** What stands in a column of a list. */
+export async function readValues(
+  { all }: Reader,
+  { from, past }: List,
+  column: string,
+  at: string | null,
+): Promise<Choice[] | null> {
+  const rows = at === null || past === null ? table(from) : sql`${table(past.from)} WHERE ${stoodAt(at)}`;
+  const found = await all(sql<{ value: string }>`SELECT DISTINCT value
+    FROM (SELECT ${plain(column)} AS value FROM ${rows}) AS found
+    WHERE value IS NOT NULL ORDER BY value LIMIT ${MOST_CHOICES + 1}`);
+  const says = (value: string) => (column === 'type' ? typeName(value) : value);
+  return found.length > MOST_CHOICES ? null : found.map(({ value }) => ({ value, says: says(value) }));
 }

@@ -10,15 +10,12 @@ import { readAvailable, sumStanding } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumStoodAt, sumWarehouses, ownersBy } from '../../src/query/sums.js';
 import { sql } from '../../src/query/sql.js';
 import { readCharts } from '../../src/query/charts.js';
-import { readChoices, readValues } from '../../src/query/lists/choices.js';
 import { readBalance } from '../../src/query/history/balance.js';
 import * as changes from '../../src/query/history/changes.js';
 import * as certificates from '../../src/query/certificates.js';
 import * as compared from '../../src/query/compared.js';
 import * as findings from '../../src/query/history/findings.js';
-import * as backlog from '../../src/query/inbox/backlog.js';
-import * as health from '../../src/query/inbox/health.js';
-import * as inbox from '../../src/query/inbox/deliveries-and-jobs.js';
+import * as inbox from '../../src/query/inbox/deliveries.js';
 import { ask as askOf } from '../../src/query/lists/ask.js';
 import type { Filter } from '../../src/query/lists/filter.js';
 import * as find from '../../src/query/lists/find.js';
@@ -26,24 +23,19 @@ import type { Asked, List } from '../../src/query/lists/list.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../src/query/lists/lists.js';
 import { isThere, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/read.js';
 import * as mentions from '../../src/query/mentions.js';
-import { countKnown, countKnownAt, readKnown } from '../../src/query/coverage.js';
-import { readKept } from '../../src/query/kept.js';
-import { readMirrored } from '../../src/query/mirrored.js';
+import { countKnown, countKnownAt, readKnown, readMirrored } from '../../src/query/coverage.js';
 import * as names from '../../src/query/names.js';
 import { readOverview } from '../../src/query/overview.js';
-import { readPulse } from '../../src/query/reads/pulse.js';
 import { findNumbered, search } from '../../src/query/search.js';
 import { contradictedColumns } from '../../src/sync/derived.js';
 import { type Change, parseChange } from '../../src/text/change.js';
 import { explainRow, rowsOf } from '../../src/query/history/explanation.js';
-import { withEnds, withJobs } from '../../src/query/inbox/ends.js';
-import { readFollowUp } from '../../src/query/inbox/follow-up.js';
-import * as causes from '../../src/query/inbox/causes.js';
-import { readLife, readProcesses } from '../../src/query/inbox/heartbeats.js';
+import { withEnds, withJobs } from '../../src/query/inbox/outcomes.js';
+import * as causes from '../../src/query/inbox/rejected-webhooks.js';
+import { readActivity, readProcesses, readPulse } from '../../src/query/inbox/activity.js';
 import * as targets from '../../src/query/targets.js';
 import * as status from '../../src/query/reads/status.js';
 import * as progress from '../../src/query/reads/sync-progress.js';
-import { readSynced } from '../../src/query/reads/synced.js';
 import { ownerOf } from '../../src/resources/entry.js';
 import { LIST_RESOURCES, LISTS } from '../../src/resources/lists.js';
 import { ENTRIES } from '../../src/resources/resources.js';
@@ -156,11 +148,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readNotCompared: once(compared.readNotCompared),
   readFindings: once(findings.readFindings),
   countFindings: once(findings.countFindings),
-  readBacklog: about([NOON, NOW], backlog.readBacklog),
-  readActivity: about([NOON, NOW], health.readActivity),
-  readJobSums: once(reader => inbox.readJobSums(reader, new Date(NOW).toISOString())),
+  readActivity: about([0, NOON, NOW], readActivity),
   readOrigin: once(names.readOrigin),
-  readNewestDelivery: once(inbox.readNewestDelivery),
   findMostDuplicated: about(SINCE, inbox.findMostDuplicated),
   readSignedText: about([1, 2, 3, 4], async (reader, id) =>
     inbox.readSignedText(
@@ -195,7 +184,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readPurgeable: about(['organization_1', 'nobody'], mentions.readPurgeable),
   countKnown: once(countKnown),
   countKnownAt: about(MOMENTS, countKnownAt),
-  readKept: once(reader => readKept(reader)),
+  readKept: once(reader => inbox.readKept(reader)),
   readDeliveriesOf: about([[], Array.from({ length: 100 }, (_, id) => id)], inbox.readDeliveriesOf),
   readMirrored: once(readMirrored),
   sumFreshness: about(pairs(RESOURCES, WHOSE), (reader, [resource, organizationId]) =>
@@ -206,8 +195,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     names.readNameOf(reader, id, at),
   ),
   readOrganizationNames: once(names.readOrganizationNames),
-  readProjectNames: once(names.readProjectNames),
-  readInstallationNames: once(names.readInstallationNames),
+  readNames: about(['organizations', 'projects', 'installations'] as const, names.readNames),
   readPage: reader => ALL_LISTS.flatMap(asksOf).map(asked => () => everyPage(reader, asked)),
   streamRows: reader => ALL_LISTS.flatMap(asksOf).map(asked => () => streamRows(reader, asked, 7)),
   readAll: about([JOBS, SYNCS, DELIVERIES], (reader, list) =>
@@ -228,20 +216,13 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     const ground = { reader, at, inspect: async () => null, contradicted: contradictedColumns };
     return await explainRow(ground, entry, versions);
   }),
-  readFollowUp: about([1, 2, 3], (reader, jobId) => readFollowUp(reader, { organizationId: ONE, jobId })),
+  readSyncsOf: about([1, 2, 3], (reader, jobId) => inbox.readSyncsOf(reader, ONE, jobId)),
   readPulse: about([0, NOW], async (reader, now) =>
     (await readPulse(reader, now)).replaceAll(/\d+/g, 'a number'),
   ),
   sumRejected: about(SINCE, causes.sumRejected),
-  readCauses: about([0, NOW, NOON], async (reader, now) => [
-    await causes.readCauses(reader, now),
-    await causes.readRejectionCauses(reader, now),
-  ]),
   readRejectionCauses: about([0, NOW, NOON], causes.readRejectionCauses),
   readProcesses: about(['work', 'receive'] as const, readProcesses),
-  readLife: about(pairs(['work', 'receive'] as const, [0, NOW, NOON]), (reader, [role, now]) =>
-    readLife(reader, role, now),
-  ),
   readInstallations: once(compared.readInstallations),
   readProjects: once(compared.readProjects),
   readInstalled: once(reader => targets.readInstalled(reader, ONE)),
@@ -254,14 +235,14 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readCharts: about([NOON, NOW], readCharts),
   readChoices: about(
     pairs(['organizations', 'projects', 'installations'] as const, [null, ...MOMENTS]),
-    (reader, [table, at]) => readChoices(reader, table, at),
+    (reader, [table, at]) => names.readChoices(reader, table, at),
   ),
   readValues: about(
     pairs(
       MIRRORED.filter(({ filters }) => 'vintage' in filters),
       [null, ...MOMENTS],
     ),
-    (reader, [list, at]) => readValues(reader, list, 'vintage', at),
+    (reader, [list, at]) => names.readValues(reader, list, 'vintage', at),
   ),
   readCertificateCounts: once(status.readCertificateCounts),
   readAges: once(readAges),
@@ -269,7 +250,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readMark: about([NOW], progress.readMark),
   readFollowed: about(ASKED, (reader, asked) => progress.readFollowed(reader, asked, NOW)),
   isAnybodyAtWork: about([NOON, NOW], progress.isAnybodyAtWork),
-  readSynced: about(ASKED, (reader, asked) => readSynced(reader, asked, RESOURCES)),
+  readSynced: about(ASKED, (reader, asked) => progress.readSynced(reader, asked, RESOURCES)),
 };
 
 const LOOKED_FOR = [...TEXTS, 'ZEBRA', 'ÄPFEL', 'APF', '_'];
@@ -357,7 +338,6 @@ const PARTS = [
   'largest',
   'limit',
   'minutesOf',
-  'named',
   'newestInSql',
   'ofAnyOrganization',
   'ofOne',
@@ -434,7 +414,9 @@ async function libraryOf({ library }: Engine, isFilled: boolean): Promise<Asking
   if (isFilled) {
     await fillOddly(stage);
     await fillInboxOddly(tables);
-    await tables.change('UPDATE syncs SET newest_delivery_id = (SELECT min(id) FROM inbox.deliveries)');
+    await tables.change(
+      'UPDATE syncs SET newest_delivery_id = (SELECT min(id) FROM inbox.deliveries), job_id = 3',
+    );
     await writeFreshnessFacts(NOW);
   }
   return { reader, places: await placesOf(stage.db) };

@@ -6,7 +6,7 @@ import { createChanges } from '../../src/console/live/changes.js';
 import { createReaders } from '../../src/console/readers.js';
 import type { OpenReader } from '../../src/store/contract/reader.js';
 import { listenForPeople } from '../../src/webhook/listen.js';
-import { readPulse } from '../../src/query/reads/pulse.js';
+import { readPulse } from '../../src/query/inbox/activity.js';
 import { contradictedColumns } from '../../src/sync/derived.js';
 import { NOON } from './inbox.js';
 import { talk } from './wire.js';

@@ -1,4 +1,4 @@
-import { readSignedText } from '../../query/inbox/deliveries-and-jobs.js';
+import { readSignedText } from '../../query/inbox/deliveries.js';
 import { DELIVERIES as OF_DELIVERIES, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
 import { maskLooks } from '../../registry/http/mask.js';
 import { excessOf } from '../../registry/json/json-text.js';

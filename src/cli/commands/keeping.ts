@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AllKept } from '../../query/kept.js';
+import { type AllKept, readKept } from '../../query/inbox/deliveries.js';
 import type { Keeping } from '../../store/engine.js';
 import { readStore } from '../../app/config/config.js';
 import { openEngine } from '../../store/open.js';
@@ -132,13 +132,11 @@ async function check({ io }: Context, copy: Files): Promise<{ readonly certifica
 }
 
 async function readAll(engine: Files): Promise<AllKept> {
-  const { readKept } = await import('../../query/kept.js');
   return await reading({ engine }, reader => readKept(reader));
 }
 
 /** What stood there and is newer than the backup; null where that cannot be read any more. */
 async function readLost(aside: string, kept: AllKept): Promise<AllKept | null> {
-  const { readKept } = await import('../../query/kept.js');
   try {
     return await reading({ engine: at(aside) }, reader => readKept(reader, kept));
   } catch {

@@ -1,5 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { readInstallationNames, readOrganizationNames, readProjectNames } from '../../query/names.js';
+import { readNames, readOrganizationNames } from '../../query/names.js';
 import { choose, type Sought } from './choose.js';
 import { type Beginning, readBeginnings, readHistory } from '../../query/lists/find.js';
 import type { Entry } from '../../resources/entry.js';
@@ -17,7 +17,7 @@ export async function organizationIn(reader: Reader, text: string): Promise<stri
 }
 
 export async function installationIn(reader: Reader, text: string): Promise<string> {
-  return choose(text, await readInstallationNames(reader), inMirror('installation'));
+  return choose(text, await readNames(reader, 'installations'), inMirror('installation'));
 }
 
 /** Null where none is named: then all are meant. */
@@ -29,7 +29,7 @@ export async function organizationOrAll(reader: Reader, text: string | undefined
 const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> = {
   installations: installationIn,
   organizations: organizationIn,
-  projects: async (reader, text) => choose(text, await readProjectNames(reader), inMirror('project')),
+  projects: async (reader, text) => choose(text, await readNames(reader, 'projects'), inMirror('project')),
 };
 
 /** The rows that are named so: by their id, by a name, or by the beginning of the id; none where nothing is. */

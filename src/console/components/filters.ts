@@ -1,4 +1,4 @@
-import type { Choice } from '../../query/lists/choices.js';
+import type { Choice } from '../../query/names.js';
 import { html, type Html, type Part } from './html.js';
 import { capitalized } from './words.js';
 

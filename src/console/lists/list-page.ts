@@ -1,7 +1,7 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { colourOf, WAITING } from '../../query/freshness.js';
 import { ask } from '../../query/lists/ask.js';
-import { type Choice, readChoices, readValues } from '../../query/lists/choices.js';
+import { type Choice, readChoices, readValues } from '../../query/names.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { type Paged, readPage, streamRows } from '../../query/lists/read.js';

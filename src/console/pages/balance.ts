@@ -1,5 +1,5 @@
 import { type Line, readBalance } from '../../query/history/balance.js';
-import { readChoices } from '../../query/lists/choices.js';
+import { readChoices } from '../../query/names.js';
 import { ofKnown } from '../../text/known.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import { withThousands } from '../../text/thousands.js';

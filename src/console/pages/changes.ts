@@ -6,7 +6,7 @@ import {
   readChanges,
   readNewest,
 } from '../../query/history/changes.js';
-import { readChoices } from '../../query/lists/choices.js';
+import { readChoices } from '../../query/names.js';
 import { parseSpan } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';
 import { filesOf, rowsFiles } from '../lists/files.js';

@@ -1,9 +1,8 @@
 import type { Row } from '../../store/contract/tables.js';
-import { readSignedText } from '../../query/inbox/deliveries-and-jobs.js';
+import { readSignedText, readSyncsOf } from '../../query/inbox/deliveries.js';
 import { DELIVERIES } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
 import { button } from '../actions/button.js';
-import { readFollowUp } from '../../query/inbox/follow-up.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { asSent, facts } from '../components/facts.js';
 import { head } from '../components/head.js';
@@ -24,14 +23,13 @@ async function show(delivery: Row, { reader, now, canAct }: Ask): Promise<Shown>
   const { job_id: own, merged_into: merged, organization_id: organizationId, job_state: state } = delivery;
   const jobId = merged ?? own;
   const isOpen = typeof state === 'string' && state !== 'done';
-  /** Null where it asked for nothing, or nobody knows yet whose it is. */
-  const followUp =
+  /** None where it asked for nothing, or nobody knows yet whose it is. */
+  const reads =
     typeof jobId === 'number' && typeof organizationId === 'string'
-      ? await readFollowUp(reader, { organizationId, jobId })
-      : null;
+      ? await readSyncsOf(reader, organizationId, jobId)
+      : [];
   const signedData = await readSignedText(reader, delivery);
   const title = `${String(event ?? 'Delivery')}${owner === null ? '' : ` of ${String(owner)}`}`;
-  const reads = followUp === null ? [] : [...followUp.reads, followUp.certificates ?? []].flat();
   const effects = reads.every(isWhole) ? effectsOf(reads) : [];
   const came = effects.length > 0 ? effects.join(', ') : end;
   const body = html`${head(['/deliveries', 'Deliveries'], title, html`${badge(String(verdict))}${isOpen && badge(state)} Delivery ${shown(id)}${came !== null && html`: ${shown(came)}`}`)}

@@ -1,12 +1,11 @@
-import type { Row } from '../../store/contract/tables.js';
-import type { FollowUp } from '../../query/inbox/follow-up.js';
+import type { Row, Tables } from '../../store/contract/tables.js';
 import { counted } from '../../text/counted.js';
 import { kindOf } from '../components/changes.js';
 import { type Stop, timeline } from '../components/head.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { ago, badge, dayWords } from '../components/words.js';
 
-type Read = FollowUp['reads'][number];
+type Read = Tables['syncs'];
 
 /** From the post to what it changed, a stop each; none says more than is known. */
 export function life(delivery: Row, reads: readonly Read[], now: number): Html {

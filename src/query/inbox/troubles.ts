@@ -1,8 +1,6 @@
 import { counted } from '../../text/counted.js';
 import { since } from '../../text/stretch.js';
-import type { Delayed } from './backlog.js';
-import type { Activity } from './health.js';
-import type { Cause } from './causes.js';
+import type { Activity, Cause } from './activity.js';
 
 /** What does not go on by itself, in the words of doctor, status and the pages alike. */
 export interface Trouble {
@@ -23,7 +21,7 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
     ...causes.map(cause => ({ ...cause, isFault: true, href: PAGES[cause.check], command: null })),
     ...lifeless(activity, 'worker', 'work', now),
     ...lifeless(activity, 'receiver', 'receive', now),
-    ...delayed.map(({ what, since: from, deliveryId, jobId, error }: Delayed) => ({
+    ...delayed.map(({ what, since: from, deliveryId, jobId, error }) => ({
       check: 'backlog' as const,
       isFault: true,
       found: `${what} for ${since(from, now)}${error === null ? '' : `: ${error}`}`,

@@ -4,7 +4,7 @@ import { by, type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } fro
 import { JOB_STATES } from '../../inbox/job.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
-import { withEnds, withJobs } from '../inbox/ends.js';
+import { withEnds, withJobs } from '../inbox/outcomes.js';
 import {
   byChoice,
   byDays,

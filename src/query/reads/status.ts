@@ -3,10 +3,10 @@ import type { Tables } from '../../store/contract/tables.js';
 import { type Known, readKnown } from '../coverage.js';
 import { compareStandings, FRESH, rankOf, type Standing, WAITING } from '../freshness.js';
 import { readFindings } from '../history/findings.js';
-import { readActivity } from '../inbox/health.js';
+import { readActivity } from '../inbox/activity.js';
 import { readOrigin } from '../names.js';
-import { byOwner } from '../owners.js';
 import { columns, limit, plain, sql } from '../sql.js';
+import { byOwner } from '../sums.js';
 import { RANK } from './freshness.js';
 
 /** One organization as the mirror knows it. */

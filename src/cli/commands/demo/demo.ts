@@ -18,7 +18,7 @@ import { demoFolder, locationAt } from '../../connect/find-mirror.js';
 import { type MirrorLocation, reading } from '../../connect/mirror-location.js';
 import { demoSettingsFile, readDemoSettings, writeDemoSettings } from './settings.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readMirrored } from '../../../query/mirrored.js';
+import { readMirrored } from '../../../query/coverage.js';
 
 const SEED = 1;
 const DEFAULT_PORT = '8080';

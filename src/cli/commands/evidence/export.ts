@@ -4,7 +4,7 @@ import type { EvidencePort } from '../../../evidence/port.js';
 import { PACKAGE } from '../../../package.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
 import { LISTS } from '../../../resources/lists.js';
-import { readDeliveriesOf } from '../../../query/inbox/deliveries-and-jobs.js';
+import { readDeliveriesOf } from '../../../query/inbox/deliveries.js';
 import { readHistory } from '../../../query/lists/find.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Context } from '../../context.js';

@@ -1,5 +1,10 @@
-import type { Followed } from '../../../query/reads/sync-progress.js';
-import { BEFORE_ITS_TURN, readSynced, type Synced, SYNCED_COLUMNS } from '../../../query/reads/synced.js';
+import {
+  BEFORE_ITS_TURN,
+  type Followed,
+  readSynced,
+  type Synced,
+  SYNCED_COLUMNS,
+} from '../../../query/reads/sync-progress.js';
 import { RESOURCES } from '../../../sync/plan.js';
 import { shortName } from '../../../text/clean.js';
 import { command } from '../../command.js';

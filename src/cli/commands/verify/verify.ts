@@ -4,7 +4,7 @@ import type { Broken } from '../../../store/engine.js';
 import { countKnown } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/compared.js';
 import { FRESH, wordsOf } from '../../../query/freshness.js';
-import { readSignedTexts } from '../../../query/inbox/deliveries-and-jobs.js';
+import { readSignedTexts } from '../../../query/inbox/deliveries.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
 import { andMore, MOST_SHOWN } from '../../../text/and-more.js';

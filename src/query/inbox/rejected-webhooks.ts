@@ -1,24 +1,18 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { counted } from '../../text/counted.js';
-import { first, largest, plain, sql } from '../sql.js';
-import { adviceOnAccess } from '../../registry/errors.js';
+import { largest, plain, sql } from '../sql.js';
 
-/** Webhooks that were turned away, added up over the minutes. */
-interface RejectedSum
-  extends Pick<
-    Tables['inbox.rejected_webhooks'],
-    'reason' | 'status' | 'header_prefix' | 'rejected' | 'newest_at'
-  > {
+type Rejected = Pick<Tables['inbox.rejected_webhooks'], 'reason' | 'status' | 'header_prefix' | 'newest_at'>;
+type RejectedSum = Awaited<ReturnType<typeof sumRejected>>[number];
+
+interface Summed extends Rejected {
+  readonly rejected: number | bigint;
   /** The minute of the first of them. */
   readonly since: string;
 }
 
-interface Summed extends Omit<RejectedSum, 'rejected'> {
-  readonly rejected: number | bigint;
-}
-
-/** What was turned away since an instant, what came most first. */
+/** What was turned away since an instant, added up over the minutes, what came most first. */
 export async function sumRejected({ all }: Reader, since: string) {
   const sums =
     await all(sql<Summed>`SELECT reason, status, header_prefix, sum(rejected) AS rejected, min(minute) AS since,
@@ -29,30 +23,8 @@ export async function sumRejected({ all }: Reader, since: string) {
   return sums.map(sum => ({ ...sum, rejected: Number(sum.rejected) }));
 }
 
-/** What keeps the registry from being asked, or from telling, and what helps: in the words of doctor, status and the pages alike. */
-export interface Cause {
-  readonly check: 'registry' | 'rejected_webhooks';
-  readonly found: string;
-  readonly todo: string;
-}
-
 const DAY_MS = 86_400_000;
 const MOST_SUMS = 5;
-
-export async function readCauses(reader: Reader, now: number): Promise<Cause[]> {
-  const rejected = await readRejectionCauses(reader, now);
-  return [...(await readAccessCauses(reader)), ...rejected.filter(({ isFault }) => isFault)].map(
-    ({ check, found, todo }) => ({ check, found, todo }),
-  );
-}
-
-/** A wrong key or app: until it is tried again nothing else is known. */
-async function readAccessCauses(reader: Reader): Promise<Cause[]> {
-  const paused = sql<{ found: string | null }>`SELECT last_error AS found FROM inbox.jobs
-    WHERE state = 'paused' AND error_or_pause_code = 'unauthorized' ORDER BY id DESC LIMIT 1`;
-  const found = (await first(reader, paused))?.found;
-  return found ? [{ check: 'registry', found, todo: adviceOnAccess('unauthorized') }] : [];
-}
 
 /** What the receiver has turned away since yesterday; it is a fault of ours where nothing genuine came since that began. */
 export async function readRejectionCauses(reader: Reader, now: number) {
