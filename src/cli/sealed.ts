@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { EvidencePort, Unsalted } from '../evidence/port.js';
+import type { EvidencePort, Which } from '../evidence/port.js';
 import type { Restored } from '../evidence/restore.js';
 import type { Verified } from '../evidence/verify.js';
 import { type Finding, fail, ok } from '../store/contract/finding.js';
@@ -27,7 +27,7 @@ export async function withLog<T>(
 export async function eraseSealed<T>(
   { io, location }: Where,
   kind: 'forget' | 'purge',
-  what: () => Promise<Unsalted>,
+  what: () => Promise<Which>,
   remove: () => Promise<T>,
 ): Promise<T> {
   const { erase } = await import('../evidence/write.js');

@@ -70,8 +70,10 @@ export interface Leaf extends Counted {
 /** Above every number and place. */
 export const ALL = Number.MAX_SAFE_INTEGER;
 
-/** Those that stand between two places; those that have such numbers; what was erased and put back before a place; or of each of whom it speaks the newest before one. */
+/** All of an organization or a list; those that stand between two places; those that have such numbers; what was erased and put back before a place; or of each of whom it speaks the newest before one. */
 export type Which =
+  | { readonly organizationId: string }
+  | { readonly resource: string }
   | { readonly from: number; readonly to: number }
   | { readonly kind: Numbered; readonly numbers: readonly number[] }
   | { readonly told: number }
@@ -80,12 +82,6 @@ export type Which =
 export interface Checkpoint extends Peaks {
   readonly note: string;
 }
-
-/** What nobody is to know any more. */
-export type Unsalted =
-  | { readonly organizationId: string }
-  | { readonly resource: string }
-  | { readonly numbers: readonly number[] };
 
 /** How far the log goes: its leaves, and the newest of what has a number; 0 before the first. */
 export type Ends = Readonly<Record<'size' | Numbered, number>>;
@@ -117,7 +113,7 @@ export interface EvidencePort {
   readonly checkpoints: (after: number, to: number, atMost?: number) => Promise<readonly Checkpoint[]>;
   readonly keep: (checkpoint: Checkpoint) => Promise<void>;
   /** Of how many leaves the salt is there still. */
-  readonly salted: (what: Unsalted) => Promise<number>;
-  readonly unsalt: (what: Unsalted) => Promise<void>;
+  readonly salted: (which: Which) => Promise<number>;
+  readonly unsalt: (which: Which) => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -10,7 +10,6 @@ import {
   type Fact,
   factOf,
   type Leaf,
-  type Unsalted,
   type Which,
 } from '../evidence/port.js';
 import { kindsOf } from './copy-tables.js';
@@ -45,8 +44,8 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
   /** The past of a demo was played within seconds: nobody observed it. */
   const isNotPlayed = (at: string) =>
     `(${at} > (SELECT simulated_until FROM ${dialect.mirror}origin)) IS NOT FALSE`;
-  const isListed = (column: string, place: string) =>
-    `${column} IN (SELECT number FROM ${dialect.rows(place, 'given', { number: 'int' })})`;
+  const isListed = (column: string) =>
+    `${column} IN (SELECT number FROM ${dialect.rows('$1', 'given', { number: 'int' })})`;
   const isBetween = (column: string) => `${column} > $1 AND ${column} <= $2`;
   const whole = async (asked: Promise<{ n: number | bigint | null }[]>) => Number((await asked)[0]?.n ?? 0);
 
@@ -94,24 +93,18 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
   const leaves = (where: string, given: Given) => log<Leaf>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
   const checkpoints = (where: string, given: Given) =>
     log<Checkpoint>(`SELECT * FROM ${CHECKPOINTS} WHERE ${where}`, given);
-  const whichOf = (which: Which): readonly [string, Given] => {
-    if ('from' in which) return ['place >= $1 AND place < $2 ORDER BY place', [which.from, which.to]];
+  const whichOf = (which: Which): readonly [where: string, given: Given] => {
+    if ('organizationId' in which) return ['subject = $1', [which.organizationId]];
+    if ('resource' in which) return ['resource = $1', [which.resource]];
+    if ('from' in which) return ['place >= $1 AND place < $2', [which.from, which.to]];
     if ('numbers' in which)
-      return [
-        `kind = '${which.kind}' AND ${isListed('number', '$1')} ORDER BY place`,
-        [jsonOf(which.numbers)],
-      ];
+      return [`kind = '${which.kind}' AND ${isListed('number')}`, [jsonOf(which.numbers)]];
     if ('told' in which)
-      return ["kind IN ('forget', 'purge', 'restore', 'key') AND place < $1 ORDER BY place", [which.told]];
+      return ["kind IN ('forget', 'purge', 'restore', 'key') AND place < $1", [which.told]];
     const [of, each] =
       which.newest === 'complete' ? ['number', ''] : ['place', ' AND subject IS NOT NULL GROUP BY subject'];
     const newest = `SELECT max(${of}) FROM ${LEAVES} WHERE kind = '${which.newest}' AND ${of} < $1${each}`;
-    return [`place IN (${newest}) ORDER BY place`, [which.before]];
-  };
-  const saltedOf = (what: Unsalted): readonly [string, readonly string[]] => {
-    if ('organizationId' in what) return ['salt IS NOT NULL AND subject = $1', [what.organizationId]];
-    if ('resource' in what) return ['salt IS NOT NULL AND resource = $1', [what.resource]];
-    return [`salt IS NOT NULL AND kind = 'change' AND ${isListed('number', '$1')}`, [jsonOf(what.numbers)]];
+    return [`place IN (${newest})`, [which.before]];
   };
   return {
     claim: async (holder, now, until) => {
@@ -130,15 +123,11 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       const [ends] = await log<Ends>(`SELECT ${size}, ${newest('change')}, ${newest('sync')}`);
       return ends ?? { size: 0, change: 0, sync: 0 };
     },
-    newest: (kind, after) =>
-      kind === 'change'
-        ? whole(mirror(`SELECT last AS n FROM ${dialect.mirror}version_counter`))
-        : whole(
-            mirror(
-              `SELECT coalesce(min(CASE WHEN finished_at IS NULL THEN id END) - 1, max(id)) AS n FROM ${dialect.mirror}syncs WHERE id > $1`,
-              [after],
-            ),
-          ),
+    newest: (kind, after) => {
+      if (kind === 'change') return whole(mirror(`SELECT last AS n FROM ${dialect.mirror}version_counter`));
+      const ended = 'coalesce(min(CASE WHEN finished_at IS NULL THEN id END) - 1, max(id))';
+      return whole(mirror(`SELECT ${ended} AS n FROM ${dialect.mirror}syncs WHERE id > $1`, [after]));
+    },
     facts: (kind, after, to) => (kind === 'change' ? changes(after, to) : syncs(after, to)),
     coverage: async () => {
       const rows = await mirror<Row>(`SELECT * FROM ${dialect.mirror}coverage ORDER BY installation_id`);
@@ -150,19 +139,15 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     versions: async (resource, numbers) => {
       const entry = RESOURCES.find(each => each.resource === resource);
       if (entry === undefined) return [];
-      return await changesOf(entry, version => isListed(version, '$1'), [jsonOf(numbers)]);
+      return await changesOf(entry, isListed, [jsonOf(numbers)]);
     },
     standing: async function* (organizationId, upTo) {
-      const which = `kind = 'change' AND subject = $1 AND resource = $2 AND number < $3`;
+      const which = `kind = 'change' AND subject = $1 AND resource = $2 AND number < $3 ORDER BY number DESC LIMIT ${AT_ONCE}`;
       for (const { resource } of RESOURCES.filter(isCounted)) {
         /** What ended a version is newer than that, and seen before. */
         const ended = new Set<number | null>();
         for (let [below, read] = [upTo + 1, AT_ONCE]; read === AT_ONCE; ) {
-          const page = await leaves(`${which} ORDER BY number DESC LIMIT ${AT_ONCE}`, [
-            organizationId,
-            resource,
-            below,
-          ]);
+          const page = await leaves(which, [organizationId, resource, below]);
           yield page.filter(leaf => {
             ended.add(leaf.ended);
             return leaf.observed !== null && !ended.delete(leaf.number);
@@ -171,7 +156,10 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
         }
       }
     },
-    leaves: async which => await leaves(...whichOf(which)),
+    leaves: which => {
+      const [where, given] = whichOf(which);
+      return leaves(`${where} ORDER BY place`, given);
+    },
     commitments: async function* (from, to) {
       const asked = `SELECT commitment FROM ${LEAVES} WHERE place >= $1 AND place < $2 ORDER BY place`;
       for (let start = from; start < to; start += AT_ONCE) {
@@ -198,11 +186,11 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       checkpoints(`${isBetween('size')} ORDER BY size LIMIT $3`, [after, to, atMost]),
     keep: checkpoint => insert('checkpoints', [{ ...checkpoint }]),
     salted: what => {
-      const [where, given] = saltedOf(what);
-      return whole(log(`SELECT count(*) AS n FROM ${LEAVES} WHERE ${where}`, given));
+      const [where, given] = whichOf(what);
+      return whole(log(`SELECT count(*) AS n FROM ${LEAVES} WHERE salt IS NOT NULL AND ${where}`, given));
     },
     unsalt: async what => {
-      const [where, given] = saltedOf(what);
+      const [where, given] = whichOf(what);
       const emptied = TOLD.map(name => `${name} = NULL`).join(', ');
       await log(`UPDATE ${LEAVES} SET ${emptied} WHERE ${where}`, given);
     },

@@ -246,7 +246,7 @@ async function playHonestly(engine: Engine, random: Random): Promise<string[]> {
       const alone = 'version NOT IN (SELECT closed_version FROM past)';
       const numbers = await stage.db.column<number>(`SELECT version FROM retirements WHERE ${alone} LIMIT 1`);
       const gone = () => stage.db.change('DELETE FROM retirements WHERE version = ?', numbers[0] ?? null);
-      await erase(sealer, 'forget', async () => ({ numbers }), gone);
+      await erase(sealer, 'forget', async () => ({ kind: 'change', numbers }), gone);
     } else {
       const what = async () => ({ organizationId: 'organization-1' });
       await erase(sealer, 'purge', what, async () => {

@@ -234,7 +234,7 @@ describe.each(ENGINES)('$name', engine => {
     await round();
     const numbers = await stage.db.column<number>("SELECT version FROM retirements WHERE id = 'r-00001'");
     const gone = () => stage.db.change('DELETE FROM retirements WHERE version = ?', numbers[0] ?? null);
-    await erase(sealer, 'forget', async () => ({ numbers }), gone);
+    await erase(sealer, 'forget', async () => ({ kind: 'change', numbers }), gone);
     await round();
     const leaves = (await port.leaves({ from: 0, to: ALL })).filter(({ salt }) => salt !== null);
     expect(new Set(leaves.map(({ kind }) => kind)).size).toBe(6);
@@ -379,7 +379,7 @@ describe.each(ENGINES)('$name', engine => {
     await erase(
       sealer,
       'forget',
-      async () => ({ numbers: [number] }),
+      async () => ({ kind: 'change', numbers: [number] }),
       async () => stage.db.change("DELETE FROM members WHERE id = 'a'"),
     );
     expect(await verified()).toMatchObject({ erased: 1, faults: [] });

@@ -19,7 +19,10 @@ export const FORGET = command({
     const memberRows = await eraseSealed(
       context,
       'forget',
-      async () => ({ numbers: await readMemberNumbers(reader, member => isOf(member, address)) }),
+      async () => ({
+        kind: 'change',
+        numbers: await readMemberNumbers(reader, member => isOf(member, address)),
+      }),
       () => mirror.forget(address),
     );
     const { texts, deliveries } = await forgetTexts(inbox, content => namesAddress(content, address));
