@@ -43,17 +43,15 @@ test('each operation of a read takes so many round trips, whatever it writes', a
       trips += 1;
       return real.query(sql, given);
     },
-    begin: async modes => {
-      const transaction = await real.begin(modes);
-      const send: typeof transaction.send = all => {
-        trips += 1;
-        return transaction.send(all);
-      };
-      const commit = () => {
-        trips += 1;
-        return transaction.commit();
-      };
-      return { ...transaction, send, commit };
+    transact: async work => {
+      const done = await real.transact((query, send) =>
+        work(query, all => {
+          trips += 1;
+          return send(all);
+        }),
+      );
+      trips += 1;
+      return done;
     },
   };
   const { port, clock } = await stageOn(counted);
@@ -135,17 +133,16 @@ test('T44 it would be, were the fence only looked at', async () => {
   let isBroken = false;
   const broken: Postgres = {
     ...real,
-    begin: async modes => {
-      const transaction = await real.begin(modes);
-      const send: typeof transaction.send = all => {
-        const isCommit = isBroken && all.some(({ text }) => text.includes('INTO mirror.syncs'));
-        const [hold, ...others] = all;
-        if (!isCommit || hold === undefined) return transaction.send(all);
-        expect(hold.text).toContain('INSERT INTO mirror.fences');
-        return transaction.send([{ text: 'SELECT 1', values: [] }, ...others]);
-      };
-      return { ...transaction, send };
-    },
+    transact: work =>
+      real.transact((query, send) =>
+        work(query, all => {
+          const isCommit = isBroken && all.some(({ text }) => text.includes('INTO mirror.syncs'));
+          const [hold, ...others] = all;
+          if (!isCommit || hold === undefined) return send(all);
+          expect(hold.text).toContain('INSERT INTO mirror.fences');
+          return send([{ text: 'SELECT 1', values: [] }, ...others]);
+        }),
+      ),
   };
   const stage = await stageOn(broken);
   isBroken = true;
