@@ -27,7 +27,7 @@ function tasksOf(section: string): Task[] {
     .slice(1)
     .map(text => {
       const [, title = '', counted = '0'] = /^(.+) \((\d) commands?\)$/m.exec(text) ?? [];
-      const lines = blocks(text, 'sh').flatMap(block => block.trim().split('\n'));
+      const lines = blocks(text, 'sh').flatMap(block => block.match(/^carbon-mirror .+$/gm) ?? []);
       return {
         title,
         counted: Number(counted),

@@ -8,12 +8,12 @@ import { atLength } from '../support/long.js';
 const PATIENCE = { timeout: 60_000, interval: 100 };
 const MOST = 4;
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
-/** By task, as docs/console.md counts them. */
+/** By task, as docs/tasks.md counts them. */
 const COUNTED = new Map(
-  Array.from(read('console').matchAll(/^\| ([^|]+) \| [^|]+ \| (\d|–) \|$/gm), ([, task = '', clicks]) => [
-    task,
-    Number(clicks),
-  ]),
+  Array.from(
+    read('tasks').matchAll(/^### (.+) \(\d commands?\)$[^]+?^# in the console: .+?(?:\((\d) clicks?\))?$/gm),
+    ([, task = '', clicks]) => [task, Number(clicks)],
+  ),
 );
 
 vi.setConfig({ testTimeout: 200_000 });
