@@ -1,4 +1,11 @@
-import { BALANCE_COLUMNS, type Line, readBalance } from '../../query/history/balance.js';
+import {
+  type Balance,
+  BALANCE_COLUMNS,
+  type Line,
+  listedIn,
+  readBalance,
+  verdictOn,
+} from '../../query/history/balance.js';
 import { shortName } from '../../text/clean.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
@@ -37,7 +44,6 @@ export const BALANCE = command({
 
 const NOTHING_KNOWN = 'Nothing can be added up: no list that has rows has been read completely.';
 
-const IDENTITIES: readonly Line['identity'][] = ['retirements', 'credits', 'projects', 'serials'];
 /** What a person reads, by the name of its column. */
 const SHOWN: Readonly<Record<string, keyof Line>> = {
   identity: 'identity',
@@ -55,18 +61,15 @@ const SHOWN: Readonly<Record<string, keyof Line>> = {
 const TONNES = Object.keys(SHOWN).filter(name => SHOWN[name]?.endsWith('_micro'));
 
 /** Each sum, then what is not balanced with its rows, and a last line about all of them. */
-async function writeForPeople(
-  { rows, print }: Context,
-  { sums, notBalanced, balanced }: Awaited<ReturnType<typeof readBalance>>,
-): Promise<void> {
-  const listed = sums.filter(line => line.rows > 0 || line.balanced !== true);
+async function writeForPeople({ rows, print }: Context, balance: Balance): Promise<void> {
+  const { sums, notBalanced, balanced } = balance;
+  const listed = listedIn(balance);
   const shape = {
     keep: ['organization_name', 'what', 'found', 'difference', 'balanced'],
     tonnes: TONNES,
     none: '',
   };
-  if (listed.length > 0)
-    await rows([...Object.keys(SHOWN), 'balanced'], listed.toSorted(byIdentity).map(toRow), shape);
+  if (listed.length > 0) await rows([...Object.keys(SHOWN), 'balanced'], listed.map(toRow), shape);
   await print('');
   const empty = sums.length - listed.length;
   if (empty > 0) await print(`${withThousands(empty)} more, of nothing: they are balanced.`);
@@ -78,7 +81,7 @@ async function writeForPeople(
   }
   const rest = sums.reduce((sum, line) => sum + BigInt(line.unexplained_micro ?? 0), 0n);
   if (rest > 0n) await print(`${plainTonnes(rest)} t of what was retired ${FROM_ELSEWHERE}`);
-  if (balanced !== null) await print(verdictOn(sums));
+  if (balanced !== null) await print(verdictOn(balance));
 }
 
 const FROM_ELSEWHERE =
@@ -93,26 +96,10 @@ function toRow(line: Line): Row {
   return { ...Object.fromEntries(cells), organization_name: whose(line) || null, balanced: wordOf(line) };
 }
 
-function byIdentity(one: Line, other: Line): number {
-  const key = (line: Line) => [IDENTITIES.indexOf(line.identity), whose(line), line.what].join('\0');
-  return key(one) < key(other) ? -1 : 1;
-}
-
 function whose({ organization_name: name, organization_id: id }: Line): string {
   return shortName(name ?? id ?? '');
 }
 
 function wordOf({ balanced }: Line): string {
   return balanced === null ? 'not known yet' : balanced ? 'yes' : 'NO';
-}
-
-function verdictOn(sums: readonly Line[]): string {
-  const counted = (balanced: Line['balanced']) => sums.filter(line => line.balanced === balanced).length;
-  const [unbalanced, unknown] = [counted(false), counted(null)];
-  const of = `of ${withThousands(sums.length)} sums`;
-  const left = unknown === 0 ? '' : ` ${withThousands(unknown)} are not known yet.`;
-  if (unbalanced > 0) return `${withThousands(unbalanced)} ${of} are not balanced.${left}`;
-  return unknown === 0
-    ? `All ${withThousands(sums.length)} sums are balanced.`
-    : `All others are balanced.${left}`;
 }

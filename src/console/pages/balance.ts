@@ -1,4 +1,4 @@
-import { type Line, readBalance } from '../../query/history/balance.js';
+import { type Balance, type Line, listedIn, readBalance, verdictOn } from '../../query/history/balance.js';
 import { readChoices } from '../../query/names.js';
 import { ofKnown } from '../../text/known.js';
 import { tonnesOf } from '../../text/tonnes.js';
@@ -30,12 +30,11 @@ ${registry(ask)}`,
   },
 };
 
-function show(balance: Awaited<ReturnType<typeof readBalance>>, chosen: Ask['at']): Html {
+function show(balance: Balance, chosen: Ask['at']): Html {
   const { balanced, known, rowsWithoutAmount, notBalanced } = balance;
-  const sums = balance.sums.filter(line => line.rows > 0 || line.balanced !== true);
   return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${verdict(balance)} ${chosen === null ? `This is of ${ofKnown(known)}.` : 'Projects and serializations are compared over all organizations only.'}${withoutAmount(rowsWithoutAmount)}</p></section>
 <section id="wrong" data-live>${notBalanced.length > 0 && table('What is not balanced', [WHAT, WHOSE, { name: 'Why', cell: ({ why }) => why }], notBalanced)}</section>
-<section id="sums" data-live>${table('What was added up', COLUMNS, sums, { empty: 'No list that has rows has been read completely.' })}</section>`;
+<section id="sums" data-live>${table('What was added up', COLUMNS, listedIn(balance), { empty: 'No list that has rows has been read completely.' })}</section>`;
 }
 
 /** What each row is held against is asked for at the registry, which takes its time. */
@@ -69,11 +68,10 @@ function differences(found: Outcome): Html | false {
   return table('What differs', columns, shown, { more: andMore(found.faults.length) });
 }
 
-function verdict({ balanced, sums }: Awaited<ReturnType<typeof readBalance>>): Html {
+function verdict(balance: Balance): Html {
+  const { balanced } = balance;
   if (balanced === null) return badge('Nothing can be added up yet.');
-  if (balanced) return badge(`It adds up: all ${withThousands(sums.length)} sums are balanced.`, 'good');
-  const wrong = sums.filter(line => line.balanced === false).length;
-  return badge(`${withThousands(wrong)} of ${withThousands(sums.length)} sums are not balanced.`, 'bad');
+  return badge(verdictOn(balance), balanced ? 'good' : 'bad');
 }
 
 const WHAT = {

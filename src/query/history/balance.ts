@@ -1,5 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
+import { withThousands } from '../../text/thousands.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import { count, ofOne, plain, sql, table } from '../sql.js';
 import { countKnown } from '../coverage.js';
@@ -18,166 +19,49 @@ const ADDED = [
   'unexplained_micro',
   'difference_micro',
 ] as const;
+type Added = Record<(typeof ADDED)[number], Micro>;
 
 /** What is added up, or a part of it that is not balanced: one side by side, as programs take it. */
-export type Line = Readonly<Record<(typeof ADDED)[number], Micro>> & {
-  readonly identity: 'retirements' | 'credits' | 'projects' | 'serials';
-  readonly organization_name: string | null;
-  readonly organization_id: string | null;
-  readonly what: string;
+export type Line = Readonly<Sum>;
+
+interface Sum extends Added {
+  identity: 'retirements' | 'credits' | 'projects' | 'serials';
+  organization_name: string | null;
+  organization_id: string | null;
+  what: string;
   /** Of credits: exPost or exAnte, which are never one sum. */
-  readonly type: string | null;
-  readonly rows: number;
+  type: string | null;
+  rows: number;
   /** When the opening stood there: its list had first been read completely. */
-  readonly opening_at: string | null;
+  opening_at: string | null;
   /** Null where it is not known yet. */
-  readonly balanced: boolean | null;
+  balanced: boolean | null;
   /** In words, where it is not balanced. */
-  readonly why: string | null;
-};
-
-/** A row of one of the four views: what it is a part of, and what is to be said of it. */
-type Part = Partial<Omit<Line, 'identity' | 'balanced'>> & {
-  readonly sum: string;
-  readonly what: string;
-  readonly rows: number;
-  readonly balanced: Micro;
-};
-
-interface View {
-  readonly identity: Line['identity'];
-  /** What left one organization may stand in another: of one alone these two say nothing. */
-  readonly isOfAll: boolean;
-  readonly parts: (reader: Reader, organizationId: string | null) => AsyncIterable<Part>;
+  why: string | null;
 }
-
-type Balanced = 'balance_retirements' | 'balance_credits' | 'balance_projects' | 'balance_serials';
-
-function view<Name extends Balanced>(
-  name: Name,
-  order: string,
-  toPart: (row: Tables[Name]) => Part,
-): View['parts'] {
-  return async function* parts({ stream }, organizationId) {
-    const rows = sql<Tables[Name]>`SELECT * FROM ${table(name)} WHERE ${ofOne(organizationId)}
-      ORDER BY ${plain(order)}`;
-    for await (const row of stream(rows)) yield toPart(row);
-  };
-}
-
-const VIEWS: readonly View[] = [
-  {
-    identity: 'retirements',
-    isOfAll: false,
-    parts: view('balance_retirements', 'organization_id, reckoning, value', row => ({
-      sum: `by ${row.reckoning}`,
-      organization_id: row.organization_id,
-      what: `${row.reckoning} ${row.value || 'of none'}`,
-      rows: row.rows,
-      found_micro: row.amount_micro,
-      expected_micro: row.counted_micro,
-      difference_micro: row.difference_micro,
-      balanced: row.balanced,
-      why: `${row.rows} listed with ${tonnes(row.amount_micro)}, ${row.counted_rows} counted with ${tonnes(row.counted_micro)}`,
-    })),
-  },
-  {
-    identity: 'credits',
-    isOfAll: false,
-    parts: view('balance_credits', 'place, organization_id, credit_id, part', row => ({
-      sum: row.place,
-      organization_id: row.organization_id,
-      what: `${row.place} ${row.credit_id}`,
-      type: row.type,
-      rows: 1,
-      opening_at: row.opening_at,
-      opening_micro: row.opening_micro,
-      risen_micro: row.risen_micro,
-      fallen_micro: row.fallen_micro,
-      found_micro: row.listed_micro,
-      expected_micro: minus(row.listed_micro, row.difference_micro),
-      difference_micro: row.difference_micro,
-      balanced: row.balanced,
-      why: `${tonnes(row.opening_micro)}, seen to rise by ${tonnes(row.risen_micro)} and to fall by ${tonnes(row.fallen_micro)}, and listed with ${tonnes(row.listed_micro)}`,
-    })),
-  },
-  {
-    identity: 'projects',
-    isOfAll: true,
-    parts: view('balance_projects', 'project_id, vintage', row => {
-      const what = `${row.project_name ?? row.project_id} ${row.vintage}`;
-      const fell = plus(row.fall_micro, row.risen_micro);
-      return {
-        sum: what,
-        what,
-        rows: row.retirements,
-        opening_at: row.begun_at,
-        opening_micro: row.opening_micro,
-        risen_micro: row.risen_micro,
-        fallen_micro: row.fallen_micro,
-        found_micro: row.retired_micro,
-        expected_micro: fell,
-        unexplained_micro: row.unexplained_micro,
-        difference_micro: row.difference_micro,
-        balanced: row.balanced,
-        why: `${tonnes(row.explained_micro)} retired by reservations and requests, and seen to fall by ${tonnes(fell)} in all${row.balanced === null ? '; a list was not read since the last rise' : ''}`,
-      };
-    }),
-  },
-  {
-    identity: 'serials',
-    isOfAll: true,
-    parts: view('balance_serials', 'serialization', row => ({
-      sum: 'serializations that stand for one credit each',
-      what: row.serialization,
-      rows: 1,
-      balanced: row.balanced,
-      why: `stands for ${row.credit_id} and for ${row.other_credit_id}`,
-    })),
-  },
-];
 
 /** In the order in which programs take them. */
-const NOTHING: Omit<Line, 'identity'> = {
-  organization_name: null,
-  organization_id: null,
-  what: '',
-  type: null,
-  rows: 0,
-  opening_at: null,
-  opening_micro: null,
-  risen_micro: null,
-  fallen_micro: null,
-  found_micro: null,
-  expected_micro: null,
-  unexplained_micro: null,
-  difference_micro: null,
-  balanced: null,
-  why: null,
-};
-export const BALANCE_COLUMNS = ['identity', ...Object.keys(NOTHING)];
+const DESCRIBED = ['identity', 'organization_name', 'organization_id', 'what', 'type', 'rows', 'opening_at'];
+export const BALANCE_COLUMNS = [...DESCRIBED, ...ADDED, 'balanced', 'why'];
+
+/** A row of one of the four views: what it is a part of, and what is to be said of it. */
+type Part = Pick<Line, 'identity' | 'what' | 'rows' | 'why'> &
+  Partial<Omit<Line, 'balanced'>> & { readonly sum: string; readonly balanced: Micro };
 
 /** What was added up, and each part of it that is not balanced: two that are wrong may hide in a sum. */
 export async function readBalance(reader: Reader, organizationId: string | null) {
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const sums = new Map<string, Sum>();
   const notBalanced: Line[] = [];
-  for (const { identity, isOfAll, parts } of VIEWS) {
-    if (isOfAll && organizationId !== null) continue;
-    for await (const { sum: name, ...part } of parts(reader, organizationId)) {
-      const organization_name = names.get(part.organization_id ?? '') ?? null;
-      const balanced = part.balanced === null ? null : part.balanced === 1;
-      const line: Line = { identity, ...NOTHING, ...part, organization_name, balanced };
-      const key = JSON.stringify([identity, line.organization_id, name, line.type]);
-      const sum = sums.get(key);
-      if (sum === undefined) sums.set(key, { ...line, what: name, why: null });
-      else add(sum, line);
-      if (balanced !== true) notBalanced.push(line);
-    }
+  for await (const part of readParts(reader, organizationId)) {
+    const line = lineOf(part, names.get(part.organization_id ?? '') ?? null);
+    const key = JSON.stringify([line.identity, line.organization_id, part.sum, line.type]);
+    const sum = sums.get(key);
+    if (sum === undefined) sums.set(key, { ...line, what: part.sum, why: null });
+    else add(sum, line);
+    if (line.balanced !== true) notBalanced.push(line);
   }
-  const isKnown = [...sums.values()].some(
-    ({ rows, opening_micro: opening }) => rows > 0 || (opening ?? 0) > 0,
-  );
+  const isKnown = [...sums.values()].some(({ rows, opening_micro: at }) => rows > 0 || (at ?? 0) > 0);
   return {
     known: await countKnown(reader),
     balanced: isKnown ? notBalanced.every(line => line.balanced === null) : null,
@@ -187,7 +71,99 @@ export async function readBalance(reader: Reader, organizationId: string | null)
   };
 }
 
-type Sum = { -readonly [Name in keyof Line]: Line[Name] };
+export type Balance = Awaited<ReturnType<typeof readBalance>>;
+
+/** Of nothing, all is balanced: that is counted, and not listed. */
+export function listedIn({ sums }: Balance): Line[] {
+  return sums.filter(line => line.rows > 0 || line.balanced !== true);
+}
+
+export function verdictOn({ sums }: Balance): string {
+  const counted = (balanced: boolean | null) => sums.filter(line => line.balanced === balanced).length;
+  const [unbalanced, unknown] = [counted(false), counted(null)].map(withThousands);
+  const left = counted(null) === 0 ? '' : ` ${unknown} are not known yet.`;
+  if (counted(false) > 0)
+    return `${unbalanced} of ${withThousands(sums.length)} sums are not balanced.${left}`;
+  return left === ''
+    ? `All ${withThousands(sums.length)} sums are balanced.`
+    : `All others are balanced.${left}`;
+}
+
+/** What left one organization may stand in another: of one alone projects and serializations say nothing. */
+async function* readParts({ stream }: Reader, organizationId: string | null): AsyncGenerator<Part> {
+  const read = <Name extends keyof Tables & `balance_${string}`>(name: Name, order: string) =>
+    stream(
+      sql<Tables[Name]>`SELECT * FROM ${table(name)} WHERE ${ofOne(organizationId)} ORDER BY ${plain(order)}`,
+    );
+  for await (const row of read('balance_retirements', 'organization_id, reckoning, value'))
+    yield {
+      ...row,
+      identity: 'retirements',
+      sum: `by ${row.reckoning}`,
+      what: `${row.reckoning} ${row.value || 'of none'}`,
+      found_micro: row.amount_micro,
+      expected_micro: row.counted_micro,
+      why: `${row.rows} listed with ${tonnes(row.amount_micro)}, ${row.counted_rows} counted with ${tonnes(row.counted_micro)}`,
+    };
+  for await (const row of read('balance_credits', 'place, organization_id, credit_id, part'))
+    yield {
+      ...row,
+      identity: 'credits',
+      sum: row.place,
+      what: `${row.place} ${row.credit_id}`,
+      rows: 1,
+      found_micro: row.listed_micro,
+      expected_micro: minus(row.listed_micro, row.difference_micro),
+      why: `${tonnes(row.opening_micro)}, seen to rise by ${tonnes(row.risen_micro)} and to fall by ${tonnes(row.fallen_micro)}, and listed with ${tonnes(row.listed_micro)}`,
+    };
+  if (organizationId !== null) return;
+  for await (const row of read('balance_projects', 'project_id, vintage')) {
+    const what = `${row.project_name ?? row.project_id} ${row.vintage}`;
+    const fell = plus(row.fall_micro, row.risen_micro);
+    const unread = row.balanced === null ? '; a list was not read since the last rise' : '';
+    yield {
+      ...row,
+      identity: 'projects',
+      sum: what,
+      what,
+      rows: row.retirements,
+      opening_at: row.begun_at,
+      found_micro: row.retired_micro,
+      expected_micro: fell,
+      why: `${tonnes(row.explained_micro)} retired by reservations and requests, and seen to fall by ${tonnes(fell)} in all${unread}`,
+    };
+  }
+  for await (const row of read('balance_serials', 'serialization'))
+    yield {
+      ...row,
+      identity: 'serials',
+      sum: 'serializations that stand for one credit each',
+      what: row.serialization,
+      rows: 1,
+      why: `stands for ${row.credit_id} and for ${row.other_credit_id}`,
+    };
+}
+
+function lineOf(part: Part, name: string | null): Line {
+  return {
+    identity: part.identity,
+    organization_name: name,
+    organization_id: part.organization_id ?? null,
+    what: part.what,
+    type: part.type ?? null,
+    rows: part.rows,
+    opening_at: part.opening_at ?? null,
+    opening_micro: part.opening_micro ?? null,
+    risen_micro: part.risen_micro ?? null,
+    fallen_micro: part.fallen_micro ?? null,
+    found_micro: part.found_micro ?? null,
+    expected_micro: part.expected_micro ?? null,
+    unexplained_micro: part.unexplained_micro ?? null,
+    difference_micro: part.difference_micro ?? null,
+    balanced: part.balanced === null ? null : part.balanced === 1,
+    why: part.why,
+  };
+}
 
 function add(sum: Sum, line: Line): void {
   sum.rows += line.rows;
