@@ -9,12 +9,10 @@ import { createGuard, type GuardOptions, ORIGIN } from './guard/guard.js';
 import type { Changes } from './live/changes.js';
 import { SCRIPT } from './live/script.js';
 import type { Fault, Pdfs, Shared } from './page.js';
-import { PAGES } from './pages/pages.js';
+import { createPages } from './pages/pages.js';
 import type { Readers } from './readers.js';
 import { AS_OF, withQuery } from './components/as-of.js';
 import { parseSpan } from '../text/instant.js';
-import { readCharts } from '../query/charts.js';
-import { rememberForAMinute } from './memory.js';
 import { STYLE } from './components/style.js';
 
 export interface ConsoleOptions extends GuardOptions, Shared {
@@ -36,8 +34,7 @@ export function createConsole(options: ConsoleOptions): Express {
   const { readers, now, changes, failed, actions, asking, demoActions, pdfs } = options;
   const { webhookUrl, version, comparison, contradicted, sealedIn } = options;
   const [canAct, isDemo] = [actions !== null, demoActions !== null];
-  const charts = rememberForAMinute(readCharts);
-  const shared = { webhookUrl, version, comparison, contradicted, sealedIn, canAct, isDemo, charts };
+  const shared = { webhookUrl, version, comparison, contradicted, sealedIn, canAct, isDemo };
   const answers = createAnswers({ hasDemo: isDemo, failed });
   const refuse = (request: Request, response: Response, status: number, says: string) =>
     answers.page(request, response, only(status === 404 ? 'Not there' : 'Fault', says), { status });
@@ -48,7 +45,7 @@ export function createConsole(options: ConsoleOptions): Express {
   app.get('/console.js', (_request, response) => void response.type('js').send(SCRIPT));
   app.post('/theme', FORM, chooseTheme);
   app.get('/live', (_request, response) => changes.follow(response));
-  for (const page of PAGES) {
+  for (const page of createPages()) {
     app.get(page.path, async (request: Request, response: Response, next: NextFunction) => {
       const { searchParams: query } = new URL(request.url, ORIGIN);
       const isDated = page.isDated === true;

@@ -1,6 +1,5 @@
 import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
-import type { Charts } from '../query/charts.js';
 import type { Comparison } from './comparison.js';
 import type { Html } from './components/html.js';
 
@@ -43,8 +42,6 @@ export interface Ask extends Shared {
   readonly origin: string;
   readonly isDemo: boolean;
   readonly inspect: Pdfs['inspect'];
-  /** What is drawn takes long and need not be of this moment. */
-  readonly charts: (reader: Reader, now: number) => Promise<Charts>;
   /** What stands in the address, as the id of a row. */
   readonly params: Readonly<Record<string, string>>;
 }

@@ -10,16 +10,25 @@ import { ADDED, type Added, BY_OWNER, BY_PROJECT, exact, idsOf, ownersBy, sumWar
 const CHANGES = 100;
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
+type Sums = Awaited<ReturnType<typeof readSums>>;
 
-/** What there is at one moment: what is available, what is reserved, what moved last, what does not go on, and so many organizations. */
-export async function readOverview(reader: Reader, now: number, most: number, mostLeftOut: number) {
+/** What there is at one moment: what is reserved, what moved last, what does not go on, and how all organizations stand. */
+export async function readOverview(reader: Reader, now: number, sumsIn: (snapshot: Reader) => Promise<Sums>) {
+  return await reader.inSnapshot(async snapshot => ({
+    activity: await readActivity(snapshot, now),
+    reserved: await sumReservations(snapshot),
+    changes: await readNewest(snapshot, ALL_CHANGES, null, CHANGES),
+    ...(await sumsIn(snapshot)),
+  }));
+}
+
+/** How all organizations stand, what is available, and so many of them, trouble first. */
+export async function readSums(reader: Reader, most: number, mostLeftOut: number) {
   return await reader.inSnapshot(async snapshot => {
     const standing = await sumStanding(snapshot, mostLeftOut);
     const organizations = await readOrganizations(snapshot, most);
     const shown = organizations.filter(({ resources }) => resources.some(isAvailable));
     return {
-      activity: await readActivity(snapshot, now),
-      /** The first of them, trouble first. */
       organizations,
       /** Of all organizations, by state. */
       certificates: await sumCertificates(snapshot),
@@ -29,8 +38,6 @@ export async function readOverview(reader: Reader, now: number, most: number, mo
       sums: await sumWarehouses(snapshot, ownersBy('='), BY_PROJECT),
       /** What is available of these organizations. */
       own: await sumWarehouses(snapshot, sql`${idsOf(shown)}`, BY_OWNER),
-      reserved: await sumReservations(snapshot),
-      changes: await readNewest(snapshot, ALL_CHANGES, null, CHANGES),
     };
   });
 }

@@ -4,8 +4,7 @@
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { parseSpan } from '../../dist/src/text/instant.js';
-import { readCharts } from '../../dist/src/query/charts.js';
-import { PAGES } from '../../dist/src/console/pages/pages.js';
+import { createPages } from '../../dist/src/console/pages/pages.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { openDatabase } from '../../dist/src/store/sqlite/open.js';
 import { withFolder } from './parts/children.js';
@@ -176,7 +175,7 @@ async function statementsOf(reader, path, pattern) {
   const note = statement => (asked.add(reader.shown(statement)), statement);
   const now = Date.now();
   const { pathname, searchParams: query } = new URL(path, 'http://console');
-  const page = PAGES.find(each => each.path === pattern);
+  const page = createPages().find(each => each.path === pattern);
   const at = query.has('as-of') ? parseSpan(query.get('as-of'), now).to : null;
   const about = {
     now,
@@ -187,7 +186,6 @@ async function statementsOf(reader, path, pattern) {
     inspect: async () => null,
     contradicted: () => [],
     sealedIn: async () => null,
-    charts: readCharts,
     origin: 'http://console',
     isDemo: false,
   };

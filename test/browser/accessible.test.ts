@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { PAGES } from '../../src/console/pages/pages.js';
+import { createPages } from '../../src/console/pages/pages.js';
 import { SCRIPT } from '../../src/console/live/script.js';
 import { storeCertificate } from '../support/certificates.js';
 import { consoleStage } from '../support/console-stage.js';
@@ -69,7 +69,9 @@ const ONE: Readonly<Record<string, string>> = {
 };
 /** Of each kind of page one, and some that an address asks for. */
 const ADDRESSES = [
-  ...PAGES.map(({ path }) => ONE[path] ?? path).filter(path => path !== '' && !/\.(csv|json)$/.test(path)),
+  ...createPages()
+    .map(({ path }) => ONE[path] ?? path)
+    .filter(path => path !== '' && !/\.(csv|json)$/.test(path)),
   '/ask',
   '/search?q=project',
   '/?as-of=now',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { PAGES } from '../../src/console/pages/pages.js';
+import { createPages } from '../../src/console/pages/pages.js';
 import { openPage, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
 
@@ -21,7 +21,9 @@ const PICTURES = [
   ['delivery', '/deliveries/:id', { colorScheme: 'light', viewport: WIDE }],
 ] as const;
 /** Each kind of page. */
-const ALL = [...PAGES.map(({ path }) => path), '/ask', '/demo'].filter(path => !/\.(csv|json)$/.test(path));
+const ALL = [...createPages().map(({ path }) => path), '/ask', '/demo'].filter(
+  path => !/\.(csv|json)$/.test(path),
+);
 const LOOKS = (['light', 'dark'] as const).flatMap(colorScheme =>
   [WIDE, NARROW].map(viewport => ({ colorScheme, viewport })),
 );

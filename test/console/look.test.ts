@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PAGES } from '../../src/console/pages/pages.js';
+import { createPages } from '../../src/console/pages/pages.js';
 import { STYLE } from '../../src/console/components/style.js';
 import { SCRIPT } from '../../src/console/live/script.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
@@ -29,7 +29,9 @@ test('the look is small: a stylesheet of at most 500 lines and a script of at mo
 test('each page stands in one room of the navigation, which says so', async () => {
   const { page } = await consoleStage();
   const aside = ['/search', '/help'];
-  const paths = PAGES.map(({ path }) => path).filter(path => !/[.:]/.test(path) && !aside.includes(path));
+  const paths = createPages()
+    .map(({ path }) => path)
+    .filter(path => !/[.:]/.test(path) && !aside.includes(path));
   for (const path of paths) {
     const shown = (await page(path)).replace(/<details class="menu">.*?<\/details>/s, '');
     expect(shown.match(/<nav aria-label="Pages">.*aria-current="true".*<\/nav>/), path).not.toBeNull();

@@ -25,7 +25,7 @@ import { isThere, readAll, readNumbered, readPage, streamRows } from '../../src/
 import * as mentions from '../../src/query/mentions.js';
 import { countKnown, countKnownAt, readKnown, readMirrored } from '../../src/query/coverage.js';
 import * as names from '../../src/query/names.js';
-import { readOverview } from '../../src/query/overview.js';
+import { readOverview, readSums } from '../../src/query/overview.js';
 import { findNumbered, search } from '../../src/query/search.js';
 import { contradictedColumns } from '../../src/sync/derived.js';
 import { type Change, parseChange } from '../../src/text/change.js';
@@ -99,8 +99,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readChanges: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
     changes.readChanges(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
   ),
+  readSums: about([1, Infinity], (reader, most) => readSums(reader, most, most)),
   readOverview: about(pairs([NOW, 0], [1, Infinity]), (reader, [now, most]) =>
-    readOverview(reader, now, most, most),
+    readOverview(reader, now, snapshot => readSums(snapshot, most, most)),
   ),
   readNewest: about(
     [

@@ -1,8 +1,11 @@
 import type { StandingSums, Warehouse } from '../../query/available.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { sentenceOf, wordsOf } from '../../query/freshness.js';
 import { findTroubles, type Trouble } from '../../query/inbox/troubles.js';
+import { readPulse } from '../../query/inbox/activity.js';
 import { readOrigin } from '../../query/names.js';
-import { type Overview, readOverview } from '../../query/overview.js';
+import { type Charts, readCharts } from '../../query/charts.js';
+import { type Overview, readOverview, readSums } from '../../query/overview.js';
 import { type OrganizationStatus, worstOf } from '../../query/reads/status.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
@@ -16,6 +19,7 @@ import { html, type Html, type Part } from '../components/html.js';
 import { firstOf, mostOf } from '../components/table.js';
 import { counted } from '../../text/counted.js';
 import { ago, capitalized, certificateCounts, tonnes, withoutAmount, wordsAgo } from '../components/words.js';
+import { remember } from '../memory.js';
 import { stockByDay, retiredByMonth } from './charts.js';
 import { matrix } from './matrix.js';
 import { showThen } from './then.js';
@@ -23,22 +27,38 @@ import { showThen } from './then.js';
 const MOST_ORGANIZATIONS = 8;
 const MOST_GROUPS = 4;
 
-export const NOW: Page = {
-  path: '/',
-  isDated: true,
-  show: async ask => {
-    const { reader, now, at, query } = ask;
-    if (at !== null) return showThen(ask, at);
-    const origin = await readOrigin(reader);
-    const about = origin !== null && html`<p class="lead">Mirror of ${origin.base_url}</p>`;
-    return {
-      about,
-      ...(await show(await readOverview(reader, now, mostOf(query, MOST_ORGANIZATIONS), mostOf(query)), ask)),
-    };
-  },
-};
+const MINUTE_MS = 60_000;
+/** Less than it takes until anybody misses a worker, or a read. */
+const SUMS_MS = 10_000;
 
-async function show(answer: Overview, ask: Ask): Promise<Shown> {
+/** What looks at every row is remembered: the charts for a minute, how all stand as long as nothing has changed. */
+export function createNow(): Page {
+  const charts = remember(readCharts, { forMs: MINUTE_MS });
+  const sums = remember(sumsFor, { forMs: SUMS_MS, keyOf: keyOfSums });
+  return {
+    path: '/',
+    isDated: true,
+    show: async ask => {
+      const { reader, now, at, query } = ask;
+      if (at !== null) return showThen(ask, at);
+      const origin = await readOrigin(reader);
+      const about = origin !== null && html`<p class="lead">Mirror of ${origin.base_url}</p>`;
+      const answer = await readOverview(reader, now, snapshot => sums(snapshot, now, query));
+      const later = async () => showCharts(await charts(reader, now));
+      return { about, ...show(answer, ask), ...(countOf(answer.standing) > 0 && { later }) };
+    },
+  };
+}
+
+async function sumsFor(reader: Reader, _now: number, query: URLSearchParams) {
+  return await readSums(reader, mostOf(query, MOST_ORGANIZATIONS), mostOf(query));
+}
+
+async function keyOfSums(reader: Reader, now: number, query: URLSearchParams): Promise<string> {
+  return `${mostOf(query)} ${await readPulse(reader, now)}`;
+}
+
+function show(answer: Overview, ask: Ask): Shown {
   const { now, canAct, webhookUrl, query } = ask;
   const { activity, standing, sums, changes } = answer;
   const isEmpty = countOf(standing) === 0;
@@ -52,11 +72,10 @@ async function show(answer: Overview, ask: Ask): Promise<Shown> {
 <section id="moved" data-live>${feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), { now, more: MORE })}</section></div>
 </div>
 <div id="below" class="stack"><section id="leftout" data-live>${leftOut(standing.leftOut, ask)}</section></div>`;
-  return isEmpty ? { title: 'Now', body } : { title: 'Now', body, later: async () => await charts(ask) };
+  return { title: 'Now', body };
 }
 
-async function charts({ reader, now, charts: read }: Ask): Promise<Html> {
-  const { stock, retired } = await read(reader, now);
+function showCharts({ stock, retired }: Charts): Html {
   return html`<section id="charts" class="two" data-live>${stockByDay(stock)}${retiredByMonth(retired)}</section>`;
 }
 

@@ -6,15 +6,15 @@ import { CHANGES } from './changes.js';
 import { DELIVERY } from './delivery.js';
 import { HELP } from './help.js';
 import { JOB } from './job.js';
-import { NOW } from './now.js';
+import { createNow } from './now.js';
 import { ORGANIZATION } from './organization.js';
 import { RETIREMENT } from './retirement.js';
 import { SEARCH } from './search.js';
 import { THINGS } from './thing.js';
 
 /** Every page there is. */
-export const PAGES: readonly Page[] = [
-  NOW,
+export const createPages = (): readonly Page[] => [
+  createNow(),
   ...CHANGES,
   BALANCE,
   ...ALL_LISTS.flatMap(listPage),
