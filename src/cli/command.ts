@@ -15,8 +15,7 @@ export interface Command {
   readonly words?: AllTaken;
   readonly options?: AllTaken;
   readonly prints?: Prints;
-  /** The day that goes on is given, for examples that ask of it. */
-  readonly examples?: readonly string[] | ((today: string) => readonly string[]);
+  readonly examples?: readonly string[];
   /** What may be said after its name. */
   readonly commands?: Readonly<Record<string, Command>>;
   /** A group does nothing by itself. */

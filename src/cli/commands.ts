@@ -1,7 +1,7 @@
 import { AS_OF } from './commands/as-of.js';
 import { AVAILABLE } from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
-import { CERTIFICATES } from './commands/certificates/certificates.js';
+import { EXPORT } from './commands/certificates/certificates.js';
 import { CHANGES } from './commands/changes.js';
 import type { Command } from './command.js';
 import { CONSOLE } from './commands/console.js';
@@ -11,7 +11,7 @@ import { EVIDENCE } from './commands/evidence/evidence.js';
 import { FORGET } from './commands/forget.js';
 import { WRITES } from './commands/writes/writes.js';
 import { INSTALL_URL } from './commands/install-url.js';
-import { JOBS, SYNCS } from './commands/jobs.js';
+import { JOBS } from './commands/jobs.js';
 import { BACKUP, MOVE, RESTORE } from './commands/keeping.js';
 import { MIGRATE } from './commands/migrate.js';
 import { PURGE } from './commands/purge.js';
@@ -26,10 +26,16 @@ import { RECEIVE, UP, WORK } from './commands/services.js';
 import { VERIFY } from './commands/verify/verify.js';
 import { listCommands } from './lists/lists.js';
 
-const LISTS = Object.entries(listCommands(WRITES));
-const ACTED_ON = ['reservations', 'inventory-requests'];
-const listsThat = (areActedOn: boolean) =>
-  Object.fromEntries(LISTS.filter(([name]) => ACTED_ON.includes(name) === areActedOn));
+/** What a list has beside `list` and `show`, or instead of them. */
+const LISTS = listCommands({
+  ...WRITES,
+  certificates: { export: EXPORT },
+  deliveries: DELIVERIES,
+  jobs: JOBS,
+});
+const APART = ['certificates', 'deliveries', 'jobs', 'syncs', 'reservations', 'inventory-requests'];
+const lists = (isMeant: (name: string) => boolean) =>
+  Object.fromEntries(Object.entries(LISTS).filter(([name]) => isMeant(name)));
 
 /** Every command by what a person does with it, in the order of the help. What one loads to do its work it imports then. */
 export const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
@@ -38,24 +44,31 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>>
     available: AVAILABLE,
     query: QUERY,
     console: CONSOLE,
-    ...listsThat(false),
+    ...lists(name => !APART.includes(name)),
     schema: SCHEMA,
   },
   Prove: {
     'as-of': AS_OF,
     changes: CHANGES,
     balance: BALANCE,
-    certificates: CERTIFICATES,
+    ...lists(name => name === 'certificates'),
     verify: VERIFY,
     evidence: EVIDENCE,
     snapshot: SNAPSHOT,
   },
-  Webhooks: { deliveries: DELIVERIES, jobs: JOBS, trigger: TRIGGER },
+  Webhooks: { ...lists(name => name === 'deliveries' || name === 'jobs'), trigger: TRIGGER },
   Act: {
-    ...listsThat(true),
+    ...lists(name => name === 'reservations' || name === 'inventory-requests'),
     'install-url': INSTALL_URL,
   },
-  Run: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, syncs: SYNCS, migrate: MIGRATE },
+  Run: {
+    up: UP,
+    receive: RECEIVE,
+    work: WORK,
+    sync: SYNC,
+    ...lists(name => name === 'syncs'),
+    migrate: MIGRATE,
+  },
   Repair: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, move: MOVE, purge: PURGE, forget: FORGET },
   Sandbox: { sandbox: SANDBOX },
 };

@@ -1,7 +1,7 @@
 import { Argument, type Command as Defined, Option } from 'commander';
 import type { Command } from './command.js';
 import { withContext } from './open-context.js';
-import { optionName, type Taken, today } from './options.js';
+import { optionName, type Taken } from './options.js';
 import type { Io } from './io.js';
 
 /** Says to commander what a command takes, and does it when it is called. */
@@ -16,9 +16,8 @@ export function define(parent: Defined, name: string, command: Command, io: Io):
   for (const [below, its] of Object.entries(commands)) define(defined, below, its, io);
   const below = Object.entries(commands).map(([called, its]) => `  ${called}: ${its.says}`);
   if (below.length > 0) defined.showHelpAfterError(['It has:', ...below].join('\n'));
-  const lines = typeof examples === 'function' ? examples(today(io)) : examples;
-  if (lines.length > 0)
-    defined.addHelpText('after', `\nExamples:\n${lines.map(line => `  $ ${line}`).join('\n')}`);
+  if (examples.length > 0)
+    defined.addHelpText('after', `\nExamples:\n${examples.map(line => `  $ ${line}`).join('\n')}`);
   if (run === undefined) return;
   defined.action(async () => {
     const placed = Object.fromEntries(words.map(([key], at) => [key, defined.processedArgs[at]]));
@@ -38,7 +37,8 @@ function wordOf(taken: Taken<unknown>, io: Io): Argument {
 function optionOf(key: string, taken: Taken<unknown>, io: Io): Option {
   const { shows, choices, conflicts = [], isNeeded = false, isOn = false, fallback } = taken;
   const flags = `${optionName(isOn ? `no-${key}` : key)}${shows === null ? '' : ` <${shows}>`}`;
-  const option = new Option(flags, saysOf(taken, io)).makeOptionMandatory(isNeeded).conflicts([...conflicts]);
+  const says = `${saysOf(taken, io)}${isNeeded ? ' (required)' : ''}`;
+  const option = new Option(flags, says).makeOptionMandatory(isNeeded).conflicts([...conflicts]);
   if (choices !== undefined) option.choices(choices);
   return fallback === undefined ? option : option.default(fallback);
 }

@@ -56,3 +56,21 @@ export async function emit(io: Io, text: string): Promise<void> {
     io.stdout.on('drain', done).on('close', done);
   });
 }
+
+/** A write costs as much as to make several lines. */
+const CHARACTERS_AT_ONCE = 32_768;
+
+/** The same of what is made piece by piece; what was made before a fault is written too. */
+export async function writeTexts(io: Io, texts: AsyncIterable<string>): Promise<void> {
+  let held = '';
+  try {
+    for await (const text of texts) {
+      held += text;
+      if (held.length < CHARACTERS_AT_ONCE) continue;
+      await emit(io, held);
+      held = '';
+    }
+  } finally {
+    if (held !== '') await emit(io, held);
+  }
+}

@@ -137,11 +137,6 @@ export function readPrintable(what: string, given: string): string {
   throw usageFault(`${what}: expected printable text, got ${JSON.stringify(given)}.`);
 }
 
-/** The day that goes on, in UTC: whatever a mirror knows, it knows as of then. */
-export function today({ now }: Pick<Io, 'now'>): string {
-  return new Date(now()).toISOString().slice(0, 10);
-}
-
 /** What `readSpan` takes, for the help of every command that takes one. */
 function aDate({ now }: Pick<Io, 'now'>): string {
   const instant = new Date(now()).toISOString();

@@ -23,7 +23,6 @@ const COMMAND_LINE = [
   'sandbox/http/call.ts',
   'sandbox/registry/permissions.ts',
   'sync/plan.ts',
-  'sync/schedule/offset.ts',
 ];
 
 /** What is loaded with these files of the bundle and with what they import at once. */

@@ -23,7 +23,7 @@ export const AS_OF = command({
     organization: text('name', 'the organization; may be left out where the mirror knows only one'),
   },
   prints: { json: 'print it as JSON' },
-  examples: today => [`carbon-mirror as-of ${today} --organization ID`, 'carbon-mirror as-of now --json'],
+  examples: ['carbon-mirror as-of yesterday --organization ID', 'carbon-mirror as-of 2026-01 --json'],
   run: async (context, { asOf: { to: at }, organization }) => {
     const reader = await context.reader();
     const organizationId =

@@ -7,21 +7,19 @@ import {
   readChanges,
   readLastNumber,
 } from '../../query/history/changes.js';
-import { headOf, parseChange, wordsOf } from '../../text/change.js';
+import { type Change, headOf, parseChange, wordsOf } from '../../text/change.js';
 import { createChangeSums } from '../../text/change-sums.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { checkFault, usageFault } from '../exit.js';
-import { cleanLine, colours, emit } from '../io.js';
+import { cleanLine, colours, writeTexts } from '../io.js';
 import { bold, paintChange } from '../output/colour.js';
 import { organizationOrAll } from '../find/in-mirror.js';
-import { jsonText } from '../output/output.js';
+import { jsonOf } from '../output/output.js';
 import { choice, count, date, ORGANIZATION } from '../options.js';
 import type { Reader } from '../../store/contract/reader.js';
 
 const NONE = 'Nothing was seen to change.';
-/** A write costs as much as to make several lines. */
-const CHARACTERS_AT_ONCE = 32_768;
 
 export const CHANGES = command({
   says: 'Show what was added, changed or removed, one line for each change, and the read that found it',
@@ -57,9 +55,12 @@ export const CHANGES = command({
       after === undefined
         ? readChanges(reader, asked)
         : readBetween(reader, asked, after, await readLastFrom(reader, after));
-    if (context.format === 'table') return await write(context, linesOf(context.io, rows));
-    if (context.format !== 'json') return await context.rows(CHANGE_COLUMNS, rows, { none: NONE });
-    await write(context, jsonOf(rows, context));
+    if (context.format === 'csv') await context.rows(CHANGE_COLUMNS, rows, { none: NONE });
+    else
+      await writeTexts(
+        context.io,
+        context.format === 'json' ? jsonOf(parsed(rows, context)) : linesOf(context.io, rows),
+      );
   },
 });
 
@@ -80,25 +81,13 @@ function sayPeriod({ say }: Context, { since, until }: ChangesAsked): void {
   else if (until !== null) say(`Observed up to ${until}.`);
 }
 
-async function write({ io }: Context, texts: AsyncIterable<string>): Promise<void> {
-  let held = '';
-  for await (const next of texts) {
-    held += next;
-    if (held.length < CHARACTERS_AT_ONCE) continue;
-    await emit(io, held);
-    held = '';
-  }
-  await emit(io, held);
-}
-
-async function* jsonOf(rows: AsyncIterable<ChangeRow>, { say }: Context): AsyncGenerator<string> {
-  let before = '[\n';
+async function* parsed(rows: AsyncIterable<ChangeRow>, { say }: Context): AsyncGenerator<Change> {
+  let isAny = false;
   for await (const row of rows) {
-    yield `${before}${jsonText(parseChange(row))}`;
-    before = ',\n';
+    yield parseChange(row);
+    isAny = true;
   }
-  if (before === '[\n') say(NONE);
-  yield before === '[\n' ? '[]\n' : '\n]\n';
+  if (!isAny) say(NONE);
 }
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const;

@@ -16,6 +16,7 @@ import { compareBy } from '../processes/verify-child.js';
 import { readQuestions } from '../ready-questions.js';
 import { createServiceLog, runService, takesNextPort } from '../processes/service.js';
 import { flag, unless } from '../options.js';
+import { receiverUrl } from '../this-machine.js';
 import { readVersion } from '../../package.js';
 
 const printUrl = command({
@@ -40,6 +41,7 @@ export const CONSOLE = command({
   commands: { url: printUrl },
   run: async ({ io, location: findMirror, say }, { address, readOnly }) => {
     const location = findMirror();
+    const { HOST, PORT } = location.env;
     const settings = await readSettings(location.env, 'console');
     const { startConsole } = await import('../../app/console.js');
     const { measure: inspect } = await import('./certificates/files.js');
@@ -54,7 +56,8 @@ export const CONSOLE = command({
         orNextPort: takesNextPort(io, 'CONSOLE_PORT'),
         names: settings.consoleNames,
         openInbox: readOnly ? null : () => location.engine.openInbox(io.now),
-        webhookUrl: webhookUrlOf(location.env),
+        /** From outside it has another name. */
+        webhookUrl: receiverUrl(HOST || '127.0.0.1', PORT || '8080'),
         version: readVersion(),
         sealedIn: (version: number) => readSeal(location, version),
         openPdfs: () => location.engine.openPdfs(io.now),
@@ -104,9 +107,4 @@ function compareOf({ env }: MirrorLocation, demo: Registry | null): Compare | nu
   if (demo !== null) return compareBy(demo.settings);
   const { REGISTRY_PRIVATE_KEY: key, REGISTRY_PRIVATE_KEY_FILE: file } = env;
   return key || file ? compareBy(async () => env) : null;
-}
-
-/** Where the receiver is on this machine; from outside it has another name. */
-function webhookUrlOf({ HOST, PORT }: Io['env']): string {
-  return `http://${HOST || '127.0.0.1'}:${PORT || '8080'}/webhooks`;
 }

@@ -2,7 +2,7 @@ import { readSignedText } from '../../query/inbox/deliveries.js';
 import { DELIVERIES as OF_DELIVERIES, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
 import { maskLooks } from '../../registry/http/mask.js';
 import { excessOf } from '../../registry/json/json-text.js';
-import { type Command, command, type CommandGroup } from '../command.js';
+import { type Command, command } from '../command.js';
 import { findNumbered, listCommand, printList } from '../lists/list.js';
 import { jsonText } from '../output/output.js';
 import { sheet } from '../output/sheet.js';
@@ -47,11 +47,8 @@ const show = command({
   },
 });
 
-export const DELIVERIES: CommandGroup = {
-  says: OF_DELIVERIES.says,
-  examples: ['carbon-mirror deliveries list --rejected', 'carbon-mirror deliveries show 42'],
-  commands: { list, show },
-};
+/** The list with what is in no list, and what was signed. */
+export const DELIVERIES = { list, show };
 
 /** JSON that could be read but not written again stays the text that it is. */
 function decode(signedData: string): unknown {

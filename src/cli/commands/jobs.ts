@@ -1,7 +1,7 @@
-import { JOBS as OF_JOBS, SYNCS as OF_SYNCS } from '../../query/lists/lists.js';
-import { command, type CommandGroup } from '../command.js';
+import { JOBS as OF_JOBS } from '../../query/lists/lists.js';
+import { command } from '../command.js';
 import { checkFault, CommandFault, usageFault } from '../exit.js';
-import { findNumbered, listCommand } from '../lists/list.js';
+import { findNumbered } from '../lists/list.js';
 import { showNumbered } from '../lists/show.js';
 import type { Row } from '../output/output.js';
 import { flag, text } from '../options.js';
@@ -31,15 +31,7 @@ const retry = command({
   },
 });
 
-export const JOBS: CommandGroup = {
-  says: OF_JOBS.says,
-  examples: [
-    'carbon-mirror jobs list --state failed',
-    'carbon-mirror jobs show 42',
-    'carbon-mirror jobs retry --all',
-  ],
-  commands: { list: listCommand(OF_JOBS), show, retry },
-};
+export const JOBS = { show, retry };
 
 function notFailed(id: string | undefined, { state, end }: Row): CommandFault {
   const how = [state, end].filter(Boolean).join(', ');
@@ -50,13 +42,3 @@ function notFailed(id: string | undefined, { state, end }: Row): CommandFault {
       : `See "carbon-mirror jobs show ${id}".`,
   );
 }
-
-export const SYNCS: CommandGroup = {
-  says: OF_SYNCS.says,
-  examples: [
-    'carbon-mirror syncs list --organization ID --resource warehouse',
-    'carbon-mirror syncs list --drift --limit 0',
-    'carbon-mirror syncs show 42',
-  ],
-  commands: { list: listCommand(OF_SYNCS), show: showNumbered(OF_SYNCS) },
-};

@@ -8,6 +8,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import { checkFault, CommandFault, EXIT, notThereFault, usageFault } from '../exit.js';
 import { choice, flag, HOW_NAMED, needed, text } from '../options.js';
 import { organizationIn } from '../find/in-mirror.js';
+import { receiverUrl } from '../this-machine.js';
 import { excessOf } from '../../registry/json/json-text.js';
 
 const ANSWER_WITHIN_MS = 20_000;
@@ -98,10 +99,8 @@ async function findSubject(reader: Reader, organization: string) {
   );
 }
 
-/** Where the receiver listens is known by its settings; one that listens everywhere is reached on this machine. */
 function readUrl(given: string | undefined, host: string, port: number): string {
-  const here = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
-  const url = given ?? `http://${here}:${port}/webhooks`;
+  const url = given ?? receiverUrl(host, port);
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw usageFault(`--url: expected an address such as http://127.0.0.1:8080/webhooks, got "${url}".`);
 }

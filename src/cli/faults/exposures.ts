@@ -2,13 +2,13 @@ import { statSync } from 'node:fs';
 import { SETTINGS } from '../../app/config/settings.js';
 import { type Finding, warn } from '../../store/contract/finding.js';
 import type { Io } from '../io.js';
+import { isLoopback } from '../this-machine.js';
 
 const CHECK = 'exposure';
 
 /** Anybody but the owner: the group, too. */
 const BY_OTHERS = 0o077;
 const WRITTEN_BY_OTHERS = 0o022;
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i;
 
 const SECRET_FILES = [
   ...SETTINGS.flatMap(({ name, secret }) => (secret ? [`${name}_FILE`] : [])),
@@ -45,7 +45,7 @@ function findOpenFolder(folder: string): Finding[] {
 
 function findOpenOperations(env: Io['env']): Finding[] {
   const host = env['OPERATIONS_HOST'] || '127.0.0.1';
-  if (env['OPERATIONS_PORT'] === '0' || LOOPBACK.test(host)) return [];
+  if (env['OPERATIONS_PORT'] === '0' || isLoopback(host)) return [];
   const found = `OPERATIONS_HOST is ${host}: other machines may ask for livez, readyz and metrics`;
   const todo = 'Let only your monitor reach that port, or set it to 127.0.0.1 (docs/security.md).';
   return [warn(CHECK, found, todo)];

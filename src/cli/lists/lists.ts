@@ -1,8 +1,7 @@
-import type { List } from '../../query/lists/list.js';
-import { CERTIFICATES as OF_CERTIFICATES, MIRRORED } from '../../query/lists/lists.js';
+import { DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../query/lists/lists.js';
 import type { CommandGroup } from '../command.js';
 import { listCommand } from './list.js';
-import { showCommand } from './show.js';
+import { showCommand, showNumbered } from './show.js';
 
 /** Examples beside those that every list has. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -15,20 +14,22 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   reservations: ['list --state outstanding'],
   'inventory-requests': ['list --organization ID --state pending'],
+  certificates: ['export audit --organization ID --as-of yesterday'],
+  deliveries: ['list --rejected'],
+  jobs: ['list --state failed', 'retry --all'],
+  syncs: ['list --organization ID --resource warehouse', 'list --drift --limit 0'],
 };
 
 type More = Readonly<Record<string, CommandGroup['commands']>>;
 
-/** The commands that show what is mirrored, by their names, each with those that stand beside `list` and `show`. */
+/** The commands of each list by its name; `more` stand beside `list` and `show`, or in their place. */
 export function listCommands(more: More): Readonly<Record<string, CommandGroup>> {
-  const lists = MIRRORED.filter(list => list !== OF_CERTIFICATES);
-  return Object.fromEntries(lists.map(list => [list.name, groupOf(list, more[list.name])]));
-}
-
-function groupOf(list: List, more: CommandGroup['commands'] = {}): CommandGroup {
-  const { name, says, entry } = list;
-  const show = entry !== null && { show: showCommand(list, entry) };
-  const lines = ['list', 'show ID', ...(EXAMPLES[name] ?? [])];
-  const examples = lines.map(line => `carbon-mirror ${name} ${line}`);
-  return { says, examples, commands: { list: listCommand(list), ...show, ...more } };
+  const groups = [...MIRRORED, DELIVERIES, JOBS, SYNCS].map((list): [string, CommandGroup] => {
+    const { name, says, entry } = list;
+    const show = entry === null ? showNumbered(list) : showCommand(list, entry);
+    const lines = ['list', 'show ID', ...(EXAMPLES[name] ?? [])];
+    const examples = lines.map(line => `carbon-mirror ${name} ${line}`);
+    return [name, { says, examples, commands: { list: listCommand(list), show, ...more[name] } }];
+  });
+  return Object.fromEntries(groups);
 }

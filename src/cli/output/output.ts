@@ -1,5 +1,5 @@
 import { UNSEEN } from '../../text/clean.js';
-import { emit, type Io, print, say } from '../io.js';
+import { cleanLine, emit, type Io, say, writeTexts } from '../io.js';
 import { type Cell, csvLine, textOf } from '../../text/csv.js';
 import { type Row, type TableShape, writeTable } from './table.js';
 
@@ -8,6 +8,7 @@ export type Format = 'table' | 'json' | 'csv';
 
 export type Rows = Iterable<Row> | AsyncIterable<Row>;
 
+/** Answers how many rows there were. */
 export async function writeRows(
   io: Io,
   format: Format,
@@ -15,40 +16,40 @@ export async function writeRows(
   rows: Rows,
   shape: TableShape = {},
 ): Promise<number> {
-  let count: number;
-  if (format === 'json') count = await writeJson(io, rows);
-  else if (format === 'table') count = await writeTable(io, columns, rows, shape);
-  else count = await writeCsv(io, columns, rows);
+  let count = 0;
+  async function* counted(): AsyncGenerator<Row> {
+    for await (const row of rows) {
+      count += 1;
+      yield row;
+    }
+  }
+  if (format === 'json') await writeTexts(io, jsonOf(counted()));
+  else if (format === 'csv') await writeTexts(io, csvOf(io, columns, counted()));
+  else await writeTable(io, columns, counted(), shape);
   const { none = 'No rows.' } = shape;
   if (count === 0 && none !== '') say(io, none);
   return count;
 }
 
 /** On a terminal a line is cleaned of what would draw. */
-async function writeCsv(io: Io, columns: readonly string[], rows: Rows): Promise<number> {
-  let count = 0;
-  const write = (cells: readonly Cell[]) =>
-    io.terminal.stdout ? print(io, csvLine(cells).slice(0, -1)) : emit(io, csvLine(cells));
-  await write(columns);
-  for await (const row of rows) {
-    await write(columns.map(name => row[name]));
-    count++;
+async function* csvOf(io: Io, columns: readonly string[], rows: AsyncIterable<Row>): AsyncGenerator<string> {
+  const line = (cells: readonly Cell[]) =>
+    io.terminal.stdout ? `${cleanLine(csvLine(cells).slice(0, -1))}\n` : csvLine(cells);
+  yield line(columns);
+  for await (const row of rows) yield line(columns.map(name => row[name]));
+}
+
+export async function* jsonOf(objects: AsyncIterable<object>): AsyncGenerator<string> {
+  let before = '[\n';
+  for await (const object of objects) {
+    yield `${before}${jsonText(withoutBytes(object))}`;
+    before = ',\n';
   }
-  return count;
+  yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
 export async function writeValue(io: Io, value: unknown): Promise<void> {
   await emit(io, `${jsonText(withSnakeKeys(value), 2)}\n`);
-}
-
-async function writeJson(io: Io, rows: Rows): Promise<number> {
-  let count = 0;
-  for await (const row of rows) {
-    await emit(io, `${count === 0 ? '[' : ','}\n${jsonText(withoutBytes(row))}`);
-    count++;
-  }
-  await emit(io, count === 0 ? '[]\n' : '\n]\n');
-  return count;
 }
 
 export function jsonText(value: unknown, indent?: number): string {
@@ -62,9 +63,9 @@ function plain(_key: string, value: unknown): unknown {
 }
 
 /** A Buffer would turn itself into a list of its bytes before anybody could ask for base64. */
-function withoutBytes(row: Row): Row {
-  const cells = Object.entries(row);
-  if (!cells.some(([, cell]) => cell instanceof Uint8Array)) return row;
+function withoutBytes(object: object): object {
+  const cells: [string, unknown][] = Object.entries(object);
+  if (!cells.some(([, cell]) => cell instanceof Uint8Array)) return object;
   return Object.fromEntries(
     cells.map(([name, cell]) => [name, cell instanceof Uint8Array ? textOf(cell) : cell]),
   );

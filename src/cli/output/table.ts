@@ -31,17 +31,15 @@ interface TableCell {
 export async function writeTable(
   io: Io,
   columns: readonly string[],
-  rows: Iterable<Row> | AsyncIterable<Row>,
-  shape: TableShape = {},
-): Promise<number> {
+  rows: AsyncIterable<Row>,
+  shape: TableShape,
+): Promise<void> {
   const asCells = (row: Row) => columns.map(name => tableCell(row[name], isSum(io, shape, name)));
   const first: TableCell[][] = [];
   let characters = 0;
   let line: Line | null = null;
-  let count = 0;
   for await (const row of rows) {
     const cells = asCells(row);
-    count++;
     if (line === null) {
       first.push(cells);
       characters += cells.reduce((sum, { text }) => sum + text.length, 0);
@@ -50,7 +48,6 @@ export async function writeTable(
     } else await emit(io, line(cells));
   }
   if (line === null) await writeHead(io, columns, first, shape);
-  return count;
 }
 
 function isSum(io: Io, { tonnes = [] }: TableShape, name: string): boolean {

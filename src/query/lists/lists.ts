@@ -216,7 +216,7 @@ export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   filters: byDays('newest_at'),
 });
 
-export const CERTIFICATES = mirrored(
+const CERTIFICATES = mirrored(
   'certificates',
   'certificate',
   'The official PDF of each retirement: list and export',

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
+import { isOnThisMachine } from '../../this-machine.js';
 import { valueAt } from '../../value-at.js';
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 
-const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?\/?$/;
 const PATIENCE_MS = 2_000;
 
 /** The control API of the registry that settings name, where that is a sandbox of this machine which runs now; else null. */
 export async function findSandbox(url: string | undefined): Promise<ControlClient | null> {
-  if (url === undefined || !LOOPBACK.test(url)) return null;
+  if (url === undefined || !isOnThisMachine(url)) return null;
   const control = createControlClient(url);
   const patience = sleep(PATIENCE_MS, false, { ref: false });
   return (await Promise.race([answersAsOne(control), patience])) ? control : null;

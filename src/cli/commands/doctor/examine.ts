@@ -8,6 +8,7 @@ import type { Context } from '../../context.js';
 import { checkSealing } from '../../sealed.js';
 import { describeDamage, hideSecrets } from '../../faults/explain.js';
 import { findExposures } from '../../faults/exposures.js';
+import { receiverUrl } from '../../this-machine.js';
 import { MIRROR_CHECKS } from './mirror.js';
 import { checkRegistry } from './registry.js';
 import { createHash, createPublicKey } from 'node:crypto';
@@ -119,14 +120,10 @@ function checkKey(pem: string): Finding {
 type Receivers = Awaited<ReturnType<typeof readProcesses>>;
 
 const ANSWER_WITHIN_MS = 3000;
-const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** Of all that answer there, ours are those that store where this mirror is. The receiver refuses a GET, and says thereby that it is there, and which one it is. */
 async function checkReceiver(env: Environment, ours: Receivers): Promise<Finding> {
-  const port = env['PORT'] || '8080';
-  const named = env['HOST'] || '127.0.0.1';
-  const host = LOOPBACK[named] ?? named;
-  const where = `http://${host.includes(':') ? `[${host}]` : host}:${port}/webhooks`;
+  const where = receiverUrl(env['HOST'] || '127.0.0.1', env['PORT'] || '8080');
   const answer = await ask(where);
   const marks = ours.map(each => markOf({ ...each, startedAt: Date.parse(each.started_at) }));
   if (marks.includes(answer?.mark ?? '')) return ok('receiver', `${where} takes webhooks`);

@@ -63,15 +63,14 @@ export const MIRROR_CHECKS = {
   /** The receiver and the registry are asked themselves, and all rejected webhooks are told. */
   troubles: ({ status, now }) => {
     const { worker, jobs } = status;
-    const troubles = findTroubles(status, now).filter(({ check }) => CHECKED.includes(check));
-    const isWhole = (check: string) => troubles.every(trouble => trouble.check !== check);
-    return [
-      ...(isWhole('worker')
-        ? [ok('worker', `its last heartbeat came ${since(worker.seenAt ?? '', now)} ago`)]
-        : []),
-      ...(isWhole('jobs') ? [ok('jobs', `${jobs.failed} failed, ${jobs.paused} paused`)] : []),
-      ...troubles.map(each => (each.isFault ? fail : warn)(each.check, each.found, describeTodo(each))),
+    const found = findTroubles(status, now)
+      .filter(({ check }) => CHECKED.includes(check))
+      .map(each => (each.isFault ? fail : warn)(each.check, each.found, describeTodo(each)));
+    const well = [
+      ok('worker', `its last heartbeat came ${since(worker.seenAt ?? '', now)} ago`),
+      ok('jobs', `${jobs.failed} failed, ${jobs.paused} paused`),
     ];
+    return [...well.filter(({ check }) => found.every(each => each.check !== check)), ...found];
   },
 
   /** What a webhook announced and nobody has read, or nobody could, is a fault of ours. */
@@ -80,12 +79,12 @@ export const MIRROR_CHECKS = {
       resources.filter(isTroubled).map(each => ({ ...each, name: name ?? id ?? '' })),
     );
     const unread = troubled.filter(({ reason }) => reason === 'unread_webhook' || reason === 'worker_gone');
-    const [first] = unread.length > 0 ? unread : troubled.toSorted(compareStandings);
-    if (first === undefined) return ok('freshness', 'every resource that may be read is fresh');
-    const count =
-      unread.length > 0 ? `${unread.length} not read` : `${troubled.length} not fresh, or failing`;
-    const found = `resources: ${count}, such as ${first.name}, ${first.resource}: ${wordsOf(first)}`;
-    return (unread.length > 0 ? fail : warn)('freshness', found, SEE_STATUS);
+    const say = (count: string, { name, resource, ...standing }: (typeof troubled)[number]) =>
+      `resources: ${count}, such as ${name}, ${resource}: ${wordsOf(standing)}`;
+    const [[missed], [worst]] = [unread, troubled.toSorted(compareStandings)];
+    if (missed !== undefined) return fail('freshness', say(`${unread.length} not read`, missed), SEE_STATUS);
+    if (worst === undefined) return ok('freshness', 'every resource that may be read is fresh');
+    return warn('freshness', say(`${troubled.length} not fresh, or failing`, worst), SEE_STATUS);
   },
 
   drift: async ({ reader, now }) => {

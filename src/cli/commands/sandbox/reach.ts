@@ -2,12 +2,12 @@ import { type ControlClient, ControlError, createControlClient } from '../../../
 import type { Context } from '../../context.js';
 import { CommandFault, EXIT, type ExitCode, usageFault } from '../../exit.js';
 import { text } from '../../options.js';
+import { isOnThisMachine } from '../../this-machine.js';
 
 export const SANDBOX_URL = text(
   'url',
   'where the sandbox is (default: REGISTRY_BASE_URL, else SANDBOX_PORT of this machine)',
 );
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {
   400: EXIT.usage,
@@ -32,8 +32,7 @@ function sandboxUrl({ settings }: Context, named: string | undefined): string {
 
 /** What is said to a sandbox must not reach a real registry. */
 function demandLoopback(url: string, from: string): string {
-  const hostname = URL.canParse(url) ? new URL(url).hostname : '';
-  if (/^https?:\/\//.test(url) && LOOPBACK.test(hostname)) return url;
+  if (isOnThisMachine(url)) return url;
   throw usageFault(
     `${from} is not an address of this machine, and a sandbox answers only this machine.`,
     'Say where it is with --url, as in --url http://127.0.0.1:8090.',

@@ -6,9 +6,9 @@ import {
   readFollowed,
   readMark,
 } from '../../../query/reads/sync-progress.js';
-import { readTargets, type Target } from '../../../query/targets.js';
+import { readTargets } from '../../../query/targets.js';
 import { discoverJob } from '../../../sync/schedule/discover.js';
-import { type Resource, RESOURCES, writeWish } from '../../../sync/plan.js';
+import { RESOURCES, writeWish } from '../../../sync/plan.js';
 import { checkFault, demandNotInterrupted, notThereFault } from '../../exit.js';
 import type { Context } from '../../context.js';
 import { organizationOrAll } from '../../find/in-mirror.js';
@@ -22,21 +22,21 @@ import { describeDisk } from '../../../store/contract/disk.js';
 import { createLog } from '../../../app/log.js';
 import { createMask } from '../../../registry/http/mask.js';
 
-export interface Wanted {
+interface Wanted {
   readonly organization: string | undefined;
   readonly resource: string | undefined;
   readonly full: boolean;
 }
 
 /** Put what is wanted into the queue, where it stays although this process may be gone before it is done. */
-export async function askForSync(context: Context, wanted: Wanted): Promise<Asked> {
+export async function askForSync(context: Context, { organization, resource, full }: Wanted): Promise<Asked> {
   const { io, say } = context;
   const { engine } = meansDemo(io.env) ? context.location() : context.settings();
   await engine.prepare(['inbox', 'mirror'], io.now(), what =>
     say(`Waiting a minute for the database: ${what}.`),
   );
   const reader = await context.reader();
-  const organizationId = await organizationOrAll(reader, wanted.organization);
+  const organizationId = await organizationOrAll(reader, organization);
   const mark = await readMark(reader, io.now());
   const targets = await readTargets(reader, organizationId);
   if (organizationId !== null && targets.length === 0) {
@@ -45,38 +45,23 @@ export async function askForSync(context: Context, wanted: Wanted): Promise<Aske
       '"carbon-mirror sync" alone looks for new installations.',
     );
   }
-  const wish = wishOf(wanted);
-  const looks = targets.map(target => jobOf(target, wish));
-  const wantedJobs = organizationId === null ? [...looks, discoverJob('person')] : looks;
-  const inbox = await context.inbox();
-  return { mark, jobs: await inbox.enqueue(wantedJobs), organizationId };
-}
-
-function jobOf(
-  { installation_id: id, organization_id: owner }: Target,
-  wish: Record<string, unknown>,
-): NewJob {
-  const job = installationJob(id, owner, 'person');
-  return Object.keys(wish).length === 0 ? job : { ...job, payload: wish };
-}
-
-/** Certificates are no resource of their own here: they follow every sync, also one that reads nothing. */
-function wishOf({ resource, full }: Wanted): Record<string, unknown> {
-  if (resource === undefined) return writeWish({ resources: null, full });
-  return writeWish({ resources: RESOURCES.filter((name): name is Resource => name === resource), full });
+  /** Certificates are no resource of their own here: they follow every sync, also one that reads nothing. */
+  const resources = resource === undefined ? null : RESOURCES.filter(name => name === resource);
+  const payload = writeWish({ resources, full });
+  const looks = targets.map(({ installation_id: id, organization_id: owner }): NewJob => {
+    const job = installationJob(id, owner, 'person');
+    return Object.keys(payload).length === 0 ? job : { ...job, payload };
+  });
+  const jobs = organizationId === null ? [...looks, discoverJob('person')] : looks;
+  return { mark, jobs: await (await context.inbox()).enqueue(jobs), organizationId };
 }
 
 const POLL_MS = 200;
 /** A worker polls the inbox forty times a second: one that takes nothing for so long is not there. */
 const NOBODY_AFTER_MS = 1500;
 
-export interface Ended {
-  readonly jobs: readonly Followed[];
-  readonly by: 'the running worker' | 'this process';
-}
-
 /** Watch the jobs to their end; where nobody takes them, do them here. */
-export async function follow(context: Context, asked: Asked, interrupted: AbortSignal): Promise<Ended> {
+export async function follow(context: Context, asked: Asked, interrupted: AbortSignal) {
   const { io, location } = context;
   const reader = await context.reader();
   let idleSince: number | null = null;
