@@ -26,24 +26,23 @@ export async function seal(sealing: Sealing): Promise<number | null> {
   const ends = await port.ends();
   const upTo = await port.newest('change', ends.change);
   let size = await append(sealing, ends.size, unsealed(port, ends, upTo));
-  const complete = size === null ? null : await readComplete(port, size);
-  if (complete !== null && size !== (complete.leaf === null ? 0 : complete.leaf.place + 1)) {
-    size = await append(sealing, size, changedOrganizations(port, complete.upTo, upTo));
-    size = await append(sealing, size, sayComplete(port, size, upTo));
+  const said = await readComplete(port, size);
+  if (size !== (said.leaf?.place ?? -1) + 1) {
+    size = await append(sealing, size, changedOrganizations(port, said.upTo, upTo));
+    const { fact } = await readOrganizations(port, size, upTo);
+    size = await append(sealing, size, [fact]);
   }
-  if (size === null) return null;
   await signTree(sealing, size);
   await port.claim(holder, now(), RELEASED);
   return size;
 }
 
-/** Many leaves are written at once. Answers how many there are now; null where somebody else seals meanwhile. */
+/** Many leaves are written at once. Answers how many there are now. */
 async function append(
   sealing: Sealing,
-  size: number | null,
-  facts: AsyncIterable<Fact>,
-): Promise<number | null> {
-  if (size === null) return null;
+  size: number,
+  facts: AsyncIterable<Fact> | Iterable<Fact>,
+): Promise<number> {
   const { port, now, randomBytes } = sealing;
   let [written, claimedAt, waiting]: [number, number, Fact[]] = [size, now(), []];
   const write = async () => {
@@ -55,14 +54,14 @@ async function append(
       await port.append(waiting.map((fact, at) => leafOf(saltOf(at), fact, written + at)));
     [written, waiting] = [written + waiting.length, []];
     await breathe();
-    return await hasClaim(sealing);
+    if (!(await hasClaim(sealing))) refuse('not signed: another seals meanwhile, or this one is to stop');
   };
   for await (const fact of facts) {
     waiting.push(fact);
-    const isDue = waiting.length === IN_ONE_WRITE || now() > claimedAt + CLAIM_MS / 4;
-    if (isDue && !(await write())) return null;
+    if (waiting.length === IN_ONE_WRITE || now() > claimedAt + CLAIM_MS / 4) await write();
   }
-  return (await write()) ? written : null;
+  await write();
+  return written;
 }
 
 /** What no leaf speaks of yet. */
@@ -80,10 +79,6 @@ async function* unsealed(port: EvidencePort, ends: Record<Numbered, number>, new
 /** What is to be said anew of organizations, since that was said last. */
 async function* changedOrganizations(port: EvidencePort, since: number, upTo: number) {
   for (const each of await port.touched(since, upTo)) yield (await readMonths(port, each, upTo)).fact;
-}
-
-async function* sayComplete(port: EvidencePort, size: number | null, upTo: number) {
-  yield (await readOrganizations(port, size ?? 0, upTo)).fact;
 }
 
 async function hasClaim({ port, holder, now, signal }: Sealing): Promise<boolean> {

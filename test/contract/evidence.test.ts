@@ -162,6 +162,23 @@ describe.each(ENGINES)('$name', engine => {
     expect(await seal(second)).toBe((await port.ends()).size);
   });
 
+  test('who loses the claim in the middle of a round, or is to stop, signs nothing, and the next round does', async () => {
+    const { port, round, newest } = await sealed(engine);
+    const stopped = new AbortController();
+    const facts: EvidencePort['facts'] = (...asked) => {
+      stopped.abort();
+      return port.facts(...asked);
+    };
+    const stopping = { port: refusing(port, { facts }), signal: stopped.signal };
+    await expect(round(stopping)).rejects.toThrow('or this one is to stop');
+    const claims = [true, false];
+    const losing = refusing(port, { claim: async () => claims.shift() ?? false });
+    await expect(round({ port: losing })).rejects.toThrow('another seals meanwhile');
+    expect(await newest()).toBeNull();
+    const size = await round();
+    expect(headOf((await newest()) ?? '').size).toBe(size);
+  });
+
   test('who has sealed or erased keeps nobody from it, though the clock stands still or was set back', async () => {
     const { stage, round, sealer } = await sealed(engine);
     const nobody = async () => ({ organizationId: 'nobody' });
