@@ -29,11 +29,9 @@ interface ExportFilter {
 /** What stands now has not ended then. */
 const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
-const SURE = ['retirement_id', 'organization_id', 'fetched_at', 'file', 'sha256', 'valid_from'] as const;
-
-export const EXPORT_COLUMNS = [
-  'retirement_id',
-  'organization_id',
+const KEY = ['retirement_id', 'organization_id'] as const;
+const STORED = ['fetched_at', 'file', 'sha256'] as const;
+const PROVEN = [
   'beneficiary',
   'amount',
   'project',
@@ -41,15 +39,12 @@ export const EXPORT_COLUMNS = [
   'reason',
   'retired_at',
   'serialization',
-  'fetched_at',
-  'file',
-  'sha256',
-  'organization_name',
-  'valid_from',
 ] as const;
+export const EXPORT_COLUMNS = [...KEY, ...PROVEN, ...STORED, 'organization_name', 'valid_from'] as const;
 
+type Sure = (typeof KEY)[number] | (typeof STORED)[number] | 'valid_from';
 export type ExportRow = Readonly<
-  Record<(typeof EXPORT_COLUMNS)[number], string | null> & Record<(typeof SURE)[number], string>
+  Record<Sure, string> & Record<(typeof PROVEN)[number] | 'organization_name', string | null>
 >;
 
 /** The stored certificates beside what they prove, now or as both stood at an instant. */

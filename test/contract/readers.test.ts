@@ -13,7 +13,7 @@ import { readCharts } from '../../src/query/charts.js';
 import { readBalance } from '../../src/query/history/balance.js';
 import * as changes from '../../src/query/history/changes.js';
 import * as certificates from '../../src/query/certificates.js';
-import * as compared from '../../src/query/compared.js';
+import * as registry from '../../src/query/at-registry.js';
 import * as findings from '../../src/query/history/findings.js';
 import * as inbox from '../../src/query/inbox/deliveries.js';
 import { ask as askOf } from '../../src/query/lists/ask.js';
@@ -22,7 +22,7 @@ import * as find from '../../src/query/lists/find.js';
 import type { Asked, List } from '../../src/query/lists/list.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../src/query/lists/lists.js';
 import { isThere, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/read.js';
-import * as mentions from '../../src/query/mentions.js';
+import * as people from '../../src/query/people.js';
 import { countKnown, countKnownAt, readKnown, readMirrored } from '../../src/query/coverage.js';
 import * as names from '../../src/query/names.js';
 import { readOverview, readSums } from '../../src/query/overview.js';
@@ -33,7 +33,6 @@ import { explainRow, rowsOf } from '../../src/query/history/explanation.js';
 import { withEnds, withJobs } from '../../src/query/inbox/outcomes.js';
 import * as causes from '../../src/query/inbox/rejected-webhooks.js';
 import { readActivity, readProcesses, readPulse } from '../../src/query/inbox/activity.js';
-import * as targets from '../../src/query/targets.js';
 import * as status from '../../src/query/reads/status.js';
 import * as progress from '../../src/query/reads/sync-progress.js';
 import { ownerOf } from '../../src/resources/entry.js';
@@ -140,13 +139,13 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readCoverage: about(pairs(WHOSE, [undefined, null, ['warehouse']]), (reader, [organizationId, resources]) =>
     certificates.readCoverage(reader, organizationId, resources),
   ),
-  readVersions: about(ENTRIES, (reader, { table }) => compared.readVersions(reader, table, 3, 40)),
+  readVersions: about(ENTRIES, (reader, { table }) => registry.readVersions(reader, table, 3, 40)),
   readDocuments: about(pairs(ENTRIES, [ONE, 'installation-1', 'project-1']), (reader, [entry, id]) =>
-    entry.hasDocument ? sorted(compared.readDocuments(reader, entry, id)) : null,
+    entry.hasDocument ? sorted(registry.readDocuments(reader, entry, id)) : null,
   ),
-  readForgotten: once(compared.readForgotten),
-  readReadable: once(compared.readReadable),
-  readNotCompared: once(compared.readNotCompared),
+  readForgotten: once(people.readForgotten),
+  readReadable: once(registry.readReadable),
+  readNotCompared: once(registry.readNotCompared),
   readFindings: once(findings.readFindings),
   countFindings: once(findings.countFindings),
   readActivity: about([0, NOON, NOW], readActivity),
@@ -160,7 +159,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readSignedTexts: once(inbox.readSignedTexts),
   readByName: about(pairs(pairs(ENTRIES, NAMES), [null, ONE]), (reader, [[entry, name], organizationId]) =>
-    find.readByName(reader, entry, name, organizationId),
+    find.readByName(reader, entry, name, { organizationId }),
   ),
   readBeginnings: about(
     pairs(ENTRIES, ['', 'organization-', 'Zebra', 'ä', '😀', ONE]),
@@ -177,12 +176,11 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readHistory: about(pairs(ENTRIES, NAMES), (reader, [entry, name]) => find.readHistory(reader, entry, name)),
   readMemberNumbers: once(async reader => {
     const isTheirs = ({ document }: { document: string }) => document.includes('apfel@example.com');
-    return (await mentions.readMemberNumbers(reader, isTheirs)).length;
+    return (await people.readMemberNumbers(reader, isTheirs)).length;
   }),
   readMentions: once(reader =>
-    mentions.readMentions(reader, document => document.includes('apfel@example.com')),
+    people.readMentions(reader, document => document.includes('apfel@example.com')),
   ),
-  readPurgeable: about(['organization_1', 'nobody'], mentions.readPurgeable),
   countKnown: once(countKnown),
   countKnownAt: about(MOMENTS, countKnownAt),
   readKept: once(reader => inbox.readKept(reader)),
@@ -224,10 +222,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   sumRejected: about(SINCE, causes.sumRejected),
   readRejectionCauses: about([0, NOW, NOON], causes.readRejectionCauses),
   readProcesses: about(['work', 'receive'] as const, readProcesses),
-  readInstallations: once(compared.readInstallations),
-  readProjects: once(compared.readProjects),
-  readInstalled: once(reader => targets.readInstalled(reader, ONE)),
-  readFirstCredit: once(reader => targets.readFirstCredit(reader, ONE)),
+  readInstallations: once(registry.readInstallations),
+  readProjects: once(registry.readProjects),
+  readInstalled: once(reader => registry.readInstalled(reader, ONE)),
+  readFirstCredit: once(reader => registry.readFirstCredit(reader, ONE)),
   readStatus: about([NOW, 0], status.readStatus),
   readOrganizations: about([1, 2, 3], status.readOrganizations),
   readOrganization: about([ONE, 'nobody'], status.readOrganization),
@@ -247,7 +245,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readCertificateCounts: once(status.readCertificateCounts),
   readAges: once(readAges),
-  readTargets: about(WHOSE, targets.readTargets),
+  readTargets: about(WHOSE, registry.readTargets),
   readMark: about([NOW], progress.readMark),
   readFollowed: about(ASKED, (reader, asked) => progress.readFollowed(reader, asked, NOW)),
   isAnybodyAtWork: about([NOON, NOW], progress.isAnybodyAtWork),
@@ -315,7 +313,6 @@ const PARTS = [
   'byDays',
   'byFlag',
   'byId',
-  'byNumber',
   'byOwner',
   'byPart',
   'byState',

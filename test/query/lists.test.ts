@@ -101,7 +101,9 @@ test('one row is found by its name alone in every organization that is known, an
     ['o-1', '{}'],
     ['o-2', '{}'],
   ]);
-  expect(await readByName(reader, LISTS.retirements, 'r-1', 'o-2')).toMatchObject([{ version: 2 }]);
+  expect(await readByName(reader, LISTS.retirements, 'r-1', { organizationId: 'o-2' })).toMatchObject([
+    { version: 2 },
+  ]);
   expect(await readHistory(reader, LISTS.retirements, 'r-1')).toMatchObject([
     { version: 1, valid_to: null },
     { version: 2, valid_to: null },

@@ -1,5 +1,5 @@
 import { isOf, namesAddress, normalAddress } from '../../mirror/person.js';
-import { readMemberNumbers, readMentions } from '../../query/mentions.js';
+import { readMemberNumbers, readMentions } from '../../query/people.js';
 import { command } from '../command.js';
 import { usageFault } from '../exit.js';
 import { eraseSealed } from '../sealed.js';

@@ -1,5 +1,5 @@
 import { installationJob } from '../../inbox/job.js';
-import { type Purgeable, readPurgeable } from '../../query/mentions.js';
+import { readKnown } from '../../query/coverage.js';
 import { command } from '../command.js';
 import { checkFault, usageFault } from '../exit.js';
 import { organizationIn } from '../find/in-mirror.js';
@@ -18,10 +18,12 @@ export const PURGE = command({
   examples: ['carbon-mirror purge --organization ID --confirm "Harbour Ferries"'],
   run: async (context, { organization, confirm, force, vacuum }) => {
     const reader = await context.reader();
-    const found = await readPurgeable(reader, await organizationIn(reader, organization));
-    demandMeant(found, confirm, force);
+    const organizationId = await organizationIn(reader, organization);
+    const [known] = await readKnown(reader, organizationId);
+    const { state = 'uninstalled' } = known ?? {};
+    const name = known?.name ?? organizationId;
+    demandMeant(name, state, confirm, force);
     const { forgetTexts } = await import('../../inbox/forget.js');
-    const { organizationId, name, state } = found;
     const { inbox, mirror, pdfs, erase } = await context.writers();
     const takeClaim = async () => inbox.takeClaim((await mirror.known()).highestClaim);
     const { files, installations } = await eraseSealed(
@@ -47,7 +49,7 @@ export const PURGE = command({
   },
 });
 
-function demandMeant({ name, state }: Purgeable, confirm: string, force: boolean): void {
+function demandMeant(name: string, state: string, confirm: string, force: boolean): void {
   if (confirm !== name) {
     throw usageFault(
       `--confirm: expected the organization's exact name, "${name}", got "${confirm}".`,

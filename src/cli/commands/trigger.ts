@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
 import { EVENTS, isObject } from '../../registry/model.js';
-import { readInstalled } from '../../query/targets.js';
+import { readInstalled } from '../../query/at-registry.js';
 import { signDelivery } from '../../webhook/signature.js';
 import { command } from '../command.js';
 import type { Reader } from '../../store/contract/reader.js';

@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { readNames, readOrganizationNames } from '../../query/names.js';
 import { choose, type Sought } from './choose.js';
-import { type Beginning, readBeginnings, readHistory } from '../../query/lists/find.js';
+import { readBeginnings, readHistory, type Where } from '../../query/lists/find.js';
 import type { Entry } from '../../resources/entry.js';
 import { notThereFault } from '../exit.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -38,7 +38,7 @@ async function findNamed(
   entry: Entry,
   text: string,
   read: (name: string) => Promise<readonly Row[]>,
-  where?: Beginning,
+  where?: Where,
 ): Promise<readonly Row[]> {
   const exact = await read(text);
   if (exact.length > 0) return exact;
@@ -52,7 +52,7 @@ export async function wholeName(
   reader: Reader,
   entry: Entry,
   text: string,
-  where?: Beginning,
+  where?: Where,
 ): Promise<string | null> {
   const beginning = text.replace(/…$/, '');
   if (beginning === '') return null;

@@ -4,7 +4,7 @@ import type { Ask } from '../page.js';
 import type { Readers } from '../readers.js';
 import { JOBS } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
-import { readTargets, type Target } from '../../query/targets.js';
+import { readTargets, type Target } from '../../query/at-registry.js';
 
 /** What people may have done by a page, handed in by whoever may write. Each is told to the log there. */
 export interface Actions {

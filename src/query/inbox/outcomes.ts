@@ -1,18 +1,11 @@
 import type { Reader } from '../../store/contract/reader.js';
-import type { Row, Tables } from '../../store/contract/tables.js';
+import type { Row } from '../../store/contract/tables.js';
 import { IN_PART } from '../../inbox/job.js';
+import { words } from '../../resources/entry.js';
 import { columns, sql } from '../sql.js';
 
 /** Beside a delivery the job that was sure to start after it, or that took over from that one. */
-const OF_JOB = {
-  job_state: null,
-  outcome: null,
-  merged_into: null,
-  organization_id: null,
-  claim: null,
-  started_at: null,
-  finished_at: null,
-};
+const OF_JOB = words('job_state outcome merged_into organization_id claim started_at finished_at');
 
 export async function withJobs({ all }: Reader, rows: readonly Row[]): Promise<Row[]> {
   const ids = rows.flatMap(({ job_id: id }) => (typeof id === 'number' ? [id] : []));
@@ -22,7 +15,8 @@ export async function withJobs({ all }: Reader, rows: readonly Row[]): Promise<R
       coalesce(m.started_at, j.started_at) AS started_at, coalesce(m.finished_at, j.finished_at) AS finished_at
     FROM inbox.jobs AS j LEFT JOIN inbox.jobs AS m ON m.id = j.merged_into WHERE j.id IN ${ids}`);
   const known = new Map(jobs.map(job => [job['job_id'], job]));
-  return rows.map(row => ({ ...row, ...(known.get(row['job_id'] ?? null) ?? OF_JOB) }));
+  const unknown = Object.fromEntries(OF_JOB.map(name => [name, null]));
+  return rows.map(row => ({ ...row, ...(known.get(row['job_id'] ?? null) ?? unknown) }));
 }
 
 /** Rows of jobs, or of deliveries with their jobs, and beside each the end of it in words: `end`. */
@@ -50,14 +44,13 @@ async function readEnds({ all }: Reader, rows: readonly Row[]) {
   return await all(sql`SELECT ${wanted} FROM mirror.syncs WHERE claim IN ${[...claims]} ORDER BY id`);
 }
 
-type Retry = Pick<Tables['inbox.jobs'], 'dedupe_key' | 'run_at' | 'started_at' | 'finished_at'>;
+type Retry = Awaited<ReturnType<typeof readRetries>>[number];
 
 /** What was asked for once more of the installations of these rows. */
-async function readRetries({ all }: Reader, rows: readonly Row[]): Promise<Retry[]> {
-  const keys = new Set(rows.map(retryKeyOf));
+async function readRetries({ all }: Reader, rows: readonly Row[]) {
   const wanted = columns('inbox.jobs', ['dedupe_key', 'run_at', 'started_at', 'finished_at']);
-  if (keys.size === 0) return [];
-  return await all(sql`SELECT ${wanted} FROM inbox.jobs WHERE dedupe_key IN ${[...keys]} ORDER BY id`);
+  const keys = [...new Set(rows.map(retryKeyOf))];
+  return await all(sql`SELECT ${wanted} FROM inbox.jobs WHERE dedupe_key IN ${keys} ORDER BY id`);
 }
 
 function retryKeyOf({ installation_id: installationId }: Row): string {
@@ -67,9 +60,11 @@ function retryKeyOf({ installation_id: installationId }: Row): string {
 /** The first try that ended later, or that waits. Certificates come when they are due. */
 function againAt(row: Row, retries: readonly Retry[]): string | null {
   if (!isInPart(row) || row['kind'] === 'certificates') return null;
-  const isLater = ({ dedupe_key: key, finished_at: at }: Retry) =>
-    key === retryKeyOf(row) && (at === null || at > String(row['finished_at']));
-  const { run_at: planned = null, started_at: began = null } = retries.find(isLater) ?? {};
+  const again = retries.find(
+    ({ dedupe_key: key, finished_at: at }) =>
+      key === retryKeyOf(row) && (at === null || at > String(row['finished_at'])),
+  );
+  const { run_at: planned = null, started_at: began = null } = again ?? {};
   return began !== null && began > String(planned) ? began : planned;
 }
 

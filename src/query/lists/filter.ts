@@ -26,12 +26,8 @@ export type Condition = { readonly column: string } & (
 );
 
 /** By an id of something, as pages lead to it. */
-export function byId(column: string): Filter {
-  return { column, fits: 'text', option: null, says: '' };
-}
-
-export function byNumber(column: string): Filter {
-  return { column, fits: 'number', option: null, says: '' };
+export function byId(column: string, fits: 'text' | 'number' | 'from' | 'until' = 'text'): Filter {
+  return { column, fits, option: null, says: '' };
 }
 
 export function byText(column: string): Filter {
@@ -48,8 +44,7 @@ export function byYear(column: string): Filter {
 
 /** From a day on, and until one, as pages ask. */
 export function byDays(column: string): { readonly from: Filter; readonly until: Filter } {
-  const asked = { column, option: null, says: '' };
-  return { from: { ...asked, fits: 'from' }, until: { ...asked, fits: 'until' } };
+  return { from: byId(column, 'from'), until: byId(column, 'until') };
 }
 
 export function byChoice(

@@ -4,7 +4,7 @@ import { type Entry, nameOf, ownerOf } from '../../resources/entry.js';
 import { plain, sql, table } from '../sql.js';
 
 /** Where it is looked for: among all that is shown, where nothing is said. */
-export interface Beginning {
+export interface Where {
   readonly from?: string;
   readonly organizationId?: string | null;
 }
@@ -14,7 +14,7 @@ export async function readBeginnings(
   { all }: Reader,
   entry: Entry,
   text: string,
-  { from = entry.shown.from, organizationId = null }: Beginning = {},
+  { from = entry.shown.from, organizationId = null }: Where = {},
 ): Promise<string[]> {
   const name = plain(nameOf(entry));
   const rows = await all(sql<{ name: string }>`SELECT DISTINCT ${name} AS name FROM ${table(from)}
@@ -28,21 +28,20 @@ export async function readByName(
   { all }: Reader,
   entry: Entry,
   name: string,
-  organizationId: string | null = null,
+  { from = entry.shown.from, organizationId = null }: Where = {},
 ) {
-  return await all(sql<Row>`SELECT * FROM ${table(entry.shown.from)}
-    WHERE ${ofWhom(entry, organizationId)} AND ${plain(nameOf(entry))} = ${name} ORDER BY version`);
+  return await all(sql<Row>`SELECT * FROM ${table(from)}
+    WHERE ${ofWhom(entry, organizationId)} AND ${plain(nameOf(entry))} = ${name} ORDER BY valid_from, version`);
 }
 
-/** Every version of the rows of this name, oldest first; `valid_to` is null for what is still true. */
+/** Every version of them, oldest first; `valid_to` is null for what is still true. */
 export async function readHistory(
-  { all }: Reader,
+  reader: Reader,
   entry: Entry,
   name: string,
   organizationId: string | null = null,
 ) {
-  return await all(sql<Row>`SELECT * FROM ${table(`${entry.table}_history`)}
-    WHERE ${ofWhom(entry, organizationId)} AND ${plain(nameOf(entry))} = ${name} ORDER BY valid_from, version`);
+  return await readByName(reader, entry, name, { from: `${entry.table}_history`, organizationId });
 }
 
 function ofWhom(entry: Entry, organizationId: string | null): Statement {

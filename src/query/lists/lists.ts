@@ -5,18 +5,7 @@ import { JOB_STATES } from '../../inbox/job.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
 import { withEnds, withJobs } from '../inbox/outcomes.js';
-import {
-  byChoice,
-  byDays,
-  byFlag,
-  byId,
-  byNumber,
-  byPart,
-  byState,
-  byText,
-  byYear,
-  type Filter,
-} from './filter.js';
+import { byChoice, byDays, byFlag, byId, byPart, byState, byText, byYear, type Filter } from './filter.js';
 import type { List } from './list.js';
 
 type Filters = List['filters'];
@@ -192,7 +181,7 @@ export const SYNCS = own('syncs', {
   ),
   refine: async (_reader, rows) => rows.map(withSeconds),
   filters: {
-    id: byNumber('id'),
+    id: byId('id', 'number'),
     resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_OF)]),
     state: byState(SYNC_STATES),
     trigger: byText('trigger'),

@@ -1,5 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
+import { words } from '../../resources/entry.js';
 import { columns, first, largest, ofOne, plain, sql } from '../sql.js';
 
 type Mark = Awaited<ReturnType<typeof readMark>>;
@@ -51,17 +52,9 @@ export async function isAnybodyAtWork(reader: Reader, now: number): Promise<bool
   return (await first(reader, held)) !== null;
 }
 
-export const SYNCED_COLUMNS = [
-  'organization',
-  'resource',
-  'added',
-  'changed',
-  'removed',
-  'unchanged',
-  'state',
-  'reason',
-  'error',
-] as const;
+export const SYNCED_COLUMNS = words(
+  'organization resource added changed removed unchanged state reason error',
+);
 
 export type Synced = Awaited<ReturnType<typeof readSynced>>[number];
 
@@ -80,12 +73,9 @@ export async function readSynced(reader: Reader, asked: Asked, resources: readon
 }
 
 /** Nothing is wrong: it is only to be read again. */
-export const BEFORE_ITS_TURN: readonly (string | null)[] = [
-  'unread_webhook',
-  'worker_gone',
-  'overdue',
-  'clock_changed',
-];
+export const BEFORE_ITS_TURN: readonly (string | null)[] = words(
+  'unread_webhook worker_gone overdue clock_changed',
+);
 
 type Stands = Pick<Tables['freshness'], 'state' | 'reason' | 'failing_since'>;
 

@@ -3,7 +3,7 @@ import type { RegistryClient } from '../../../registry/clients.js';
 import type { DemoAction } from '../../../console/demo/demo.js';
 import type { Actions } from '../../../console/actions/actions.js';
 import type { Reader } from '../../../store/contract/reader.js';
-import { readFirstCredit, readTargets } from '../../../query/targets.js';
+import { readFirstCredit, readTargets } from '../../../query/at-registry.js';
 import type { ControlClient } from '../../../sandbox/control/client.js';
 import { valueAt } from '../../value-at.js';
 

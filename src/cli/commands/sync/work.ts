@@ -6,7 +6,7 @@ import {
   readFollowed,
   readMark,
 } from '../../../query/reads/sync-progress.js';
-import { readTargets } from '../../../query/targets.js';
+import { readTargets } from '../../../query/at-registry.js';
 import { discoverJob } from '../../../sync/schedule/discover.js';
 import { RESOURCES, writeWish } from '../../../sync/plan.js';
 import { checkFault, demandNotInterrupted, notThereFault } from '../../exit.js';

@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto';
 import { setImmediate as pause, setTimeout as sleep } from 'node:timers/promises';
 import type { Reader } from '../../../store/contract/reader.js';
 import { isForgotten } from '../../../mirror/people.js';
-import * as compared from '../../../query/compared.js';
+import {
+  readDocuments,
+  readInstallations,
+  readProjects,
+  readReadable,
+  readVersions,
+  type Single,
+} from '../../../query/at-registry.js';
+import { readForgotten } from '../../../query/people.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
 import type { Entry } from '../../../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
@@ -84,8 +92,8 @@ async function* compare(part: Part, kept: Kept): AsyncGenerator<Difference> {
 }
 
 async function* partsOf({ reader, client }: Comparing): AsyncGenerator<Part> {
-  const forgotten = await compared.readForgotten(reader);
-  for (const { resource, organization_id: id, installation_id: by } of await compared.readReadable(reader))
+  const forgotten = await readForgotten(reader);
+  for (const { resource, organization_id: id, installation_id: by } of await readReadable(reader))
     if (isListResource(resource)) yield listOf(resource, id, reader, client.organization(by, id), forgotten);
   for (const [resource, { read, ask }] of Object.entries(SINGLES))
     for (const single of await read(reader)) yield singleOf(resource, single, () => ask(client, single));
@@ -119,7 +127,7 @@ function listOf<Name extends ListResource>(
 
 async function digestsOf(reader: Reader, entry: Entry, id: string): Promise<Kept> {
   const kept = new Map<string, string>();
-  for await (const row of compared.readDocuments(reader, entry, id)) {
+  for await (const row of readDocuments(reader, entry, id)) {
     const key = entry.key.map(({ name }) => String(row[name])).join('/');
     kept.set(key, digest(String(row['document'])));
   }
@@ -133,7 +141,7 @@ function digest(document: string): string {
 
 function singleOf(
   resource: string,
-  { organization_id: id, key, kept }: compared.Single,
+  { organization_id: id, key, kept }: Single,
   ask: () => Promise<string>,
 ): Part {
   return {
@@ -148,13 +156,13 @@ function singleOf(
 }
 
 interface Kind {
-  readonly read: (reader: Reader) => Promise<compared.Single[]>;
-  readonly ask: (client: RegistryClient, single: compared.Single) => Promise<string>;
+  readonly read: (reader: Reader) => Promise<Single[]>;
+  readonly ask: (client: RegistryClient, single: Single) => Promise<string>;
 }
 
 const SINGLES: Readonly<Record<string, Kind>> = {
   installations: {
-    read: compared.readInstallations,
+    read: readInstallations,
     /** No answer shows a state: one that is refused a token is suspended. */
     ask: async ({ app }, { key }) => {
       const { document } = await app.readInstallation(key);
@@ -163,7 +171,7 @@ const SINGLES: Readonly<Record<string, Kind>> = {
     },
   },
   projects: {
-    read: compared.readProjects,
+    read: readProjects,
     ask: async (client, { key }) => (await client.token.readProject(key)).document,
   },
 };
@@ -192,7 +200,7 @@ export async function findUnderived(reader: Reader, looked: Looked = () => undef
 async function findIn(reader: Reader, table: string, looked: Looked): Promise<Broken[]> {
   const broken: Broken[] = [];
   for (let last: Value = 0; ; ) {
-    const rows = await compared.readVersions(reader, table, last, ROWS_AT_ONCE);
+    const rows = await readVersions(reader, table, last, ROWS_AT_ONCE);
     looked(rows.length);
     for (const row of rows) {
       const columns = contradictedColumns(table, row);

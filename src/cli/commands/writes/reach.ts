@@ -30,7 +30,7 @@ export async function findCredit(
 ): Promise<string> {
   if (!hasMirror(context)) return named;
   const reader = await context.reader();
-  const exact = await readByName(reader, list, named, organizationId);
+  const exact = await readByName(reader, list, named, { organizationId });
   return exact.length > 0 ? named : ((await wholeName(reader, list, named, { organizationId })) ?? named);
 }
 

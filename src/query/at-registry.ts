@@ -3,7 +3,7 @@ import type { Row, Tables, Value } from '../store/contract/tables.js';
 import { type Entry, keyOf } from '../resources/entry.js';
 import { LIST_RESOURCES } from '../resources/lists.js';
 import { UNREADABLE } from './coverage.js';
-import { plain, sql, table } from './sql.js';
+import { columns, first, ofOne, only, plain, sql, table } from './sql.js';
 
 /** Something that stands at the registry by itself, and is asked for by its id. */
 export interface Single {
@@ -50,12 +50,6 @@ export function readDocuments({ stream }: Reader, entry: Entry, organizationId: 
   return stream(sql<Row>`SELECT ${wanted} FROM ${table(entry.table)} WHERE ${owner} = ${organizationId}`);
 }
 
-/** Hashes of the addresses of those who are missing on purpose. */
-export async function readForgotten({ all }: Reader): Promise<ReadonlySet<string>> {
-  const rows = await all(sql<Tables['forgotten_people']>`SELECT * FROM mirror.forgotten_people`);
-  return new Set(rows.map(row => row.email_sha256));
-}
-
 interface Readable {
   readonly organization_id: string;
   readonly installation_id: string;
@@ -84,4 +78,31 @@ export async function readNotCompared({ all }: Reader) {
     WHERE (f.as_of IS NULL OR f.state IN ${UNREADABLE})
       AND (f.resource IS NULL OR f.resource IN ${[...LIST_RESOURCES, '*']})
     ORDER BY c.organization_id NULLS FIRST, c.installation_id, f.resource`);
+}
+
+/** An installation by which the registry can be asked. */
+export interface Target extends Pick<Tables['installations'], 'organization_id' | 'state'> {
+  readonly installation_id: string;
+}
+
+/** All that are not uninstalled, or those of one organization. */
+export async function readTargets({ all }: Reader, organizationId: string | null) {
+  const wanted = organizationId === null ? plain(`state <> 'uninstalled'`) : ofOne(organizationId);
+  return await all(sql<Target>`SELECT id AS installation_id, organization_id, state
+    FROM mirror.installations WHERE ${wanted} ORDER BY organization_id NULLS FIRST, id`);
+}
+
+/** The newest installation of an organization, an active one first. */
+export async function readInstalled(reader: Reader, organizationId: string) {
+  const asked = sql`SELECT ${columns('installations', ['id', 'document'])} FROM mirror.installations
+    WHERE organization_id = ${organizationId}
+    ORDER BY CASE state WHEN 'active' THEN 0 ELSE 1 END, version DESC LIMIT 1`;
+  return await first(reader, asked);
+}
+
+/** The first credit in the warehouse of an organization. */
+export async function readFirstCredit(reader: Reader, organizationId: string): Promise<string | null> {
+  const asked = sql<{ first: string | null }>`SELECT min(credit_id) AS first FROM mirror.warehouse_credits
+    WHERE organization_id = ${organizationId}`;
+  return (await only(reader, asked)).first;
 }

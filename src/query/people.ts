@@ -1,7 +1,7 @@
 import type { Reader } from '../store/contract/reader.js';
+import type { Tables } from '../store/contract/tables.js';
 import { ENTRIES } from '../resources/resources.js';
 import { LISTS } from '../resources/lists.js';
-import { readKnown } from './coverage.js';
 import { columns, sql, table } from './sql.js';
 
 /** Where the registry's own objects may hold a person's address, beside the members. */
@@ -9,17 +9,9 @@ const TABLES = ENTRIES.filter(entry => entry.hasDocument && entry !== LISTS.memb
   entry => entry.table,
 );
 
-export interface Mention {
-  readonly table: string;
-  readonly rows: number;
-}
-
 /** Rows, past ones included, whose registry's object names the address. They are found by reading every one. */
-export async function readMentions(
-  { stream }: Reader,
-  isAbout: (document: string) => boolean,
-): Promise<Mention[]> {
-  const mentions: Mention[] = [];
+export async function readMentions({ stream }: Reader, isAbout: (document: string) => boolean) {
+  const mentions: { readonly table: string; readonly rows: number }[] = [];
   for (const name of TABLES) {
     let rows = 0;
     const documents = stream(sql<{ document: string }>`SELECT document FROM ${table(`${name}_history`)}`);
@@ -39,15 +31,8 @@ export async function readMemberNumbers(
   return members.filter(isTheirs).flatMap(each => [each.version, each.closed_version ?? []].flat());
 }
 
-export interface Purgeable {
-  readonly organizationId: string;
-  /** The name that a person has to repeat; the id where no name is known. */
-  readonly name: string;
-  readonly state: string;
-}
-
-export async function readPurgeable(reader: Reader, organizationId: string): Promise<Purgeable> {
-  const [known] = await readKnown(reader, organizationId);
-  const { name = null, state = 'uninstalled' } = known ?? {};
-  return { organizationId, name: name ?? organizationId, state };
+/** Hashes of the addresses of those who are missing on purpose. */
+export async function readForgotten({ all }: Reader): Promise<ReadonlySet<string>> {
+  const rows = await all(sql<Tables['forgotten_people']>`SELECT * FROM mirror.forgotten_people`);
+  return new Set(rows.map(row => row.email_sha256));
 }
