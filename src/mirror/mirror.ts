@@ -73,6 +73,9 @@ interface RowGroup {
 
 /** A page of a paginated list. */
 export interface ReadPage<Item> {
+  readonly digest: string;
+  /** It stands as it stood, and has neither groups nor items. */
+  readonly isKnown: boolean;
   /** Groups that stand as they stood. */
   readonly known: readonly RowGroup[];
   readonly unknown: readonly RowGroup[];
@@ -102,11 +105,15 @@ export interface Finished extends Counts {
 export interface Read<Item> {
   /** How the resource was read before. */
   readonly before: LastRead;
-  /** Whether a group of rows with this digest stands as it stood: then it may be passed. */
-  readonly knows: (digest: string) => boolean;
-  /** Rows that this read has seen. */
-  readonly distinct: number;
+  /** What stands as it stood, by digests: how many rows a page has, and whether a group is such a one. */
+  readonly known: {
+    readonly rowsOf: (page: string) => number | undefined;
+    readonly hasGroup: (group: string) => boolean;
+  };
+  /** Its rows are compared with those of other pages. */
   writePage(page: ReadPage<Item>): Promise<void>;
+  /** Compares what is left of them; answers how many rows this read has seen. */
+  settle(): Promise<number>;
   /** A part of one answer that holds the whole list, and when that part had arrived. */
   writeBatch(items: readonly Item[], arrivedAt: number): Promise<void>;
   /** After everything was written: closes what is gone, if that is certain. */

@@ -16,8 +16,15 @@ export interface ListOptions extends ReadOptions {
   readonly limit?: number;
   /** Pages that are asked for at once; they are delivered in order. Default 4. */
   readonly readAhead?: number;
-  /** Whether nobody needs the rows of a group with this digest: then they are not parsed. */
-  readonly knows?: ((digest: string) => boolean) | undefined;
+  /** What stands as it stood, so that nobody needs its rows: they are not parsed. */
+  readonly known?: KnownRows | undefined;
+}
+
+/** What is remembered of a list, by digests. */
+interface KnownRows {
+  /** How many rows a page has; undefined where it is not known. */
+  readonly rowsOf: (page: string) => number | undefined;
+  readonly hasGroup: (group: string) => boolean;
 }
 
 /** Some rows of a page that follow one another. Where it ends goes by the ids of its rows: most groups outlive a row that comes before them. */
@@ -30,8 +37,9 @@ export interface RowGroup {
 export interface Page<T> {
   /** Of all groups but the known ones. */
   readonly items: readonly T[];
-  /** Of all of its rows, as they say them. */
-  readonly ids: readonly string[];
+  readonly rows: number;
+  /** It stands as it stood, and has neither items nor groups. */
+  readonly isKnown: boolean;
   readonly known: readonly RowGroup[];
   readonly unknown: readonly RowGroup[];
   /** Counted from 0. */
@@ -43,7 +51,7 @@ export interface Page<T> {
   /** Rows that a page really holds. */
   readonly pageSize: number;
   readonly bytes: number;
-  /** SHA-256 in hex of the digests of its groups: equal digests are equal rows in equal order. */
+  /** SHA-256 in hex of its list: equal digests are equal rows in equal order. */
   readonly digest: string;
   /** When its answer had come to its end, in epoch milliseconds of our clock: pages are asked for ahead. */
   readonly arrivedAt: number;

@@ -43,7 +43,7 @@ async function read(answer: Answer, options?: ListOptions) {
     asked.push(one);
     const said = answer(one);
     response.statusCode = Number(Object(said)['statusCode'] ?? 200);
-    response.end(JSON.stringify(said));
+    response.end(typeof said === 'string' ? said : JSON.stringify(said));
   });
   const pages = await collect(clientTo(registry.url).listRetirements(options));
   const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
@@ -170,16 +170,67 @@ describe('a list', () => {
     expect(digests(before.pages)[0]).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  const NOTHING = { rowsOf: () => undefined, hasGroup: () => false };
+
   test('does not parse the rows of a group that is known, and tells the ids of all the same', async () => {
     const [changed, ...others] = (await read(honest(250))).pages[1]?.unknown ?? [];
-    const known = new Set(others.map(({ digest }) => digest));
-    const { pages } = await read(honest(250), { knows: digest => known.has(digest) });
+    const groups = new Set(others.map(({ digest }) => digest));
+    const known = { ...NOTHING, hasGroup: (digest: string) => groups.has(digest) };
+    const { pages } = await read(honest(250), { known });
     expect(pages.map(({ items }) => items.length)).toEqual([100, changed?.ids.length, 50]);
-    expect(pages.flatMap(({ ids }) => ids)).toEqual(all(250));
+    expect(
+      pages.flatMap(page => [...page.known, ...page.unknown].flatMap(({ ids }) => ids)).toSorted(),
+    ).toEqual(all(250).toSorted());
     const broken: Answer = asked =>
       asked.page === 1 ? { ...Object(honest(250)(asked)), retirements: [{ amount: 1 }] } : honest(250)(asked);
     await expect(read(broken)).rejects.toMatchObject({ code: 'bad_answer' });
-    expect((await read(broken, { knows: () => true })).pages).toHaveLength(3);
+    expect((await read(broken, { known: { ...NOTHING, hasGroup: () => true } })).pages).toHaveLength(3);
+  });
+
+  test('does not cut the list of a page that is known, whatever else the answer says', async () => {
+    const before = (await read(honest(250))).pages;
+    const rowsOf = (digest: string) => before.find(page => page.digest === digest)?.rows;
+    const { pages } = await read(honest(251), { known: { ...NOTHING, rowsOf } });
+    expect(pages.map(page => [page.isKnown, page.rows, page.total])).toEqual([
+      [true, 100, 251],
+      [true, 100, 251],
+      [false, 51, 251],
+    ]);
+    expect(pages.map(({ items }) => items.length)).toEqual([0, 0, 51]);
+  });
+
+  test('a known list counts only where it stands as the list of the answer', async () => {
+    const before = (await read(honest(100))).pages;
+    const list = JSON.stringify(rows(0, 100));
+    const known = {
+      ...NOTHING,
+      rowsOf: (digest: string) => before.find(page => page.digest === digest)?.rows,
+    };
+    const pagination = '"pagination":{"total":100,"pageCount":1,"nextPage":null}';
+    const { pages } = await read(() => `{"retirements":${list},${pagination}}`, { known });
+    expect(pages.map(({ isKnown }) => isKnown)).toEqual([true]);
+    for (const other of [
+      `{"retirements":${list},${pagination}`,
+      `{"retirements":${list},"retirements":[],${pagination}}`,
+      `{"other":{"retirements":${list}},"retirements":[],${pagination}}`,
+      `{"other":{"retirements":${list}},${pagination}}`,
+    ]) {
+      const answered = await read(() => other, { known }).then(
+        found => found.pages.filter(({ isKnown }) => isKnown),
+        () => [],
+      );
+      expect(answered).toEqual([]);
+    }
+  });
+
+  test('a known page that is answered again ends the list as a repeated one', async () => {
+    const before = (await read(honest(100))).pages;
+    const known = {
+      ...NOTHING,
+      rowsOf: (digest: string) => before.find(page => page.digest === digest)?.rows,
+    };
+    const { pages } = await read(({ limit }) => ({ ...Object(honest(300)({ page: 0, limit })) }), { known });
+    expect(pages.map(({ end }) => end)).toEqual([null, 'repeated']);
   });
 
   test('a row at the front leaves most groups as they were', async () => {

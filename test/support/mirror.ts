@@ -230,7 +230,14 @@ async function writePages<Item extends Row>(
 
 /** A page that holds one group, which nobody knows. */
 export function pageOf<Item extends Row>(items: readonly Item[], arrivedAt: number): ReadPage<Item> {
-  return { known: [], unknown: [groupOf(items)], items, arrivedAt };
+  const unknown = [groupOf(items)];
+  const digest = createHash('sha256').update(digestOf(items)).digest('hex');
+  return { digest, isKnown: false, known: [], unknown, items, arrivedAt };
+}
+
+/** The same page, told as one that stands as it stood. */
+export function knownPageOf<Item extends Row>(items: readonly Item[], arrivedAt: number): ReadPage<Item> {
+  return { ...pageOf(items, arrivedAt), isKnown: true, unknown: [], items: [] };
 }
 
 export function groupOf(items: readonly Row[]) {

@@ -130,7 +130,7 @@ export const BOOKS = [
       requests: ['int', 'calls that the last complete read took'],
       page_digests: [
         'text',
-        'a sum of the keys, and how the hash of each group of some eight rows begins, as the latest whole read saw them: the rows of a group that still stands so are not looked at again; null where it has no pages',
+        'a sum of the keys, then each page as the latest whole read saw it: how its hash begins, its rows, the sum of their keys, and how the hash of each group of some eight rows begins; rows that still stand so are not looked at again; null where it has no pages',
       ],
     },
     { rules: ['PRIMARY KEY (organization_id, resource)'], storage: 'fillfactor = 50' },

@@ -16,7 +16,7 @@ import {
 } from '../port.js';
 import { PageDigests } from './page-digests.js';
 import { type Portion, Slices } from './slices.js';
-import { type ListParts, type Origin, type Slice, Staging } from './staging.js';
+import { type ListParts, type Sighted, type Slice, Staging } from './staging.js';
 
 const COMPARE_AT_ONCE = 250;
 
@@ -26,6 +26,8 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   readonly #staging: Staging<Item>;
   readonly #slices: Slices;
   readonly #pages: PageDigests;
+  /** Rows of pages that are compared together, by their names. */
+  readonly #gathered = new Map<string, Sighted<Item>>();
   /** The last slice is under way while the next page is read. */
   #underWay: Promise<void> = Promise.resolve();
 
@@ -37,37 +39,46 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#slices = new Slices(this.#staging);
   }
 
-  readonly knows = (digest: string) => this.#pages.knows(digest);
-
-  get distinct(): number {
-    return this.#staging.distinct;
+  get known(): PageDigests {
+    return this.#pages;
   }
 
-  async writePage({ known, unknown, items, arrivedAt }: ReadPage<Item>): Promise<void> {
+  async writePage(page: ReadPage<Item>): Promise<void> {
     this.#parts.sync.demandNotEnded();
-    for (const { digest, ids } of known) {
-      this.#pages.pass(digest, ids);
-      this.#staging.pass(ids.length);
-    }
-    if (unknown.length === 0 && known.length > 0) return;
-    this.#pages.visit(unknown.map(({ digest }) => digest));
-    this.#staging.demandDistinct(items);
-    const before = this.distinct;
-    await this.#compare(items, { observedAt: formatInstant(arrivedAt), isPage: true });
-    this.#pages.repeated ||= this.distinct - before < items.length;
+    this.#staging.pass(this.#pages.take(page));
+    this.#staging.demandDistinct(page.items);
+    const observedAt = formatInstant(page.arrivedAt);
+    const rows = page.items.map(item => ({ item, observedAt, name: this.#staging.nameOf(item) }));
+    if (rows.some(({ name }) => this.#gathered.has(name))) await this.settle();
+    for (const row of rows) this.#gathered.set(row.name, row);
+    if (this.#gathered.size >= COMPARE_AT_ONCE) await this.settle();
     for (const portion of this.#slices.afterPage()) await this.#write(portion);
+  }
+
+  async settle(): Promise<number> {
+    const rows = [...this.#gathered.values()];
+    this.#gathered.clear();
+    const before = this.#staging.distinct;
+    await this.#compare(rows, true);
+    this.#pages.repeated ||= this.#staging.distinct - before < rows.length;
+    return this.#staging.distinct;
   }
 
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
     this.#parts.sync.demandNotEnded();
-    const origin = { observedAt: formatInstant(arrivedAt), isPage: false };
-    await this.#compare(await this.#notForgotten(items), origin);
+    const observedAt = formatInstant(arrivedAt);
+    const kept = await this.#notForgotten(items);
+    await this.#compare(
+      kept.map(item => ({ item, observedAt, name: this.#staging.nameOf(item) })),
+      false,
+    );
     for (const portion of this.#slices.afterBatch()) await this.#write(portion);
   }
 
   async finish({ total, ask, flaw = null, ...traffic }: Finish): Promise<Finished> {
     const { sync } = this.#parts;
     sync.demandNotEnded();
+    await this.settle();
     await this.#underWay;
     const stand = { ...this.#parts, staging: this.#staging, pages: this.#pages };
     const { ownerNamed } = traffic;
@@ -140,12 +151,12 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     });
   }
 
-  async #compare(items: readonly Item[], origin: Origin): Promise<void> {
-    for (let start = 0; start < items.length; start += COMPARE_AT_ONCE) {
+  async #compare(rows: readonly Sighted<Item>[], isPage: boolean): Promise<void> {
+    for (let start = 0; start < rows.length; start += COMPARE_AT_ONCE) {
       if (start > 0) await pause();
-      const some = items.slice(start, start + COMPARE_AT_ONCE);
-      if (origin.isPage && this.#staging.holds(some)) await this.#writeAll();
-      await this.#staging.compare(some, origin);
+      const some = rows.slice(start, start + COMPARE_AT_ONCE);
+      if (isPage && this.#staging.holds(some)) await this.#writeAll();
+      await this.#staging.compare(some, isPage);
     }
   }
 

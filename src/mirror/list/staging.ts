@@ -29,16 +29,15 @@ interface Staged {
   readonly project: string | null;
 }
 
-export interface Origin {
+/** A row as an answer showed it. */
+export interface Sighted<Item> {
+  readonly item: Item;
+  readonly name: string;
   readonly observedAt: string;
-  /** A row may come again on a later page; in one answer it may not. */
-  readonly isPage: boolean;
 }
 
-interface Compared<Item> extends Origin {
-  readonly item: Item;
+interface Compared<Item> extends Sighted<Item> {
   readonly key: Key;
-  readonly name: string;
   readonly there: StoredRow | undefined;
   readonly isSame: boolean;
 }
@@ -100,7 +99,7 @@ export class Staging<Item extends { document: string }> {
 
   /** One page or one answer must not hold two rows with one key. */
   demandDistinct(items: readonly Item[]): void {
-    const names = new Set(items.map(item => nameOf(this.#keyOf(item))));
+    const names = new Set(items.map(item => this.nameOf(item)));
     if (names.size < items.length) throw this.#duplicate();
   }
 
@@ -111,21 +110,21 @@ export class Staging<Item extends { document: string }> {
   }
 
   /** Whether one of them waits to be written: a row that is seen twice is written twice, one after the other. */
-  holds(items: readonly Item[]): boolean {
-    return this.#staged.size > 0 && items.some(item => this.#staged.has(nameOf(this.#keyOf(item))));
+  holds(rows: readonly Sighted<Item>[]): boolean {
+    return this.#staged.size > 0 && rows.some(({ name }) => this.#staged.has(name));
   }
 
-  async compare(items: readonly Item[], origin: Origin): Promise<void> {
-    const keys = items.map(item => this.#keyOf(item));
+  /** A row may come again on a later page (`isPage`); in one answer it may not. */
+  async compare(rows: readonly Sighted<Item>[], isPage: boolean): Promise<void> {
+    const keys = rows.map(({ item }) => this.#keyOf(item));
     const found = await this.#find(keys.filter(key => this.#mayBeThere(key)));
     const standing: { item: Item; there: StoredRow }[] = [];
-    for (const [index, item] of items.entries()) {
-      const key = keys[index] ?? [];
-      const name = nameOf(key);
+    for (const [index, row] of rows.entries()) {
+      const { item, name } = row;
       const there = found.get(name);
       const isSame = there?.document === item.document;
       if (isSame) standing.push({ item, there });
-      this.#compareOne({ ...origin, item, key, name, there, isSame });
+      this.#compareOne({ ...row, key: keys[index] ?? [], there, isSame }, isPage);
     }
     this.#parts.sync.noteUnchanged(standing.length);
     if (this.#parts.request.full) this.#mend(standing);
@@ -152,7 +151,7 @@ export class Staging<Item extends { document: string }> {
     return new Map(found.map(row => [nameOf(row.key), row]));
   }
 
-  #compareOne({ item, key, name, there, isSame, observedAt, isPage }: Compared<Item>): void {
+  #compareOne({ item, key, name, there, isSame, observedAt }: Compared<Item>, isPage: boolean): void {
     if (this.#staged.has(name)) throw this.#duplicate();
     const isRepeated = there !== undefined && this.seen.has(there.version);
     this.#count(isRepeated, isPage);
@@ -198,6 +197,10 @@ export class Staging<Item extends { document: string }> {
       if (replaces === null) this.#waitingNew -= 1;
     }
     this.#leaving.clear();
+  }
+
+  nameOf(item: Item): string {
+    return nameOf(this.#keyOf(item));
   }
 
   #keyOf(item: Item): Key {

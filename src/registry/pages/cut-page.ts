@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
 import { createElementCutter, MAX_ENVELOPE_BYTES } from '../json/elements.js';
 import { RegistryError } from '../errors.js';
 import { demandModest, parseModest } from '../json/fields.js';
@@ -7,8 +8,15 @@ import { mayBeCrowded } from '../json/json-text.js';
 
 export interface CutPage {
   readonly elements: readonly Element[];
+  /** SHA-256 in hex of the text of the list. */
+  readonly digest: string;
   /** Everything but the list, which stands in it empty. */
   readonly envelope: Readonly<Record<string, unknown>>;
+}
+
+/** A page whose list is known: it is not cut. */
+export interface KnownPage extends Pick<CutPage, 'digest' | 'envelope'> {
+  readonly rows: number;
 }
 
 export interface Element {
@@ -29,12 +37,38 @@ export function cutPage(body: Buffer, key: string): CutPage {
   return page;
 }
 
+/**
+ * A list that was cut before is known by the bytes from where it begins to the last place that may end one. What is around
+ * them has to be an answer in whose place for the list these bytes stand. Null for any other page.
+ */
+export function knownPage(
+  body: Buffer,
+  key: string,
+  rowsOf: (digest: string) => number | undefined,
+): KnownPage | null {
+  const mark = markOf(key);
+  const from = body.indexOf(mark) + mark.length;
+  const end = body.lastIndexOf('}]') + 1;
+  if (from < mark.length || end <= from) return null;
+  const digest = hash('sha256', body.subarray(from, end));
+  const rows = rowsOf(digest);
+  const around = Buffer.concat([body.subarray(0, from), body.subarray(end)]);
+  if (rows === undefined || around.length > MAX_ENVELOPE_BYTES || !isUtf8(around)) return null;
+  const envelope = readEnvelope(around.toString('utf8'), key);
+  return envelope === null ? null : { digest, rows, envelope };
+}
+
+function markOf(key: string): string {
+  return `"${key}":[`;
+}
+
 function cutByWalking(body: Buffer, key: string): CutPage {
   const cutter = createElementCutter(key);
   const elements = cutter
     .push(body)
     .map((text, index) => ({ text, value: parseModest(text, `${key}[${index}]`) }));
-  return { elements, envelope: cutter.end() };
+  const digest = hash('sha256', elements.map(({ text }) => text).join());
+  return { elements, digest, envelope: cutter.end() };
 }
 
 /**
@@ -45,7 +79,7 @@ function cutByParsing(body: Buffer, key: string): CutPage | null {
   if (!isUtf8(body)) return null;
   const text = body.toString('utf8');
   if (mayBeCrowded(text)) demandModest(text, key);
-  const mark = `"${key}":[`;
+  const mark = markOf(key);
   const start = text.indexOf(mark) + mark.length - 1;
   if (start < mark.length - 1) return null;
   const keep = body.length > LARGE ? copyOf : asIs;
@@ -63,7 +97,8 @@ function cutByParsing(body: Buffer, key: string): CutPage | null {
   }
   if (text.length - (at - start) > MAX_ENVELOPE_BYTES) return null;
   const envelope = readEnvelope(`${text.slice(0, start)}[]${text.slice(at + 2)}`, key);
-  return envelope === null ? null : { elements, envelope };
+  if (envelope === null) return null;
+  return { elements, digest: hash('sha256', text.slice(start + 1, at + 1)), envelope };
 }
 
 function take(elements: Element[], text: string, keep: (text: string) => string): boolean {

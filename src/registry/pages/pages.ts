@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Call, Http } from '../http/calls.js';
-import { cutPage, type Element } from './cut-page.js';
+import { cutPage, type Element, knownPage } from './cut-page.js';
 import { RegistryError } from '../errors.js';
 import { isObject } from '../model.js';
 import { type Source, sourceOf } from '../json/fields.js';
@@ -27,13 +27,20 @@ export interface ListCall<T> {
 }
 
 interface RawPage<T>
-  extends Pick<Page<T>, 'ids' | 'items' | 'known' | 'unknown' | 'bytes' | 'digest' | 'arrivedAt'> {
+  extends Pick<
+    Page<T>,
+    'rows' | 'isKnown' | 'items' | 'known' | 'unknown' | 'bytes' | 'digest' | 'arrivedAt'
+  > {
+  /** As its rows say them; none of a page that is known. */
+  readonly ids: readonly string[];
   readonly pagination: Pagination;
 }
 
 /** What was read of a list so far, whatever the size of its pages. */
 interface Progress {
   readonly seen: Seen;
+  /** Digests of pages that are known. */
+  readonly passed: Set<string>;
   rows: number;
   pages: number;
 }
@@ -49,7 +56,7 @@ export async function* listPages<T>(list: ListCall<T>, options: ListOptions = {}
     limit: wholeNumber('limit', options.limit ?? PAGE_ROWS),
     readAhead: wholeNumber('readAhead', options.readAhead ?? 4),
   };
-  const progress = { seen: createSeen(), rows: 0, pages: 0 };
+  const progress = { seen: createSeen(), passed: new Set<string>(), rows: 0, pages: 0 };
   for (let limit = wish.limit; ; ) {
     try {
       yield* readOn(list, { ...wish, limit }, progress);
@@ -79,7 +86,7 @@ async function* readOn<T>(
   async function isAll(page: RawPage<T>, number: number): Promise<boolean> {
     ahead.allow(Math.min(number + 2, most));
     const following = await ahead.look();
-    return following === undefined || following.ids.length === 0 || following.digest === page.digest;
+    return following === undefined || following.rows === 0 || following.digest === page.digest;
   }
 
   try {
@@ -87,7 +94,7 @@ async function* readOn<T>(
       ahead.allow(Math.min(Math.max(expect, number + 1), most));
       const page = await ahead.take();
       if (page === undefined) return;
-      const rows = page.ids.length;
+      const { rows } = page;
       const { total, pageCount } = page.pagination;
       const follows = whatFollows(page.pagination, number, rows, limit);
       const last = follows === 'unsaid' ? await isAll(page, number) : follows === 'nothing';
@@ -97,10 +104,10 @@ async function* readOn<T>(
         most = Math.min((pages ?? MAX_PAGES) + 2, MAX_PAGES);
         if (!last) expect = Math.min(pages ?? pageCount ?? 1, pageCount ?? pages ?? 1);
       }
-      const fresh = page.ids.reduce((sum, id) => sum + (progress.seen.add(id) ? 1 : 0), 0);
+      const fresh = freshOn(page, progress);
       const end = endOf({ last, repeated: rows > 0 && fresh === 0, over: number + 1 >= most });
       if (end === null) ahead.allow(Math.min(expect, most));
-      const { pagination: _, ...rest } = page;
+      const { pagination: _, ids: __, ...rest } = page;
       const place = { number: progress.pages, total, limit, pageSize };
       progress.rows += fresh;
       progress.pages += 1;
@@ -111,6 +118,14 @@ async function* readOn<T>(
     ahead.close();
     stop.abort();
   }
+}
+
+/** How many of its rows came for the first time. */
+function freshOn({ isKnown, digest, rows, ids }: RawPage<unknown>, { seen, passed }: Progress): number {
+  if (!isKnown) return ids.reduce((sum, id) => sum + (seen.add(id) ? 1 : 0), 0);
+  const isRepeated = passed.has(digest);
+  passed.add(digest);
+  return isRepeated ? 0 : rows;
 }
 
 function endOf({
@@ -130,26 +145,34 @@ function endOf({
 async function readPage<T>(
   { http, call, key, parse, idNames = ['id'], organizationId }: ListCall<T>,
   page: number,
-  { limit, signal, onCall, onOwner, knows }: ListOptions,
+  { limit, signal, onCall, onOwner, known: remembered }: ListOptions,
 ): Promise<RawPage<T>> {
   const query = { ...call.query, limit: String(limit), page: String(page) };
   const { body } = await http.call({ ...call, query, signal, onCall });
   const arrivedAt = http.localNow();
-  const { elements, envelope } = cutPage(body, key);
-  const owner = organizationId === undefined ? null : readOwner(envelope, organizationId);
+  const passed = remembered === undefined ? null : knownPage(body, key, remembered.rowsOf);
+  const cut = passed ?? cutPage(body, key);
+  const owner = organizationId === undefined ? null : readOwner(cut.envelope, organizationId);
   onOwner?.(owner);
+  const answer = {
+    pagination: readPagination(cut.envelope),
+    bytes: body.length,
+    digest: cut.digest,
+    arrivedAt,
+  };
+  if (!('elements' in cut))
+    return { ...answer, rows: cut.rows, isKnown: true, ids: [], items: [], known: [], unknown: [] };
+  const { elements } = cut;
   const ids = elements.map(({ value }) => idIn(value, idNames));
   const groups = [...groupsOf(elements, ids)];
-  const known = groups.filter(({ digest }) => knows?.(digest) ?? false);
+  const known = groups.filter(({ digest }) => remembered?.hasGroup(digest) ?? false);
   const unknown = known.length === 0 ? groups : groups.filter(group => !known.includes(group));
   const items = unknown.flatMap(({ start, ids: { length } }) =>
     elements
       .slice(start, start + length)
       .map(({ text, value }, at) => parse(sourceOf(text, value, `${key}[${start + at}]`))),
   );
-  const digest = hash('sha256', groups.map(group => group.digest).join());
-  const pagination = readPagination(envelope);
-  return { ids, items, known, unknown, pagination, bytes: body.length, digest, arrivedAt };
+  return { ...answer, rows: ids.length, isKnown: false, ids, items, known, unknown };
 }
 
 /** So many rows are a group, on average. */

@@ -49,17 +49,17 @@ async function begin<Name extends ListResource>(step: Step, resource: Name, full
   const listing = createListing(step, source, LISTS[resource]);
   const limit = (full ? null : read.before.pageSize) ?? PAGE_ROWS;
   // What is open is looked at each time.
-  const knows = source.isOpen === undefined ? read.knows : undefined;
+  const known = source.isOpen === undefined ? read.known : undefined;
 
   return {
-    parts: source.parts(step.organization, { ...calls.options, limit, knows }),
+    parts: source.parts(step.organization, { ...calls.options, limit, known }),
     take: ({ items, page }: Part<Items[Name]>) => {
       listing.take(items, page);
       const own = listing.own(items);
       return page === null ? read.writeBatch(own, now()) : read.writePage({ ...page, items: own });
     },
     finish: async () => {
-      const { flaw, total, pageSize, everySeconds } = listing.end(read.distinct);
+      const { flaw, total, pageSize, everySeconds } = listing.end(await read.settle());
       const isTold = calls.ownerNamed();
       const plain = source.kind === 'one' ? 'object' : 'list';
       const outcome = await read.finish({

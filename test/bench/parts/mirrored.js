@@ -40,8 +40,9 @@ export async function read({ mirror, clock }, organizationId, resource, rows, ma
     );
     if (resource === 'warehouse') await reading.writeBatch(items, clock.at);
     else {
-      const group = { digest: `${page}`, ids: items.map(({ id }) => id) };
-      await reading.writePage({ known: [], unknown: [group], items, arrivedAt: clock.at });
+      const digest = `${page}`;
+      const unknown = [{ digest, ids: items.map(({ id }) => id) }];
+      await reading.writePage({ digest, isKnown: false, known: [], unknown, items, arrivedAt: clock.at });
     }
   }
   await reading.finish({ total: rows, requests: 1, bytes: 1 });
