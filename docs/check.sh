@@ -43,7 +43,7 @@ signed() {
 
 strange=$(find . ! -type f ! -type d -o -type f -size +2097151 | head -n 1)
 [ -z "$strange" ] || stop "This is no folder of evidence: $strange is a link, a pipe, or larger than any file of one."
-for file in WHAT.txt checkpoint.txt rows.txt context.txt nodes.txt others.txt organizations.txt; do
+for file in WHAT.txt checkpoint.txt rows.txt context.txt nodes.txt others.txt named.txt; do
   [ -f $file ] || stop "This is no folder of evidence: $file is not there, or is no file."
 done
 read -r what which <WHAT.txt
@@ -95,7 +95,8 @@ if [ -n "$KEY" ]; then
     [ "$old" != "$last" ] || last=$new
     keys="$keys $old $new"
   done <"$W/replaced"
-  signed checkpoint.txt "$last" || bad "the checkpoint is not signed by the key that you named"
+  if signed checkpoint.txt "$last"; then say "The checkpoint is signed by $last."
+  else bad "the checkpoint is not signed by the key that you named"; fi
 fi
 
 # 4. What you were given before: the complete subtrees of the older tree must be nodes of this one.
@@ -115,11 +116,11 @@ if [ -n "$OLDER" ]; then
   [ "$old" != "$size" ] || found=$(sed -n 3p checkpoint.txt | hex)
   if [ -z "$found" ]; then bad "nothing leads here from your older checkpoint of $old leaves: ask for an export --since it"
   elif [ "$found" != "$(sed -n 3p "$OLDER" | hex)" ]; then bad "this log does not go on from your older checkpoint: it was rewritten, or put back from an older backup"
-  elif [ "$(sed -n 1p "$OLDER")" != "$origin" ]; then say "Your older checkpoint is of the log $(sed -n 1p "$OLDER"), from which this one goes on."; fi
+  else say "Its first $old leaves are those of your older checkpoint, of the log $(sed -n 1p "$OLDER")."; fi
 fi
 awk "$AWK"'plain("kind") == "restore" { print "The log was put back from a backup at " plain("at") ": " plain("lost") " leaves were sealed before and are lost." }
   plain("kind") == "forget" || plain("kind") == "purge" { print "Erased by " plain("kind") " at " plain("at") ": what " plain("leaves") " leaves spoke of." }' "$W/leaves" >"$W/told"
-[ -s "$W/told" ] && say "$(cat "$W/told")" || say "No leaf of the log says that anything was erased, or put back from a backup."
+[ -s "$W/told" ] && say "$(cat "$W/told")" || say "Nothing of the log was erased, or put back from a backup."
 
 # 5. Documents and certificates: files that are named by their own hash, which a leaf has.
 OURS='documents(/[0-9a-f]{64}\.json)?|certificates(/[0-9a-f]{64}\.pdf)?'
@@ -129,18 +130,23 @@ find documents certificates 2>/dev/null | grep -vxE "$OURS" | sed 's/$/ is of no
 find documents certificates -type f 2>/dev/null | grep -xE "$OURS" | xargs openssl dgst -sha256 -r 2>/dev/null | sed 's/ \*/ /; / stdin$/d' | sort >"$W/files"
 comm -3 "$W/named" "$W/files" | sed 's/.* \(.*\)/\1 is not there, is of no leaf, or is changed/' | sort -u | each_bad
 
-# 6. Completeness. The last leaf has the hash of organizations.txt: places and commitments of leaves, one for each organization
-# that is known; such a leaf has that of months/PLACE.txt: list, who dates, month, rows, rows without amount, sum, and a hash.
-complete=$(awk -v last=$((size - 1)) "$AWK"'$1 == last && plain("kind") == "complete" { print plain("organizations_sha256") }' "$W/context")
-[ "$complete" = "$(hash_of organizations.txt)" ] || bad "organizations.txt is not what the last leaf of the checkpoint says"
-awk "$AWK"'plain("kind") == "organization" { print $1, $2, plain("months_sha256"), plain("organization_id") }' "$W/context" | sort >"$W/organizations"
-cut -d' ' -f1,2 "$W/organizations" >"$W/shown" && sort organizations.txt >"$W/all"
-comm -23 "$W/shown" "$W/all" | sed 's/ .*/: a leaf of an organization that the last leaf does not name/' | each_bad
+# 6. Completeness. The last leaf has the hash of named.txt: place, commitment and kind of the newest leaf of each organization, of
+# what is known of each, and of all that was erased, put back or signed anew. That of an organization has the hash of
+# months/PLACE.txt: list, who dates, month, rows, rows without amount, sum in millionths of a tonne, and a hash.
+named=$(awk -v last=$((size - 1)) "$AWK"'$1 == last && plain("kind") == "complete" { print plain("named_sha256") }' "$W/context")
+[ "$named" = "$(hash_of named.txt)" ] || bad "named.txt is not what the last leaf of the checkpoint says"
+awk "$AWK"'plain("kind") ~ /^(organization|coverage|forget|purge|restore|key)$/ { print $1, $2, plain("kind"), plain("organization_id"), plain("months_sha256") }' "$W/context" | sort >"$W/kinds"
+cut -d' ' -f1-3 "$W/kinds" >"$W/shown" && sort named.txt >"$W/all"
+comm -23 "$W/shown" "$W/all" | sed 's/ .* \(.*\)/: a leaf of \1 that the last leaf does not name/' | each_bad
+awk '$3 == "organization" { print $1, $2, $5, $4 }' "$W/kinds" >"$W/organizations"
 while read -r place _ months _; do
   [ "$months" = "$(hash_of "months/$place.txt")" ] && sed "s/^/$place /" "months/$place.txt" >>"$W/months" || bad "months/$place.txt is not what leaf $place says"
 done <"$W/organizations"
+# Of one organization, or a retirement of one, nothing of the others is shown.
+comm -13 "$W/shown" "$W/all" | awk -v what="$what" 'what == "period" || !($3 == "organization" || $3 == "coverage") { print $1 ": a leaf of " $3 " is left out" }' | each_bad
+awk '$3 == "coverage" { known[$4] } $3 == "organization" { here[$4] } END { for (each in here) if (!(each in known)) print "what is known of organization " each " is left out" }' "$W/kinds" | each_bad
 case $what in
-  period) comm -13 "$W/shown" "$W/all" | sed 's/ .*/: the leaf of an organization is left out/' | each_bad ;;
+  period) ;;
   organization) cut -d' ' -f4- "$W/organizations" | grep -qxF "$which" || bad "the leaf of the organization is left out" ;;
   retirement) awk "$AWK"'plain("resource") == "retirements" { print plain("id") }' "$W/rows" | grep -qxF "$which" || bad "the retirement is left out" ;;
   *) bad "WHAT.txt does not say what this is evidence of" ;;
@@ -171,6 +177,16 @@ awk -v what="$what" -v which="$which" -v months="$W/months" -v hashes="$W/hashes
 say "$(sort "$W/found")" && grep -q '^DOES' "$W/found" && echo 1 >>"$W/bad"
 
 [ ! -f "$W/bad" ] || { say "Something does not fit: do not rely on this folder."; exit 1; }
+awk "$AWK"'plain("kind") == "sync" { here[plain("id")] } plain("resource") == "certificates" && plain("sha256") != "" { pdf[plain("retirement_id")] }
+  plain("sync_id") != "" { asked[plain("sync_id")] } plain("ended_by") != "" { asked[plain("ended_by")] }
+  FILENAME != context { at = plain("valid_from"); if (from == "" || at < from) from = at; if (at > to) to = at }
+  FILENAME != context && plain("resource") == "retirements" { id[++n] = plain("id") }
+  END { if (to != "") print "As they stand here the rows were observed from " from " to " to "."
+    for (sync in asked) { syncs++; if (sync in here) shown++ }
+    print shown + 0 " of the " syncs + 0 " syncs that observed them are here: others were removed in time, or left out."
+    for (i = 1; i <= n; i++) if (!(id[i] in pdf) && ++lacking <= 10) without = without " " id[i]
+    if (n) print n - lacking " of " n " retirements have their PDF here." (lacking ? " It has none, or was left out, of:" without (lacking > 10 ? " and more." : ".") : "") }' context="$W/context" "$W/rows" "$W/context" >"$W/about"
+say "$(cat "$W/about")"
 say "$(wc -l <"$W/rows") rows and $(wc -l <"$W/context") other leaves fit the checkpoint. Read rows.txt: the page in HTML is not checked."
 if [ -z "$OLDER" ]; then say "No older checkpoint was given: whoever has the key can have written all of this today."
 else say "$(awk -v old="$old" '$1 < old' "$W/rows" | wc -l) of the rows stood in the log when your older checkpoint was signed; of the later ones only the signature says when."; fi

@@ -41,15 +41,17 @@ function createSum() {
   };
 }
 
-/** The newest that was said of each organization, as lines: where that stands in the log, and its commitment. */
-export async function readOrganizations(port: EvidencePort, before: number, upTo: number) {
-  const leaves = await port.leaves({ newest: 'organization', before });
-  const lines = leaves.map(
-    ({ place, commitment }) => `${place} ${Buffer.from(commitment).toString('hex')}\n`,
+/** What must be shown: the newest that was said of each organization, and all that was erased, put back or signed anew. A line each: place, commitment, kind. */
+export async function readNamed(port: EvidencePort, before: number, upTo: number) {
+  const organizations = await port.leaves({ newest: 'organization', before });
+  const coverage = await port.leaves({ newest: 'coverage', before });
+  const told = await port.leaves({ told: before });
+  const lines = [...organizations, ...coverage, ...told].map(
+    ({ place, commitment, kind }) => `${place} ${Buffer.from(commitment).toString('hex')} ${kind}\n`,
   );
   const text = lines.join('');
-  const record = { up_to: upTo, organizations: leaves.length, organizations_sha256: hexOf(text) };
-  return { leaves, text, fact: factOf('complete', record) };
+  const record = { up_to: upTo, organizations: organizations.length, named_sha256: hexOf(text) };
+  return { organizations, coverage, told, text, fact: factOf('complete', record) };
 }
 
 /** What says which those are, and up to which number of the counter it speaks: the newest before a place. */

@@ -1,6 +1,6 @@
 import { type Head, headOf, signedAt } from './checkpoint.js';
 import { canonicalJson, isSealed } from './commitment.js';
-import { groupsOf, readComplete, readMonths, readOrganizations } from './complete.js';
+import { groupsOf, readComplete, readMonths, readNamed } from './complete.js';
 import { refuse } from './errors.js';
 import type { Checkpoint, EvidencePort, Fact, Leaf } from './port.js';
 import { nodesOfProof } from './proof.js';
@@ -42,28 +42,27 @@ export async function exportEvidence(exporting: Exporting) {
   const { size } = checkpoint;
   const { leaf: complete, upTo } = await readComplete(port, size);
   if (complete?.place !== size - 1) refuse('the checkpoint does not say what is whole');
-  const organizations = await readOrganizations(port, complete.place, upTo);
+  const named = await readNamed(port, complete.place, upTo);
   const places = new Set<number>();
   const syncs = new Set<number>();
   let rows = 0;
   await write('WHAT.txt', `${asked.what} ${asked.which}\n`);
   await write('checkpoint.txt', checkpoint.note);
-  await write('organizations.txt', organizations.text);
+  await write('named.txt', named.text);
   for (const file of ['rows.txt', 'others.txt', 'nodes.txt']) await write(file, '');
-  for (const leaf of organizations.leaves) {
+  for (const leaf of named.organizations) {
     if (!concerns(leaf)) continue;
     const { text, fact } = await readMonths(port, String(leaf.subject), upTo);
     await show('context.txt', leaf, fact);
     await write(`months/${leaf.place}.txt`, text);
     await showRows(String(leaf.subject), leaf.place);
   }
-  await show('context.txt', complete, organizations.fact);
+  await show('context.txt', complete, named.fact);
   for (const leaf of await port.leaves({ kind: 'sync', numbers: [...syncs] })) {
     const [fact] = await port.facts('sync', leaf.number - 1, leaf.number);
     if (leaf.salt !== null && leaf.place < size && fact !== undefined) await show('context.txt', leaf, fact);
   }
-  const coverage = await port.leaves({ newest: 'coverage', before: size });
-  for (const leaf of [...(await port.leaves({ told: size })), ...coverage.filter(concerns)])
+  for (const leaf of [...named.told, ...named.coverage.filter(concerns)])
     await writeLeaf('context.txt', leaf, leaf.record ?? '');
   await prove(headOf(checkpoint.note));
   return { checkpoint, rows, syncs: [...syncs] };
@@ -87,9 +86,8 @@ export async function exportEvidence(exporting: Exporting) {
     if (document !== null) await exporting.document(`documents/${record['document_sha256']}.json`, document);
     const hash = String(record['sha256']);
     if (stored !== null) await exporting.certificate(`certificates/${hash}.pdf`, stored, hash);
-    if (file === 'context.txt') return;
-    rows += 1;
-    await exporting.rowShown(fact);
+    if (file === 'rows.txt') rows += 1;
+    if (file === 'rows.txt' || fact.resource === 'certificates') await exporting.rowShown(fact);
   }
 
   /** Each with its row, of one list. Those that are no more are answered, too. */

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type Head, headOf, textOfHead } from './checkpoint.js';
 import { canonicalJson, leafOf } from './commitment.js';
-import { readComplete, readMonths, readOrganizations } from './complete.js';
+import { readComplete, readMonths, readNamed } from './complete.js';
 import { refuse } from './errors.js';
 import type { LastSigned } from './key-file.js';
 import { openNote, signNote, type SigningKey } from './note.js';
@@ -29,7 +29,7 @@ export async function seal(sealing: Sealing): Promise<number | null> {
   const said = await readComplete(port, size);
   if (size !== (said.leaf?.place ?? -1) + 1) {
     size = await append(sealing, size, changedOrganizations(port, said.upTo, upTo));
-    const { fact } = await readOrganizations(port, size, upTo);
+    const { fact } = await readNamed(port, size, upTo);
     size = await append(sealing, size, [fact]);
   }
   await signTree(sealing, size);

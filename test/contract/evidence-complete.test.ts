@@ -33,9 +33,12 @@ describe.each(ENGINES)('$name', engine => {
     const { complete, leaf, text, record } = await said(scene);
     expect(complete?.place).toBe(Number(size) - 1);
     expect(commit(leaf?.salt ?? Buffer.of(), record)).toEqual(leaf?.commitment);
-    const list = `${leaf?.place} ${Buffer.from(leaf?.commitment ?? '').toString('hex')}\n`;
+    const coverage = await scene.port.leaves({ newest: 'coverage', before: Number(size) });
+    const list = [leaf, ...coverage]
+      .map(each => `${each?.place} ${Buffer.from(each?.commitment ?? '').toString('hex')} ${each?.kind}\n`)
+      .join('');
     expect(complete?.record).toContain(
-      `"organizations":1,"organizations_sha256":"${createHash('sha256').update(list).digest('hex')}"`,
+      `"named_sha256":"${createHash('sha256').update(list).digest('hex')}","organizations":1`,
     );
     const numbers = await scene.stage.db.column<number>(
       "SELECT version FROM retirements WHERE id IN ('a', 'b') ORDER BY version DESC",

@@ -9,7 +9,7 @@ export function pageHead(title: string): string {
 <style>body{font:14px sans-serif;margin:2em}td,th{border:1px solid #999;padding:.3em .5em;text-align:left}table{border-collapse:collapse}</style></head>
 <body><h1>${title}</h1>
 <p>This page is made for reading and is not checked. <code>rows.txt</code> has the rows that are; README.txt says how, and what is not proven.</p>
-<table><tr><th>what<th>dated by the registry<th>observed by the mirror<th>tonnes<th>name<th>organization<th>beneficiary<th>id<th>first seen by sync<th>in place of version<th>as sent</tr>
+<table><tr><th>what<th>dated by the registry<th>this version observed<th>tonnes<th>name<th>organization<th>beneficiary<th>id<th>by sync<th>in place of version<th>as sent</tr>
 `;
   return head.text;
 }
