@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { gapsOf } from '../../src/console/components/gaps.js';
+import { gapsOf } from '../../src/console/components/freshness.js';
 import { html } from '../../src/console/components/html.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { readKnownAt } from '../../src/query/history/as-of.js';

@@ -36,7 +36,7 @@ test('its certificate stands in the page, with a link inside, its hash and wheth
 
 test('its instants stand whole, to be quoted, with how long ago they were beside them', async () => {
   const { words } = await stage();
-  expect(await words('/retirements/r-1')).toMatch(/Valid from ?\d{4}-\d\d-\d\dT[\d:.]+Z \d+ min ago/);
+  expect(await words('/retirements/r-1')).toMatch(/Observed ?\d{4}-\d\d-\d\dT[\d:.]+Z \d+ min ago/);
 });
 
 test('the list of certificates leads to the retirement that each is of, and to its organization', async () => {

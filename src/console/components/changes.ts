@@ -80,9 +80,13 @@ function line(change: Change): Html {
 
 function linked(change: Change): Part {
   const page = PAGES[change.resource];
-  if (page === undefined) return wordsOf(change);
-  return html`<a href="/${page}/${encodeURIComponent(change.row_id)}">${wordsOf(change)}</a>`;
+  const words = wordsOf(change).replace(LONG_ID, '$1');
+  if (page === undefined) return words;
+  return html`<a href="/${page}/${encodeURIComponent(change.row_id)}">${words}</a>`;
 }
+
+/** Its beginning tells it from the others of a page. */
+const LONG_ID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f-]{22}\b/g;
 
 function cause({ newest_delivery_id: delivery, trigger, sync_id: sync }: Change): Html {
   if (delivery !== null) return html`<a href="/deliveries/${delivery}">delivery ${delivery}</a>`;

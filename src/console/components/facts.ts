@@ -22,10 +22,11 @@ export const BOOKKEEPING = [
   'closed_by',
 ];
 
-/** The columns of one row that say something, a line each. */
+/** The columns of one row that say something, a line each; ids last. */
 export function facts(row: Row, { now, at = null }: When, without: readonly string[] = []): Html {
   const lines = Object.keys(row)
     .filter(column => !without.includes(column))
+    .toSorted((one, other) => Number(IS_ID.test(one)) - Number(IS_ID.test(other)))
     .map((column): Fact => {
       const value = whole(column, row[column], now);
       const name = column.endsWith('_id') ? `${headingOf(column.slice(0, -3))} id` : headingOf(column);
@@ -33,6 +34,8 @@ export function facts(row: Row, { now, at = null }: When, without: readonly stri
     });
   return factsOf(lines);
 }
+
+const IS_ID = /(^|_)id$/;
 
 /** What a list shortens: here is room for it. */
 function whole(column: string, value: Value | undefined, now: number): Html {

@@ -12,7 +12,7 @@ export function versions(rows: readonly Row[], now: number): Html {
       row,
       before,
     }) => html`<li>Observed ${cell('valid_from', row['valid_from'], now)}${row['valid_to'] !== null && html`, no longer true ${cell('valid_to', row['valid_to'], now)}`}:
-${before === undefined ? 'first seen' : differences(before, row, now)} (${row['sync_id'] === null ? 'read unknown' : html`<a href="/syncs?id=${shown(row['sync_id'])}">read ${shown(row['sync_id'])}</a>`})</li>`,
+${before === undefined ? 'first seen' : differences(before, row, now)} (${row['sync_id'] === null ? 'sync unknown' : html`<a href="/syncs?id=${shown(row['sync_id'])}">sync ${shown(row['sync_id'])}</a>`})</li>`,
   )}</ol>`;
 }
 
@@ -20,9 +20,9 @@ function differences(before: Row, after: Row, now: number): Html {
   const columns = Object.keys(after).filter(
     column => ![...BOOKKEEPING, 'valid_from'].includes(column) && before[column] !== after[column],
   );
-  if (columns.length === 0) return html`came back as it was, or changed in what has no column.`;
+  if (columns.length === 0) return html`came back as it was, or changed in what has no column`;
   return html`${columns.map(
-    column =>
-      html`${labelOf(column)}: <del>${cell(column, before[column], now)}</del> → <ins>${cell(column, after[column], now)}</ins>; `,
+    (column, place) =>
+      html`${place > 0 && ', '}${labelOf(column)}: <del>${cell(column, before[column], now)}</del> → <ins>${cell(column, after[column], now)}</ins>`,
   )}`;
 }

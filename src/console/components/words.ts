@@ -84,6 +84,7 @@ const LABELS: Readonly<Record<string, string>> = {
   organization_id: 'organization',
   project_id: 'project',
   installation_id: 'installation',
+  valid_from: 'observed',
   job_id: 'job',
 };
 

@@ -11,8 +11,7 @@ import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt, withQuery } from '../components/as-of.js';
 import { isNumeric } from '../components/cell.js';
-import { freshnessOf, standing } from '../components/freshness.js';
-import { gapsOf } from '../components/gaps.js';
+import { freshnessOf, gapsOf, standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { choose, filterBar } from '../components/filters.js';
 import { table } from '../components/table.js';
@@ -146,7 +145,7 @@ function fields(list: List, { query, at }: Ask, choices: Choices): Html | false 
       name === 'installation_id' ? 'organization' : labelOf(name),
       field(name, filter, choices, query.get(name)),
     ]),
-    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}<a href="${withAt(`/${list.name}`, at)}">All</a>`,
+    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${isChosen(list, query) && html`<a href="${withAt(`/${list.name}`, at)}">All</a>`}`,
   );
 }
 
@@ -157,10 +156,13 @@ function field(name: string, { fits }: Filter, choices: Choices, value: string |
   return choose(name, choices.get(name) ?? null, value);
 }
 
+function isChosen({ filters }: List, query: URLSearchParams): boolean {
+  return Object.keys(filters).some(name => query.get(name));
+}
+
 /** What would fill it. */
 function emptyWords(list: List, query: URLSearchParams): Html {
-  const isChosen = Object.keys(list.filters).some(name => query.get(name));
-  return isChosen
+  return isChosen(list, query)
     ? html`No ${list.one} fits. <a href="/${list.name}">All ${list.many}</a>`
     : html`${list.empty}`;
 }

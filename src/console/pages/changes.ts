@@ -8,7 +8,6 @@ import {
 } from '../../query/history/changes.js';
 import { readChoices } from '../../query/names.js';
 import { parseSpan } from '../../text/instant.js';
-import { withThousands } from '../../text/thousands.js';
 import { filesOf, rowsFiles } from '../lists/files.js';
 import type { Ask, Fault, Page } from '../page.js';
 import { withQuery } from '../components/as-of.js';
@@ -26,8 +25,6 @@ const TITLE = 'Changes';
 const PATH = '/changes';
 const SINCE = '24h';
 const UNTIL = 'now';
-/** Counted, and shown in parts. */
-const MOST = 1_000;
 const ROWS = 100;
 
 export const CHANGES: readonly Page[] = [
@@ -67,7 +64,7 @@ async function showChanges(ask: Ask, asked: Asked): Promise<Html> {
   const { reader, query, now } = ask;
   const newer = query.get('before') ?? '';
   const before = /^\d{1,15}$/.test(newer) ? Number(newer) : null;
-  const found = await readNewest(reader, asked, before, MOST + 1);
+  const found = await readNewest(reader, asked, before, ROWS + 1);
   const changes = found.slice(0, ROWS);
   const last = found.length > ROWS ? changes.at(-1) : undefined;
   return html`<h1 id="sentence" data-live>${sentence(found.length, before !== null)}</h1>
@@ -82,7 +79,7 @@ ${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(
 /** What is newer than a page is not counted on it. */
 function sentence(count: number, isOlder: boolean): string {
   const one = isOlder ? 'older change' : 'change';
-  if (count > MOST) return `More than ${withThousands(MOST)} ${one}s`;
+  if (count > ROWS) return `More than ${ROWS} ${one}s`;
   if (count === 0) return isOlder ? 'Nothing older changed' : 'Nothing changed';
   return counted(count, one);
 }

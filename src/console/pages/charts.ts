@@ -23,11 +23,13 @@ export function stockByDay(all: readonly Series[]): Html {
     as: 'line',
     title,
     unit: 'tonnes in the warehouses at the end of the day',
-    points: series.points.map(({ name, micro }) => ({
-      name: dayWords(name).replace(/ \d{4}$/, ''),
-      says: `${tonnesOf(micro)} t`,
-      value: Number(micro) / MICRO,
-    })),
+    points: drawn(series.points, name => dayWords(name).replace(/ \d{4}$/, '')),
+  });
+}
+
+function drawn(points: Series['points'], called: (name: string) => string) {
+  return points.map(({ name, micro }) => {
+    return { name: called(name), says: `${tonnesOf(micro)} t`, value: Number(micro) / MICRO };
   });
 }
 
@@ -45,10 +47,6 @@ export function retiredByMonth(points: Series['points']): Html {
     as: 'bars',
     title,
     unit: 'tonnes retired in the month, by the dates of the registry',
-    points: points.map(({ name, micro }) => ({
-      name: monthWords(name).replace(/ 20/, ' ’'),
-      says: `${tonnesOf(micro)} t`,
-      value: Number(micro) / MICRO,
-    })),
+    points: drawn(points, name => monthWords(name).replace(/ 20/, ' ’')),
   });
 }

@@ -8,7 +8,7 @@ import { asSent, facts } from '../components/facts.js';
 import { head } from '../components/head.js';
 import { html } from '../components/html.js';
 import { badge, shown } from '../components/words.js';
-import { effectsOf, isWhole, life } from './life.js';
+import { effectsOf, isWhole, life } from './delivery-timeline.js';
 
 export const DELIVERY: Page = {
   path: '/deliveries/:id',

@@ -21,8 +21,8 @@ import { counted } from '../../text/counted.js';
 import { ago, capitalized, certificateCounts, tonnes, withoutAmount, wordsAgo } from '../components/words.js';
 import { remember } from '../memory.js';
 import { stockByDay, retiredByMonth } from './charts.js';
-import { matrix } from './matrix.js';
-import { showThen } from './then.js';
+import { byVintage } from './by-vintage.js';
+import { showThen } from './stood-then.js';
 
 const MOST_ORGANIZATIONS = 8;
 const MOST_GROUPS = 4;
@@ -67,7 +67,7 @@ function show(answer: Overview, ask: Ask): Shown {
 <section id="attention" class="notices" data-live>${notices(troubles, canAct)}</section></div>
 <section id="invitation" data-live>${isEmpty && invitation(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
-<section id="available" data-live>${sums.length > 0 && matrix('Available', sums, { isAll: query.has('all') })}</section>
+<section id="available" data-live>${sums.length > 0 && byVintage('Available', sums, { isAll: query.has('all') })}</section>
 <div class="stack"><section id="glance" data-live>${!isEmpty && glance(answer, ask)}</section>
 <section id="moved" data-live>${feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), { now, more: MORE })}</section></div>
 </div>

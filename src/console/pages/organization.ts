@@ -15,7 +15,7 @@ import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
 import { ago, badge, certificateCounts } from '../components/words.js';
-import { stock } from './stock.js';
+import { available } from './by-vintage.js';
 
 const CHANGES = 200;
 const GROUPS = 10;
@@ -44,7 +44,7 @@ async function show(answer: OrganizationStatus, id: string, ask: Ask): Promise<S
 <ul class="links no-paper">${links.map(list => html`<li><a href="${href(list.name)}">${list.title}</a></li>`)}</ul>`;
   if (at !== null) return { title, body: top, later: () => known(ask, id, at) };
   const body = html`${top}
-<section id="available" data-live>${await stock(reader, { organizationId: id })}</section>
+<section id="available" data-live>${await available(reader, { organizationId: id })}</section>
 <section id="resources" data-live>${resources(answer, href, now)}</section>
 <section class="links"><span id="certificates" data-live>${certificateCounts(answer.certificates, id)}</span> ${button(canAct, '/read-now', 'Read it now', { organization_id: id })}</section>`;
   const later = async () => {

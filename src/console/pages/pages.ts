@@ -10,7 +10,7 @@ import { createNow } from './now.js';
 import { ORGANIZATION } from './organization.js';
 import { RETIREMENT } from './retirement.js';
 import { SEARCH } from './search.js';
-import { THINGS } from './thing.js';
+import { THINGS } from './credits-and-projects.js';
 
 /** Every page there is. */
 export const createPages = (): readonly Page[] => [

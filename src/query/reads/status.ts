@@ -103,8 +103,8 @@ export function isFrozen(resource: Stock): boolean {
 }
 
 async function readResources({ all }: Reader, ids: readonly string[] | null) {
-  const nobodys = plain(ids?.includes('') ? 'organization_id IS NULL' : '1 = 0');
-  const own = ids === null ? plain('1 = 1') : sql`organization_id IN ${ids} OR ${nobodys}`;
+  const named = ids === null ? plain('1 = 1') : sql`organization_id IN ${ids}`;
+  const own = ids?.includes('') ? sql`${named} OR organization_id IS NULL` : named;
   return await all(sql<
     Omit<Tables['freshness'], 'attempted_at'>
   >`SELECT organization_id, resource, state, reason, error,

@@ -12,7 +12,7 @@ import { html, type Html, type Part } from '../components/html.js';
 import { versions } from '../components/versions.js';
 import { badge } from '../components/words.js';
 import type { Ask, Page } from '../page.js';
-import { stock } from './stock.js';
+import { available } from './by-vintage.js';
 
 const OWN = ['projects', 'warehouse', 'inventory'];
 const WITHOUT = [...BOOKKEEPING, 'fault'];
@@ -61,7 +61,7 @@ async function ofProject(project: string, { reader }: Ask): Promise<Html> {
   const links = ['warehouse', 'inventory', 'retirements'].map(
     name => html`<a href="/${name}?project_id=${encodeURIComponent(project)}">Its ${name}</a>`,
   );
-  return html`<section>${await stock(reader, { project })}<p class="links">${links}</p></section>`;
+  return html`<section>${await available(reader, { project })}<p class="links">${links}</p></section>`;
 }
 
 async function one(list: List, row: Row, history: readonly Row[], { reader, now }: Ask): Promise<Part> {

@@ -6,10 +6,10 @@ import { withThousands } from '../../text/thousands.js';
 import { sumByType } from '../../text/tonnes.js';
 import type { Ask, Shown } from '../page.js';
 import { withQuery } from '../components/as-of.js';
-import { gapsOf } from '../components/gaps.js';
+import { gapsOf } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { withoutAmount } from '../components/words.js';
-import { matrix } from './matrix.js';
+import { byVintage } from './by-vintage.js';
 
 /** What stood in the warehouses at an instant. Nobody can say whether it was available then: that is a matter of the moment. */
 export function showThen(ask: Ask, at: string): Shown {
@@ -29,7 +29,7 @@ async function showStood({ reader, query }: Ask, at: string): Promise<Html> {
   const left = stood.reduce((sum, row) => sum + row.rows_without_amount, 0);
   const organizations = new Set(stood.map(row => row.organization_id)).size;
   return html`<p id="sentence"><strong>${sumByType(stood)} stood in the warehouses of ${withThousands(organizations)} of ${ofKnown(await countKnownAt(reader, at))}.</strong>${withoutAmount(left)}</p>
-${stood.length > 0 && html`<section id="stood">${matrix('What stood there', stood, { isAll: query.has('all'), at })}</section>`}
+${stood.length > 0 && html`<section id="stood">${byVintage('What stood there', stood, { isAll: query.has('all'), at })}</section>`}
 <p class="links"><a href="${withQuery('/warehouse', query, { all: null })}">The credits of each organization</a></p>
 ${unknown}`;
 }

@@ -1,3 +1,5 @@
+import { BY_PROJECT, ownersBy, sumWarehouses } from '../../query/sums.js';
+import type { Reader } from '../../store/contract/reader.js';
 import type { Value } from '../../store/contract/tables.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
 import { withAt } from '../components/as-of.js';
@@ -17,6 +19,8 @@ interface Line {
 
 interface How {
   readonly isAll: boolean;
+  /** Of one that stands above it nothing is said again. */
+  readonly isOne?: boolean;
   readonly at?: string | null;
 }
 
@@ -27,24 +31,30 @@ const OTHERS = 'others';
 const BLANK = html`<td></td>`;
 
 /** Credits by project and vintage, each type for itself: the largest, what the others add up to, and the sum. */
-export function matrix(what: string, rows: readonly Row[], { isAll, at = null }: How): Html {
+export function byVintage(
+  what: string,
+  rows: readonly Row[],
+  { isAll, isOne = false, at = null }: How,
+): Html {
   const all = linesOf(rows);
   const shown = new Set(isAll ? all : all.slice(0, MOST_PROJECTS));
-  const byVintage = [...sumsBy(rows, vintageOf)].toSorted(([, one], [, other]) => Number(other - one));
-  const vintages = byVintage.slice(0, isAll ? Infinity : MOST_VINTAGES).map(([name]) => name);
-  const columns = [...vintages.toSorted(), ...(vintages.length < byVintage.length ? [OTHERS] : [])];
+  const sums = [...sumsBy(rows, vintageOf)].toSorted(([, one], [, other]) => Number(other - one));
+  const vintages = sums.slice(0, isAll ? Infinity : MOST_VINTAGES).map(([name]) => name);
+  const columns = [...vintages.toSorted(), ...(vintages.length < sums.length ? [OTHERS] : [])];
   const cellsOf = (of: readonly Row[]) =>
     sumsBy(of, row => (vintages.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
   const most = Math.max(1, ...[...shown].flatMap(each => [...cellsOf(each.rows).values()].map(Number)));
 
   const line = ({ row, rows: of, micro }: Line) => {
     const cells = cellsOf(of);
-    return html`<tr><th scope="row" title="${nameOf(row)}">${linked(row)}</th>${columns.map(vintage => {
-      const value = cells.get(vintage);
-      if (value === undefined) return BLANK;
-      const heat = Math.ceil((HEATS * Number(value)) / most);
-      return html`<td class="number heat${heat}" title="${tonnesOf(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
-    })}<td class="number" title="${tonnesOf(micro)} t">${wholeTonnes(micro)}</td></tr>`;
+    return html`<tr><th scope="row" title="${nameOf(row)}">${isOne ? typeName(textIn(row, 'type')) : linked(row)}</th>${columns.map(
+      vintage => {
+        const value = cells.get(vintage);
+        if (value === undefined) return BLANK;
+        const heat = Math.ceil((HEATS * Number(value)) / most);
+        return html`<td class="number heat${heat}" title="${tonnesOf(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
+      },
+    )}<td class="number" title="${tonnesOf(micro)} t">${wholeTonnes(micro)}</td></tr>`;
   };
   const total = (name: string, lines: readonly Line[], kind: string) => {
     const of = lines.flatMap(each => each.rows);
@@ -58,16 +68,33 @@ export function matrix(what: string, rows: readonly Row[], { isAll, at = null }:
     const lines = all.filter(each => typeIn(each) === type);
     const others = lines.filter(each => !shown.has(each));
     const name = `${typeName(type)}, ${counted(lines.length, 'project')}`;
-    return html`<tbody>${total(name, lines, 'sum')}${lines.filter(each => shown.has(each)).map(line)}${
+    return html`<tbody>${!isOne && total(name, lines, 'sum')}${lines.filter(each => shown.has(each)).map(line)}${
       others.length > 0 && total(counted(others.length, 'other project'), others, 'others')
     }</tbody>`;
   };
-  const caption = `${what} by project and vintage, t`;
+  const caption = `${what} by ${isOne ? '' : 'project and '}vintage, t`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="matrix">
 <caption>${caption}</caption>
-<thead><tr><th scope="col">Project</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>
+<thead><tr><th scope="col">${isOne ? 'Type' : 'Project'}</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>
 ${[...new Set(all.map(typeIn))].map(body)}
 </table></div>`;
+}
+
+interface Of {
+  readonly organizationId?: string | null;
+  readonly project?: string | null;
+}
+
+/** What is available of one organization or one project. */
+export async function available(
+  reader: Reader,
+  { organizationId = null, project = null }: Of,
+): Promise<Html> {
+  const sums = await sumWarehouses(reader, ownersBy('=', organizationId), BY_PROJECT);
+  const rows = sums.filter(each => project === null || each.project_id === project);
+  const isOne = project !== null;
+  if (rows.length === 0) return html`<p class="card">Nothing of it is available now.</p>`;
+  return byVintage('Available', rows, { isAll: isOne, isOne });
 }
 
 /** The largest first. */
