@@ -123,13 +123,13 @@ function isOf(leaf: Leaf, fact: Fact): boolean {
   return isTold && isSealed(leaf, canonicalJson(fact.record));
 }
 
-/** What a leaf says by its own text, and tells openly of nothing else. */
+const OWNER = /.*"(?:organization|installation)_id":("(?:[^"\\]|\\.)*")/s;
+
+/** What a leaf says by its own text: of whom that speaks, and openly nothing else. */
 function isKept(leaf: Leaf): boolean {
-  const { kind, subject, record } = leaf;
+  const { kind, number, place, subject, record } = leaf;
   if (record === null || !record.includes(`"kind":"${kind}"`) || !isSealed(leaf, record)) return false;
-  const isOfSomebody = kind === 'organization' || kind === 'coverage';
-  const named = isOfSomebody
-    ? subject !== null && record.includes(JSON.stringify(subject))
-    : subject === null;
-  return named && COUNTED.every(name => name === 'subject' || leaf[name] === null);
+  const owner = OWNER.exec(record)?.[1] ?? 'null';
+  const isTold = owner === JSON.stringify(subject) && number === place;
+  return isTold && COUNTED.every(name => name === 'subject' || leaf[name] === null);
 }

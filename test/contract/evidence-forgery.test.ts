@@ -83,6 +83,8 @@ const LEAF_CELLS = [
   ['dated', '2025-03'],
   ['ended', 1],
   ['subject', null],
+  ['place', 4711],
+  ['number', 4711],
 ] as const;
 
 /** A cell, a document, a date, a row more or less, a sync, a year dated back, a leaf: as who writes the database does it. */
@@ -129,12 +131,12 @@ async function forgeRows(log: Log, random: Random): Promise<Forged> {
     const forged = LEAF_CELLS.filter(([name, value]) => leaf?.[name] !== value);
     const [column, value] = pick(random, forged, LEAF_CELLS[0]);
     await forge(`UPDATE LEAVES SET ${column} = ? WHERE place = ?`, value, place);
-    const undo = () =>
-      forge(`UPDATE LEAVES SET ${column} = ? WHERE place = ?`, leaf?.[column] ?? null, place);
+    const now = column === 'place' ? value : place;
+    const undo = () => forge(`UPDATE LEAVES SET ${column} = ? WHERE place = ?`, leaf?.[column] ?? null, now);
     return {
       what: `${column} of leaf ${place}, a ${leaf?.kind}`,
       undo,
-      named: new RegExp(`^(?:checkpoint of|${leaf?.kind} ${leaf?.number}:|\\d+ leaves)`),
+      named: new RegExp(`^(?:checkpoint of|${leaf?.kind} (?:${leaf?.number}|4711):|\\d+ leaves|leaves from)`),
     };
   }
   const table = pick(random, Object.keys(CELLS), 'retirements');

@@ -263,6 +263,22 @@ describe.each(ENGINES)('$name', engine => {
     expect((await verified()).faults).toEqual([]);
   });
 
+  test('T90 a leaf that no row numbers has the number of its place, and speaks of whom its text does', async () => {
+    const { port, round, verified, forge } = await sealed(engine);
+    const size = await round();
+    const leaves = await port.leaves({ from: 0, to: ALL });
+    for (const { place, kind, subject, record } of leaves.filter(each => each.record !== null)) {
+      await forge('UPDATE LEAVES SET number = ? WHERE place = ?', 4711, place);
+      expect((await verified()).faults).toEqual([{ where: `${kind} 4711`, fault: AS_SEALED }]);
+      await forge('UPDATE LEAVES SET number = ? WHERE place = ?', place, place);
+      const { installation_id: another = 'state' } = JSON.parse(record ?? '');
+      await forge('UPDATE LEAVES SET subject = ? WHERE place = ?', another, place);
+      expect((await verified()).faults).toEqual([{ where: `${kind} ${place}`, fault: AS_SEALED }]);
+      await forge('UPDATE LEAVES SET subject = ? WHERE place = ?', subject, place);
+    }
+    expect(await verified()).toMatchObject({ covered: size, faults: [] });
+  });
+
   test('T90 when a version ended that another took the place of, and by which sync, is sealed with that one', async () => {
     const { stage, round, verified } = await sealed(engine);
     await stage.read('retirements', [retirement('r-00000', { comment: 'new' }), ...retirements(3).slice(1)]);
