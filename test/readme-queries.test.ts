@@ -8,61 +8,27 @@ import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
 import { copyMirror, type MirrorCopy } from './support/mirror-copy.js';
 import type { Tables } from './support/tables.js';
 import { blocks } from './support/readme.js';
-import { temporaryFolder, temporaryInbox } from './support/inbox.js';
-import { MINUTE, retirement, temporaryScene } from './support/mirror.js';
 import { issueCredit } from './support/sandbox.js';
-import { until } from './support/wait.js';
 import { makeFolder } from './support/folder.js';
 
 type Row = Record<string, string | number | null>;
 
 const document = readFileSync(new URL('../docs/sql.md', import.meta.url), 'utf8');
 const queries = blocks(document, 'sql');
-const INSTANT = /'\d{4}-\d{2}-\d{2}T[\d:.]+Z'/;
 
 let demo: DemoMirror;
-/** A retirement whose beneficiary, and so its certificate, was corrected between two reads. */
-let corrected: { readonly id: string; readonly before: string; readonly old: Row; readonly now: Row };
 
 beforeAll(async () => {
   demo = await startDemoMirror();
-  corrected = await correct();
+  const [owner = ''] = demo.organizationIds;
+  const credit = issueCredit(demo.sandbox, owner, { amount: 7 });
+  await run('reservations', 'create', '--organization', owner, '--credit-id', credit, '--amount', '2.5');
+  await run('sync', '--full');
 });
 
 afterAll(async () => {
   await demo.stop();
 });
-
-async function correct() {
-  const [old] = await readProof("WHERE c.state = 'stored' LIMIT 1");
-  const id = String(old?.['id']);
-  const before = new Date().toISOString();
-  const [owner = ''] = demo.organizationIds;
-  const credit = issueCredit(demo.sandbox, owner, { amount: 7 });
-  await run('reservations', 'create', '--organization', owner, '--credit-id', credit, '--amount', '2.5');
-  demo.sandbox.registry.retirements.describe(id, {
-    beneficiary: 'Corrected beneficiary',
-    reason: 'A correction',
-    comment: '',
-  });
-  await run('sync', '--full');
-  await until(
-    async () => (await readProof(`WHERE r.id = '${id}'`))[0]?.['sha256'] !== old?.['sha256'],
-    'the corrected certificate',
-  );
-  const [now] = await readProof(`WHERE r.id = '${id}'`);
-  if (old === undefined || now === undefined) throw new Error('the retirement is gone');
-  return { id, before, old, now };
-}
-
-/** What stands there now, without any history. */
-async function readProof(where: string): Promise<Row[]> {
-  return await readRows(
-    demo,
-    `SELECT r.id, r.beneficiary, c.file, c.sha256 FROM retirements AS r
-    JOIN certificates AS c ON c.organization_id = r.organization_id AND c.retirement_id = r.id ${where}`,
-  );
-}
 
 async function run(...argv: string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env });
@@ -138,30 +104,6 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
       })),
     );
   },
-  'with asked as': async sql => {
-    const at = async (instant: string) => await answer(sql.replace(INSTANT, `'${instant}'`));
-    const { id, before, old, now } = corrected;
-    const proof = async (instant: string) => (await at(instant)).filter(row => row['id'] === id);
-    expect(await proof(before)).toMatchObject([old]);
-    const [state] = await readRows(
-      demo,
-      `SELECT count(*) AS n FROM resource_states WHERE resource = 'retirements'`,
-    );
-    for (const instant of ['2999-12-31T23:59:59.999Z', '2000-12-31T23:59:59.999Z']) {
-      const rows = await at(instant);
-      expect(rows).toHaveLength(Number(state?.['n']));
-      for (const row of rows) expect(row).toMatchObject({ id: null, file: null });
-      expect(rows.every(row => String(row['known_from']) <= String(row['known_to']))).toBe(true);
-    }
-    const everything = await at(before);
-    expect(new Set(everything.map(row => row['id'])).size).toBe(everything.length);
-    await run('sync', '--full', '--resource', 'retirements');
-    const [read] = await readRows(
-      demo,
-      `SELECT min(as_of) AS at FROM resource_states WHERE resource = 'retirements'`,
-    );
-    expect(await proof(String(read?.['at']))).toMatchObject([now]);
-  },
   'from freshness': async sql => {
     const [counted] = await readRows(demo, 'SELECT count(*) AS n FROM resource_states');
     const rows = await answer(sql);
@@ -191,7 +133,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
   },
 };
 
-describe('on a mirror with corrections', () => {
+describe('on a mirror', () => {
   test('every query of docs/sql.md is checked', () => {
     expect(queries).toHaveLength(Object.keys(CHECKS).length);
   });
@@ -199,20 +141,6 @@ describe('on a mirror with corrections', () => {
   for (const [words, check] of Object.entries(CHECKS)) {
     test(`the query "${words}" answers what stands there`, async () => await check(queryAbout(words)));
   }
-});
-
-test('the proof of a retirement says of a list that was read once that it is known at the end of that read, never until before it', async () => {
-  const folder = temporaryFolder();
-  temporaryInbox(folder);
-  const { read, clock } = await temporaryScene({ folder });
-  const startedAt = clock.at;
-  clock.at += 10 * MINUTE;
-  await read('retirements', [retirement('r-1')], { startedAt });
-  const at = new Date(clock.at).toISOString();
-  const known = { known_from: at, known_to: at };
-  const sql = queryAbout('with asked as');
-  expect(await answer(sql.replace(INSTANT, `'${at}'`), folder)).toMatchObject([{ ...known, id: 'r-1' }]);
-  expect(await answer(sql, folder)).toMatchObject([{ ...known, id: null }]);
 });
 
 test('the line for python3 reads a copy, where there is a python3', async () => {
