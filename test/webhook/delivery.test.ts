@@ -198,6 +198,8 @@ describe('once the signature is good nothing is rejected', () => {
   test('T12 a text nested 20,000 deep is ignored', () => {
     expect(reasonOf(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)).toBe('nested_too_deep');
     expect(reasonOf('{"a":'.repeat(5000) + '1' + '}'.repeat(5000))).toBe('nested_too_deep');
+    const [most, more] = [63, 64].map(depth => JSON.parse('['.repeat(depth) + ']'.repeat(depth)));
+    expect([payloadOf({ most }), payloadOf({ more })].map(reasonOf)).toEqual([null, 'nested_too_deep']);
   });
 
   test('T12 keys that reach for a prototype are ignored, and reach nothing', () => {
