@@ -1,12 +1,12 @@
 import { following } from '../../mirror/dates.js';
-import type { InstallationRead, MirrorPort } from '../../mirror/port.js';
+import type { InstallationRead, KnownInstallation, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import { columnsOf } from '../../resources/entry.js';
 import { INSTALLATIONS, type InstallationRow, valuesOf } from '../../resources/installations.js';
 import { causeColumns } from '../resource-state.js';
-import { insertion, statement, type Database } from '../statement.js';
+import { type Database, fixed, insertion, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
-import { prepareStates } from './marks.js';
+import { prepareStates } from './states.js';
 import { numbers } from './syncs.js';
 import { createVersions, kindsOf } from './versions.js';
 
@@ -16,6 +16,9 @@ interface Stored extends Row {
   readonly valid_from: string;
 }
 
+const KNOWN = `SELECT id, organization_id AS "organizationId", state, permissions FROM mirror.installations`;
+const KNOWN_ONE = statement<{ id: string }, KnownInstallation>(`${KNOWN} WHERE id = @id`);
+const KNOWN_ALL = fixed<KnownInstallation>(`${KNOWN} ORDER BY id`);
 const ANSWERED = statement<{ id: string }>('DELETE FROM mirror.awaited_installations WHERE id = @id');
 const STORED = statement<{ id: string }, Stored>('SELECT * FROM mirror.installations WHERE id = @id');
 /** A sync that wrote one row, whose number is the newest, and is over. */
@@ -49,40 +52,49 @@ const PUT = insertion(
 );
 
 /** An organization none of whose installations is active is frozen: reads are refused. */
-export function createWriteInstallation({ transact }: Database): MirrorPort['writeInstallation'] {
+export function createInstallations({
+  look,
+  transact,
+}: Database): Pick<MirrorPort, 'installations' | 'writeInstallation'> {
   const versions = createVersions(INSTALLATIONS);
-  return (id, fields, read) =>
-    transact(async batch => {
-      const [, [first]] = await batch(ANSWERED({ id }), STORED({ id }));
-      const organizationId = (fields ?? first)?.organization_id ?? null;
-      if (organizationId !== null) {
-        const task = { organizationId, part: 'data', claim: read.claim };
-        const [, seen] = await batch(...fence(task), prepareStates(organizationId, read.resources));
-        demandHeld(seen, task);
-      }
-      const [[stored], [past]] = await batch(STORED({ id }), versions.ended([[id]]));
-      const known = fields ?? stored;
-      if (known === undefined) return 'unchanged';
-      const row = { ...known, state: read.state };
-      if (stored !== undefined && isSame(stored, row)) {
-        const [, ...cells] = valuesOf({ ...row, organization_id: organizationId ?? stored.organization_id });
-        await batch(versions.mend([{ version: stored.version, cells }]));
-        return 'unchanged';
-      }
-      const [[last], [sync]] = await batch(
-        numbers(1),
-        ENTER_SYNC(syncOf(organizationId, read, stored === undefined)),
-      );
-      const number = last?.last ?? 0;
-      const syncId = sync?.id ?? 0;
-      const at = following(formatInstant(read.arrivedAt), stored?.valid_from ?? past?.['ended'] ?? null);
-      const closing = stored && { version: stored.version, at, number, isRemoved: false };
-      await batch(
-        closing === undefined ? null : versions.archive([closing], syncId),
-        PUT([[number, ...valuesOf(row), at, syncId, row.document]]),
-      );
-      return stored === undefined ? 'added' : 'changed';
-    });
+  return {
+    installations: async id => (await look(id === undefined ? KNOWN_ALL : KNOWN_ONE({ id })))[0],
+    writeInstallation: (id, fields, read) =>
+      transact(async batch => {
+        const [, [first]] = await batch(ANSWERED({ id }), STORED({ id }));
+        const organizationId = (fields ?? first)?.organization_id ?? null;
+        if (organizationId !== null) {
+          const task = { organizationId, part: 'data', claim: read.claim };
+          const [, seen] = await batch(...fence(task), prepareStates(organizationId, read.resources));
+          demandHeld(seen, task);
+        }
+        const [[stored], [past]] = await batch(STORED({ id }), versions.ended([[id]]));
+        const known = fields ?? stored;
+        if (known === undefined) return 'unchanged';
+        const row = { ...known, state: read.state };
+        if (stored !== undefined && isSame(stored, row)) {
+          const [, ...cells] = valuesOf({
+            ...row,
+            organization_id: organizationId ?? stored.organization_id,
+          });
+          await batch(versions.mend([{ version: stored.version, cells }]));
+          return 'unchanged';
+        }
+        const [[last], [sync]] = await batch(
+          numbers(1),
+          ENTER_SYNC(syncOf(organizationId, read, stored === undefined)),
+        );
+        const number = last?.last ?? 0;
+        const syncId = sync?.id ?? 0;
+        const at = following(formatInstant(read.arrivedAt), stored?.valid_from ?? past?.['ended'] ?? null);
+        const closing = stored && { version: stored.version, at, number, isRemoved: false };
+        await batch(
+          closing === undefined ? null : versions.archive([closing], syncId),
+          PUT([[number, ...valuesOf(row), at, syncId, row.document]]),
+        );
+        return stored === undefined ? 'added' : 'changed';
+      }),
+  };
 }
 
 function syncOf(organizationId: string | null, read: InstallationRead, isNew: boolean) {

@@ -2,14 +2,13 @@ import type { MirrorPort } from '../../mirror/port.js';
 import type { Database } from '../statement.js';
 import { type CertificateFiles, createCertificates } from './certificates.js';
 import { createFacts } from './facts.js';
-import { createWriteInstallation } from './installations.js';
+import { createInstallations } from './installations.js';
 import { createCommit } from './lists.js';
 import { createPeople } from './people.js';
 import { createProjects } from './projects.js';
 import { createRemoval } from './removal.js';
 import { createRows } from './rows.js';
-import { createLooks } from './looks.js';
-import { createMarks } from './marks.js';
+import { createStates } from './states.js';
 import { createOrigin } from './origin.js';
 import { createPruneSyncs } from './prune-syncs.js';
 
@@ -17,10 +16,9 @@ import { createPruneSyncs } from './prune-syncs.js';
 export function createMirrorStore(database: Database, files: CertificateFiles): MirrorPort {
   return {
     ...createOrigin(database),
-    ...createLooks(database),
-    ...createMarks(database),
+    ...createStates(database),
     ...createFacts(database),
-    writeInstallation: createWriteInstallation(database),
+    ...createInstallations(database),
     ...createRows(database),
     ...createCommit(database),
     ...createPeople(database),

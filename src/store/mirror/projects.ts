@@ -9,6 +9,12 @@ import { type Closing, createVersions } from './versions.js';
 const IDS = { id: 'text' } as const;
 const CHECKS = { id: 'text', state: 'text', at: 'instant', error: 'text' } as const;
 
+const DUE = statement<{ organizationId: string; before: string; at: string }, { id: string }>(
+  `SELECT r.project_id AS id FROM mirror.project_references AS r
+   LEFT JOIN mirror.project_states AS s ON s.project_id = r.project_id
+   WHERE r.organization_id = @organizationId AND (s.checked_at IS NULL OR s.checked_at < @before OR s.checked_at > @at)
+   ORDER BY r.project_id`,
+);
 const CHECKED = statement<{ ids: Table }, { readonly id: string; readonly checked_at: string }>(
   ({ rows }) =>
     `SELECT project_id AS id, checked_at FROM mirror.project_states
@@ -29,9 +35,17 @@ const CHECK = statement<{ checks: Table }>(
 );
 
 /** All organizations share the rows: they are looked at under the lock that numbers them. */
-export function createProjects({ transact }: Database): Pick<MirrorPort, 'writeProjects'> {
+export function createProjects({
+  look,
+  transact,
+}: Database): Pick<MirrorPort, 'dueProjects' | 'writeProjects'> {
   const versions = createVersions(PROJECTS);
   return {
+    dueProjects: async (organizationId, checkedBefore, at) => {
+      const before = formatInstant(checkedBefore);
+      const [rows] = await look(DUE({ organizationId, before, at: formatInstant(at) }));
+      return rows.map(({ id }) => id);
+    },
     writeProjects: (sync, answers, at) =>
       transact(async batch => {
         const ids = { columns: IDS, rows: answers.map(({ id }) => [id]) };

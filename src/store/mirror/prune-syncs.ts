@@ -26,7 +26,7 @@ const REMOVE = statement<{ ids: string }, { id: number }>(
 );
 
 /**
- * Removes finished sync syncs that ended before an instant, a few in one go. A sync that wrote rows is the proof of
+ * Removes syncs that ended before an instant, a few in one go. A sync that wrote rows is the proof of
  * where they come from, and the last complete one of a resource and a UTC day that of how they stood that day: both stay.
  */
 export function createPruneSyncs({ look, transact }: Database): MirrorPort['pruneSyncs'] {

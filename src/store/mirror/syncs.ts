@@ -7,7 +7,7 @@ import type { Tables } from '../contract/tables.js';
 import { causeColumns, type EndingColumns, endingColumns } from '../resource-state.js';
 import { type Asked, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
-import { prepareStates } from './marks.js';
+import { prepareStates } from './states.js';
 import { FORGOTTEN } from './people.js';
 
 type Sync = Tables['syncs'];

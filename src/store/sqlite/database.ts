@@ -3,7 +3,6 @@ import { type Bound, SQLITE } from '../dialect.js';
 import { type Answers, type Asked, type Batch, createBinder, type Database } from '../statement.js';
 import { LONGEST_LOG_BYTES } from './log-state.js';
 import { begin, type Sqlite } from './open.js';
-import type { Turns } from './turns.js';
 
 /** What a connection does, here or in a thread of its own. */
 export interface Works {
@@ -71,27 +70,35 @@ export function createBatches(): (send: Calls['send']) => Batch {
   };
 }
 
-/** Written on one connection, one transaction after the other, and looked at on another. */
-export function databaseOf({ look, begin: beginOn, send, end }: Calls, turns: Turns): Database {
+/** Written on one connection, one transaction after the other. Who looks on that one (`isOne`) waits for them. */
+export function databaseOf(calls: Calls, isOne = false): Database {
   const batchOf = createBatches();
-  const batch = batchOf(send);
+  const batch = batchOf(calls.send);
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function whole<T>(work: (given: Batch) => Promise<T>): Promise<T> {
+    try {
+      await calls.begin();
+      const done = await work(batch);
+      await calls.end(true);
+      return done;
+    } catch (error) {
+      // Whoever ended the thread has told why.
+      await calls.end(false).catch(() => undefined);
+      throw error;
+    }
+  }
+
   return {
     dialect: SQLITE,
-    look: batchOf(look),
-    transact: async work => {
-      const release = await turns.take();
-      try {
-        await beginOn();
-        const done = await work(batch);
-        await end(true);
-        return done;
-      } catch (error) {
-        // Whoever ended the thread has told why.
-        await end(false).catch(() => undefined);
-        throw error;
-      } finally {
-        release();
-      }
+    look: batchOf(async all => {
+      if (isOne) await last;
+      return await calls.look(all);
+    }),
+    transact: work => {
+      const done = last.then(() => whole(work));
+      last = done.catch(() => undefined);
+      return done;
     },
   };
 }
@@ -147,13 +154,10 @@ export async function patiently(db: Sqlite, work: () => void): Promise<void> {
 export function databaseOn(db: Sqlite): Database {
   const works = createWorks(db);
   const calls: Calls = {
-    look: async all => {
-      await db.turns.wait();
-      return works.run(all);
-    },
+    look: async all => works.run(all),
     begin: () => patiently(db, () => works.send([])),
     send: works.run,
     end: async isGood => works.end(isGood),
   };
-  return databaseOf(calls, db.turns);
+  return databaseOf(calls, true);
 }

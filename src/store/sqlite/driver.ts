@@ -1,14 +1,11 @@
 import { join } from 'node:path';
 import type BetterSqlite3 from 'better-sqlite3';
-import type { Turns } from './turns.js';
 
 export type Driver = BetterSqlite3.Database;
 
 export interface Sqlite extends Driver {
   /** Rows changed by this connection since it was opened. */
   readonly countChanges: () => number;
-  /** Of its transactions, where these are open across awaits. */
-  readonly turns: Turns;
 }
 
 /** better-sqlite3 13 crashes Node 20, and 12 aborts Node 24.19 and later: Node decides, never what is there. */

@@ -4,7 +4,6 @@ import { makePrivateFolder } from '../../folder.js';
 import { Database, type Driver, type Sqlite } from './driver.js';
 import { namedDamage } from './errors.js';
 import { demandNoJournal, demandOwnLog } from './own-log.js';
-import { createTurns } from './turns.js';
 
 export type { Sqlite } from './driver.js';
 
@@ -26,7 +25,7 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
   if (!readonly) makePrivate(file);
   demandNoJournal(file);
   const driver = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
-  const db = Object.assign(driver, { countChanges: createCountChanges(driver), turns: createTurns() });
+  const db = Object.assign(driver, { countChanges: createCountChanges(driver) });
   try {
     demandOwnLog(file);
     if (options.newPageBytes !== undefined) db.pragma(`page_size = ${options.newPageBytes}`);

@@ -5,7 +5,6 @@ import { createMirrorStore } from '../../mirror/mirror.js';
 import { createCertificateFiles } from '../certificates/folder.js';
 import { type Calls, createWorks, databaseOf, inParts, type Works } from '../database.js';
 import type { Sqlite } from '../open.js';
-import { createTurns } from '../turns.js';
 
 /** What the thread is started with. */
 export interface MirrorThreadData {
@@ -47,7 +46,7 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     send: inParts(all => ask('send', [all])),
     end: isGood => ask('end', [isGood]),
   };
-  const database = databaseOf(calls, createTurns());
+  const database = databaseOf(calls);
   return { mirror: createMirrorStore(database, createCertificateFiles(certificates)), close };
 }
 

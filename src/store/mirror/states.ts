@@ -1,8 +1,13 @@
 import type { Mark, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
+import type { Resource } from '../../resources/lists.js';
+import { OPENING, type OpeningRow, openingOf } from '../resource-state.js';
 import { statement, type Database } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
 
+const STATES = statement<{ organizationId: string }, OpeningRow & { readonly resource: Resource }>(
+  `SELECT ${OPENING} FROM mirror.resource_states WHERE organization_id = @organizationId`,
+);
 const INTERRUPT = statement<{ organizationId: string; part: string; claim: number; at: string }>(
   `UPDATE mirror.syncs SET state = 'failed', finished_at = @at, error_code = 'interrupted',
      error = 'the work was interrupted before it ended'
@@ -49,8 +54,15 @@ function markBy(words: string) {
   );
 }
 
-export function createMarks({ transact }: Database): Pick<MirrorPort, 'raiseFence' | 'mark'> {
+export function createStates({
+  look,
+  transact,
+}: Database): Pick<MirrorPort, 'states' | 'raiseFence' | 'mark'> {
   return {
+    states: async organizationId => {
+      const [rows] = await look(STATES({ organizationId }));
+      return new Map(rows.map(row => [row.resource, openingOf(row)] as const));
+    },
     raiseFence: ({ organizationId, part, claim }, at) =>
       transact(async batch => {
         const task = { organizationId, part, claim };
