@@ -78,11 +78,11 @@ describe('reservations', () => {
     expect(stderr).toContain(`carbon-mirror reservations cancel ${id} --organization ${owner}`);
     const mirrored = async () => await run('reservations', 'list', '--organization', owner);
     await until(async () => (await mirrored()).stdout.includes(id), 'the hold in the mirror');
-    expect((await mirrored()).stdout).toMatch(new RegExp(`outstanding +(9\\.\\d|10) .*${id}`));
-    expect((await json('reservations', 'show', id)).row.minutes_left).toBeGreaterThan(8);
+    expect((await mirrored()).stdout).toMatch(new RegExp(`outstanding +(5\\d\\d|600) .*${id}`));
+    expect((await json('reservations', 'show', id)).row.seconds_left).toBeGreaterThan(480);
     const cancel = ['reservations', 'cancel', id, '--organization', owner];
     await expectFault(2, 'Add --yes', ...cancel);
-    expect(await json(...cancel, '--yes')).toMatchObject({ id, state_now: 'cancelled', minutes_left: null });
+    expect(await json(...cancel, '--yes')).toMatchObject({ id, state_now: 'cancelled', seconds_left: null });
     await expectFault(3, 'answered 409', ...cancel, '--yes');
   });
 
@@ -112,7 +112,7 @@ describe('reservations', () => {
     const known = async () => (await demo.rows(`SELECT 1 FROM reservations WHERE id = '${id}'`)).length === 1;
     await until(known, 'the reservation in the mirror');
     expect((await run('reservations', 'list', '--organization', owner)).stdout).toMatch(
-      new RegExp(`outstanding +(9\\.\\d|10) .*${id}`),
+      new RegExp(`outstanding +(5\\d\\d|600) .*${id}`),
     );
     expect(await json('reservations', 'show', id)).toMatchObject({ organization_id: owner });
     const { exitCode } = await run('reservations', 'cancel', id, '--yes');

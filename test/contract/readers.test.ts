@@ -336,7 +336,6 @@ const PARTS = [
   'largest',
   'listedIn',
   'limit',
-  'minutesOf',
   'newestInSql',
   'ofAnyOrganization',
   'ofOne',
@@ -393,9 +392,7 @@ function shown(answer: unknown, places: Asking['places']): string {
     if (NUMBERS.includes(name) && value !== null) return places.get(value);
     if (typeof value === 'bigint') return `${value}n`;
     if (value instanceof Set) return [...value];
-    return typeof value === 'number' && /age_?seconds|seconds_left|minutes_left/i.test(name)
-      ? 'an age'
-      : value;
+    return typeof value === 'number' && /age_?seconds|seconds_left/i.test(name) ? 'an age' : value;
   };
   return JSON.stringify(answer, worded, 1);
 }

@@ -88,10 +88,9 @@ async function readNow(reader: Reader, list: List, entry: Entry, known: readonly
   const rows = await readByName(reader, entry, String(newest[nameOf(entry)]));
   const row = rows.find(({ version }) => version === newest['version']);
   if (row === undefined) return null;
-  const [refined = row] = (await list.refine?.(reader, [row])) ?? [];
   const states = await readStates(reader, list.resource, null);
   const state = states === null ? {} : { freshness: states.standingOf(row)?.state ?? null };
-  return { ...shownOf(refined), ...state };
+  return { ...shownOf(row), ...state };
 }
 
 async function writeOne({ print, rows }: Context, entry: Entry, shown: Shown): Promise<void> {

@@ -6,7 +6,7 @@ import { plainTonnes, typeName } from '../../text/tonnes.js';
 import { ago, badge, day, shown, tonnes } from './words.js';
 
 const STATES = ['state', 'state_now', 'job_state', 'verdict'];
-const COUNTS = /^(rows|duplicates|attempts|drift|seconds|minutes_left|size|rejected|requests)/;
+const COUNTS = /^(rows|duplicates|attempts|drift|seconds|size|rejected|requests)/;
 /** Dates of the registry's own business, and not of our reads. */
 const BUSINESS = ['created_at', 'updated_at'];
 const AMOUNTS = ['amount', 'amount_exact'];

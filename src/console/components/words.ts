@@ -80,7 +80,7 @@ const LABELS: Readonly<Record<string, string>> = {
   state_now: 'state',
   seconds: 'took, s',
   size: 'bytes',
-  minutes_left: 'minutes left',
+  seconds_left: 'seconds left',
   organization_id: 'organization',
   project_id: 'project',
   installation_id: 'installation',

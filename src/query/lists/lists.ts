@@ -1,5 +1,5 @@
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
-import { type Row, TABLES, type Value } from '../../store/contract/tables.js';
+import { type Row, TABLES } from '../../store/contract/tables.js';
 import { by, type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } from '../../resources/entry.js';
 import { JOB_STATES } from '../../inbox/job.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
@@ -7,8 +7,6 @@ import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
 import { withEnds, withJobs } from '../inbox/outcomes.js';
 import { byChoice, byDays, byFlag, byId, byPart, byState, byText, byYear, type Filter } from './filter.js';
 import type { List } from './list.js';
-
-type Filters = List['filters'];
 
 const ORGANIZATION: Filter = {
   column: 'organization_id',
@@ -26,14 +24,10 @@ const INSTALLATION: Filter = {
 /** Computed at the moment at which it is asked for: there is no such thing of a past one. */
 const OF_NOW: Readonly<Record<string, readonly string[]>> = {
   state_now: ['state', 'reserved_to_at'],
-  minutes_left: [],
+  seconds_left: [],
 };
 
-interface Mirrored extends Partial<Pick<List, 'order' | 'isIndexed' | 'leads' | 'reads' | 'refine'>> {
-  readonly many?: string;
-  readonly columns?: readonly string[];
-  readonly filters?: Filters;
-}
+type Mirrored = Partial<Pick<List, 'order' | 'isIndexed' | 'leads' | 'many' | 'filters'>>;
 
 function mirrored(
   name: string,
@@ -72,7 +66,7 @@ function mirrored(
     entry,
     resource,
     ...more,
-    past: pastOf(entry, more.columns ?? columns),
+    past: pastOf(entry),
   };
 }
 
@@ -82,8 +76,9 @@ function inFull(order: Order, number: string): Order {
   return last === undefined || last[0] === number ? order : [...order, [number, last[1]]];
 }
 
-function pastOf(entry: Entry, shown: readonly string[]): List['past'] {
-  const columns = [...new Set([...shown.flatMap(name => OF_NOW[name] ?? [name]), 'valid_from'])];
+function pastOf(entry: Entry): List['past'] {
+  const shown = entry.shown.columns.flatMap(name => OF_NOW[name] ?? [name]);
+  const columns = [...new Set([...shown, 'valid_from'])];
   return { from: `${entry.table}_history`, columns, reads: columns };
 }
 
@@ -124,8 +119,7 @@ const CREDITS: Mirrored = {
   leads: true,
   filters: { project: byPart('project', 'project_name'), vintage: byText('vintage'), type: byText('type') },
 };
-const { reservations: RESERVATIONS, warehouse, inventory, retirements } = ENTRY_OF;
-const OF_RESERVATIONS = RESERVATIONS.shown.columns;
+const { reservations, warehouse, inventory, retirements } = ENTRY_OF;
 
 export const DELIVERIES = own('inbox.deliveries', {
   name: 'deliveries',
@@ -257,10 +251,8 @@ export const MIRRORED: readonly List[] = [
     'reservations',
     'reservation',
     'Reserve credits of a warehouse for ten minutes; retire, transfer or give back what is reserved',
-    RESERVATIONS,
+    reservations,
     {
-      columns: OF_RESERVATIONS.map(name => (name === 'seconds_left' ? 'minutes_left' : name)),
-      refine: async (_reader, rows) => rows.map(withMinutes),
       filters: {
         state: byState(['outstanding', 'finished', 'cancelled', 'expired'], 'state_now'),
         ...byDays('created_at'),
@@ -282,15 +274,6 @@ export const MIRRORED: readonly List[] = [
 
 /** Every list that there is. */
 export const ALL_LISTS: readonly List[] = [...MIRRORED, DELIVERIES, REJECTED_WEBHOOKS, JOBS, SYNCS];
-
-/** `seconds_left` as people count it, to a tenth of a minute. */
-export function minutesOf(seconds: Value): number | null {
-  return seconds === null ? null : Math.floor(Number(seconds) / 6) / 10;
-}
-
-function withMinutes({ seconds_left: seconds = null, ...row }: Row): Row {
-  return { ...row, minutes_left: minutesOf(seconds) };
-}
 
 function withSeconds(row: Row): Row {
   const { started_at: from, finished_at: to } = row;

@@ -1,4 +1,3 @@
-import { minutesOf } from '../../../query/lists/lists.js';
 import type { Reservation } from '../../../registry/model.js';
 import { reservationState } from '../../../registry/reservation-state.js';
 import { LISTS } from '../../../resources/lists.js';
@@ -135,7 +134,7 @@ function reservationShown(made: Reservation | null, { client, organization }: Re
     ...cellsOf(LISTS.reservations, made),
     organization_id: organization,
     state_now: state,
-    minutes_left: state === 'outstanding' && seconds > 0 ? minutesOf(seconds) : null,
+    seconds_left: state === 'outstanding' && seconds > 0 ? seconds : null,
     document: made.document,
   };
 }
