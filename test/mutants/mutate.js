@@ -8,11 +8,10 @@ const DROPPED = ['filter', 'toSorted', 'sort', 'toReversed', 'reverse', 'trim', 
 /** The text of a file with its mutants compiled in: each place asks whether the mutant of that number lives. */
 export function withMutants(file, mutants) {
   const letters = readFileSync(file, 'utf8').split('');
-  const here = mutants.filter(one => one.file === file).toSorted((a, b) => b.number - a.number);
-  for (const { start, end, number, now, isStatement } of here) {
-    const open = isStatement ? `{ if (!__mutant(${number})) ` : `(__mutant(${number}) ? (${now}) : (`;
-    letters[start] = open + letters[start];
-    letters[end - 1] += isStatement ? ' }' : '))';
+  const here = mutants.filter(one => one.file === file).toReversed();
+  for (const { start, end, number, now } of here) {
+    letters[start] = `(__mutant(${number}) ? (${now}) : (${letters[start]}`;
+    letters[end - 1] += '))';
   }
   return letters.join('');
 }
@@ -24,12 +23,12 @@ export function findMutants(file) {
   visit(parseAst(text, { lang: 'ts' }));
   return found.toSorted((a, b) => a.start - b.start || b.end - a.end);
 
-  function instead({ start, end }, now, isStatement = false) {
+  function instead({ start, end }, now) {
     const lines = text.slice(0, start).split('\n');
     const [behind] = text.slice(end).split('\n', 1);
     const lineWith = part => (lines.at(-1) + part + behind).replace(/\s+/g, ' ').trim();
     const key = `${file}: ${lineWith(text.slice(start, end))} -> ${lineWith(now)}`;
-    found.push({ file, start, end, now, isStatement, line: lines.length, key });
+    found.push({ file, start, end, now, line: lines.length, key });
   }
 
   function swap(node, left, was, now) {
@@ -60,7 +59,7 @@ export function findMutants(file) {
     if (callee && swapped) swap(node, callee.object, word, swapped);
     if (callee && DROPPED.includes(word)) instead(node, textOf(callee.object));
     if (type === 'UnaryExpression' && '!-'.includes(word)) instead(node, textOf(node.argument));
-    if (type === 'ExpressionStatement' && expression.callee?.type !== 'Super') instead(node, '', true);
+    if (type === 'ExpressionStatement' && expression.callee?.type !== 'Super') instead(expression, 'void 0');
     if (typeof value === 'boolean') instead(node, String(!value));
     if (typeof value === 'number') instead(node, value > 10 ? '0' : String(value + 1));
     if (typeof value === 'string' && !/\s/.test(value) && !/^[!=]==$/.test(parent?.operator))

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { TestRunner } from 'vitest';
 
@@ -6,32 +6,36 @@ const { MUTANT, TMPDIR } = process.env;
 const loaded = new Set();
 let [alive, seen, tries] = [Number(MUTANT), loaded];
 
-/** Milliseconds to work or to wait: another thread ends the process that has used them up, however busy the machine is. */
+/** Milliseconds to work or to wait, by the turns that it gets: a busy machine uses none up. Another thread ends it then. */
 const left = new Float64Array(new SharedArrayBuffer(8)).fill(60_000);
 const watch = `const { workerData: left } = require('node:worker_threads');
 let total = 0;
 setInterval(() => {
-  const used = -total + (total = process.cpuUsage().user / 1000);
-  if ((left[0] -= used < 20 ? 1000 : used) < 0) process.kill(process.pid, 'SIGKILL');
+  left[0] -= 10 - total + (total = process.cpuUsage().user / 1000);
+  if (left[0] < 0) process.kill(process.pid, 'SIGKILL');
 }, 1000);`;
 new Worker(watch, { eval: true, workerData: left }).unref();
+setInterval(() => (left[0] -= 100), 100).unref();
 
 /** Each place that is mutated asks whether it lives, and by asking says that it was reached. */
 Object.assign(globalThis, { __mutant: number => seen.add(number) && number === alive });
 
 /** A quick test, again with each mutant that it reaches. One that stays red without it ends the process. */
 function* triesOf({ meta, retry }) {
-  const start = Date.now();
   seen = new Set();
   const state = yield;
   meta.reached = [...loaded, ...seen];
-  const isTried = retry && state !== 'fail' && Date.now() - start < 1000;
-  for (const mutant of isTried ? [...seen] : []) {
+  for (const mutant of retry && state !== 'fail' && left[0] > 59_000 ? [...seen] : []) {
+    const file = `${TMPDIR}/${mutant}`;
+    if (existsSync(file)) continue;
+    writeFileSync(file, 'timed out');
     alive = mutant;
-    if (existsSync(`${TMPDIR}/killed-${mutant}`) || (yield) !== 'fail') continue;
+    const isNoticed = (yield) === 'fail';
     alive = NaN;
-    if ((yield) === 'fail') process.kill(process.pid, 'SIGKILL');
-    writeFileSync(`${TMPDIR}/killed-${mutant}`, '');
+    writeFileSync(file, '');
+    if (isNoticed && (yield) === 'fail') process.kill(process.pid, 'SIGKILL');
+    if (isNoticed) writeFileSync(file, 'killed');
+    else rmSync(file);
   }
   [alive, seen] = [Number(MUTANT), loaded];
   return state;
@@ -41,7 +45,7 @@ function* triesOf({ meta, retry }) {
 export default class extends TestRunner {
   onBeforeTryTask(test, { retry }) {
     if (retry === 0) (tries = triesOf(test)).next();
-    left.fill(retry > 0 ? 5_000 : 20_000);
+    left.fill(retry > 0 ? 3_000 : 60_000);
     super.onBeforeTryTask(test);
   }
 
