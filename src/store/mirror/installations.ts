@@ -3,11 +3,10 @@ import type { InstallationRead, KnownInstallation, MirrorPort } from '../../mirr
 import { formatInstant } from '../../resources/columns.js';
 import { columnsOf } from '../../resources/entry.js';
 import { INSTALLATIONS, type InstallationRow, valuesOf } from '../../resources/installations.js';
-import { causeColumns } from '../resource-state.js';
 import { type Database, fixed, insertion, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
 import { prepareStates } from './states.js';
-import { numbers } from './syncs.js';
+import { causeColumns, numbers } from './syncs.js';
 import { createVersions, kindsOf } from './versions.js';
 
 type Row = InstallationRow & { readonly state: string };

@@ -2,9 +2,9 @@ import { MirrorError } from '../../mirror/errors.js';
 import type { MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
-import { milliseconds } from '../resource-state.js';
 import { fixed, statement, type Database } from '../statement.js';
 import { FORGOTTEN } from './people.js';
+import { milliseconds } from './states.js';
 
 type Origin = Pick<Tables['origin'], 'base_url' | 'app_id' | 'created_at' | 'listed_at' | 'schedule_seconds'>;
 

@@ -1,13 +1,49 @@
-import type { Mark, MirrorPort } from '../../mirror/port.js';
+import type { Mark, MirrorPort, Opening } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Resource } from '../../resources/lists.js';
-import { OPENING, type OpeningRow, openingOf } from '../resource-state.js';
 import { statement, type Database } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
 
-const STATES = statement<{ organizationId: string }, OpeningRow & { readonly resource: Resource }>(
-  `SELECT ${OPENING} FROM mirror.resource_states WHERE organization_id = @organizationId`,
+type Flags = 'isBroken' | 'isOwnerNamed' | 'isStrange';
+type Instants = 'attemptedAt' | 'dataAsOf';
+/** As engines answer it: one of them has no booleans. */
+type Row = Omit<Opening, Flags | Instants> &
+  Readonly<Record<Flags, boolean | number | null>> &
+  Readonly<Record<Instants, string | null>> & { readonly resource: Resource };
+
+const STATES = statement<{ organizationId: string }, Row>(
+  `SELECT resource, rows, open_sync IS NOT NULL AS "isBroken", doubted_at AS "doubtedAt", doubted, stamp_at AS "stampAt",
+     owner_named = 1 AS "isOwnerNamed", outcome, page_digests AS "pageDigests",
+     CASE WHEN not_offered_at IS NOT NULL THEN 'not_offered'
+       WHEN no_permission_at IS NOT NULL AND refusals > 0 THEN 'refused' END AS declined,
+     refusals, attempted_at AS "attemptedAt", as_of AS "dataAsOf", coalesce(duration_ms, 0) AS "durationMs",
+     every_seconds * 1000 AS "everyMs", answer_text IS NOT NULL AS "isStrange", page_size AS "pageSize"
+   FROM mirror.resource_states WHERE organization_id = @organizationId`,
 );
+
+function openingOf({
+  resource: _,
+  isBroken,
+  isOwnerNamed,
+  isStrange,
+  attemptedAt,
+  dataAsOf,
+  ...rest
+}: Row): Opening {
+  return {
+    ...rest,
+    isBroken: Boolean(isBroken),
+    isOwnerNamed: Boolean(isOwnerNamed),
+    isStrange: Boolean(isStrange),
+    attemptedAt: milliseconds(attemptedAt),
+    dataAsOf: milliseconds(dataAsOf),
+  };
+}
+
+export function milliseconds(instant: string | null): number | null {
+  return instant === null ? null : Date.parse(instant);
+}
+
 const INTERRUPT = statement<{ organizationId: string; part: string; claim: number; at: string }>(
   `UPDATE mirror.syncs SET state = 'failed', finished_at = @at, error_code = 'interrupted',
      error = 'the work was interrupted before it ended'

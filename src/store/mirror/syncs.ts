@@ -1,10 +1,9 @@
 import { Dates } from '../../mirror/dates.js';
 import { MirrorError } from '../../mirror/errors.js';
-import type { Committed, Counts, Ending, OpenSync } from '../../mirror/port.js';
+import type { Cause, Committed, Counts, Ending, OpenSync } from '../../mirror/port.js';
 import { mayKeep } from '../../mirror/people.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant, text } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
-import { causeColumns, type EndingColumns, endingColumns } from '../resource-state.js';
 import { type Asked, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
 import { prepareStates } from './states.js';
@@ -62,7 +61,7 @@ const END_SYNC = statement<SyncEnd>(
 type Written = Whose &
   Pick<State, 'rows' | 'open_sync' | 'stamp_at'> & { readonly read_claim: number; readonly read_at: string };
 type Ended = Written &
-  EndingColumns &
+  ReturnType<typeof endingColumns> &
   Pick<State, 'as_of' | 'drift_at'> & {
     readonly drift: number;
     /** From when on the whole list is known; null where this read was not complete. */
@@ -187,11 +186,11 @@ export function leaveEnded(
   const done = { ...NOTHING, ...counts };
   const { request, isOpen } = sync;
   const { endedAt, state, isInterrupted } = ending;
-  const { answer_text: text, ...columns } = endingColumns(sync, ending);
+  const { answer_text: told, ...columns } = endingColumns(sync, ending);
   const startedAt = formatInstant(request.startedAt);
   const isWhole = state === 'complete';
   const drift = sync.drifts ? changesOf(sync.counts) + changesOf(done) : 0;
-  const isKept = text !== null && mayKeep(new Set(forgotten.map(({ hash }) => hash)), text);
+  const isKept = told !== null && mayKeep(new Set(forgotten.map(({ hash }) => hash)), told);
   const ended = LEAVE_ENDED({
     ...written(sync, done, dates),
     ...columns,
@@ -204,7 +203,7 @@ export function leaveEnded(
     open_sync: isInterrupted && isOpen ? id : null,
     drift,
     drift_at: drift > 0 ? startedAt : null,
-    answer_text: isKept ? text : null,
+    answer_text: isKept ? told : null,
   });
   return {
     books: [END_SYNC({ ...endOf(id, ending), state, drift, ...countColumns(sync.counts, done) }), ended],
@@ -259,4 +258,38 @@ function endOf(id: number, { endedAt, lastAnswerAt = null, requests, bytes, faul
     error_code: fault?.code ?? null,
     error: fault?.message ?? null,
   };
+}
+
+/** What the end of a read says of its resource; null where that stays as it was. */
+function endingColumns({ request }: OpenSync, ending: Ending) {
+  const { endedAt, state, fault, requests, pageSize, everySeconds, ownerNamed, answer = null } = ending;
+  const isWhole = state === 'complete';
+  return {
+    /** A retry that answers none of itself leaves what failed before it as it is. */
+    is_for_webhook: Number(
+      request.trigger === 'delivery' || typeof request.cause?.newestDeliveryId === 'number',
+    ),
+    error_code: fault?.code ?? null,
+    error: fault?.message ?? null,
+    duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt) : null,
+    /** Whether `page_digests` is to be written. */
+    is_listed: Number(ending.pageDigests !== undefined),
+    page_digests: ending.pageDigests ?? null,
+    /** Whether `page_size` is to be written. */
+    is_sized: Number(pageSize !== undefined),
+    page_size: pageSize ?? null,
+    is_paced: Number(isWhole && everySeconds !== undefined),
+    every_seconds: everySeconds ?? null,
+    calls: isWhole ? requests : null,
+    owner_named: ownerNamed !== undefined && (isWhole || ownerNamed) ? Number(ownerNamed) : null,
+    answer_status: answer?.status ?? null,
+    answer_form: answer?.form ?? null,
+    answer_text: text(answer?.text ?? null),
+    last_answer_at: answer === null ? null : formatInstant(answer.at),
+  };
+}
+
+/** What a sync says of who asked for it. */
+export function causeColumns(cause: Cause | undefined) {
+  return { job_id: cause?.jobId ?? null, newest_delivery_id: cause?.newestDeliveryId ?? null };
 }
