@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { demoFolder } from '../src/cli/connect/find-mirror.js';
+import { demoFolder } from '../src/cli/mirror-location.js';
 import { runCommand } from './support/command.js';
 import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
 import { copyMirror, type MirrorCopy } from './support/mirror-copy.js';

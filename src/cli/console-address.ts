@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createKeys } from '../console/guard/keys.js';
 import { makePrivateFolder } from '../folder.js';
 import type { Io } from './io.js';
-import type { MirrorLocation } from './connect/mirror-location.js';
+import type { MirrorLocation } from './context.js';
 import { valueAt } from './value-at.js';
 
 /** What a console leaves for who wants to be let in. */

@@ -1,4 +1,4 @@
-import type { Writers } from '../store/engine.js';
+import type { Engine, Writers } from '../store/engine.js';
 import type { Reader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Mirror } from '../mirror/mirror.js';
@@ -7,7 +7,6 @@ import type { RegistryClient } from '../registry/clients.js';
 import type { Io } from './io.js';
 import type { Format, Rows } from './output/output.js';
 import type { TableShape } from './output/table.js';
-import type { MirrorLocation } from './connect/mirror-location.js';
 
 /** What a command may ask for. What it opens is closed as it ends. */
 export interface Context {
@@ -33,3 +32,12 @@ export interface Context {
 }
 
 type AllWriters = Omit<Writers, 'mirror' | 'close'> & { readonly mirror: Mirror };
+
+/** Where a command finds its mirror, and the settings that belong to it. */
+export interface MirrorLocation {
+  readonly demo: boolean;
+  readonly folder: string;
+  readonly engine: Engine;
+  /** The environment, or the settings that the demo was started with. */
+  readonly env: Io['env'];
+}

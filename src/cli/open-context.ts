@@ -1,7 +1,7 @@
 import type { Context } from './context.js';
 import { print, say } from './io.js';
 import { writeRows, writeValue } from './output/output.js';
-import { connect, demandMirror, findSettings } from './connect/find-mirror.js';
+import { connect, demandMirror, findSettings } from './mirror-location.js';
 
 type Called = Pick<Context, 'io' | 'format'>;
 

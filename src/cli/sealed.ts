@@ -3,8 +3,7 @@ import type { EvidencePort, Which } from '../evidence/port.js';
 import type { Restored } from '../evidence/restore.js';
 import type { Verified } from '../evidence/verify.js';
 import { type Finding, fail, ok } from '../store/contract/finding.js';
-import type { MirrorLocation } from './connect/mirror-location.js';
-import type { Context } from './context.js';
+import { type Context, type MirrorLocation } from './context.js';
 import { checkFault } from './exit.js';
 
 type Where = Pick<Context, 'io' | 'location'>;

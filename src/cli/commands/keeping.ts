@@ -6,9 +6,9 @@ import type { Keeping } from '../../store/engine.js';
 import { readStore } from '../../app/config/config.js';
 import { openEngine } from '../../store/open.js';
 import { command } from '../command.js';
-import { type MirrorLocation, reading } from '../connect/mirror-location.js';
-import type { Context } from '../context.js';
-import { CommandFault, EXIT, isThere } from '../exit.js';
+import { type Context, type MirrorLocation } from '../context.js';
+import { reading } from '../mirror-location.js';
+import { checkFault, isThere, notThereFault, usageFault } from '../exit.js';
 import { beginOrigin, describeRestored } from '../sealed.js';
 import { choice, needed, text } from '../options.js';
 
@@ -44,11 +44,10 @@ export const RESTORE = command({
     const { engine, env, folder: dataDir } = settings();
     const keeping = keepingOf(settings());
     const missing = at(folder).findMissing();
-    if (missing !== null)
-      throw new CommandFault(EXIT.notThere, `${folder} is no backup: expected ${missing}.`);
-    if (!env['EVIDENCE_KEY_FILE'] && existsSync(join(folder, 'evidence.db')))
-      throw new CommandFault(
-        EXIT.usage,
+    if (missing !== null) throw notThereFault(`${folder} is no backup: expected ${missing}.`);
+    const keyFile = env['EVIDENCE_KEY_FILE'];
+    if (!keyFile && existsSync(join(folder, 'evidence.db')))
+      throw usageFault(
         'EVIDENCE_KEY_FILE is not set: the log of the backup goes on under a new name, by its key.',
       );
     await keeping.demandAlone();
@@ -60,8 +59,8 @@ export const RESTORE = command({
       const aside = join(dataDir, `replaced-${new Date(io.now()).toISOString().replaceAll(':', '.')}`);
       await keeping.replaceBy(staged, aside);
       const kept = await readAll(engine);
-      const lost = await readLost(aside, kept);
-      const keyFile = env['EVIDENCE_KEY_FILE'];
+      /** Null where what stood there cannot be read any more. */
+      const lost = await readAll(at(aside), kept).catch(() => null);
       const evidence = keyFile ? await beginOrigin({ engine }, keyFile, io.now) : null;
       await context.tell(
         { aside, ...kept, lost, evidence },
@@ -83,11 +82,11 @@ export const MOVE = command({
   run: async ({ io, say }, { to }) => {
     const store = readStore(io.env);
     if (to === undefined || store.database === null)
-      throw new CommandFault(EXIT.usage, 'Expected --to postgres, and MIRROR_DATABASE_URL, which names it.');
+      throw usageFault('Expected --to postgres, and MIRROR_DATABASE_URL, which names it.');
     const engine = openEngine({ ...store, database: null });
     const missing = engine.findMissing();
     if (missing !== null || engine.keeping === null)
-      throw new CommandFault(EXIT.notThere, `There is no mirror in ${store.dataDir}: expected ${missing}.`);
+      throw notThereFault(`There is no mirror in ${store.dataDir}: expected ${missing}.`);
     await engine.keeping.demandAlone();
     const moved = await engine.keeping.moveTo(store.database, io.now());
     say(
@@ -98,8 +97,7 @@ export const MOVE = command({
 
 function keepingOf({ engine }: MirrorLocation): Keeping {
   if (engine.keeping !== null) return engine.keeping;
-  throw new CommandFault(
-    EXIT.usage,
+  throw usageFault(
     [
       'This mirror is in PostgreSQL, whose own tools keep all of it:',
       'pg_dump --format=custom --file=mirror.dump "$MIRROR_DATABASE_URL"',
@@ -128,20 +126,12 @@ async function check({ io }: Context, copy: Files): Promise<{ readonly certifica
   ];
   await copy.keeping?.demandAlone();
   if (faults.length === 0) return { certificates: files.checked };
-  throw new CommandFault(EXIT.checkFailed, [`${copy.location} is not whole:`, ...faults.slice(0, 20)]);
+  throw checkFault([`${copy.location} is not whole:`, ...faults.slice(0, 20)]);
 }
 
-async function readAll(engine: Files): Promise<AllKept> {
-  return await reading({ engine }, reader => readKept(reader));
-}
-
-/** What stood there and is newer than the backup; null where that cannot be read any more. */
-async function readLost(aside: string, kept: AllKept): Promise<AllKept | null> {
-  try {
-    return await reading({ engine: at(aside) }, reader => readKept(reader, kept));
-  } catch {
-    return null;
-  }
+/** Of it what is newer than what was kept `before`. */
+async function readAll(engine: Files, before?: AllKept): Promise<AllKept> {
+  return await reading({ engine }, reader => readKept(reader, before));
 }
 
 function lostIn(aside: string, lost: AllKept | null): string[] {

@@ -1,8 +1,7 @@
 import { command } from '../command.js';
-import type { Context } from '../context.js';
+import { type Context, type MirrorLocation } from '../context.js';
 import { usageFault } from '../exit.js';
-import { dataFolder, meansDemo } from '../connect/find-mirror.js';
-import type { MirrorLocation } from '../connect/mirror-location.js';
+import { dataFolder, meansDemo } from '../mirror-location.js';
 
 export const MIGRATE = command({
   says: 'Bring the databases to the schema of this version; safe to repeat',

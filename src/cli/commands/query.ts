@@ -48,28 +48,25 @@ async function readStatement(io: Io, given: string): Promise<string> {
 function faultOf(error: AskError): Error {
   const { code, message } = error;
   if (code === 'damaged') return error;
-  if (code === 'refused' || code === 'unknown_name' || code === 'in_brackets') {
-    return usageFault(`SQL: ${message}`, ADVICE[code]);
-  }
   if (code === 'ended') return new CommandFault(EXIT.unexpected, message);
-  if (code === 'too_large') {
+  if (code === 'too_large')
     return new CommandFault(
       EXIT.unexpected,
       `The query was stopped: ${message}.`,
       'Ask for less: fewer columns, a part of a text with substr(), or a snapshot and a tool of your own.',
     );
-  }
+  if (code in ADVICE) return usageFault(`SQL: ${message}`, ADVICE[code]);
   return checkFault(
     `The query was ${message}.`,
     'Ask for less (LIMIT, or a WHERE on an indexed column), or give it longer with --time-limit.',
   );
 }
 
-const ADVICE = {
+const ADVICE: Readonly<Record<string, readonly string[]>> = {
   refused: [],
   in_brackets: ['SQLite takes no statement in brackets: leave out the outer ones.'],
   unknown_name: ['See "carbon-mirror schema" for the tables and their columns.'],
-} as const;
+};
 
 /** A week; a timer of Node holds no more than 24 days. */
 const LONGEST_SECONDS = 7 * 24 * 3600;

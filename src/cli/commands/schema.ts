@@ -6,7 +6,7 @@ import { usageFault } from '../exit.js';
 import { emit, type Io } from '../io.js';
 import { notThere } from '../find/choose.js';
 import { writeWrapped } from '../output/wrapped.js';
-import { ownLocation } from '../connect/find-mirror.js';
+import { ownLocation } from '../mirror-location.js';
 import { choice, text } from '../options.js';
 
 export const SCHEMA = command({
@@ -22,15 +22,13 @@ export const SCHEMA = command({
   ],
   run: async ({ io, format, value, say }, { name, grants }) => {
     if (grants !== undefined) return await emit(io, grantsText(grants, name));
-    const relations = choose(inOrderOfUse(ownLocation(io).engine.describeSchema()), name);
+    const all = inOrderOfUse(ownLocation(io).engine.describeSchema());
+    const relations = name === undefined ? all : choose(all, name);
     if (format === 'json') return await value(relations);
     if (name !== undefined) return await showColumns(io, relations);
-    await writeWrapped(
-      io,
-      relations.map(relation => [queryName(relation), relation.meaning]),
-    );
-    say('"carbon-mirror schema NAME" shows the columns of one.');
-    return undefined;
+    const lines = relations.map(relation => [queryName(relation), relation.meaning] as const);
+    await writeWrapped(io, lines);
+    return say('"carbon-mirror schema NAME" shows the columns of one.');
   },
 });
 
@@ -58,8 +56,7 @@ export function inOrderOfUse(relations: readonly Relation[]): readonly Relation[
   return relations.toSorted((one, other) => rank(one) - rank(other));
 }
 
-function choose(relations: readonly Relation[], name: string | undefined): readonly Relation[] {
-  if (name === undefined) return relations;
+function choose(relations: readonly Relation[], name: string): readonly Relation[] {
   const chosen = relations.filter(relation => relation.name === name || queryName(relation) === name);
   if (chosen.length > 0) return chosen;
   throw notThere(
@@ -74,9 +71,9 @@ async function showColumns(io: Io, relations: readonly Relation[]): Promise<void
     await writeWrapped(io, [[`${queryName(relation)} (${relation.kind})`, relation.meaning]]);
     await emit(io, '\n');
     const widest = Math.max(...relation.columns.map(column => column.name.length));
-    await writeWrapped(
-      io,
-      relation.columns.map(({ name, type, meaning }) => [`${name.padEnd(widest)}  ${type}`, meaning]),
+    const lines = relation.columns.map(
+      ({ name, type, meaning }) => [`${name.padEnd(widest)}  ${type}`, meaning] as const,
     );
+    await writeWrapped(io, lines);
   }
 }

@@ -1,7 +1,7 @@
 import { checkUpSettings, readSettings } from '../../app/config/config.js';
 import { command } from '../command.js';
 import { findConsole, invitation } from '../console-address.js';
-import { meansDemo } from '../connect/find-mirror.js';
+import { meansDemo } from '../mirror-location.js';
 import { findExposures, findOpenSettings } from '../faults/exposures.js';
 import type { Io } from '../io.js';
 import type { Log } from '../../app/log.js';

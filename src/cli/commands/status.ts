@@ -15,7 +15,7 @@ import { since, stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 import { command } from '../command.js';
 import type { Row } from '../output/output.js';
-import type { MirrorLocation } from '../connect/mirror-location.js';
+import type { MirrorLocation } from '../context.js';
 import { describeFindings, describeTodo } from '../health.js';
 import { flag } from '../options.js';
 

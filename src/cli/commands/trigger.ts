@@ -29,19 +29,16 @@ export const TRIGGER = command({
   run: async (context, given) => {
     const { io, format, value, print, say } = context;
     const { event, organization, badSignature: isForged } = given;
-    const settings = await readSettings(context.settings().env, 'receive');
-    const [newest = ''] = settings.webhookSecrets;
+    const { webhookSecrets, appId, host, port, headerPrefix } = await readSettings(
+      context.settings().env,
+      'receive',
+    );
     const subject = await findSubject(await context.reader(), organization);
-    const { body, signedData } = createDelivery(event, subject, settings.appId, io.now());
-    const url = readUrl(given.url, settings.host, settings.port);
-    const headers = {
-      'content-type': 'application/json',
-      [`x-${settings.headerPrefix}-signature-256`]: signDelivery(
-        signedData,
-        isForged ? randomUUID() : newest,
-      ),
-    };
-    const status = await post(url, headers, body);
+    const { body, signedData } = createDelivery(event, subject, appId, io.now());
+    const url = readUrl(given.url, host, port);
+    const signature = signDelivery(signedData, isForged ? randomUUID() : (webhookSecrets[0] ?? ''));
+    const signed = { [`x-${headerPrefix}-signature-256`]: signature };
+    const status = await post(url, { 'content-type': 'application/json', ...signed }, body);
     const { id } = subject;
     if (format === 'json') await value({ event, installation: id, url, status });
     else await print(`${status}  ${event} of installation ${id} to ${url}`);
@@ -78,13 +75,9 @@ async function post(url: string, headers: Readonly<Record<string, string>>, body
     return response.status;
   } catch (error) {
     const isSilent = error instanceof Error && error.name === 'TimeoutError';
-    throw new CommandFault(
-      EXIT.unreachable,
-      isSilent
-        ? `${url} gave no answer within ${ANSWER_WITHIN_MS / 1000} s.`
-        : `No receiver answers at ${url}.`,
-      'Start "carbon-mirror up" or "carbon-mirror receive", or say where it listens with PORT or --url.',
-    );
+    const silent = `${url} gave no answer within ${ANSWER_WITHIN_MS / 1000} s.`;
+    const todo = 'Start "carbon-mirror up" or "receive", or say where it listens with PORT or --url.';
+    throw new CommandFault(EXIT.unreachable, isSilent ? silent : `No receiver answers at ${url}.`, todo);
   }
 }
 
@@ -115,8 +108,7 @@ function createDelivery(
   const at = new Date(now).toISOString();
   const known: unknown = excessOf(document) === null ? JSON.parse(document) : {};
   const made = { id, appId, createdAt: at, updatedAt: at, permissions: { organization_info: 'VIEW' } };
-  const organization = { id: organizationId };
-  const installation = { ...made, organization, ...(isObject(known) ? known : {}) };
+  const installation = { ...made, organization: { id: organizationId }, ...(isObject(known) && known) };
   const signedData = Buffer.from(JSON.stringify({ event, installation })).toString('base64');
   return { body: JSON.stringify({ event, installation, signedData }), signedData };
 }

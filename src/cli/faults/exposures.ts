@@ -17,11 +17,15 @@ const SECRET_FILES = [
 
 /** What stands more open than it needs to. */
 export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Finding[] {
+  const host = env['OPERATIONS_HOST'] || '127.0.0.1';
+  const isOpen = env['OPERATIONS_PORT'] !== '0' && !isLoopback(host);
+  const found = `OPERATIONS_HOST is ${host}: other machines may ask for livez, readyz and metrics`;
+  const todo = 'Let only your monitor reach that port, or set it to 127.0.0.1 (docs/security.md).';
   return [
     ...findOpenFolder(env['DATA_DIR'] || 'data'),
     ...SECRET_FILES.flatMap(name => findOpenFile(`the file of ${name}`, env[name])),
     ...findOpenSettings(secretFiles),
-    ...findOpenOperations(env),
+    ...(isOpen ? [warn(CHECK, found, todo)] : []),
   ];
 }
 
@@ -41,14 +45,6 @@ function findOpenFolder(folder: string): Finding[] {
   if ((mode & BY_OTHERS) === 0) return [];
   const may = (mode & WRITTEN_BY_OTHERS) === 0 ? 'be entered' : 'be written to';
   return [warn(CHECK, `DATA_DIR can ${may} by others (mode ${mode.toString(8)})`, `chmod 700 ${folder}`)];
-}
-
-function findOpenOperations(env: Io['env']): Finding[] {
-  const host = env['OPERATIONS_HOST'] || '127.0.0.1';
-  if (env['OPERATIONS_PORT'] === '0' || isLoopback(host)) return [];
-  const found = `OPERATIONS_HOST is ${host}: other machines may ask for livez, readyz and metrics`;
-  const todo = 'Let only your monitor reach that port, or set it to 127.0.0.1 (docs/security.md).';
-  return [warn(CHECK, found, todo)];
 }
 
 /** 0 where there is no such thing. */

@@ -18,6 +18,7 @@ export interface Sought {
 }
 
 const MOST_NEAR = 5;
+const MOST_LISTED = 10;
 const WORD = /[\p{L}\p{N}]{3,}/gu;
 
 type Fits = (text: string, named: Named) => boolean;
@@ -47,11 +48,10 @@ export function choose(text: string, known: readonly Named[], sought: Sought): s
 }
 
 function ambiguous(text: string, found: readonly Named[], { what }: Sought): CommandFault {
-  const lines = found.slice(0, 2 * MOST_NEAR).map(describe);
-  const more = found.length > lines.length ? [`and ${found.length - lines.length} more`] : [];
+  const more = found.length - MOST_LISTED;
   return usageFault(`"${shortName(text)}" fits more than one ${what}: type more of it, or its id.`, [
-    ...lines,
-    ...more,
+    ...found.slice(0, MOST_LISTED).map(describe),
+    ...(more > 0 ? [`and ${more} more`] : []),
   ]);
 }
 
@@ -71,19 +71,17 @@ function wordings({ id, name }: Named): string[] {
   return [id, ...(name === null ? [] : [name])].map(wording => wording.toLowerCase());
 }
 
-/** Mistyped by a letter in four, or with a word in common that is mistyped by a letter in four at most. */
+/** Mistyped by a letter in four, or with a word in common that is mistyped by a letter in four at most; the nearest first. */
 function findNear(text: string, known: readonly Named[]): Named[] {
   const wanted = text.toLowerCase();
-  const words = wanted.match(WORD) ?? [];
+  const words = [wanted, ...(wanted.match(WORD) ?? [])];
   const isClose = (wording: string) =>
-    isNear(wanted, wording) ||
-    (wording.match(WORD) ?? []).some(word => words.some(each => isNear(each, word)));
+    [wording, ...(wording.match(WORD) ?? [])].some(word => words.some(each => isNear(each, word)));
+  const far = (named: Named) => Math.min(...wordings(named).map(wording => distance(wanted, wording)));
   return known
     .filter(named => wordings(named).some(isClose))
-    .map(named => ({ named, far: Math.min(...wordings(named).map(wording => distance(wanted, wording))) }))
-    .toSorted((one, other) => one.far - other.far)
-    .slice(0, MOST_NEAR)
-    .map(({ named }) => named);
+    .toSorted((one, other) => far(one) - far(other))
+    .slice(0, MOST_NEAR);
 }
 
 function isNear(one: string, other: string): boolean {

@@ -9,8 +9,7 @@ import { readStates, withFreshness } from '../../query/reads/freshness.js';
 import { type Command, command, ROWS } from '../command.js';
 import type { Context } from '../context.js';
 import { notThereFault, usageFault } from '../exit.js';
-import { idsKnown } from '../known-at.js';
-import { installationIn, organizationIn } from '../find/in-mirror.js';
+import { idsKnown, installationIn, organizationIn } from '../find/in-mirror.js';
 import {
   choice,
   date,

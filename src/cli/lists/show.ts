@@ -116,16 +116,14 @@ function demandListed(all: readonly Shown[]): void {
   throw checkFault(`The mirror had no row "${first.id}" in ${first.table} at ${first.at}.`);
 }
 
-/** What a person compares between versions is what is left. */
-const BESIDE = 'version organization_id sync_id closed_by closed_version document valid_from valid_to'.split(
-  ' ',
-);
+/** Of no use to a person who compares versions. */
+const BESIDE = ['version', 'organization_id', 'sync_id', 'closed_by', 'closed_version', 'document'];
+const DATES = ['valid_from', 'valid_to'];
 
 /** The dates first, then the columns whose value is not the same in all versions, then some that people read. */
 function changing({ shown }: Entry, versions: readonly Row[]): string[] {
-  const dates = ['valid_from', 'valid_to'];
-  const all = Object.keys(versions[0] ?? {}).filter(name => !BESIDE.includes(name));
-  const names = [...new Set([...shown.columns.filter(name => all.includes(name)), ...all])];
-  const moves = names.filter(name => new Set(versions.map(version => version[name])).size > 1);
-  return [...dates, ...moves, ...names.filter(name => !moves.includes(name)).slice(0, 5)];
+  const all = Object.keys(versions[0] ?? {}).filter(name => ![...BESIDE, ...DATES].includes(name));
+  const moves = all.filter(name => new Set(versions.map(version => version[name])).size > 1);
+  const named = shown.columns.filter(name => all.includes(name) && !moves.includes(name));
+  return [...DATES, ...moves, ...named.slice(0, 5)];
 }

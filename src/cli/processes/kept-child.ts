@@ -88,17 +88,16 @@ async function runOnce(
   const stop = () => void child.kill('SIGTERM');
   stopping.addEventListener('abort', stop, { once: true });
   child.once('message', hear);
-  const [code, signal]: [number | null, string | null] = await once(child, 'exit').then(([a, b]) => [a, b]);
+  const [code, signal] = await once(child, 'exit');
   stopping.removeEventListener('abort', stop);
   return { code, signal };
 }
 
 function fallen(role: Role, end: End): CommandFault {
-  return new CommandFault(
-    end.code === EXIT.usage ? EXIT.usage : EXIT.unexpected,
-    `"carbon-mirror ${role}" ended ${howIn(end)}; ${role === 'console' ? 'the others go on without it' : 'the others are stopped too'}.`,
-    'Its last lines above say why.',
-  );
+  const exitCode = end.code === EXIT.usage ? EXIT.usage : EXIT.unexpected;
+  const others = role === 'console' ? 'the others go on without it' : 'the others are stopped too';
+  const found = `"carbon-mirror ${role}" ended ${howIn(end)}; ${others}.`;
+  return new CommandFault(exitCode, found, 'Its last lines above say why.');
 }
 
 function howIn({ code, signal }: End): string {

@@ -38,7 +38,7 @@ export async function readOrganizations(reader: Reader, most: number): Promise<O
 }
 
 const WELL = plain(String(rankOf(FRESH)));
-const UNSEEN = plain(String(rankOf(WAITING)));
+const RANK_OF_WAITING = plain(String(rankOf(WAITING)));
 
 /** Of an organization counts what `worstOf` counts. */
 function troubleFirst(most: number): Statement<Known> {
@@ -51,7 +51,7 @@ function troubleFirst(most: number): Statement<Known> {
       LEFT JOIN mirror.resource_states AS w ON w.organization_id = c.organization_id AND w.resource = 'warehouse'
     ORDER BY coalesce(t.worst, CASE
         WHEN EXISTS (SELECT 1 FROM mirror.resource_states AS s WHERE s.organization_id = c.organization_id)
-        THEN ${WELL} ELSE ${UNSEEN} END) DESC,
+        THEN ${WELL} ELSE ${RANK_OF_WAITING} END) DESC,
       coalesce(w.rows, 0) DESC, c.organization_name NULLS FIRST, c.organization_id NULLS FIRST, c.installation_id
     ${limit(most)}`;
 }

@@ -15,8 +15,7 @@ import { readKnownAt } from '../../../query/history/as-of.js';
 import { countKnown } from '../../../query/coverage.js';
 import { csvLine } from '../../../text/csv.js';
 import type { Context } from '../../context.js';
-import { organizationOrAll } from '../../find/in-mirror.js';
-import { idsKnown } from '../../known-at.js';
+import { idsKnown, organizationOrAll } from '../../find/in-mirror.js';
 import { jsonText, withSnakeKeys } from '../../output/output.js';
 import { createSummedFolder } from '../../output/summed-folder.js';
 

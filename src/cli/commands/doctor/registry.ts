@@ -32,26 +32,22 @@ export async function* checkRegistry(settings: WorkSettings, { now }: Io): Async
 async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Promise<Finding[]> {
   const wanted = RESOURCES.filter(resource => resource !== 'members' || mirrorMembers);
   const lacking: Finding[] = [];
-  const all: (Permissions | null)[] = [];
+  let [all, unsaid] = [0, 0];
   for await (const { items } of app.listInstallations()) {
     for (const { id, organization, permissions } of items) {
       const told = permissions ?? (await readOfToken(app, id));
-      all.push(told);
+      all += 1;
+      if (told === null) unsaid += 1;
       const lacked = wanted.filter(resource => !isPermitted(told, resource));
       if (lacked.length > 0) lacking.push(describeLack(organization?.fullName ?? id, lacked));
     }
   }
   if (lacking.length > 0) return lacking;
-  if (all.length === 0) {
-    const todo = 'Install the app on an organization at the registry.';
-    return [warn('permissions', 'the app is installed nowhere', todo)];
-  }
-  const unsaid = all.filter(each => each === null).length;
-  const found =
-    unsaid > 0
-      ? `the registry does not name them for ${unsaid} of ${all.length} installations: the mirror asks for everything`
-      : `the app may read everything that is mirrored, on ${all.length} installations`;
-  return [ok('permissions', found)];
+  const todo = 'Install the app on an organization at the registry.';
+  if (all === 0) return [warn('permissions', 'the app is installed nowhere', todo)];
+  const whole = `the app may read everything that is mirrored, on ${all} installations`;
+  const part = `the registry does not name them for ${unsaid} of ${all} installations: the mirror asks for everything`;
+  return [ok('permissions', unsaid > 0 ? part : whole)];
 }
 
 function describeLack(name: string, lacked: typeof RESOURCES): Finding {

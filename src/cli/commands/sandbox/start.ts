@@ -7,7 +7,7 @@ import type { Context } from '../../context.js';
 import { usageFault } from '../../exit.js';
 import { emit, type Io } from '../../io.js';
 import { counted } from '../../../text/counted.js';
-import { dataFolder } from '../../connect/find-mirror.js';
+import { dataFolder } from '../../mirror-location.js';
 import { choice, count, flag, readNumber, text, texts } from '../../options.js';
 import { aborted } from '../../processes/service.js';
 
@@ -42,20 +42,19 @@ export const START = command({
     'carbon-mirror sandbox start --seed 1',
     'carbon-mirror sandbox start --folder big --retirements 1000000 --credits 200000',
   ],
-  run: async (context, { organizations, credits, retirements, name, profile, ...given }) => {
+  run: async (context, { organizations, credits, retirements, name: names, profile, strict, ...given }) => {
     const { io } = context;
     const sizes = Object.entries({ organizations, credits, retirements });
     const world = Object.fromEntries(sizes.filter(([, size]) => size !== undefined));
     const isSized = Object.keys(world).length > 0;
     const seed = given.seed ?? (isSized ? SEED : undefined);
     const folder = resolve(given.folder ?? join(dataFolder(io.env), 'sandbox'));
-    const headerPrefix = readPrefix(given.headerPrefix, io);
     const options = {
       port: readPort(given.port, io),
       folder,
-      headerPrefix,
-      strict: given.strict,
-      ...(name && { names: name }),
+      headerPrefix: readPrefix(given.headerPrefix, io),
+      strict,
+      ...(names && { names }),
       ...(profile && { profile }),
       ...(seed !== undefined && { seed }),
       ...(isSized && { world }),
@@ -64,8 +63,7 @@ export const START = command({
     const sandbox = await open(options);
     try {
       const { url, port } = sandbox;
-      const where = context.format === 'json' ? JSON.stringify({ url, port, folder }) : url;
-      await emit(io, `${where}\n`);
+      await emit(io, `${context.format === 'json' ? JSON.stringify({ url, port, folder }) : url}\n`);
       introduce(context, sandbox, options);
       io.tellParent({ ready: 'sandbox', port });
       await aborted(interrupted);
@@ -105,16 +103,12 @@ async function open(asked: Asked): Promise<Sandbox> {
   }
 }
 
-function introduce(
-  { say }: Context,
-  { url, registry }: Sandbox,
-  { folder, strict, headerPrefix }: Asked,
-): void {
+function introduce({ say }: Context, { url, registry }: Sandbox, { folder, strict, headerPrefix }: Asked) {
   const organizations = registry.organizations.all().length;
-  const apps = registry.apps.list().length;
+  const apps = counted(registry.apps.list().length, 'app');
   say(
     `This is a SANDBOX: a made-up registry on this machine at ${url}.`,
-    `It holds ${counted(organizations, 'organization')} and ${counted(apps, 'app')}, in ${folder}.`,
+    `It holds ${counted(organizations, 'organization')} and ${apps}, in ${folder}.`,
     `Version header x-${headerPrefix}-api-version${strict ? ', refused where it is missing' : ''}.`,
   );
   if (organizations === 0) say('It is empty: stop it and start it with --seed 1 to begin with a world.');

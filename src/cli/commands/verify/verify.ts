@@ -51,15 +51,9 @@ export const VERIFY = command({
     const { findings, rows: checked, files } = own;
     const { rows = null, organizations = null, known = null, left = null } = compared ?? {};
     if (context.format === 'json') {
-      const told = left?.map(({ name: _, ...each }) => each) ?? null;
+      const notCompared = left?.map(({ name: _, ...each }) => each) ?? null;
       const counts = { rowsChecked: checked, certificates: files, rows, organizations, known };
-      await context.value({
-        faults,
-        findings,
-        ...counts,
-        sealed: sealed?.covered ?? null,
-        notCompared: told,
-      });
+      await context.value({ faults, findings, ...counts, sealed: sealed?.covered ?? null, notCompared });
     } else if (faults.length > 0) await context.rows(['check', 'where', 'fault'], faults);
     const found = describeCounts(findings);
     if (found !== null)
@@ -98,23 +92,16 @@ async function check({ io, location, reader: open, pdfs }: Context, interrupted:
   const { findUnderived } = await import('./compare.js');
   const reader = await open();
   let rows = 0;
-  const count = (looked: number) => void (rows += looked);
   const broken: readonly Broken[] = [
     ...(await location().engine.findBroken(io.now())),
-    ...(await findUnderived(reader, count)),
+    ...(await findUnderived(reader, looked => void (rows += looked))),
     ...(await findChangedTexts(reader)),
   ];
   const findings = await countFindings(reader);
   const { checked, faults } = await verifyFiles(reader, await pdfs(), interrupted);
-  return {
-    rows,
-    findings,
-    files: checked,
-    faults: [
-      ...broken.map(({ law, where }) => ({ check: law, where, fault: 'broken' })),
-      ...faults.map(({ file, fault }) => ({ check: 'certificates', where: file, fault })),
-    ],
-  };
+  const inRows = broken.map(({ law, where }) => ({ check: law, where, fault: 'broken' }));
+  const inFiles = faults.map(({ file, fault }) => ({ check: 'certificates', where: file, fault }));
+  return { rows, findings, files: checked, faults: [...inRows, ...inFiles] };
 }
 
 /** What was signed must still be what its SHA-256 says. */

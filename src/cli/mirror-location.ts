@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { openEngine } from '../../store/open.js';
-import { readSettings, readStore } from '../../app/config/config.js';
-import { namesDatabase } from '../../app/config/database.js';
-import { readDemoSettings } from '../commands/demo/settings.js';
-import { usageFault } from '../exit.js';
-import { type Io, say } from '../io.js';
-import type { MirrorLocation } from './mirror-location.js';
+import { openEngine } from '../store/open.js';
+import { readSettings, readStore } from '../app/config/config.js';
+import { namesDatabase } from '../app/config/database.js';
+import { readDemoSettings } from './commands/demo/settings.js';
+import { usageFault } from './exit.js';
+import { type Io, say } from './io.js';
+import type { Reader } from '../store/contract/reader.js';
+import type { MirrorLocation } from './context.js';
 
 type Environment = Io['env'];
 
@@ -63,6 +64,19 @@ export function demandMirror(location: MirrorLocation): MirrorLocation {
 /** The registry that settings name. One call of a person is worth waiting for, so no budget is set. */
 export async function connect({ env }: Pick<Io, 'env'>, { now }: Pick<Io, 'now'>) {
   const settings = await readSettings(env, 'live');
-  const { createClient } = await import('../../client.js');
+  const { createClient } = await import('../client.js');
   return createClient({ ...settings, now, random: Math.random });
+}
+
+/** Asks what is there. */
+export async function reading<T>(
+  { engine }: Pick<MirrorLocation, 'engine'>,
+  work: (reader: Reader) => Promise<T>,
+): Promise<T> {
+  const reader = await engine.openReader();
+  try {
+    return await work(reader);
+  } finally {
+    await reader.close();
+  }
 }
