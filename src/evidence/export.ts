@@ -105,9 +105,7 @@ export async function exportEvidence(exporting: Exporting) {
     const retirements = new Set<unknown>();
     const known = await port.leaves({ kind: 'change', numbers: asked.numbers });
     const versions = known.filter(({ number }) => number <= upTo);
-    const ended = new Set(versions.map(leaf => leaf.ended));
-    const standingNow = versions.filter(leaf => leaf.observed !== null && !ended.has(leaf.number));
-    const shared = new Set(standingNow.map(mirrored));
+    const months = new Set(versions.map(mirrored));
     for await (const standing of port.standing(organizationId, upTo)) {
       const shown = standing.filter(leaf => isAsked(asked, leaf));
       const others = standing.filter(leaf => !isAsked(asked, leaf));
@@ -118,7 +116,7 @@ export async function exportEvidence(exporting: Exporting) {
       if (standing[0]?.resource === 'certificates' && asked.what === 'period')
         for (const [leaf, fact] of await readChanges(others))
           if (retirements.has(fact.record['retirement_id'])) await show('context.txt', leaf, fact);
-      for (const leaf of others.filter(each => shared.has(mirrored(each))))
+      for (const leaf of others.filter(each => months.has(mirrored(each))))
         await write(
           'others.txt',
           `${organizationPlace} ${mirrored(leaf)} ${leaf.number} ${hexOf(leaf.commitment)}\n`,
@@ -144,7 +142,7 @@ export async function exportEvidence(exporting: Exporting) {
       if (grown === since?.size && tree.root() !== since.root)
         refuse('the log does not go on from the older checkpoint: it is of another log');
     }
-    if (tree.root(tell) !== root) refuse('the log is not that of its checkpoint: see "verify"');
+    if (tree.root() !== root) refuse('the log is not that of its checkpoint: see "verify"');
     await write('nodes.txt', nodes.join(''));
   }
 }

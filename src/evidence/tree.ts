@@ -14,10 +14,8 @@ export const EMPTY: Peaks = { size: 0, peaks: new Uint8Array(0) };
 /** A node by its level, from the leaves, and its place on that. */
 type Told = (level: number, index: number, hash: Uint8Array) => void;
 
-const nobody: Told = () => undefined;
-
-/** Tells each node that comes into being. */
-export function growTree({ size: start, peaks }: Peaks, tell = nobody) {
+/** Tells each node of it that comes into being. */
+export function growTree({ size: start, peaks }: Peaks, tell: Told = () => undefined) {
   const hashes = Array.from({ length: peaks.length / HASH_BYTES }, (_, place) =>
     peaks.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
   );
@@ -34,17 +32,11 @@ export function growTree({ size: start, peaks }: Peaks, tell = nobody) {
       size += 1;
     },
     peaks: (): Peaks => ({ size, peaks: Buffer.concat(hashes) }),
-    /** In base64, as checkpoints have it. The last node of a level that has no neighbour goes up as it is, which is told too. */
-    root: (tellLast = nobody): string => {
-      const left = [...hashes];
-      let right: Uint8Array | undefined;
-      for (let [level, index] = [0, size]; index > 0; [level, index] = [level + 1, Math.floor(index / 2)]) {
-        if (right !== undefined) tellLast(level, index, right);
-        if (index % 2 === 0) continue;
-        const whole = left.pop() ?? missing(size);
-        right = right === undefined ? whole : sha256(NODE, whole, right);
-      }
-      return Buffer.from(right ?? sha256()).toString('base64');
+    /** In base64, as checkpoints have it. The last node of a level that has no neighbour goes up as it is. */
+    root: (): string => {
+      const [last = sha256(), ...left] = hashes.toReversed();
+      const root = left.reduce((right, each) => sha256(NODE, each, right), last);
+      return Buffer.from(root).toString('base64');
     },
   };
 }

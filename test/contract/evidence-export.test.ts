@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote, signingKey } from '../../src/evidence/note.js';
-import { factOf } from '../../src/evidence/port.js';
+import { ALL, factOf } from '../../src/evidence/port.js';
 import { readSigners } from '../../src/evidence/renew.js';
 import { leafOf } from '../../src/evidence/commitment.js';
 import { appendOne } from '../../src/evidence/write.js';
@@ -430,6 +430,16 @@ describe.each(ENGINES)('$name', engine => {
     expect(outcome).toMatchObject({ exitCode: EXIT.checkFailed });
     expect(outcome.stderr).toContain('is not as it was sealed');
     expect(readdirSync(outcome.folder)).not.toContain('SHA256SUMS');
+  });
+
+  test('a log in which a leaf was changed that is not shown is not exported', async () => {
+    const { write, port, forge } = await exportable(engine);
+    const leaves = await port.leaves({ from: 0, to: ALL });
+    const ended = leaves.find(({ number }) => leaves.some(other => other.ended === number));
+    await forge('UPDATE LEAVES SET commitment = ? WHERE place = ?', Buffer.alloc(32), ended?.place ?? null);
+    const outcome = await write('organization-1');
+    expect(outcome).toMatchObject({ exitCode: EXIT.checkFailed });
+    expect(outcome.stderr).toContain('the log is not that of its checkpoint');
   });
 
   test('a certificate whose file was changed is not exported', async () => {
