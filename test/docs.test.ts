@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../src/cli/exit.js';
-import { FRESHNESS } from '../src/query/freshness.js';
+import { FRESHNESS } from '../src/query/freshness/words.js';
 import { CERTIFICATE_STATES } from '../src/store/contract/states.js';
 import { VERDICTS } from '../src/inbox/delivery.js';
 import { JOB_STATES, PARTS } from '../src/inbox/job.js';

@@ -1,9 +1,9 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
 import { plainTonnes } from '../text/tonnes.js';
-import type { Told } from './freshness.js';
+import type { Told } from './freshness/words.js';
 import { inSql } from './lists/filter.js';
-import { RANK } from './reads/freshness.js';
+import { RANK } from './freshness/read.js';
 import { BY_OWNER, byOwner, idsOf, sumWarehouses } from './sums.js';
 import { every, limit, ofOne, only, plain, sql } from './sql.js';
 

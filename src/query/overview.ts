@@ -2,7 +2,7 @@ import type { Reader } from '../store/contract/reader.js';
 import { sumStanding } from './available.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
 import { readActivity } from './inbox/activity.js';
-import { type OrganizationStatus, readOrganizations, sumCertificates } from './reads/status.js';
+import { type OrganizationStatus, readOrganizations, sumCertificates } from './status.js';
 import { sql } from './sql.js';
 import { ADDED, type Added, BY_OWNER, BY_PROJECT, exact, idsOf, ownersBy, sumWarehouses } from './sums.js';
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { openEngine } from '../../dist/src/store/open.js';
 import { openBoth } from '../../dist/src/store/sqlite/open-both.js';
 import { openReader } from '../../dist/src/store/sqlite/reader.js';
-import { readStatus } from '../../dist/src/query/reads/status.js';
+import { readStatus } from '../../dist/src/query/status.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { createFigures, median, timed } from './parts/figures.js';
 import { credit, install, read, retirement, withWriters } from './parts/mirrored.js';

@@ -1,5 +1,5 @@
 import { paintState } from '../../src/cli/output/colour.js';
-import { wordsOf } from '../../src/query/freshness.js';
+import { wordsOf } from '../../src/query/freshness/words.js';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';

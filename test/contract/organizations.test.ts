@@ -3,14 +3,14 @@ import type { Reader } from '../../src/store/contract/reader.js';
 import { readAvailable, sumStanding } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumWarehouses, ownersBy } from '../../src/query/sums.js';
 import { sumByType } from '../../src/text/tonnes.js';
-import { compareStandings } from '../../src/query/freshness.js';
+import { compareStandings } from '../../src/query/freshness/words.js';
 import {
   type OrganizationStatus,
   readOrganization,
   readOrganizations,
   sumCertificates,
   worstOf,
-} from '../../src/query/reads/status.js';
+} from '../../src/query/status.js';
 import { ENGINES, type Stage } from '../support/engines.js';
 import { fill } from '../support/mirror.js';
 import { createRandom, pick } from '../support/random.js';

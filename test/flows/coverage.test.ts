@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readAvailable } from '../../src/query/available.js';
-import { readStatus } from '../../src/query/reads/status.js';
+import { readStatus } from '../../src/query/status.js';
 import { describe as describeFailure } from '../../src/sync/outcome.js';
 import { createPerform } from '../../src/sync/sync.js';
 import { discoverJob } from '../../src/sync/schedule/discover.js';

@@ -5,7 +5,7 @@ import type { Reader } from '../../src/store/contract/reader.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { boxOf } from '../support/box.js';
 import type { Rejected } from '../../src/inbox/rejected.js';
-import { readStatus } from '../../src/query/reads/status.js';
+import { readStatus } from '../../src/query/status.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { createRejectionCounter } from '../../src/webhook/rejected.js';
 import { openReceiver, payloadOf, signedPost } from '../support/receiver.js';

@@ -1,5 +1,5 @@
 import { type Available, type LeftOut, readAvailable } from '../../query/available.js';
-import { sentenceOf, wordsOf } from '../../query/freshness.js';
+import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { shortName } from '../../text/clean.js';
 import { ofKnown } from '../../text/known.js';

@@ -1,12 +1,6 @@
 import { describeDisk } from '../../store/contract/disk.js';
-import {
-  isFrozen,
-  type OrganizationStatus,
-  readStatus,
-  type Status,
-  worstOf,
-} from '../../query/reads/status.js';
-import { sentenceOf, wordsOf } from '../../query/freshness.js';
+import { isFrozen, type OrganizationStatus, readStatus, type Status, worstOf } from '../../query/status.js';
+import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { findTroubles } from '../../query/inbox/troubles.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { shortName } from '../../text/clean.js';

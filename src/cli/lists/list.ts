@@ -5,7 +5,7 @@ import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { isThere, readNumbered, streamRows } from '../../query/lists/read.js';
 import { readKnownAt } from '../../query/history/as-of.js';
-import { readStates, withFreshness } from '../../query/reads/freshness.js';
+import { readStates, withFreshness } from '../../query/freshness/read.js';
 import { type Command, command, ROWS } from '../command.js';
 import type { Context } from '../context.js';
 import { notThereFault, usageFault } from '../exit.js';

@@ -2,7 +2,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import { explainRow, type Explanation, reasonsOf, rowsOf, shownOf } from '../../query/history/explanation.js';
 import { readByName } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
-import { readStates } from '../../query/reads/freshness.js';
+import { readStates } from '../../query/freshness/read.js';
 import { type Entry, nameOf } from '../../resources/entry.js';
 import { type Command, command } from '../command.js';
 import type { Context } from '../context.js';

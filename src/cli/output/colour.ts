@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { colourOf, type Colour as Meant, STANDINGS, wordsOf } from '../../query/freshness.js';
+import { colourOf, type Colour as Meant, STANDINGS, wordsOf } from '../../query/freshness/words.js';
 
 type Colour = 'bold' | 'green' | 'yellow' | 'red';
 

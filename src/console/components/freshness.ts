@@ -1,5 +1,5 @@
-import { colourOf, type Standing, wordsOf } from '../../query/freshness.js';
-import type { FreshnessSum } from '../../query/reads/freshness.js';
+import { colourOf, type Standing, wordsOf } from '../../query/freshness/words.js';
+import type { FreshnessSum } from '../../query/freshness/read.js';
 import { gapsIn, type Known } from '../../query/history/as-of.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { html, type Html } from './html.js';

@@ -1,5 +1,5 @@
 import type { Value } from '../../store/contract/tables.js';
-import type { Colour } from '../../query/freshness.js';
+import type { Colour } from '../../query/freshness/words.js';
 import { stretch } from '../../text/stretch.js';
 import { counted } from '../../text/counted.js';
 import { withThousands } from '../../text/thousands.js';

@@ -1,12 +1,12 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { colourOf, WAITING } from '../../query/freshness.js';
+import { colourOf, WAITING } from '../../query/freshness/words.js';
 import { ask } from '../../query/lists/ask.js';
 import { type Choice, readChoices, readValues } from '../../query/names.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { type Paged, readPage, streamRows } from '../../query/lists/read.js';
 import { readKnownAt } from '../../query/history/as-of.js';
-import { readStates, type States, sumFreshness, withFreshness } from '../../query/reads/freshness.js';
+import { readStates, type States, sumFreshness, withFreshness } from '../../query/freshness/read.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt, withQuery } from '../components/as-of.js';

@@ -1,4 +1,4 @@
-import { FRESHNESS, wordsOf } from '../../query/freshness.js';
+import { FRESHNESS, wordsOf } from '../../query/freshness/words.js';
 import { ALL_LISTS } from '../../query/lists/lists.js';
 import type { Page, Shown } from '../page.js';
 import { html } from '../components/html.js';

@@ -1,12 +1,12 @@
 import type { StandingSums, Warehouse } from '../../query/available.js';
 import type { Reader } from '../../store/contract/reader.js';
-import { sentenceOf, wordsOf } from '../../query/freshness.js';
+import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { findTroubles, type Trouble } from '../../query/inbox/troubles.js';
 import { readPulse } from '../../query/inbox/activity.js';
 import { readOrigin } from '../../query/names.js';
 import { type Charts, readCharts } from '../../query/charts.js';
 import { type Overview, readOverview, readSums } from '../../query/overview.js';
-import { type OrganizationStatus, worstOf } from '../../query/reads/status.js';
+import { type OrganizationStatus, worstOf } from '../../query/status.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
 import { sumByType, typeName } from '../../text/tonnes.js';

@@ -1,7 +1,7 @@
 import { countAt, readKnownOf } from '../../query/history/as-of.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
-import { sentenceOf } from '../../query/freshness.js';
-import { type OrganizationStatus, readOrganization, worstOf } from '../../query/reads/status.js';
+import { sentenceOf } from '../../query/freshness/words.js';
+import { type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
 import { ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { withThousands } from '../../text/thousands.js';

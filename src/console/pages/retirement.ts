@@ -1,9 +1,9 @@
 import type { Row } from '../../store/contract/tables.js';
 import { type Explanation, explainRow, reasonsOf } from '../../query/history/explanation.js';
 import { readHistory } from '../../query/lists/find.js';
-import { colourOf, wordsOf } from '../../query/freshness.js';
+import { colourOf, wordsOf } from '../../query/freshness/words.js';
 import { readNameOf, readOrigin } from '../../query/names.js';
-import { readStates } from '../../query/reads/freshness.js';
+import { readStates } from '../../query/freshness/read.js';
 import { LISTS } from '../../resources/lists.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page, Shown } from '../page.js';

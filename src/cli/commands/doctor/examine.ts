@@ -1,7 +1,7 @@
 import { namesDatabase } from '../../../app/config/database.js';
 import type { WorkSettings } from '../../../app/config/settings.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
-import { readStatus } from '../../../query/reads/status.js';
+import { readStatus } from '../../../query/status.js';
 import { readProcesses } from '../../../query/inbox/activity.js';
 import { CommandFault } from '../../exit.js';
 import type { Context } from '../../context.js';

@@ -1,15 +1,15 @@
 import type { WorkSettings } from '../../../app/config/settings.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
-import { compareStandings, type Standing, wordsOf } from '../../../query/freshness.js';
+import { compareStandings, type Standing, wordsOf } from '../../../query/freshness/words.js';
 import { readRejectionCauses } from '../../../query/inbox/rejected-webhooks.js';
 import { findMostDuplicated } from '../../../query/inbox/deliveries.js';
 import { findTroubles } from '../../../query/inbox/troubles.js';
-import { readAnswers } from '../../../query/reads/answers.js';
+import { readAnswers } from '../../../query/freshness/answers.js';
 import { readOrigin } from '../../../query/names.js';
 import { SYNCS } from '../../../query/lists/lists.js';
 import { readAll } from '../../../query/lists/read.js';
-import type { Status } from '../../../query/reads/status.js';
+import type { Status } from '../../../query/status.js';
 import { since } from '../../../text/stretch.js';
 import { describeCounts, describeTodo, ON_FINDINGS } from '../../health.js';
 

@@ -4,7 +4,7 @@ import {
   readSynced,
   type Synced,
   SYNCED_COLUMNS,
-} from '../../../query/reads/sync-progress.js';
+} from '../../../query/sync-progress.js';
 import { RESOURCES } from '../../../sync/plan.js';
 import { shortName } from '../../../text/clean.js';
 import { command } from '../../command.js';

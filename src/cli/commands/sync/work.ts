@@ -5,7 +5,7 @@ import {
   isAnybodyAtWork,
   readFollowed,
   readMark,
-} from '../../../query/reads/sync-progress.js';
+} from '../../../query/sync-progress.js';
 import { readTargets } from '../../../query/at-registry.js';
 import { discoverJob } from '../../../sync/schedule/discover.js';
 import { RESOURCES, writeWish } from '../../../sync/plan.js';

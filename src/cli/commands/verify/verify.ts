@@ -3,7 +3,7 @@ import type { Reader } from '../../../store/contract/reader.js';
 import type { Broken } from '../../../store/engine.js';
 import { countKnown } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/at-registry.js';
-import { FRESH, wordsOf } from '../../../query/freshness.js';
+import { FRESH, wordsOf } from '../../../query/freshness/words.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';

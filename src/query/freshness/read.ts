@@ -2,7 +2,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Tables } from '../../store/contract/tables.js';
 import { ownerOf } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
-import { colourOf, FRESHNESS, rankOf, type Standing, STANDINGS } from '../freshness.js';
+import { colourOf, FRESHNESS, rankOf, type Standing, STANDINGS } from './words.js';
 import { columns, ofOne, plain, sql } from '../sql.js';
 
 type Fresh = Tables['freshness'];

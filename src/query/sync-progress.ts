@@ -1,7 +1,7 @@
-import type { Reader } from '../../store/contract/reader.js';
-import type { Tables } from '../../store/contract/tables.js';
-import { words } from '../../resources/entry.js';
-import { columns, first, largest, ofOne, plain, sql } from '../sql.js';
+import type { Reader } from '../store/contract/reader.js';
+import type { Tables } from '../store/contract/tables.js';
+import { words } from '../resources/entry.js';
+import { columns, first, largest, ofOne, plain, sql } from './sql.js';
 
 type Mark = Awaited<ReturnType<typeof readMark>>;
 

@@ -1,4 +1,4 @@
-import type { FreshnessReason, FreshnessState } from '../store/contract/states.js';
+import type { FreshnessReason, FreshnessState } from '../../store/contract/states.js';
 
 /** How far a resource can be trusted, as the view `freshness` has it. */
 export interface Standing {

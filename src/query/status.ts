@@ -1,13 +1,13 @@
-import type { Reader, Statement } from '../../store/contract/reader.js';
-import type { Tables } from '../../store/contract/tables.js';
-import { type Known, readKnown } from '../coverage.js';
-import { compareStandings, FRESH, rankOf, type Standing, WAITING } from '../freshness.js';
-import { readFindings } from '../history/findings.js';
-import { readActivity } from '../inbox/activity.js';
-import { readOrigin } from '../names.js';
-import { columns, limit, plain, sql } from '../sql.js';
-import { byOwner } from '../sums.js';
-import { RANK } from './freshness.js';
+import type { Reader, Statement } from '../store/contract/reader.js';
+import type { Tables } from '../store/contract/tables.js';
+import { type Known, readKnown } from './coverage.js';
+import { compareStandings, FRESH, rankOf, type Standing, WAITING } from './freshness/words.js';
+import { readFindings } from './history/findings.js';
+import { readActivity } from './inbox/activity.js';
+import { readOrigin } from './names.js';
+import { columns, limit, plain, sql } from './sql.js';
+import { byOwner } from './sums.js';
+import { RANK } from './freshness/read.js';
 
 /** One organization as the mirror knows it. */
 export interface OrganizationStatus extends Known {
