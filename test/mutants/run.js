@@ -37,19 +37,20 @@ for (const some of unread) {
   for (let again = 0; state === 'timed out' && again < 100; again += 1)
     state = await ask(asked, NaN, Infinity);
   if (state === 'survived' || (await ask(asked, NaN)) === 'survived')
-    for (const { moduleId, testModule } of asked)
-      laws.push({ moduleId, tests: [...testModule.children.allTests('passed')] });
+    for (const { moduleId, testModule } of asked) {
+      const tests = [...testModule.children.allTests()];
+      laws.push({ moduleId, tests: tests.map(({ id }) => ({ id, reached: JSON.parse(noted(id) || '[]') })) });
+    }
   else if (some.length > 1) unread.push(...some.map(file => [file]));
   else console.error(`left out, as it is red without a mutant: ${some[0]}`);
 }
 
 for (const mutant of mutants) {
   const asked = laws.flatMap(({ moduleId, tests }) => {
-    const testIds = tests.filter(each => each.meta().reached.includes(mutant.number)).map(({ id }) => id);
+    const testIds = tests.filter(({ reached }) => reached.includes(mutant.number)).map(({ id }) => id);
     return testIds.length > 0 ? [project.createSpecification(moduleId, { testIds })] : [];
   });
-  const file = join(TMPDIR, String(mutant.number));
-  mutant.state = existsSync(file) && readFileSync(file, 'utf8');
+  mutant.state = noted(mutant.number);
   mutant.state ||= asked.length > 0 ? await ask(asked, mutant.number) : 'not reached';
 }
 await vitest.close();
@@ -62,6 +63,12 @@ const countOf = state => [state, mutants.filter(mutant => mutant.state === state
 const counts = Object.fromEntries(['killed', 'timed out', 'survived', 'not reached'].map(countOf));
 console.table([{ room, places: mutants.length, ...counts, named }]);
 process.exit(named === alive.length ? 0 : 3);
+
+/** What the runner wrote down of a mutant, or of a test. */
+function noted(id) {
+  const file = join(TMPDIR, String(id));
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
 
 async function ask(asked, mutant, retry = 0) {
   Object.assign(project.config, { retry, env: { TMPDIR, MUTANT: String(mutant) } });

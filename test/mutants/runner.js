@@ -21,10 +21,10 @@ setInterval(() => (left[0] -= 100), 100).unref();
 Object.assign(globalThis, { __mutant: number => seen.add(number) && number === alive });
 
 /** A quick test, again with each mutant that it reaches. One that stays red without it ends the process. */
-function* triesOf({ meta, retry }) {
+function* triesOf({ id, retry }) {
   seen = new Set();
   const state = yield;
-  meta.reached = [...loaded, ...seen];
+  const reached = [...loaded, ...seen];
   for (const mutant of retry && state !== 'fail' && left[0] > 59_000 ? [...seen] : []) {
     const file = `${TMPDIR}/${mutant}`;
     if (existsSync(file)) continue;
@@ -37,12 +37,18 @@ function* triesOf({ meta, retry }) {
     if (isNoticed) writeFileSync(file, 'killed');
     else rmSync(file);
   }
+  if (state !== 'fail') writeFileSync(`${TMPDIR}/${id}`, JSON.stringify(reached));
   [alive, seen] = [Number(MUTANT), loaded];
   return state;
 }
 
 // oxlint-disable-next-line no-default-export
 export default class extends TestRunner {
+  onBeforeRunTask(test) {
+    if (test.retry && existsSync(`${TMPDIR}/${test.id}`)) test.mode = 'skip';
+    return super.onBeforeRunTask(test);
+  }
+
   onBeforeTryTask(test, { retry }) {
     if (retry === 0) (tries = triesOf(test)).next();
     left.fill(retry > 0 ? 3_000 : 60_000);
