@@ -151,10 +151,6 @@ export interface CertificateStore {
   enter(): Promise<number>;
   /** For a sync in full: every certificate of the organization is due. */
   makeAllDue(organizationId: string): Promise<void>;
-  /** What was looked at in the future, before the clock was put right, would wait until that has passed. */
-  makeAheadDue(organizationId: string): Promise<void>;
-  /** Whether anything is due for the organization now. */
-  isDue(organizationId: string): Promise<boolean>;
   /**
    * Removes files that a walk or a purge that was killed has left without a row; answers how many. What was written
    * lately may be about to get its row, and what is older than the mirror was fetched for another one: both stay.

@@ -28,7 +28,6 @@ export async function fetchCertificates(context: Context, run: JobAtWork): Promi
   const { claim, trigger } = run.job;
   await mirror.raiseFence({ organizationId, part: 'certificates', claim });
   await context.certificates.enter();
-  if (await isAhead(context, organizationId)) await context.certificates.makeAheadDue(organizationId);
   const walk = await context.certificates.begin({ organizationId, claim, trigger, cause, startedAt: now() });
   const { options, traffic } = countCalls(run.signal, now);
   const fetcher = createFetcher({
@@ -50,12 +49,6 @@ export async function fetchCertificates(context: Context, run: JobAtWork): Promi
     if (code === 'forbidden') return 'refused';
     throw error;
   }
-}
-
-/** Whether the last walk is dated in the future: the clock has been put back since. */
-async function isAhead({ mirror, now }: Context, organizationId: string): Promise<boolean> {
-  const last = await mirror.states(organizationId);
-  return (last.get('certificates')?.attemptedAt ?? 0) > now();
 }
 
 interface FetcherOptions {

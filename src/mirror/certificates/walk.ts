@@ -29,8 +29,6 @@ export function createCertificateStore(
   return {
     enter: () => makeDue('new'),
     makeAllDue: async organizationId => void (await makeDue({ organizationId, which: 'all' })),
-    makeAheadDue: async organizationId => void (await makeDue({ organizationId, which: 'ahead' })),
-    isDue: async organizationId => (await port.dueCertificates(organizationId, now(), 1)).length > 0,
     sweep: async signal => {
       const { filledAt } = await port.known();
       if (filledAt === null) return 0;
@@ -45,7 +43,11 @@ export function createCertificateStore(
     begin: async request => {
       const whole = { ...request, resource: 'certificates' } as const;
       const sync = await Sync.begin({ port, part: 'certificates', now }, whole);
-      return beginWalk({ port, pdfs, now, organizationId: request.organizationId, sync });
+      const { organizationId } = request;
+      // The last walk is of the future: what it looked at would wait until that has passed.
+      const isAhead = (sync.before.attemptedAt ?? 0) > now();
+      if (isAhead) await makeDue({ organizationId, which: 'ahead' });
+      return beginWalk({ port, pdfs, now, organizationId, sync });
     },
   };
 }
