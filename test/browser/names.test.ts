@@ -99,7 +99,7 @@ const ASKED = [
 ];
 
 const LOOK = `({
-  made: document.querySelectorAll('img, b, iframe, base, script:not([src="/console.js"])').length,
+  made: document.querySelectorAll('img, b:not(.hero b), iframe, base, script:not([src="/console.js"])').length,
   led: document.querySelectorAll('[href^="javascript:" i], [data^="javascript:" i]').length,
   hit: window.hit ?? null,
   wider: document.documentElement.scrollWidth > innerWidth,

@@ -58,6 +58,7 @@ export function cell(column: string, value: Value | undefined, now: number): Htm
   if (typeof value === 'string' && column === 'file')
     return html`<a href="/certificates/${encodeURIComponent(value)}" title="${value}">PDF</a>`;
   if (typeof value === 'string' && column === 'type') return html`${typeName(value)}`;
+  if (typeof value === 'string' && column === 'resource') return html`${value.replaceAll('_', ' ')}`;
   if (typeof value === 'number' && COUNTS.test(column)) return html`${withThousands(value)}`;
   if (AMOUNTS.includes(column) && /^-?\d+(\.\d+)?$/.test(String(value)))
     return tonnes(withThousands(String(value)));

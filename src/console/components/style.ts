@@ -253,6 +253,8 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   .cards thead { display: none; }
   .cards, .cards caption, .cards tbody, .cards tr, .cards td { display: block; }
   .cards tr { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--s1) var(--s4); padding: var(--s2) var(--s4) var(--s3); border-top: 1px solid var(--line); }
+  .cards tr:has(> td:nth-child(4):last-child) { grid-template-columns: repeat(3, minmax(0, 1fr)); }
+  .filters label { flex-grow: 1; }
   .cards td { padding: 0; border: 0; text-align: left; white-space: normal; max-width: none; overflow-wrap: anywhere; }
   .cards td > a { max-width: 100%; white-space: normal; }
   .cards td:first-child { grid-column: 1 / -1; font-weight: 600; }

@@ -85,6 +85,11 @@ const LABELS: Readonly<Record<string, string>> = {
   project_id: 'project',
   installation_id: 'installation',
   valid_from: 'observed',
+  run_at: 'runs',
+  reserver_name: 'reserved by',
+  rows_added: 'added',
+  rows_changed: 'changed',
+  rows_removed: 'removed',
   job_id: 'job',
 };
 

@@ -83,10 +83,10 @@ const WHOSE = {
   cell: ({ organization_name: name, organization_id: id }: Line) => name ?? id ?? 'all',
 };
 
-function amount(name: string, of: (line: Line) => Line['found_micro']) {
+function amount(name: string, of: (line: Line) => Line['found_micro'], isMost?: (line: Line) => boolean) {
   const cell = (line: Line): Part => {
     const micro = of(line);
-    return micro === null ? '–' : tonnes(tonnesOf(BigInt(micro)));
+    return micro === null ? '–' : html`${isMost?.(line) && '≤ '}${tonnes(tonnesOf(BigInt(micro)))}`;
   };
   return { name: `${name}, t`, cell, numeric: true };
 }
@@ -99,7 +99,11 @@ const COLUMNS = [
   amount('Rose', line => line.risen_micro),
   amount('Fell', line => line.fallen_micro),
   amount('Found', line => line.found_micro),
-  amount('Expected', line => line.expected_micro),
+  amount(
+    'Expected',
+    line => line.expected_micro,
+    ({ identity }) => identity === 'projects',
+  ),
   amount('Difference', line => line.difference_micro),
 ];
 

@@ -17,6 +17,6 @@ ${FRESHNESS.map(words => html`<dt>${badge(wordsOf(words), words.colour)}</dt><dd
 <dt>paused</dt><dd>A job that the registry answered 401: it tries again by itself, ever later, and with the next delivery.</dd>
 <dt>failed</dt><dd>A job that failed ten times, or cannot succeed. The schedule reads the same again; it runs again when a person asks.</dd>
 <dt>ignored</dt><dd>A delivery that was signed well and cannot be used.</dd></dl>
-</section><section class="card"><h2>Addresses</h2><p>What a list shows stands in its address: filters, order, page, and as of when. An address can be sent to who may open this console. Times are ages; the instant itself, in UTC, is in each of them.</p></section>`;
+</section><section class="card"><h2>Addresses</h2><p>What a list shows stands in its address: filters, page, and as of when. An address can be sent to who may open this console. Times are ages; the instant itself, in UTC, is in each of them.</p></section>`;
   return { title: 'Help', body };
 }

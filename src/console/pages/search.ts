@@ -44,8 +44,12 @@ function group({ list, column, rows }: Hits): Html {
 }
 
 function about(row: Row, column: string): string {
-  const words = ['full_name', 'amount_exact', 'beneficiary', 'project_name', 'vintage'];
-  return words.flatMap(name => (name === column ? [] : (textIn(row, name) ?? []))).join(', ');
+  const amount = textIn(row, 'amount_exact');
+  const words = ['full_name', 'beneficiary', 'project_name', 'vintage'].filter(name => name !== column);
+  return [
+    ...(amount === null ? [] : [`${withThousands(amount)} t`]),
+    ...words.flatMap(name => textIn(row, name) ?? []),
+  ].join(', ');
 }
 
 /** A page of its own where it has one, else the list with this row alone. */
