@@ -110,7 +110,7 @@ summary { cursor: pointer; color: var(--quiet); }
 /* Tiles */
 .tiles { display: grid; grid-template-columns: 2.5fr repeat(5, minmax(0, 1fr)); gap: var(--s3); }
 .tile, .card { padding: var(--s2) var(--s4) var(--s3); background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); }
-.tile { padding: .4rem var(--s3); }
+.tile { padding: .4rem var(--s3); min-width: 0; overflow: hidden; }
 .tile dt { color: var(--quiet); font-size: var(--small); }
 dt + dd > a:only-child { text-decoration: none; }
 .tile dd { font-size: .9375rem; font-weight: 600; font-variant-numeric: tabular-nums; line-height: 1.4; overflow-wrap: normal; }
