@@ -55,23 +55,22 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     const rows = given.map(row => Object.keys(columns).map(name => row[name] ?? null));
     return store.insert({ text, ...dialect.bindRows({ columns, rows }) });
   };
-  /** As people read it; but found by its number: of its list there may be a million, and an index of that is not to be used. */
-  const historyOf = (entry: Entry) => {
-    const names = namesOf(entry);
+  /** Found by its number: of its list there may be a million, and an index of that is not to be used. */
+  const pastOf = (entry: Entry, names: readonly string[]) => {
     const were = names.map(name => `${wasIn(dialect, entry, name)} AS ${name}`);
-    return `SELECT * FROM (
-      SELECT ${names.join(', ')}, NULL AS valid_to, NULL AS closed_by, NULL AS closed_version FROM ${dialect.mirror}${entry.table}
-      UNION ALL
-      SELECT ${were.join(', ')}, valid_to, closed_by, closed_version FROM ${dialect.mirror}past AS p WHERE p.resource || '' = '${entry.resource}'
-    ) AS h WHERE ${'only' in entry ? entry.only : 'true'}`;
+    return `SELECT ${were.join(', ')} FROM ${dialect.mirror}past AS p WHERE p.resource || '' = '${entry.resource}'`;
   };
   const changesOf = async (entry: Entry, where: (column: string) => string, given: Given) => {
-    const ask = async (number: string, at: string) => {
-      const asked = `${historyOf(entry)} AND ${where(number)} AND ${isNotPlayed(at)}`;
+    const only = 'only' in entry ? entry.only : 'true';
+    const ask = async (versions: string, number: string, at: string) => {
+      const asked = `SELECT * FROM (${versions}) AS h WHERE ${only} AND ${where(number)} AND ${isNotPlayed(at)}`;
       return new Map((await mirror<Row>(asked, given)).map(row => [Number(row[number]), row]));
     };
-    const begun = await ask('version', 'valid_from');
-    const ended = await ask('closed_version', 'valid_to');
+    const names = namesOf(entry);
+    const present = `SELECT ${names.join(', ')} FROM ${dialect.mirror}${entry.table}`;
+    const begun = await ask(`${present} UNION ALL ${pastOf(entry, names)}`, 'version', 'valid_from');
+    const past = pastOf(entry, [...names, 'valid_to', 'closed_by', 'closed_version']);
+    const ended = await ask(past, 'closed_version', 'valid_to');
     const numbers = new Set([...begun.keys(), ...ended.keys()]);
     const told = toldOf(entry);
     return Array.from(numbers, each => changeOf(entry, told, each, begun.get(each), ended.get(each)));
