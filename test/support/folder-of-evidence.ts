@@ -50,7 +50,7 @@ export async function exportable(engine: Engine) {
 
 /** As an auditor does it, with a script of his own. One that does not end has no status. */
 export function check(folder: string, ...words: string[]) {
-  const options = { cwd: folder, encoding: 'utf8', timeout: 60_000 } as const;
+  const options = { cwd: folder, encoding: 'utf8', timeout: 300_000 } as const;
   const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...words], options);
   return { status, said: stdout + stderr };
 }
