@@ -66,6 +66,13 @@ test('the order of each list is said in full: where null stands, and what is dif
     expect(await orderOf(name), name).toMatch(/\b(version|id|status) (ASC|DESC)$/);
 });
 
+test('where an index has a list in its order, that goes one way: a page begins where one comparison says', () => {
+  const indexed = ALL_LISTS.filter(({ isIndexed, order }) => isIndexed || order[0]?.[0] === 'version');
+  expect(indexed.length).toBeGreaterThan(5);
+  for (const { name, order } of indexed)
+    expect(new Set(order.map(([, direction]) => direction)).size, name).toBe(1);
+});
+
 test('a list of one organization holds nothing of another, and of projects what its rows name', async () => {
   const { reader, mirror, retire } = open();
   retire(1, 'o-1', 'r-1');

@@ -27,7 +27,7 @@ export interface List {
   readonly filters: Readonly<Record<string, Filter>>;
   /** No two rows are equal in all of its columns. */
   readonly order: Order;
-  /** Whether an index has the rows in this order: all of them, or those of one organization. */
+  /** Whether an index has the rows in this order, which goes one way: all of them, or those of one organization. */
   readonly isIndexed: boolean;
   /** The column by which a person names a row. */
   readonly named: string;

@@ -130,11 +130,10 @@ export async function isThere(reader: Reader, { from }: List, column: string, va
   return (await first(reader, rows)) !== null;
 }
 
-/** Whether an index can be entered where the page begins: nothing is missing in what it is ordered by, and that goes one way. */
+/** Whether an index can be entered where the page begins: nothing is missing in what it is ordered by. */
 async function hasAll(reader: Reader, asked: AskedPage): Promise<boolean> {
   const { list, after } = asked;
-  const isOneWay = new Set(list.order.map(([, direction]) => direction)).size === 1;
-  if (!isOneWay || after?.includes(null) === true) return false;
+  if (after?.includes(null) === true) return false;
   for (const [column] of list.order) {
     const missing = sql`SELECT 1 FROM ${fitting(asked, true)} AND ${plain(column)} IS NULL LIMIT 1`;
     if (mayBeNull(list.from, column) && (await first(reader, missing)) !== null) return false;
