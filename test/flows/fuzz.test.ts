@@ -26,7 +26,7 @@ test.each([
 });
 
 const DELIVERY = ['typeof value === "string" ? plainText', 'true ? plainText'] as const;
-const LIMIT = ['/^\\d{1,15}$/.test(text)', 'text.none.test(text)'] as const;
+const LIMIT = ['/^\\d{1,15}$/.test(given)', 'given.none.test(given)'] as const;
 const SAID = ["none !== ''", "none === ''"] as const;
 const OBJECT = ["throw badAnswer(what, 'an object', kindOf(value));", ''] as const;
 

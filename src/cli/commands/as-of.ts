@@ -22,7 +22,7 @@ export const AS_OF = command({
     organization: text('name', 'the organization; may be left out where the mirror knows only one'),
   },
   prints: { json: 'print it as JSON' },
-  examples: ['carbon-mirror as-of yesterday --organization ID', 'carbon-mirror as-of 2026-01 --json'],
+  examples: ['carbon-mirror as-of now --organization ID', 'carbon-mirror as-of yesterday --json'],
   run: async (context, { asOf: { to: at }, organization }) => {
     const reader = await context.reader();
     const organizationId =
