@@ -99,6 +99,7 @@ export function paramsOf({ params }: Request): Record<string, string> {
   );
 }
 
+const YEAR_MS = 31_536_000_000;
 const THEME = /(?:^|; )carbon-mirror-theme=(light|dark)(?:;|$)/;
 
 function themeOf({ headers }: Request): Theme {
@@ -111,10 +112,7 @@ export const chooseTheme: RequestHandler = (request, response) => {
   const form = formIn(request);
   const to = URL.parse(form.get('to') ?? '/', ORIGIN);
   const theme = /^(light|dark)$/.exec(form.get('theme') ?? '')?.[0] ?? '';
-  response.set(
-    'set-cookie',
-    `carbon-mirror-theme=${theme}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax`,
-  );
+  response.cookie('carbon-mirror-theme', theme, { maxAge: YEAR_MS, httpOnly: true, sameSite: 'lax' });
   response.redirect(303, to?.origin === ORIGIN ? to.pathname.replace(/^\/+/, '/') + to.search : '/');
 };
 

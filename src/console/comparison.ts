@@ -11,15 +11,13 @@ export interface Compared {
 /** Holds every row against the registry and says what it reads meanwhile, handed in by who may ask there. Throws a sentence. */
 export type Compare = (tell: (reading: string) => void, stopping: AbortSignal) => Promise<Compared>;
 
-interface Underway {
-  readonly since: string;
-  readonly lists: number;
-  readonly reading: string | null;
-}
-
-interface Ended {
-  readonly at: string;
-  readonly outcome: Compared | { readonly fault: string };
+interface Told {
+  readonly underway: {
+    readonly since: string;
+    readonly lists: number;
+    readonly reading: string | null;
+  } | null;
+  readonly ended: { readonly at: string; readonly outcome: Compared | { readonly fault: string } } | null;
 }
 
 export type Comparison = ReturnType<typeof createComparison>;
@@ -28,28 +26,28 @@ export type Comparison = ReturnType<typeof createComparison>;
 export function createComparison(compare: Compare, now: () => number) {
   const stopping = new AbortController();
   const instant = () => new Date(now()).toISOString();
-  let underway: Underway | null = null;
-  let ended: Ended | null = null;
+  let told: Told = { underway: null, ended: null };
   let work: Promise<void> = Promise.resolve();
 
-  async function run(begun: Underway): Promise<void> {
-    underway = begun;
-    const tell = (reading: string) => {
-      underway = { ...begun, lists: (underway?.lists ?? 0) + 1, reading };
+  async function run(): Promise<void> {
+    const since = instant();
+    let lists = 0;
+    const tell = (reading: string | null) => {
+      told = { ...told, underway: { since, lists, reading } };
+      lists += 1;
     };
+    tell(null);
     const outcome = await compare(tell, stopping.signal).catch((error: unknown) => ({
       fault: error instanceof Error ? error.message : String(error),
     }));
-    ended = { at: instant(), outcome };
-    underway = null;
+    told = { underway: null, ended: { at: instant(), outcome } };
   }
 
   return {
     begin: (): void => {
-      if (underway === null && !stopping.signal.aborted)
-        work = run({ since: instant(), lists: 0, reading: null });
+      if (told.underway === null && !stopping.signal.aborted) work = run();
     },
-    told: () => ({ underway, ended }),
+    told: (): Told => told,
     stop: async (): Promise<void> => {
       stopping.abort();
       await work;

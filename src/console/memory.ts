@@ -1,28 +1,10 @@
-import type { Reader } from '../store/contract/reader.js';
-
-type About<Asked extends readonly unknown[], T> = (
-  reader: Reader,
-  now: number,
-  ...asked: Asked
-) => Promise<T>;
-
-interface Remembered<Asked extends readonly unknown[]> {
-  readonly forMs: number;
-  /** As long as it says the same, so does the answer. */
-  readonly keyOf?: About<Asked, string>;
-}
-
-/** Reads what takes long no more often than it must; who asks meanwhile gets the same. What failed is read again. */
-export function remember<Asked extends readonly unknown[], T>(
-  read: About<Asked, T>,
-  { forMs, keyOf = async () => '' }: Remembered<Asked>,
-): About<Asked, T> {
+/** Reads what takes long no more often than it must: as long as the key is the same, and not for longer than this. Who asks meanwhile gets the same; what failed is read again. */
+export function createMemory<T>(forMs: number) {
   let known: { readonly at: number; readonly key: string; readonly answer: Promise<T> } | null = null;
 
-  return async (reader, now, ...asked) => {
-    const key = await keyOf(reader, now, ...asked);
+  return async (now: number, key: string, read: () => Promise<T>): Promise<T> => {
     if (known === null || now - known.at >= forMs || known.key !== key)
-      known = { at: now, key, answer: read(reader, now, ...asked) };
+      known = { at: now, key, answer: read() };
     try {
       return await known.answer;
     } catch (error) {

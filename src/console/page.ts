@@ -3,16 +3,12 @@ import type { Row } from '../store/contract/tables.js';
 import type { Comparison } from './comparison.js';
 import type { Html } from './components/html.js';
 
-/** A certificate's file as it is now. */
-interface Inspected {
-  readonly sha256: string;
-}
-
 /** The files of certificates, handed in by who knows where they are. */
 export interface Pdfs {
   /** Its bytes as they are now; null where it is not there, and for what is no name of one. */
   readonly open: (file: string) => Promise<AsyncIterable<Uint8Array> | null>;
-  readonly inspect: (file: string) => Promise<Inspected | null>;
+  /** Of the file as it is now. */
+  readonly inspect: (file: string) => Promise<{ readonly sha256: string } | null>;
 }
 
 /** What is the same for all pages. */

@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import type { OpenReader, Reader } from '../store/contract/reader.js';
 
 export interface Readers {
@@ -9,47 +10,30 @@ export interface Readers {
 /** Pages of one person: more at once wait for one another. */
 const AT_ONCE = 4;
 
-/** Readers that are opened when they are needed, and kept for the next page. */
+/** Readers that are opened when they are needed, and kept for the next page; one that could not be opened is tried again. */
 export function createReaders(open: () => Promise<OpenReader>): Readers {
-  const free = Array.from({ length: AT_ONCE }, (_, place) => place);
-  const waiting: ((place: number) => void)[] = [];
-  const opened = new Map<number, Promise<OpenReader>>();
+  const queue = new PQueue({ concurrency: AT_ONCE });
+  const opened: OpenReader[] = [];
+  const free: OpenReader[] = [];
 
-  async function take(): Promise<number> {
-    return free.pop() ?? (await new Promise<number>(resolve => waiting.push(resolve)));
-  }
-
-  function pass(place: number): void {
-    const next = waiting.shift();
-    if (next === undefined) free.push(place);
-    else next(place);
-  }
-
-  /** The next page tries again where it could not be opened. */
-  async function readerAt(place: number): Promise<OpenReader> {
-    const reader = opened.get(place) ?? open();
-    opened.set(place, reader);
-    try {
-      return await reader;
-    } catch (error) {
-      opened.delete(place);
-      throw error;
-    }
+  async function openOne(): Promise<OpenReader> {
+    const reader = await open();
+    opened.push(reader);
+    return reader;
   }
 
   return {
-    use: async work => {
-      const place = await take();
-      try {
-        return await work(await readerAt(place));
-      } finally {
-        pass(place);
-      }
-    },
+    use: async work =>
+      await queue.add(async () => {
+        const reader = free.pop() ?? (await openOne());
+        try {
+          return await work(reader);
+        } finally {
+          free.push(reader);
+        }
+      }),
     close: async () => {
-      const all = [...opened.values()];
-      opened.clear();
-      for (const reader of all) await (await reader).close();
+      for (const reader of opened.splice(0)) await reader.close();
     },
   };
 }

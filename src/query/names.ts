@@ -1,7 +1,7 @@
 import type { Reader } from '../store/contract/reader.js';
 import { typeName } from '../text/tonnes.js';
 import type { List } from './lists/list.js';
-import { columns, first, plain, sql, stoodAt, table } from './sql.js';
+import { columns, first, joined, plain, sql, stoodAt, table } from './sql.js';
 
 export interface Named {
   readonly id: string;
@@ -39,6 +39,18 @@ export async function readOrganizationNames({ all }: Reader) {
 export async function readNameOf(reader: Reader, id: string, at: string | null): Promise<string | null> {
   const asked = sql<Named>`SELECT * FROM (${named('organizations', at)}) AS known WHERE id = ${id}`;
   return (await first(reader, asked))?.name ?? null;
+}
+
+/** What credits and retirements call a project; its id where they have no name for it, null where none is of it. */
+export async function readProjectNamedBy(reader: Reader, id: string): Promise<string | null> {
+  const of = (rows: string) =>
+    sql<{
+      name: string;
+    }>`SELECT coalesce(project_name, project_id) AS name FROM ${table(rows)} WHERE project_id = ${id}`;
+  const asked = joined(['warehouse_credits', 'inventory_credits', 'retirements'].map(of), ' UNION ALL ');
+  return (
+    (await first(reader, sql<{ name: string }>`SELECT name FROM (${asked}) AS named LIMIT 1`))?.name ?? null
+  );
 }
 
 /** What the mirror was filled from; null before the first worker. */

@@ -63,6 +63,10 @@ test('a credit has its movements and a project its vintages, each with its histo
   expect(words).toContain('tonnes: 100 → 1,087.5');
   for (const path of ['/warehouse/c-9', '/inventory/c-1', '/projects/p-9'])
     expect((await open(path)).status, path).toBe(404);
+  const project = wordsOf(await page('/projects/project-1'));
+  expect(project).toContain(
+    'Peat bog The registry does not show this project to the app. Available by vintage',
+  );
 });
 
 test('a retirement on paper says whose, as of when, by which hash and where it was found', async () => {

@@ -1,36 +1,17 @@
 import { expect, test } from 'vitest';
-import { remember } from '../../src/console/memory.js';
-import type { Reader } from '../../src/store/contract/reader.js';
-
-const READER: Reader = {
-  all: () => Promise.reject(new Error('asked')),
-  stream: () => {
-    throw new Error('asked');
-  },
-  inSnapshot: work => work(READER),
-  shown: () => '',
-};
+import { createMemory } from '../../src/console/memory.js';
 
 test('what is remembered is read again once its key says something else, or its time is over, and not before', async () => {
-  let key = 'one';
   let reads = 0;
-  const read = remember(async () => `${key} ${(reads += 1)}`, { forMs: 1_000, keyOf: async () => key });
-  expect([await read(READER, 0), await read(READER, 999)]).toEqual(['one 1', 'one 1']);
-  expect(await read(READER, 1_000)).toBe('one 2');
-  key = 'two';
-  expect([await read(READER, 1_001), await read(READER, 1_002)]).toEqual(['two 3', 'two 3']);
+  const remembered = createMemory<string>(1_000);
+  const read = (now: number, key: string) => remembered(now, key, async () => `${key} ${(reads += 1)}`);
+  expect([await read(0, 'one'), await read(999, 'one')]).toEqual(['one 1', 'one 1']);
+  expect(await read(1_000, 'one')).toBe('one 2');
+  expect([await read(1_001, 'two'), await read(1_002, 'two')]).toEqual(['two 3', 'two 3']);
 });
 
 test('what failed is not remembered', async () => {
-  let reads = 0;
-  const read = remember(
-    async () => {
-      reads += 1;
-      if (reads === 1) throw new Error('no answer');
-      return reads;
-    },
-    { forMs: 1_000 },
-  );
-  await expect(read(READER, 0)).rejects.toThrow('no answer');
-  expect(await read(READER, 1)).toBe(2);
+  const remembered = createMemory<number>(1_000);
+  await expect(remembered(0, '', () => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
+  expect(await remembered(1, '', async () => 2)).toBe(2);
 });

@@ -150,6 +150,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   countFindings: once(findings.countFindings),
   readActivity: about([0, NOON, NOW], readActivity),
   readOrigin: once(names.readOrigin),
+  readProjectNamedBy: about(['project-1', 'nobody'], names.readProjectNamedBy),
   findMostDuplicated: about(SINCE, inbox.findMostDuplicated),
   readSignedText: about([1, 2, 3, 4], async (reader, id) =>
     inbox.readSignedText(

@@ -98,7 +98,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   express: { homes: ['webhook', 'app/operations', 'console'], sandbox: 'any' },
   jose: { homes: ['registry/auth'], sandbox: 'one' },
   kysely: { homes: ['store', 'query'], sandbox: 'none' },
-  'p-queue': { homes: ['sync'], sandbox: 'none' },
+  'p-queue': { homes: ['sync', 'console'], sandbox: 'none' },
   pg: { homes: ['store/postgres'], sandbox: 'none' },
   pino: { homes: ['app/log'], sandbox: 'none' },
   'prom-client': { homes: ['app/operations'], sandbox: 'none' },

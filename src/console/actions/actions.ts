@@ -25,23 +25,19 @@ interface Wanted extends Pick<Ask, 'reader' | 'params'> {
   readonly form: URLSearchParams;
 }
 
-interface Route {
-  readonly path: string;
-  /** Answers where what came of it is shown; null where there is nothing to do it to. */
-  readonly run: (wanted: Wanted) => Promise<string | null>;
-}
-
-const ROUTES: readonly Route[] = [
-  { path: '/jobs/retry', run: retryAll },
-  { path: '/jobs/:id/retry', run: retryOne },
-  { path: '/read-now', run: readNow },
-  { path: '/balance/compare', run: compare },
-];
-
-async function retryAll({ actions }: Wanted): Promise<string> {
-  await actions.retry('all');
-  return '/jobs';
-}
+/** By its path what is done; it answers where what came of it is shown, null where there is nothing to do it to. */
+const ROUTES: Readonly<Record<string, (wanted: Wanted) => Promise<string | null>>> = {
+  '/jobs/retry': async ({ actions }) => {
+    await actions.retry('all');
+    return '/jobs';
+  },
+  '/jobs/:id/retry': retryOne,
+  '/read-now': readNow,
+  '/balance/compare': async ({ actions }) => {
+    actions.compare?.();
+    return actions.compare === null ? null : '/balance';
+  },
+};
 
 async function retryOne({ actions, reader, params }: Wanted): Promise<string | null> {
   const job = await readNumbered(reader, JOBS, params['id'] ?? '');
@@ -62,14 +58,8 @@ async function readNow({ actions, reader, form }: Wanted): Promise<string | null
   return jobs.length === 1 ? `/jobs/${jobs[0]}` : '/jobs?trigger=person';
 }
 
-async function compare({ actions }: Wanted): Promise<string | null> {
-  if (actions.compare === null) return null;
-  actions.compare();
-  return '/balance';
-}
-
 export function offerActions(app: Express, readers: Readers, actions: Actions): void {
-  for (const { path, run } of ROUTES) {
+  for (const [path, run] of Object.entries(ROUTES)) {
     app.post(path, FORM, async (request: Request, response: Response, next: NextFunction) => {
       const wanted = { actions, params: paramsOf(request), form: formIn(request) };
       const shownAt = await readers.use(reader => run({ ...wanted, reader }));

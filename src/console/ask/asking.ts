@@ -53,12 +53,7 @@ export function createDesk({ ask, describeSchema }: Pick<Asking, 'ask' | 'descri
     answer: async (sql: string, signal: AbortSignal): Promise<Reply> => {
       try {
         const { columns, rows } = await stream(sql, signal);
-        const taken = await take(rows, MOST_ROWS + 1);
-        return {
-          columns,
-          rows: taken.slice(0, MOST_ROWS),
-          hasMore: taken.length > MOST_ROWS || bytesIn(taken) > MOST_BYTES,
-        };
+        return { columns, ...(await take(rows, MOST_ROWS)) };
       } catch (error) {
         if (error instanceof AskError) return { fault: describe(error, describeSchema()) };
         throw error;
@@ -77,22 +72,19 @@ async function* released(rows: AsyncIterable<Row>, release: () => void): AsyncGe
 
 /** Ends an answer that somebody has left, be it before its first row: what is not begun cannot be ended. */
 export async function leave(rows: AsyncIterable<Row>): Promise<void> {
-  await take(rows, 1);
+  await take(rows, 0);
 }
 
-function bytesIn(rows: readonly Row[]): number {
-  return rows.reduce((sum, row) => sum + sizeOf(Object.values(row)), 0);
-}
-
-async function take(rows: AsyncIterable<Row>, most: number): Promise<Row[]> {
-  const taken: Row[] = [];
+/** So many rows, or fewer where they are long, and whether there are more. */
+async function take(all: AsyncIterable<Row>, most: number) {
+  const rows: Row[] = [];
   let bytes = 0;
-  for await (const row of rows) {
-    taken.push(row);
-    bytes += bytesIn([row]);
-    if (taken.length === most || bytes > MOST_BYTES) break;
+  for await (const row of all) {
+    if (rows.length === most || bytes > MOST_BYTES) return { rows, hasMore: true };
+    rows.push(row);
+    bytes += sizeOf(Object.values(row));
   }
-  return taken;
+  return { rows, hasMore: false };
 }
 
 function describe({ code, message }: AskError, schema: readonly Relation[]): string {

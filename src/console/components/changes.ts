@@ -1,27 +1,21 @@
 import { type Change, wordsOf } from '../../text/change.js';
+import { leading } from './cell.js';
 import { html, type Html, type Part } from './html.js';
 import { counted } from '../../text/counted.js';
 import { ago } from './words.js';
 
-const PAGES: Readonly<Record<string, string>> = {
-  warehouse: 'warehouse',
-  inventory: 'inventory',
-  retirements: 'retirements',
-  certificates: 'retirements',
-  organization: 'organizations',
-  projects: 'projects',
-};
-/** What a row of a resource is called, and where it is. */
-const NOUNS: Readonly<Record<string, readonly [one: string, where?: string]>> = {
-  warehouse: ['credit', 'in the warehouse'],
-  inventory: ['credit', 'in the inventory'],
-  retirements: ['retirement'],
-  certificates: ['certificate'],
+/** What a row of a resource is called, and whose page it has; several where two resources have rows of one name. */
+const ROWS: Readonly<Record<string, readonly [one: string, page?: string, several?: string]>> = {
+  warehouse: ['credit in the warehouse', 'warehouse', 'credits in the warehouse'],
+  inventory: ['credit in the inventory', 'inventory', 'credits in the inventory'],
+  retirements: ['retirement', 'retirements'],
+  certificates: ['certificate', 'retirements'],
+  organization: ['organization', 'organizations'],
+  addresses: ['address'],
   reservations: ['reservation'],
   inventory_requests: ['inventory request'],
-  addresses: ['address'],
   members: ['member'],
-  projects: ['project'],
+  projects: ['project', 'projects'],
 };
 
 /** Changes of one kind that one read found. */
@@ -65,13 +59,13 @@ export function feed(
 
 /** So many rows of one kind, and what became of them. */
 export function kindOf(resource: string, change: string, count: number): string {
-  const [one, where] = NOUNS[resource] ?? [resource.replaceAll('_', ' ')];
+  const [one, , several] = ROWS[resource] ?? [resource.replaceAll('_', ' ')];
   const did = resource === 'certificates' && change === 'added' ? 'stored' : change;
-  return `${counted(count, one)}${where === undefined ? '' : ` ${where}`} ${did}`;
+  return `${counted(count, one, several)} ${did}`;
 }
 
 function whose({ organization_id: id, organization_name: name }: Change): Part {
-  return id !== null && html`<a href="/organizations/${encodeURIComponent(id)}">${name ?? id}</a>`;
+  return leading('organization_id', id, html`${name ?? id}`, null);
 }
 
 function line(change: Change): Html {
@@ -79,7 +73,7 @@ function line(change: Change): Html {
 }
 
 function linked(change: Change): Part {
-  const page = PAGES[change.resource];
+  const [, page] = ROWS[change.resource] ?? [];
   const words = wordsOf(change).replace(LONG_ID, '$1');
   if (page === undefined) return words;
   return html`<a href="/${page}/${encodeURIComponent(change.row_id)}">${words}</a>`;
@@ -89,6 +83,6 @@ function linked(change: Change): Part {
 const LONG_ID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f-]{22}\b/g;
 
 function cause({ newest_delivery_id: delivery, trigger, sync_id: sync }: Change): Html {
-  if (delivery !== null) return html`<a href="/deliveries/${delivery}">delivery ${delivery}</a>`;
+  if (delivery !== null) return leading('newest_delivery_id', delivery, html`delivery ${delivery}`, null);
   return html`<a href="/syncs?id=${sync}">sync ${sync}</a>${trigger !== null && ` (${trigger})`}`;
 }

@@ -29,7 +29,7 @@ export function facts(row: Row, { now, at = null }: When, without: readonly stri
     .toSorted((one, other) => Number(IS_ID.test(one)) - Number(IS_ID.test(other)))
     .map((column): Fact => {
       const value = whole(column, row[column], now);
-      const name = column.endsWith('_id') ? `${headingOf(column.slice(0, -3))} id` : headingOf(column);
+      const name = column.endsWith('_id') ? `${headingOf(column)} id` : headingOf(column);
       return [name, !isEmpty(value.text) && leading(column, row[column], value, at)];
     });
   return factsOf(lines);

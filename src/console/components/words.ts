@@ -43,7 +43,7 @@ export function shown(value: Value | undefined): Part {
   return value instanceof Uint8Array ? counted(value.length, 'byte') : value;
 }
 
-const COLOURS: Readonly<Record<string, Colour>> = {
+export const COLOURS: Readonly<Record<string, Colour>> = {
   active: 'good',
   accepted: 'good',
   complete: 'good',
@@ -74,28 +74,22 @@ export function tonnes(text: string): Html {
 const LABELS: Readonly<Record<string, string>> = {
   amount: 'tonnes',
   amount_exact: 'tonnes',
-  organization_name: 'organization',
-  project_name: 'project',
   full_name: 'name',
   state_now: 'state',
   seconds: 'took, s',
   size: 'bytes',
   seconds_left: 'seconds left',
-  organization_id: 'organization',
-  project_id: 'project',
-  installation_id: 'installation',
   valid_from: 'observed',
   run_at: 'runs',
   reserver_name: 'reserved by',
   rows_added: 'added',
   rows_changed: 'changed',
   rows_removed: 'removed',
-  job_id: 'job',
 };
 
 /** What a column is called in a sentence. */
 export function labelOf(column: string): string {
-  return LABELS[column] ?? column.replace(/_at$/, '').replaceAll('_', ' ');
+  return LABELS[column] ?? column.replace(/_(at|id|name)$/, '').replaceAll('_', ' ');
 }
 
 /** The same where it stands alone: above its rows, or beside its value. */

@@ -67,13 +67,11 @@ export function offerDemo(app: Express, { actions, readers, now, answers }: Demo
   app.post('/demo/:name', FORM, async (request: Request, response: Response, next: NextFunction) => {
     const action = actions.find(({ name }) => name === request.params['name']);
     if (action === undefined) return next();
-    const says = await readers.use(reader => action.run(reader)).catch(refusalOf);
+    const says = await readers
+      .use(reader => action.run(reader))
+      .catch(({ message }: Error) => `It was not done: ${message}`);
     done.unshift({ at: new Date(now()).toISOString(), says });
     done.splice(REMEMBERED);
     return response.redirect(303, '/demo');
   });
-}
-
-function refusalOf(error: unknown): string {
-  return `It was not done: ${error instanceof Error ? error.message : 'the registry refused'}`;
 }

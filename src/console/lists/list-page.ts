@@ -6,7 +6,7 @@ import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { type Paged, readPage, streamRows } from '../../query/lists/read.js';
 import { readKnownAt } from '../../query/history/as-of.js';
-import { readStates, type States, sumFreshness, withFreshness } from '../../query/freshness/read.js';
+import { readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt, withQuery } from '../components/as-of.js';
@@ -78,7 +78,9 @@ async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html
     cell: (row: Row) => contentOf(list, row, column, { now, at }),
     numeric: isNumeric(column),
   }));
-  const columns = states === null || states.areAllFresh ? shown : [...shown, stateColumn(states)];
+  const isShown = states !== null && !states.areAllFresh;
+  const stateOf = (row: Row) => standing(states?.standingOf(row) ?? WAITING);
+  const columns = isShown ? [...shown, { name: 'Freshness', cell: stateOf }] : shown;
   return html`${at === null && resource !== null && freshnessOf(sums, now)}
 <section id="rows" data-live>${table(caption(list, paged, query), columns, paged.rows, { empty: emptyWords(list, query), beside: filesOf(`/${name}`, query, { after: null }) })}
 <p class="links">${query.has('after') && lead('First page', null)}
@@ -86,11 +88,6 @@ ${paged.next !== null && lead('Next page', cursorOf(paged.next), html` rel="next
 </section>
 ${at !== null && resource !== null && gapsOf(resource, await readKnownAt(reader, { resource, at, organizationId: organization }))}
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
-}
-
-/** A row whose list is not fresh says so itself. */
-function stateColumn({ standingOf }: States) {
-  return { name: 'Freshness', cell: (row: Row) => standing(standingOf(row) ?? WAITING) };
 }
 
 function caption(list: List, { count, isCountedToTheEnd }: Paged, query: URLSearchParams): string {

@@ -69,9 +69,8 @@ function differences(found: Outcome): Html | false {
 }
 
 function verdict(balance: Balance): Html {
-  const { balanced } = balance;
-  if (balanced === null) return badge('Nothing can be added up yet.');
-  return badge(verdictOn(balance), balanced ? 'good' : 'bad');
+  if (balance.balanced === null) return badge('Nothing can be added up yet.');
+  return badge(verdictOn(balance), balance.balanced ? 'good' : 'bad');
 }
 
 const WHAT = {
@@ -83,10 +82,13 @@ const WHOSE = {
   cell: ({ organization_name: name, organization_id: id }: Line) => name ?? id ?? 'all',
 };
 
-function amount(name: string, of: (line: Line) => Line['found_micro'], isMost?: (line: Line) => boolean) {
+/** Of a project it may be less. */
+const isMost = ({ identity }: Line) => identity === 'projects';
+
+function amount(name: string, of: (line: Line) => Line['found_micro'], isLimit = (_line: Line) => false) {
   const cell = (line: Line): Part => {
     const micro = of(line);
-    return micro === null ? '–' : html`${isMost?.(line) && '≤ '}${tonnes(tonnesOf(BigInt(micro)))}`;
+    return micro === null ? '–' : html`${isLimit(line) && '≤ '}${tonnes(tonnesOf(BigInt(micro)))}`;
   };
   return { name: `${name}, t`, cell, numeric: true };
 }
@@ -99,11 +101,7 @@ const COLUMNS = [
   amount('Rose', line => line.risen_micro),
   amount('Fell', line => line.fallen_micro),
   amount('Found', line => line.found_micro),
-  amount(
-    'Expected',
-    line => line.expected_micro,
-    ({ identity }) => identity === 'projects',
-  ),
+  amount('Expected', line => line.expected_micro, isMost),
   amount('Difference', line => line.difference_micro),
 ];
 

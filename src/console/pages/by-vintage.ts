@@ -3,8 +3,8 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Value } from '../../store/contract/tables.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
 import { withAt } from '../components/as-of.js';
-import { microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
-import { html, type Html, type Part } from '../components/html.js';
+import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
+import { html, type Html } from '../components/html.js';
 import { counted } from '../../text/counted.js';
 
 interface Row {
@@ -45,24 +45,25 @@ export function byVintage(
     sumsBy(of, row => (vintages.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
   const most = Math.max(1, ...[...shown].flatMap(each => [...cellsOf(each.rows).values()].map(Number)));
 
-  const line = ({ row, rows: of, micro }: Line) => {
+  const across = (name: Html, of: readonly Row[], cell: (value: bigint, vintage: string) => Html) => {
     const cells = cellsOf(of);
-    return html`<tr><th scope="row" title="${nameOf(row)}">${isOne ? typeName(textIn(row, 'type')) : linked(row)}</th>${columns.map(
-      vintage => {
-        const value = cells.get(vintage);
-        if (value === undefined) return BLANK;
-        const heat = Math.ceil((HEATS * Number(value)) / most);
-        return html`<td class="number heat${heat}" title="${tonnesOf(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
-      },
-    )}<td class="number" title="${tonnesOf(micro)} t">${wholeTonnes(micro)}</td></tr>`;
+    const each = columns.map(vintage => {
+      const value = cells.get(vintage);
+      return value === undefined ? BLANK : cell(value, vintage);
+    });
+    return html`${name}${each}<td class="number" title="${tonnesOf(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
+  };
+  const line = ({ row, rows: of }: Line) => {
+    const name = isOne ? typeName(textIn(row, 'type')) : linked(row);
+    return across(html`<tr><th scope="row" title="${nameOf(row)}">${name}</th>`, of, (value, vintage) => {
+      const heat = Math.ceil((HEATS * Number(value)) / most);
+      return html`<td class="number heat${heat}" title="${tonnesOf(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
+    });
   };
   const total = (name: string, lines: readonly Line[], kind: string) => {
     const of = lines.flatMap(each => each.rows);
-    const cells = cellsOf(of);
-    return html`<tr class="${kind}"><th scope="row">${name}</th>${columns.map(column => {
-      const value = cells.get(column);
-      return value === undefined ? BLANK : html`<td class="number">${wholeTonnes(value)}</td>`;
-    })}<td class="number" title="${tonnesOf(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
+    const plain = (value: bigint) => html`<td class="number">${wholeTonnes(value)}</td>`;
+    return across(html`<tr class="${kind}"><th scope="row">${name}</th>`, of, plain);
   };
   const body = (type: string | null) => {
     const lines = all.filter(each => typeIn(each) === type);
@@ -123,9 +124,8 @@ function nameOf(row: Row): string {
   return textIn(row, 'project_name') ?? textIn(row, 'project_id') ?? 'of no project';
 }
 
-function linked(row: Row): Part {
-  const id = textIn(row, 'project_id');
-  return id === null ? nameOf(row) : html`<a href="/projects/${encodeURIComponent(id)}">${nameOf(row)}</a>`;
+function linked(row: Row): Html {
+  return leading('project_id', row['project_id'], html`${nameOf(row)}`, null);
 }
 
 function hrefOf(row: Row, vintage: string): string {

@@ -1,7 +1,7 @@
 import { readHistory } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
-import { readNameOf } from '../../query/names.js';
+import { readNameOf, readProjectNamedBy } from '../../query/names.js';
 import type { Row } from '../../store/contract/tables.js';
 import { typeName } from '../../text/tonnes.js';
 import { withThousands } from '../../text/thousands.js';
@@ -11,7 +11,7 @@ import { head } from '../components/head.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { versions } from '../components/versions.js';
 import { badge } from '../components/words.js';
-import type { Ask, Page } from '../page.js';
+import type { Ask, Page, Shown } from '../page.js';
 import { available } from './by-vintage.js';
 
 const OWN = ['projects', 'warehouse', 'inventory'];
@@ -28,13 +28,24 @@ function thing(list: List): Page {
       const history = list.entry === null ? [] : await readHistory(ask.reader, list.entry, id);
       const rows = newestOf(history);
       const [first] = rows;
-      if (first === undefined) return null;
+      if (first === undefined) return list.name === 'projects' ? await withoutRow(id, ask) : null;
       const title = titleOf(list, first);
       const body = html`${head([`/${list.name}`, list.title], title, rows.map(isGone).every(Boolean) && badge('The registry does not show it any more.', 'bad'))}
 ${list.name === 'projects' && (await ofProject(id, ask))}
 ${await Promise.all(rows.map(async row => await one(list, row, history, ask)))}`;
       return { title: `${list.one} ${id}`, body };
     },
+  };
+}
+
+/** Credits name projects that the registry does not show to every app. */
+async function withoutRow(id: string, ask: Ask): Promise<Shown | null> {
+  const name = await readProjectNamedBy(ask.reader, id);
+  if (name === null) return null;
+  const lead = badge('The registry does not show this project to the app.');
+  return {
+    title: `project ${id}`,
+    body: html`${head(['/projects', 'Projects'], name, lead)}${await ofProject(id, ask)}`,
   };
 }
 

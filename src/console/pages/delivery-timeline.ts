@@ -3,7 +3,7 @@ import { counted } from '../../text/counted.js';
 import { kindOf } from '../components/changes.js';
 import { type Stop, timeline } from '../components/head.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { ago, badge, dayWords } from '../components/words.js';
+import { ago, badge, COLOURS, dayWords } from '../components/words.js';
 
 type Read = Tables['syncs'];
 
@@ -31,8 +31,6 @@ function stored({ verdict, ignored_reason: reason, secret_index: secret }: Row):
   };
 }
 
-const COLOURS: Readonly<Record<string, Stop['colour']>> = { failed: 'bad', done: 'good', paused: 'doubt' };
-
 function worked({ job_id: job, job_state: state, received_at: from, started_at: to, outcome }: Row): Stop[] {
   if (job === null || job === undefined) return [];
   const waited = between(String(from ?? ''), String(to ?? ''));
@@ -44,11 +42,7 @@ function worked({ job_id: job, job_state: state, received_at: from, started_at: 
 /** Lists in which something changed or that were not read, a line each; the others in one. */
 function read(reads: readonly Read[]): Stop {
   const failed = reads.filter(each => !isWhole(each));
-  const colour = failed.some(({ state }) => state === 'failed')
-    ? 'bad'
-    : failed.length > 0
-      ? 'doubt'
-      : 'good';
+  const hasFailed = failed.some(({ state }) => state === 'failed');
   const lists = counted(reads.length, 'list');
   const what =
     failed.length === 0
@@ -57,6 +51,7 @@ function read(reads: readonly Read[]): Stop {
   const isQuiet = (each: Read) => each.state === 'complete' && changesOf(each) === 0;
   const quiet = reads.filter(isQuiet).map((each, place) => html`${place > 0 && ', '}${linkTo(each)}`);
   const others = reads.filter(each => !isQuiet(each)).map(lineOf);
+  const colour = failed.length === 0 ? 'good' : hasFailed ? 'bad' : 'doubt';
   return { colour, what, each: quiet.length === 0 ? others : [...others, html`nothing changed in ${quiet}`] };
 }
 

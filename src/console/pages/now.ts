@@ -1,5 +1,4 @@
 import type { StandingSums, Warehouse } from '../../query/available.js';
-import type { Reader } from '../../store/contract/reader.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { findTroubles, type Trouble } from '../../query/inbox/troubles.js';
 import { readPulse } from '../../query/inbox/activity.js';
@@ -19,7 +18,7 @@ import { html, type Html, type Part } from '../components/html.js';
 import { firstOf, mostOf } from '../components/table.js';
 import { counted } from '../../text/counted.js';
 import { ago, capitalized, certificateCounts, tonnes, withoutAmount, wordsAgo } from '../components/words.js';
-import { remember } from '../memory.js';
+import { createMemory } from '../memory.js';
 import { stockByDay, retiredByMonth } from './charts.js';
 import { byVintage } from './by-vintage.js';
 import { showThen } from './stood-then.js';
@@ -33,8 +32,8 @@ const SUMS_MS = 10_000;
 
 /** What looks at every row is remembered: the charts for a minute, how all stand as long as nothing has changed. */
 export function createNow(): Page {
-  const charts = remember(readCharts, { forMs: MINUTE_MS });
-  const sums = remember(sumsFor, { forMs: SUMS_MS, keyOf: keyOfSums });
+  const charts = createMemory<Charts>(MINUTE_MS);
+  const sums = createMemory<Awaited<ReturnType<typeof readSums>>>(SUMS_MS);
   return {
     path: '/',
     isDated: true,
@@ -43,19 +42,15 @@ export function createNow(): Page {
       if (at !== null) return showThen(ask, at);
       const origin = await readOrigin(reader);
       const about = origin !== null && html`<p class="lead">Mirror of ${origin.base_url}</p>`;
-      const answer = await readOverview(reader, now, snapshot => sums(snapshot, now, query));
-      const later = async () => showCharts(await charts(reader, now));
+      const answer = await readOverview(reader, now, async snapshot => {
+        const key = `${mostOf(query)} ${await readPulse(snapshot, now)}`;
+        const most = mostOf(query, MOST_ORGANIZATIONS);
+        return await sums(now, key, () => readSums(snapshot, most, mostOf(query)));
+      });
+      const later = async () => showCharts(await charts(now, '', () => readCharts(reader, now)));
       return { about, ...show(answer, ask), ...(countOf(answer.standing) > 0 && { later }) };
     },
   };
-}
-
-async function sumsFor(reader: Reader, _now: number, query: URLSearchParams) {
-  return await readSums(reader, mostOf(query, MOST_ORGANIZATIONS), mostOf(query));
-}
-
-async function keyOfSums(reader: Reader, now: number, query: URLSearchParams): Promise<string> {
-  return `${mostOf(query)} ${await readPulse(reader, now)}`;
 }
 
 function show(answer: Overview, ask: Ask): Shown {

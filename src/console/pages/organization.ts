@@ -54,6 +54,12 @@ async function show(answer: OrganizationStatus, id: string, ask: Ask): Promise<S
   return { title, body, later };
 }
 
+const ROWS = {
+  name: 'Rows',
+  cell: ({ rows }: { readonly rows: number }) => withThousands(rows),
+  numeric: true,
+};
+
 function resources(
   { resources: all }: OrganizationStatus,
   href: (path: string) => string,
@@ -69,7 +75,7 @@ function resources(
     [
       { name: 'Resource', cell: ({ resource }) => linked(resource) },
       { name: 'State', cell: standing },
-      { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
+      ROWS,
       { name: 'Last complete read', cell: ({ as_of: at }) => ago(at, now) },
       { name: 'Drift', cell: ({ drift_total: drift }) => withThousands(drift), numeric: true },
       { name: 'Why', cell: sentenceOf },
@@ -84,17 +90,15 @@ async function known({ reader }: Ask, organizationId: string, at: string): Promi
   for (const [resource, entry] of Object.entries(ENTRY_OF)) {
     const owner = ownerOf(entry);
     if (owner === null) continue;
-    stood.push({
-      ...(await readKnownOf(reader, { organizationId, resource, at })),
-      resource: resource.replaceAll('_', ' '),
-      rows: withThousands(await countAt(reader, entry.table, owner, { organizationId, at })),
-    });
+    const read = await readKnownOf(reader, { organizationId, resource, at });
+    const rows = await countAt(reader, entry.table, owner, { organizationId, at });
+    stood.push({ ...read, resource, rows });
   }
   return table(
     'What was known of it then',
     [
-      { name: 'Resource', cell: ({ resource }) => resource },
-      { name: 'Rows', cell: ({ rows }) => rows, numeric: true },
+      { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
+      ROWS,
       { name: 'Last complete read by then', cell: ({ lastRead }) => lastRead ?? 'none on record' },
       { name: 'What cannot be known', cell: ({ unknown }) => unknown },
     ],
