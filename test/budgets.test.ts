@@ -49,7 +49,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 150 look at each page of many organizations by the rules of axe, and draw all pages. */
   test: 51_600,
   /** 50 of evidence: who lies, and what helps. */
-  docs: 936,
+  docs: 900,
   'README.md': 100,
 };
 

@@ -22,7 +22,6 @@ export function findMutants(file) {
   const textOf = ({ start, end }) => text.slice(start, end);
   visit(parseAst(text, { lang: 'ts' }));
   return found.toSorted((a, b) => a.start - b.start || b.end - a.end);
-
   function instead({ start, end }, now) {
     const lines = text.slice(0, start).split('\n');
     const [behind] = text.slice(end).split('\n', 1);
@@ -30,7 +29,6 @@ export function findMutants(file) {
     const key = `${file}: ${lineWith(text.slice(start, end))} -> ${lineWith(now)}`;
     found.push({ file, start, end, now, line: lines.length, key });
   }
-
   function swap(node, left, was, now) {
     const at = text.indexOf(was, left.end);
     instead(node, text.slice(node.start, at) + now + text.slice(at + was.length, node.end));
@@ -50,12 +48,11 @@ export function findMutants(file) {
 
   /** Sentences are for people; what is compared with something is mutated there. */
   function mutate(node, parent) {
-    const { type, operator, test, left, right, expression, callee, value, regex } = node;
+    const { type, operator, test, left, expression, callee, value, regex } = node;
     const word = operator ?? callee?.property?.name;
     const swapped = SWAPPED[SWAPPED.indexOf(word) ^ 1];
-    const isText = [left, right].some(side => side?.quasis ?? typeof side?.value === 'string');
     if (word === '??') instead(node, textOf(left));
-    if (left && swapped && !(isText && word.startsWith('+'))) swap(node, left, word, swapped);
+    if (left && swapped) swap(node, left, word, swapped);
     if (callee && swapped) swap(node, callee.object, word, swapped);
     if (callee && DROPPED.includes(word)) instead(node, textOf(callee.object));
     if (type === 'UnaryExpression' && '!-'.includes(word)) instead(node, textOf(node.argument));

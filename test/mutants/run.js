@@ -24,51 +24,40 @@ const plugins = [{ name: 'mutants', enforce: 'pre', transform: (_text, id) => co
 const [project] = await vitest.injectTestProject([{ plugins, test }]);
 vitest.projects = [project];
 const TMPDIR = mkdtempSync(join(tmpdir(), 'mutants-'));
+/** What the runner wrote down of a mutant, or of a test. */
+const noted = id => (existsSync(`${TMPDIR}/${id}`) ? readFileSync(`${TMPDIR}/${id}`, 'utf8') : '');
 
-/** What is near is asked first, each law in a process of its own; what is far in tens, which is quicker. */
+/** What is near is asked first, each law in a process of its own. */
 const files = (await vitest.getRelevantTestSpecifications()).map(({ moduleId }) => moduleId);
-const isNear = file => file.includes(`/test/${room.split('.')[0]}`);
-const unread = files.filter(isNear).map(file => [file]);
-for (const far = files.filter(file => !isNear(file)); far.length > 0; ) unread.push(far.splice(0, 10));
+const isNear = file => Number(file.includes(`/test/${room.split('.')[0]}`));
 const laws = [];
-for (const some of unread) {
-  const asked = some.map(file => project.createSpecification(file));
-  let state = 'timed out';
-  for (let again = 0; state === 'timed out' && again < 100; again += 1)
-    state = await ask(asked, NaN, Infinity);
-  if (state === 'survived' || (await ask(asked, NaN)) === 'survived')
-    for (const { moduleId, testModule } of asked) {
-      const tests = [...testModule.children.allTests()];
-      laws.push({ moduleId, tests: tests.map(({ id }) => ({ id, reached: JSON.parse(noted(id) || '[]') })) });
-    }
-  else if (some.length > 1) unread.push(...some.map(file => [file]));
-  else console.error(`left out, as it is red without a mutant: ${some[0]}`);
+for (const file of files.toSorted((a, b) => isNear(b) - isNear(a))) {
+  const asked = [project.createSpecification(file)];
+  let [state, left] = ['timed out', 100];
+  while (state === 'timed out' && (left -= 1)) state = await ask(asked, NaN, Infinity);
+  if (state !== 'survived') state = await ask(asked, NaN);
+  const tests = state === 'survived' ? [...asked[0].testModule.children.allTests()] : [];
+  laws.push({ file, tests: tests.map(({ id }) => ({ id, reached: JSON.parse(noted(id) || '[]') })) });
+  if (state !== 'survived') console.error(`left out, as it is red without a mutant: ${file}`);
 }
-
 for (const mutant of mutants) {
-  const asked = laws.flatMap(({ moduleId, tests }) => {
+  const asked = laws.flatMap(({ file, tests }) => {
     const testIds = tests.filter(({ reached }) => reached.includes(mutant.number)).map(({ id }) => id);
-    return testIds.length > 0 ? [project.createSpecification(moduleId, { testIds })] : [];
+    return testIds.length > 0 ? project.createSpecification(file, { testIds }) : [];
   });
-  mutant.state = noted(mutant.number);
-  mutant.state ||= asked.length > 0 ? await ask(asked, mutant.number) : 'not reached';
+  mutant.state = noted(mutant.number) || (asked.length > 0 ? await ask(asked, mutant.number) : 'not reached');
 }
 await vitest.close();
 rmSync(TMPDIR, { recursive: true });
-
-const alive = mutants.filter(({ state }) => state === 'survived' || state === 'not reached');
-for (const { key, line, state } of alive) console.log(`${reasons[key] ?? state}: line ${line} of ${key}`);
-const named = alive.filter(({ key }) => reasons[key]).length;
-const countOf = state => [state, mutants.filter(mutant => mutant.state === state).length];
-const counts = Object.fromEntries(['killed', 'timed out', 'survived', 'not reached'].map(countOf));
-console.table([{ room, places: mutants.length, ...counts, named }]);
-process.exit(named === alive.length ? 0 : 3);
-
-/** What the runner wrote down of a mutant, or of a test. */
-function noted(id) {
-  const file = join(TMPDIR, String(id));
-  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+const counts = { killed: 0, 'timed out': 0, survived: 0, 'not reached': 0, named: 0 };
+for (const { key, line, state } of mutants) {
+  counts[state] += 1;
+  if (state === 'killed' || state === 'timed out') continue;
+  counts.named += key in reasons ? 1 : 0;
+  console.log(`${reasons[key] ?? state}: line ${line} of ${key}`);
 }
+console.table([{ room, places: mutants.length, ...counts }]);
+process.exit(counts.named === counts.survived + counts['not reached'] ? 0 : 3);
 
 async function ask(asked, mutant, retry = 0) {
   Object.assign(project.config, { retry, env: { TMPDIR, MUTANT: String(mutant) } });

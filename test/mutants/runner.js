@@ -48,13 +48,11 @@ export default class extends TestRunner {
     if (test.retry && existsSync(`${TMPDIR}/${test.id}`)) test.mode = 'skip';
     return super.onBeforeRunTask(test);
   }
-
   onBeforeTryTask(test, { retry }) {
     if (retry === 0) (tries = triesOf(test)).next();
     left.fill(retry > 0 ? 3_000 : 60_000);
     super.onBeforeTryTask(test);
   }
-
   onAfterRetryTask({ result }) {
     const { done, value } = tries.next(result.state);
     Object.assign(result, { state: done ? value : 'fail', errors: done ? [] : [new Error('again')] });
