@@ -76,7 +76,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   'Let a new customer install the app': async person => {
     await person.click(person.link('Demo'));
     await person.click(person.page.getByRole('button', { name: 'Let a new customer install the app' }));
-    await person.sees(/1 installation added for/);
+    await person.sees(/Organization Customer [0-9a-f]{8} added/);
   },
   'Find what failed, and try it again': async person => {
     await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, only_duplicates_asked)
