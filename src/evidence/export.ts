@@ -2,7 +2,7 @@ import { type Head, headOf, signedAt } from './checkpoint.js';
 import { canonicalJson, isSealed } from './commitment.js';
 import { groupsOf, readComplete, readMonths, readNamed } from './complete.js';
 import { refuse } from './errors.js';
-import type { Checkpoint, EvidencePort, Fact, Leaf } from './port.js';
+import { ALL, type Checkpoint, type EvidencePort, type Fact, type Leaf } from './port.js';
 import { nodesOfProof } from './proof.js';
 import { EMPTY, growTree } from './tree.js';
 
@@ -72,11 +72,24 @@ export async function exportEvidence(exporting: Exporting) {
   }
 
   async function writeLeaf(file: File, leaf: Leaf, text: string): Promise<boolean> {
-    if (!isSealed(leaf, text)) refuse(`${leaf.kind} ${leaf.number} is not as it was sealed: see "verify"`);
+    if (!isSealed(leaf, text)) await refuseAs(leaf);
     if (places.has(leaf.place)) return false;
     places.add(leaf.place);
     await write(file, `${leaf.place} ${hexOf(leaf.salt ?? Buffer.of())} ${text}\n`);
     return true;
+  }
+
+  /** What was erased after the checkpoint is whole in it no more. */
+  async function refuseAs({ kind, number }: Leaf): Promise<never> {
+    const later = await port.leaves({ told: ALL });
+    const erased = later.find(
+      each => each.place >= size && (each.kind === 'forget' || each.kind === 'purge'),
+    );
+    return refuse(
+      erased === undefined
+        ? `${kind} ${number} is not as it was sealed: see "verify"`
+        : `rows were erased by a ${erased.kind} after the checkpoint of ${signedAt(checkpoint.note)}: what stood then cannot be shown whole any more. Ask for what stands now`,
+    );
   }
 
   async function show(file: File, leaf: Leaf, fact: Fact): Promise<void> {

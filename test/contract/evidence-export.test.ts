@@ -127,6 +127,19 @@ describe.each(ENGINES)('$name', engine => {
     expect(early.stderr).toContain('nothing was sealed by then');
   });
 
+  test('T95 what was erased after a checkpoint cannot be shown as of it, and that is said', async () => {
+    const { write, command, older, stage, round } = await exportable(engine);
+    const then = textOf(older, '').split('\n')[3] ?? '';
+    const purge = ['purge', '--organization', 'organization-1', '--confirm', 'organization-1', '--force'];
+    expect(await command(...purge)).toMatchObject({ exitCode: EXIT.ok });
+    stage.clock.at += 60_000;
+    await round();
+    const erased = await write('2025', '--as-of', then);
+    expect(erased).toMatchObject({ exitCode: EXIT.checkFailed });
+    expect(erased.stderr).toContain('rows were erased by a purge after the checkpoint of');
+    expect(await write('2025')).toMatchObject({ exitCode: EXIT.ok });
+  });
+
   test('the folder has what its sums say, paths of our own hashes alone, and a page without a script', async () => {
     const { write } = await exportable(engine);
     const { folder } = await write('organization-1');
@@ -150,6 +163,7 @@ describe.each(ENGINES)('$name', engine => {
     const page = textOf(folder, 'page.html');
     expect(page).toContain('&lt;script&gt;');
     expect(page).not.toContain('<script');
+    expect(page).toMatch(/What these rows add up to[^]*<td>retirements<td><td>4<td>[\d.,]+<\/tr>/);
     expect(textOf(folder, 'README.txt')).toContain('(b) The operator, who has the key');
   });
 

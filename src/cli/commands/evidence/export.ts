@@ -6,12 +6,13 @@ import { CERTIFICATES } from '../../../resources/certificates.js';
 import { LISTS } from '../../../resources/lists.js';
 import { readDeliveriesOf } from '../../../query/inbox/deliveries.js';
 import { readHistory } from '../../../query/lists/find.js';
+import { readOrganizationNames } from '../../../query/names.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Context } from '../../context.js';
 import { checkFault } from '../../exit.js';
 import { organizationIn } from '../../find/in-mirror.js';
 import { createSummedFolder } from '../../output/summed-folder.js';
-import { PAGE_END, pageHead, pageRow } from './page.js';
+import { createTotals, pageHead, pageRow } from './page.js';
 
 const SCRIPT = new URL('docs/check.sh', PACKAGE);
 const README = new URL('docs/evidence.txt', PACKAGE);
@@ -34,6 +35,8 @@ export async function writeEvidence(
     if (into.has(file) || (await into.copy(pdfs, stored, file, hash))) return;
     throw checkFault(`The certificate ${stored} is not as it was stored.`, 'See "carbon-mirror verify".');
   };
+  const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
+  const totals = createTotals(names);
   const title = `Evidence of ${asked.what} ${asked.which}`;
   into.append('page.html', pageHead(title));
   const exported = await exportEvidence({
@@ -44,9 +47,12 @@ export async function writeEvidence(
     write: async (file, text) => into.append(file, text),
     document: once,
     certificate,
-    rowShown: async version => into.append('page.html', pageRow(version)),
+    rowShown: async fact => {
+      into.append('page.html', pageRow(fact, names));
+      totals.add(fact);
+    },
   });
-  into.append('page.html', PAGE_END);
+  into.append('page.html', totals.end());
   const deliveries = await readDeliveriesOf(reader, exported.syncs);
   into.append('deliveries.txt', deliveries.map(each => `${JSON.stringify(each)}\n`).join(''));
   const { size, note } = exported.checkpoint;

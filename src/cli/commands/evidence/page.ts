@@ -1,5 +1,6 @@
 import { type Html, html } from '../../../console/components/html.js';
 import type { Fact } from '../../../evidence/port.js';
+import { tonnesOf } from '../../../text/tonnes.js';
 
 /** For a person who looks at the folder. No script, and nothing from elsewhere. */
 export function pageHead(title: string): string {
@@ -14,18 +15,45 @@ export function pageHead(title: string): string {
   return head.text;
 }
 
-export function pageRow({ record }: Fact): string {
-  const cell = (...names: string[]) => names.map(name => record[name]).find(value => value != null) ?? '';
+/** What organizations are called. */
+export type Names = ReadonlyMap<string | null, string | null>;
+
+export function pageRow({ record, subject }: Fact, names: Names): string {
+  const cell = (...columns: string[]) => columns.map(name => record[name]).find(value => value != null) ?? '';
   const links = [
     link(record, 'document_sha256', 'documents', 'json'),
     link(record, 'sha256', 'certificates', 'pdf'),
   ];
-  const row = html`<tr><td>${cell('resource')}<td>${cell('created_at')}<td>${cell('valid_from')}<td>${cell('amount_exact')}<td>${cell('full_name', 'project_name')}<td>${cell('organization_id')}<td>${cell('beneficiary')}<td>${cell('id', 'credit_id', 'retirement_id')}<td>${cell('sync_id')}<td>${cell('ended_version')}<td>${links}</tr>
+  const row = html`<tr><td>${cell('resource')}<td>${cell('created_at')}<td>${cell('valid_from')}<td>${cell('amount_exact')}<td>${cell('full_name', 'project_name')}<td>${names.get(subject) ?? subject}<td>${cell('beneficiary')}<td>${cell('id', 'credit_id', 'retirement_id')}<td>${cell('sync_id')}<td>${cell('ended_version')}<td>${links}</tr>
 `;
   return row.text;
 }
 
-export const PAGE_END = '</table></body></html>\n';
+/** What each list of each organization adds up to; never one list with another. */
+export function createTotals(names: Names) {
+  const totals = new Map<string, { rows: number; micro: bigint | null; readonly of: Fact }>();
+  return {
+    add: (fact: Fact): void => {
+      const key = JSON.stringify([fact.subject, fact.resource, fact.record['type']]);
+      const sum = totals.get(key) ?? { rows: 0, micro: null, of: fact };
+      const micro = fact.micro === null ? sum.micro : (sum.micro ?? 0n) + BigInt(fact.micro);
+      totals.set(key, { ...sum, rows: sum.rows + 1, micro });
+    },
+    end: (): string =>
+      html`</table>
+<h2>What these rows add up to</h2>
+<table><tr><th>organization<th>what<th>type<th>rows<th>tonnes</tr>
+${[...totals.values()].map(
+  ({
+    rows,
+    micro,
+    of,
+  }) => html`<tr><td>${names.get(of.subject) ?? of.subject}<td>${of.resource}<td>${of.record['type']}<td>${rows}<td>${micro !== null && tonnesOf(micro)}</tr>
+`,
+)}</table></body></html>
+`.text,
+  };
+}
 
 function link(record: Fact['record'], column: string, folder: string, ending: string): Html | null {
   const hash = String(record[column] ?? '');
