@@ -61,13 +61,16 @@ async function measureRows(folder) {
 
   const dataDir = freshDir(folder);
   const again = { floor: [], ours: [] };
+  /** A process that has just begun takes longer: what changed is read by one, too. */
+  const begun = [];
   await ours(world, { dataDir, jobs: [retirements(world)] });
   for (let round = 0; round < ROUNDS; round++) {
     again.floor.push((await floor(world, { work: 'read', dataDir })).ms);
-    const [, run] = await ours(world, {
+    const [cold, run] = await ours(world, {
       dataDir,
       jobs: [retirements(world), { ...retirements(world), inspectWal: true }],
     });
+    begun.push(cold.readMs);
     expectRun(run, 'rows_unchanged', 100_000);
     again.ours.push(run.readMs);
     const { rows_added: added, rows_changed: changedRows, rows_removed: removed } = run.run;
@@ -89,14 +92,14 @@ async function measureRows(folder) {
   }
   compare('one new row at the front, which shifts every page, against reading alone', shifted, { atMost: 2 });
 
-  const changed = { floor: again.ours, ours: [] };
+  const changed = { floor: begun, ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
     const rows = await changeOneInHundred(world, `round ${round}`);
     const [run] = await ours(world, { dataDir, jobs: [retirements(world)] });
     expectRun(run, 'rows_changed', rows);
     changed.ours.push(run.readMs);
   }
-  compare('1 % changed against the unchanged sync', changed, { atMost: 1.5 });
+  compare('1 % changed against the unchanged sync, each the first of its process', changed, { atMost: 1.5 });
   await world.registry.stop();
 }
 
@@ -125,7 +128,8 @@ async function measureRowsOnServer(folder) {
     for (let round = 0; round < ROUNDS; round++) {
       again.floor.push((await floor(world, { work: 'read' })).ms);
       const before = await numberIn(database);
-      const [run] = await ours(world, { ...work, database });
+      const jobs = [retirements(world), retirements(world)];
+      const [, run] = await ours(world, { ...work, jobs, database });
       expectRun(run, 'rows_unchanged', 100_000);
       again.ours.push(run.readMs);
       const taken = (await numberIn(database)) - before;
