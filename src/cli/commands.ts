@@ -9,7 +9,7 @@ import { DELIVERIES } from './commands/deliveries.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
 import { EVIDENCE } from './commands/evidence/evidence.js';
 import { FORGET } from './commands/forget.js';
-import { WRITES } from './commands/writes/writes.js';
+import { RESERVATIONS } from './commands/reservations/reservations.js';
 import { INSTALL_URL } from './commands/install-url.js';
 import { JOBS } from './commands/jobs.js';
 import { BACKUP, MOVE, RESTORE } from './commands/keeping.js';
@@ -28,14 +28,14 @@ import { listCommands } from './lists/lists.js';
 
 /** What a list has beside `list` and `show`, or instead of them. */
 const LISTS = listCommands({
-  ...WRITES,
+  reservations: RESERVATIONS,
   certificates: { export: EXPORT },
   deliveries: DELIVERIES,
   jobs: JOBS,
 });
-const APART = ['certificates', 'deliveries', 'jobs', 'syncs', 'reservations', 'inventory-requests'];
-const lists = (isMeant: (name: string) => boolean) =>
-  Object.fromEntries(Object.entries(LISTS).filter(([name]) => isMeant(name)));
+const lists = (...names: readonly string[]) =>
+  Object.fromEntries(Object.entries(LISTS).filter(([name]) => names.includes(name)));
+const APART = ['certificates', 'deliveries', 'jobs', 'syncs', 'reservations'];
 
 /** Every command by what a person does with it, in the order of the help. What one loads to do its work it imports then. */
 export const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
@@ -44,31 +44,21 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>>
     available: AVAILABLE,
     query: QUERY,
     console: CONSOLE,
-    ...lists(name => !APART.includes(name)),
+    ...lists(...Object.keys(LISTS).filter(name => !APART.includes(name))),
     schema: SCHEMA,
   },
   Prove: {
     'as-of': AS_OF,
     changes: CHANGES,
     balance: BALANCE,
-    ...lists(name => name === 'certificates'),
+    ...lists('certificates'),
     verify: VERIFY,
     evidence: EVIDENCE,
     snapshot: SNAPSHOT,
   },
-  Webhooks: { ...lists(name => name === 'deliveries' || name === 'jobs'), trigger: TRIGGER },
-  Act: {
-    ...lists(name => name === 'reservations' || name === 'inventory-requests'),
-    'install-url': INSTALL_URL,
-  },
-  Run: {
-    up: UP,
-    receive: RECEIVE,
-    work: WORK,
-    sync: SYNC,
-    ...lists(name => name === 'syncs'),
-    migrate: MIGRATE,
-  },
+  Webhooks: { ...lists('deliveries', 'jobs'), trigger: TRIGGER },
+  Act: { ...lists('reservations'), 'install-url': INSTALL_URL },
+  Run: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, ...lists('syncs'), migrate: MIGRATE },
   Repair: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, move: MOVE, purge: PURGE, forget: FORGET },
   Sandbox: { sandbox: SANDBOX },
 };

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { confirm } from '../../src/cli/commands/writes/write.js';
+import { confirm } from '../../src/cli/commands/reservations/confirm.js';
 import { explain } from '../../src/cli/faults/explain.js';
 
 async function ask(typed: string, options: { yes?: boolean; terminal?: boolean } = {}) {

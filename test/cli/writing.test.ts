@@ -10,18 +10,16 @@ import { makeFolder } from '../support/folder.js';
 
 let demo: DemoMirror;
 let folder: string;
-/** An organization with plenty of one credit in its warehouse and of another in its inventory. */
+/** An organization with plenty of one credit in its warehouse. */
 let owner: string;
 let receiver: string;
 let offered: string;
-let kept: string;
 
 beforeAll(async () => {
   demo = await startDemoMirror();
   folder = makeFolder('carbon-mirror-writing-');
   [owner = '', receiver = ''] = demo.organizationIds;
   offered = issueCredit(demo.sandbox, owner, { amount: 1000 });
-  kept = issueCredit(demo.sandbox, owner, { amount: 1000, place: 'inventory' });
 });
 
 afterAll(async () => {
@@ -99,12 +97,6 @@ describe('reservations', () => {
     expect(held).toBe(whole);
     await expectFault(6, 'Several rows of', ...hold, 'exPost-');
     await expectFault(6, 'answered 404', ...hold, 'exPost-none');
-    const [row] = await demo.rows('SELECT credit_id FROM inventory_credits WHERE organization_id = ?', owner);
-    const own = String(row?.['credit_id']);
-    const request = ['inventory-requests', 'create', '--organization', owner, '--amount', '1', '--yes'];
-    expect(await json(...request, ...RETIRE, '--credit-id', own.slice(0, -1))).toMatchObject({
-      credit_id: own,
-    });
   });
 
   test('a write that no webhook follows is in the mirror soon', async () => {
@@ -194,47 +186,6 @@ describe('reservations', () => {
       '--yes',
     );
     await expectFault(6, 'There is no "unknown" in reservations', 'reservations', 'show', 'unknown');
-  });
-});
-
-describe('inventory-requests', () => {
-  const create = (...words: string[]) => [
-    'inventory-requests',
-    'create',
-    ...ofOwner(kept),
-    '--amount',
-    '5',
-    ...words,
-  ];
-
-  test('a request is made, waits, and is shown', async () => {
-    await expectFault(
-      2,
-      `Ask the administrators of ${owner}: Transfer 5 t of ${kept}`,
-      ...create('--action', 'transfer', '--receiver-id', receiver),
-    );
-    const { exitCode, stdout } = await run(...create(...RETIRE, '--yes'));
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/state +Pending/);
-    const id = /^id +(.+)$/m.exec(stdout)?.[1] ?? '';
-    demo.sandbox.registry.requests.accept(id);
-    await until(
-      async () =>
-        (await demo.rows(`SELECT 1 FROM inventory_requests WHERE id = '${id}' AND state = 'Accepted'`))
-          .length === 1,
-      'the request in the mirror',
-    );
-    expect((await run('inventory-requests', 'list', '--limit', '1')).stdout).toContain(id);
-    expect(await json('inventory-requests', 'show', id)).toMatchObject({ id, row: { state: 'Accepted' } });
-  });
-
-  test('likely mistakes are told', async () => {
-    await expectFault(2, 'retire needs', ...create('--action', 'retire'));
-    await expectFault(
-      6,
-      'answered 404',
-      ...create('--action', 'transfer', '--yes', '--receiver-id', 'd9428888-122b-11e1-b85c-61cd3cbb3210'),
-    );
   });
 });
 
@@ -362,16 +313,6 @@ describe('faults of the registry', () => {
       'create',
       ...of,
       ...credit,
-    );
-    await expectFault(
-      4,
-      'It needs organization_inventory:read_request.',
-      'inventory-requests',
-      'create',
-      ...of,
-      ...credit,
-      ...RETIRE,
-      '--yes',
     );
   });
 

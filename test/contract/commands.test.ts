@@ -93,7 +93,6 @@ const APART: Readonly<Record<string, string>> = {
   'reservations create': ASKS,
   'reservations finish': ASKS,
   'reservations cancel': ASKS,
-  'inventory-requests create': ASKS,
   trigger: 'posts to a receiver, and says what that answers',
   doctor: "says what is the engine's own",
   schema: "shows the engine's own types; docs/schema.md has both",

@@ -42,7 +42,6 @@ export function everyCommand({
   const of = ['--organization', owner];
   const reserve = [...of, '--credit-id', offered, '--amount', '1'];
   const retire = ['--action', 'retire', '--beneficiary', 'Ada', '--reason', 'Testing'];
-  const request = [...of, '--credit-id', kept, '--amount', '1', ...retire, '--yes'];
   const made = async (name: string, words: readonly string[]) => String((await ask(name, words)).id);
   const held = async () => await made('reservations create', reserve);
   const mirrored = async (table: string, making: Promise<string>) => {
@@ -51,7 +50,13 @@ export function everyCommand({
     await until(async () => (await count()) === 1, `${id} among the ${table}`);
     return id;
   };
-  const asked = async () => await made('inventory-requests create', request);
+  const asked = async () => {
+    const retirementData = { beneficiaryName: 'Ada', reason: 'Testing' };
+    const body = { creditId: kept, amount: 1, retirementData };
+    const { id } = demo.sandbox.registry.requests.create(owner, demo.appId, { action: 'retire', body });
+    await ask('sync', of);
+    return id;
+  };
   const today = new Date().toISOString().slice(0, 10);
   return {
     sync: () => [...of],
@@ -81,7 +86,6 @@ export function everyCommand({
     'reservations show': async () => [await mirrored('reservations', held()), ...of],
     'reservations finish': async () => [await held(), ...of, ...retire, '--yes'],
     'reservations cancel': async () => [await held(), ...of, '--yes'],
-    'inventory-requests create': () => request,
     'inventory-requests list': () => of,
     'inventory-requests show': async () => [await mirrored('inventory_requests', asked()), ...of],
     'as-of': () => [today, ...of],

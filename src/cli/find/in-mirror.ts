@@ -36,7 +36,7 @@ const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> = {
 };
 
 /** The rows that are named so: by their id, by a name, or by the beginning of the id; none where nothing is. */
-async function findNamed(
+export async function findNamed(
   reader: Reader,
   entry: Entry,
   text: string,
@@ -51,12 +51,7 @@ async function findNamed(
 }
 
 /** The whole name, from its beginning as a table shows it, with or without the sign that there is more. Null where nothing begins so. */
-export async function wholeName(
-  reader: Reader,
-  entry: Entry,
-  text: string,
-  where?: Where,
-): Promise<string | null> {
+async function wholeName(reader: Reader, entry: Entry, text: string, where?: Where): Promise<string | null> {
   const beginning = text.replace(/…$/, '');
   if (beginning === '') return null;
   const [name = null, other] = await readBeginnings(reader, entry, beginning, where);

@@ -1,8 +1,8 @@
 import { ACTIONS } from '../../../registry/model.js';
 import { usageFault } from '../../exit.js';
-import { anId, choice, type Meant, needed, text } from '../../options.js';
+import { anId, choice, type Meant, needed, optionName, text } from '../../options.js';
 
-/** What a reservation is finished with, and what a request asks for. */
+/** What a reservation is finished with. */
 export const MOVEMENT = {
   action: needed(choice('action', 'what becomes of the credits', ACTIONS)),
   receiverId: anId('--receiver-id', 'the organization that receives them'),
@@ -13,29 +13,30 @@ export const MOVEMENT = {
 };
 
 type Typed = Meant<typeof MOVEMENT>;
+type Words = readonly (keyof Typed)[];
+
+const GIVING: Words = ['receiverId', 'receiverAddress'];
+const RETIRING: Words = ['reason', 'beneficiary', 'comment'];
+const FOREIGN: Readonly<Record<Typed['action'], Words>> = {
+  transfer: RETIRING,
+  retire: GIVING,
+  transfer_retire: [],
+};
 
 /** What is missing is told before anything is asked or sent, and what would be left out in silence: it is most likely a mistaken action. */
 export function readMovement(typed: Typed) {
-  const { action, receiverId, receiverAddress, reason, beneficiary, comment } = typed;
-  const giving = { '--receiver-id': receiverId, '--receiver-address': receiverAddress };
-  const retiring = { '--reason': reason, '--beneficiary': beneficiary, '--comment': comment };
+  const { action, receiverId, receiverAddress, reason, beneficiary: beneficiaryName, comment } = typed;
+  const given = (words: Words) => words.filter(word => typed[word] !== undefined).map(optionName);
   const missing = [
-    ...(action !== 'retire' && given(giving).length === 0 ? ['--receiver-id or --receiver-address'] : []),
-    ...(action !== 'transfer' && beneficiary === undefined ? ['--beneficiary'] : []),
+    ...(action !== 'retire' && given(GIVING).length === 0 ? ['--receiver-id or --receiver-address'] : []),
+    ...(action !== 'transfer' && beneficiaryName === undefined ? ['--beneficiary'] : []),
     ...(action !== 'transfer' && reason === undefined ? ['--reason'] : []),
   ];
   if (missing.length > 0) throw usageFault(`${action} needs ${missing.join(' and ')}.`);
-  const foreign = given({ ...(action === 'retire' && giving), ...(action === 'transfer' && retiring) });
+  const foreign = given(FOREIGN[action]);
   if (foreign.length > 0) throw usageFault(`${action} takes no ${foreign.join(' and no ')}.`);
-  return {
-    receiverId,
-    receiverAddress,
-    retirementData: action === 'transfer' ? undefined : { reason, beneficiaryName: beneficiary, comment },
-  };
-}
-
-function given(options: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.keys(options).filter(name => options[name] !== undefined);
+  const retirementData = action === 'transfer' ? undefined : { reason, beneficiaryName, comment };
+  return { receiverId, receiverAddress, retirementData };
 }
 
 /** As in `Retire 10 t of X for Ada`. */
