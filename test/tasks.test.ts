@@ -87,7 +87,7 @@ async function perform(line: string): Promise<string> {
 async function performWhenWritten(line: string): Promise<string> {
   for (;;) {
     const answer = await perform(line);
-    if (!line.includes('--rejected') || answer.trim().includes('\n')) return answer;
+    if (!line.includes('deliveries rejected') || answer.trim().includes('\n')) return answer;
     await new Promise(resolve => setTimeout(resolve, 50));
   }
 }

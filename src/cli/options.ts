@@ -32,8 +32,8 @@ export function optionName(key: string): string {
 }
 
 /** An option that is there or not. */
-export function flag(says: Says, more: Pick<Taken<boolean>, 'conflicts'> = {}): Taken<boolean> {
-  return { shows: null, says, read: given => given === true, ...more };
+export function flag(says: Says): Taken<boolean> {
+  return { shows: null, says, read: given => given === true };
 }
 
 /** Done unless `--no-NAME` is said. */

@@ -264,15 +264,15 @@ describe('trigger', () => {
   test('T01 a forged delivery is rejected, counted by minute and reason, and told by the doctor', async () => {
     const forged = await run(...post('suspended', '--bad-signature'));
     expect(forged).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^401 /) });
-    expect(forged.stderr).toContain('deliveries list --rejected');
+    expect(forged.stderr).toContain('deliveries rejected');
     const counted = async () => {
-      const rows: { reason: string; rejected: number }[] = await json('deliveries', 'list', '--rejected');
+      const rows: { reason: string; rejected: number }[] = await json('deliveries', 'rejected');
       return rows
         .filter(row => row.reason === 'signature_not_valid')
         .reduce((sum, row) => sum + row.rejected, 0);
     };
     await expect.poll(counted).toBe(2);
-    const [row] = await json('deliveries', 'list', '--rejected');
+    const [row] = await json('deliveries', 'rejected');
     expect(row).toMatchObject({ status: 401, header_prefix: 'registry', minute: row.newest_at.slice(0, 16) });
     const findings: { check: string }[] = JSON.parse((await run('doctor', '--json')).stdout);
     expect(findings.filter(({ check }) => check === 'rejected_webhooks')).toEqual([

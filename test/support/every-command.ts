@@ -98,6 +98,7 @@ export function everyCommand({
     'syncs show': () => ['1'],
     'deliveries list': () => [],
     'deliveries show': () => ['1'],
+    'deliveries rejected': () => [],
     'jobs list': () => [],
     'jobs show': () => ['1'],
     'jobs retry': () => ['--all'],

@@ -6,9 +6,9 @@ import { showNumbered } from '../lists/show.js';
 import type { Row } from '../output/output.js';
 import { flag, text } from '../options.js';
 
-const show = showNumbered(OF_JOBS, ({ id, state }) =>
-  state === 'failed' ? [`When its cause is gone: "carbon-mirror jobs retry ${String(id)}".`] : [],
-);
+const show = showNumbered(OF_JOBS, async ({ id, state }) => ({
+  says: state === 'failed' ? [`When its cause is gone: "carbon-mirror jobs retry ${String(id)}".`] : [],
+}));
 
 const retry = command({
   says: 'Try a failed job again',

@@ -57,7 +57,7 @@ function demandAnswered(status: number, isForged: boolean): string {
   const from = isForged ? 400 : 200;
   const isMeant = status >= from && status < from + 100;
   if (isMeant && isForged)
-    return 'It was rejected, as it must be. "carbon-mirror deliveries list --rejected" counts it.';
+    return 'It was rejected, as it must be. "carbon-mirror deliveries rejected" counts it.';
   if (isMeant) return 'It was accepted. "carbon-mirror deliveries list" says what became of it.';
   throw checkFault(
     `The ${isForged ? 'forged delivery' : 'delivery'} was answered ${status}, not from ${from} to ${from + 99}.`,

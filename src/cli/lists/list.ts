@@ -31,10 +31,8 @@ export function listCommand(list: List): Command {
     says: `List ${list.many}${isNewestFirst(list) ? ', newest first' : ' of the mirror'}`,
     options: { ...filterOptions(list), ...(isDated(list) && { asOf: AS_OF }), limit: limit(MOST) },
     prints: ROWS,
-    run: async (context, { asOf, limit: most, ...given }) => {
-      const at = typeof asOf === 'object' ? asOf.to : null;
-      await printList(context, list, { given, at, most: most || null });
-    },
+    run: (context, { asOf, limit: most, ...given }) =>
+      printList(context, list, { given, at: typeof asOf === 'object' ? asOf.to : null, most: most || null }),
   });
 }
 
@@ -84,7 +82,7 @@ interface Wanted {
   readonly most: number | null;
 }
 
-export async function printList(context: Context, list: List, { given, at, most }: Wanted): Promise<number> {
+async function printList(context: Context, list: List, { given, at, most }: Wanted): Promise<void> {
   const reader = await context.reader();
   const texts = await textsOf(reader, list, given);
   const asked = ask(list, { of: name => texts[name] ?? null, at });
@@ -102,7 +100,6 @@ export async function printList(context: Context, list: List, { given, at, most 
   const shape = { keep, tonnes: ['amount_exact'], none };
   const shown = await context.rows(columns, states === null ? rows : withFreshness(rows, states), shape);
   if (shown === most) context.say(`Shown: ${shown}. There may be more: --limit 0 shows all.`);
-  return shown;
 }
 
 /** A row of a list that is called by its number. */

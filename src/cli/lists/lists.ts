@@ -15,7 +15,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   reservations: ['list --state outstanding'],
   'inventory-requests': ['list --organization ID --state pending'],
   certificates: ['export audit --organization ID --as-of yesterday'],
-  deliveries: ['list --rejected'],
+  deliveries: ['rejected'],
   jobs: ['list --state failed', 'retry --all'],
   syncs: ['list --organization ID --resource warehouse', 'list --drift --limit 0'],
 };

@@ -9,21 +9,32 @@ import type { Context } from '../context.js';
 import { checkFault } from '../exit.js';
 import { findVersions, organizationOrAll } from '../find/in-mirror.js';
 import { date, HOW_NAMED, needed, text } from '../options.js';
-import type { Row } from '../output/output.js';
+import type { Row } from '../../store/contract/tables.js';
 import { findNumbered } from './list.js';
 import { sheet } from '../output/sheet.js';
 
-/** `show ID` of what is numbered here: every column, and what can be done about it. */
-export function showNumbered(list: List, advise: (row: Row) => string[] = () => []): Command {
+/** What there is to a row beside its columns: further keys of its JSON, and lines for people. */
+interface Beside {
+  readonly also?: Readonly<Record<string, unknown>>;
+  readonly prints?: readonly string[];
+  readonly says?: readonly string[];
+}
+
+/** `show ID` of what is numbered here: every column, and what else there is to it. */
+export function showNumbered(
+  list: List,
+  look: (row: Row, reader: Reader) => Promise<Beside> = async () => ({}),
+): Command {
   return command({
     says: `Show one ${list.one}, with every column`,
     words: { id: needed(text('id', 'its number')) },
     prints: { json: 'print it as JSON' },
     run: async (context, { id }) => {
       const row = await findNumbered(context, list, id);
-      if (context.format === 'json') return await context.value(row);
-      await context.print(...sheet(row));
-      return context.say(...advise(row));
+      const { also = {}, prints = [], says = [] } = await look(row, await context.reader());
+      if (context.format === 'json') return await context.value({ ...row, ...also });
+      await context.print(...sheet(row), ...prints);
+      return context.say(...says);
     },
   });
 }

@@ -35,7 +35,7 @@ export async function readRejectionCauses(reader: Reader, now: number) {
     check: 'rejected_webhooks' as const,
     isFault: isSigned(sum) && acceptedAt < sum.since,
     found: `${counted(sum.rejected, 'webhook')} rejected since ${describeMinute(sum.since, now)}, ${describeReason(sum)}`,
-    todo: `${adviceFor(sum)} See "carbon-mirror deliveries list --rejected".`,
+    todo: `${adviceFor(sum)} See "carbon-mirror deliveries rejected".`,
   }));
 }
 
