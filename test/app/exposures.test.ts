@@ -14,7 +14,7 @@ async function warnings(argv: readonly string[], env: Record<string, string>, is
   const started = startProcess(argv, { PORT: '0', SYNC_SCHEDULE: '0 0 1 1 *', ...env });
   await started.line(line => line['msg'] === isReady);
   const lines = started.output().split('\n');
-  return lines.filter(line => /by others|OPERATIONS_HOST|Warning/.test(line));
+  return lines.filter(line => /to others|OPERATIONS_HOST|Warning/.test(line));
 }
 
 function createFiles(mode: number) {
@@ -43,8 +43,8 @@ test('T70 a folder and files that others may read or write, and operations for o
     'receiving webhooks',
   );
   expect(receive).toEqual([
-    expect.stringMatching(/"todo":"chmod 700 .*DATA_DIR can be written to by others \(mode 777\)/),
-    expect.stringContaining('the file of WEBHOOK_SECRETS_FILE can be read by others (mode 644)'),
+    expect.stringMatching(/"todo":"chmod 700 .*DATA_DIR is open to others \(mode 777\)/),
+    expect.stringContaining('the file of WEBHOOK_SECRETS_FILE is open to others (mode 644)'),
     expect.stringContaining('OPERATIONS_HOST is 0.0.0.0: other machines may ask'),
   ]);
   chmodSync(dataDir, 0o750);
@@ -54,9 +54,9 @@ test('T70 a folder and files that others may read or write, and operations for o
     'working',
   );
   expect(work).toEqual([
-    expect.stringContaining('DATA_DIR can be entered by others (mode 750)'),
-    expect.stringContaining('the file of REGISTRY_PRIVATE_KEY_FILE can be read by others (mode 644)'),
-    expect.stringContaining('the file of --env-file can be read by others (mode 644)'),
+    expect.stringContaining('DATA_DIR is open to others (mode 750)'),
+    expect.stringContaining('the file of REGISTRY_PRIVATE_KEY_FILE is open to others (mode 644)'),
+    expect.stringContaining('the file of --env-file is open to others (mode 644)'),
   ]);
   const up = await warnings(
     ['up', '--env-file', settings],

@@ -88,10 +88,10 @@ describe('doctor', () => {
     });
     chmodSync(demo.folder, 0o700);
     expect(of('exposure')).toMatchObject([
-      { state: 'warn', found: 'DATA_DIR can be written to by others (mode 707)' },
+      { state: 'warn', found: 'DATA_DIR is open to others (mode 707)' },
       {
         state: 'warn',
-        found: 'the file of WEBHOOK_SECRETS_FILE can be read by others (mode 640)',
+        found: 'the file of WEBHOOK_SECRETS_FILE is open to others (mode 640)',
         todo: `chmod 600 ${file}`,
       },
       { state: 'warn', found: expect.stringContaining('OPERATIONS_HOST is ::') },
@@ -106,7 +106,7 @@ describe('doctor', () => {
     for (const name of names) {
       const env = { DATA_DIR: demo.folder, [name]: file };
       expect(findExposures({ env, secretFiles: [] })).toMatchObject([
-        { found: `the file of ${name} can be read by others (mode 644)`, todo: `chmod 600 ${file}` },
+        { found: `the file of ${name} is open to others (mode 644)`, todo: `chmod 600 ${file}` },
       ]);
     }
   });

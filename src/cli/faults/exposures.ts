@@ -8,7 +8,6 @@ const CHECK = 'exposure';
 
 /** Anybody but the owner: the group, too. */
 const BY_OTHERS = 0o077;
-const WRITTEN_BY_OTHERS = 0o022;
 
 const SECRET_FILES = [
   ...SETTINGS.flatMap(({ name, secret }) => (secret ? [`${name}_FILE`] : [])),
@@ -22,8 +21,8 @@ export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFile
   const found = `OPERATIONS_HOST is ${host}: other machines may ask for livez, readyz and metrics`;
   const todo = 'Let only your monitor reach that port, or set it to 127.0.0.1 (docs/security.md).';
   return [
-    ...findOpenFolder(env['DATA_DIR'] || 'data'),
-    ...SECRET_FILES.flatMap(name => findOpenFile(`the file of ${name}`, env[name])),
+    ...findOpen('DATA_DIR', env['DATA_DIR'] || 'data', '700'),
+    ...SECRET_FILES.flatMap(name => findOpen(`the file of ${name}`, env[name], '600')),
     ...findOpenSettings(secretFiles),
     ...(isOpen ? [warn(CHECK, found, todo)] : []),
   ];
@@ -31,23 +30,12 @@ export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFile
 
 /** Settings that the command line names and that hold a secret. */
 export function findOpenSettings(files: readonly string[]): Finding[] {
-  return files.flatMap(file => findOpenFile('the file of --env-file', file));
+  return files.flatMap(file => findOpen('the file of --env-file', file, '600'));
 }
 
-function findOpenFile(what: string, file: string | undefined): Finding[] {
-  const mode = file ? modeOf(file) : 0;
+function findOpen(what: string, path: string | undefined, wanted: string): Finding[] {
+  const found = path ? statSync(path, { throwIfNoEntry: false }) : undefined;
+  const mode = (found?.mode ?? 0) & 0o777;
   if ((mode & BY_OTHERS) === 0) return [];
-  return [warn(CHECK, `${what} can be read by others (mode ${mode.toString(8)})`, `chmod 600 ${file}`)];
-}
-
-function findOpenFolder(folder: string): Finding[] {
-  const mode = modeOf(folder);
-  if ((mode & BY_OTHERS) === 0) return [];
-  const may = (mode & WRITTEN_BY_OTHERS) === 0 ? 'be entered' : 'be written to';
-  return [warn(CHECK, `DATA_DIR can ${may} by others (mode ${mode.toString(8)})`, `chmod 700 ${folder}`)];
-}
-
-/** 0 where there is no such thing. */
-function modeOf(path: string): number {
-  return (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
+  return [warn(CHECK, `${what} is open to others (mode ${mode.toString(8)})`, `chmod ${wanted} ${path}`)];
 }
