@@ -5,7 +5,7 @@ import type { Sandbox } from '../../../sandbox/sandbox.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { usageFault } from '../../exit.js';
-import { emit, type Io } from '../../io.js';
+import type { Io } from '../../io.js';
 import { counted } from '../../../text/counted.js';
 import { dataFolder } from '../../mirror-location.js';
 import { choice, count, flag, readNumber, text, texts } from '../../options.js';
@@ -14,9 +14,6 @@ import { aborted } from '../../processes/service.js';
 const DEFAULT_PORT = '8090';
 /** Of a world whose size is told and whose number is not. */
 const SEED = 1;
-
-const PREFIX_SAYS =
-  'as in x-<word>-api-version; icr for the public registry (default: REGISTRY_HEADER_PREFIX, else registry)';
 
 export const START = command({
   says: 'Start a sandbox; it runs until it is stopped, and the next start goes on from there',
@@ -34,7 +31,6 @@ export const START = command({
     profile: choice('name', 'answer as the public documentation shows it, where the sandbox is kinder', [
       'as-documented',
     ]),
-    headerPrefix: text('word', PREFIX_SAYS),
     name: texts('host', 'host names at which a proxy offers its install page'),
   },
   prints: { json: 'print where it is as JSON' },
@@ -52,7 +48,7 @@ export const START = command({
     const options = {
       port: readPort(given.port, io),
       folder,
-      headerPrefix: readPrefix(given.headerPrefix, io),
+      headerPrefix: readPrefix(io),
       strict,
       ...(names && { names }),
       ...(profile && { profile }),
@@ -63,7 +59,7 @@ export const START = command({
     const sandbox = await open(options);
     try {
       const { url, port } = sandbox;
-      await emit(io, `${context.format === 'json' ? JSON.stringify({ url, port, folder }) : url}\n`);
+      await context.print(context.format === 'json' ? JSON.stringify({ url, port, folder }) : url);
       introduce(context, sandbox, options);
       io.tellParent({ ready: 'sandbox', port });
       await aborted(interrupted);
@@ -80,11 +76,10 @@ function readPort(given: string | undefined, { env }: Io): number {
   throw usageFault(`Expected a port from 0 to 65535, got "${port}".`);
 }
 
-function readPrefix(given: string | undefined, { env }: Io): string {
-  const prefix = given ?? (env['REGISTRY_HEADER_PREFIX'] || 'registry');
+function readPrefix({ env }: Io): string {
+  const prefix = env['REGISTRY_HEADER_PREFIX'] || 'registry';
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;
-  const from = given === undefined ? 'REGISTRY_HEADER_PREFIX' : '--header-prefix';
-  throw usageFault(`${from}: expected a plain word, got "${prefix}".`);
+  throw usageFault(`REGISTRY_HEADER_PREFIX: expected a plain word, got "${prefix}".`);
 }
 
 type Asked = SandboxOptions & { readonly folder: string };
