@@ -1,7 +1,7 @@
 import { AS_OF } from './commands/as-of.js';
 import { AVAILABLE } from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
-import { EXPORT } from './commands/certificates/certificates.js';
+import { EXPORT } from './commands/certificates.js';
 import { CHANGES } from './commands/changes.js';
 import type { Command } from './command.js';
 import { CONSOLE } from './commands/console.js';

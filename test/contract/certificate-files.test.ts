@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { verifyFiles } from '../../src/cli/commands/certificates/files.js';
+import { verifyFiles } from '../../src/cli/certificate-files.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { ENGINES } from '../support/engines.js';
 import { retirements, TRAFFIC } from '../support/mirror.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createActions } from '../../src/app/actions.js';
-import { measure as inspect } from '../../src/cli/commands/certificates/files.js';
+import { measure as inspect } from '../../src/cli/certificate-files.js';
 import { readQuestions } from '../../src/cli/ready-questions.js';
 import type { Engine } from '../../src/store/engine.js';
 import { openEngine } from '../../src/store/open.js';

@@ -1,5 +1,5 @@
 import { explainRow, type Explanation, rowsOf } from '../../src/query/history/explanation.js';
-import { measure as inspect } from '../../src/cli/commands/certificates/files.js';
+import { measure as inspect } from '../../src/cli/certificate-files.js';
 import { findVersions } from '../../src/cli/find/in-mirror.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { nameOf } from '../../src/resources/entry.js';

@@ -4,6 +4,7 @@ import type { Actions } from '../../console/actions/actions.js';
 import type { Compare } from '../../console/comparison.js';
 import type { DemoAction } from '../../console/demo/demo.js';
 import { readSeal } from '../sealed.js';
+import { measure as inspect } from '../certificate-files.js';
 import { command } from '../command.js';
 import { addressOf, findConsole, invitation, keepConsole } from '../console-address.js';
 import { notThereFault } from '../exit.js';
@@ -44,7 +45,6 @@ export const CONSOLE = command({
     const { HOST, PORT } = location.env;
     const settings = await readSettings(location.env, 'console');
     const { startConsole } = await import('../../app/console.js');
-    const { measure: inspect } = await import('./certificates/files.js');
     const secret = findConsole(location)?.secret ?? randomBytes(32).toString('hex');
     const log = await createServiceLog(io, 'console', settings, [secret]);
     await runService(io, 'console', async () => {

@@ -5,6 +5,7 @@ import { type AllKept, readKept } from '../../query/inbox/deliveries.js';
 import type { Keeping } from '../../store/engine.js';
 import { readStore } from '../../app/config/config.js';
 import { openEngine } from '../../store/open.js';
+import { verifyFiles } from '../certificate-files.js';
 import { command } from '../command.js';
 import { type Context, type MirrorLocation } from '../context.js';
 import { reading } from '../mirror-location.js';
@@ -116,7 +117,6 @@ type Files = ReturnType<typeof at>;
 /** Throws where anything of it is not whole. The mirror may have seen claims that its inbox, copied before it, has not given. */
 async function check({ io }: Context, copy: Files): Promise<{ readonly certificates: number }> {
   await raiseClaims(copy, io.now);
-  const { verifyFiles } = await import('./certificates/files.js');
   const broken = await copy.findBroken(io.now());
   const pdfs = await copy.openPdfs(io.now);
   const files = await reading({ engine: copy }, reader => verifyFiles(reader, pdfs.pdfs, io.interruption()));

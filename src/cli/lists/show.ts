@@ -5,6 +5,7 @@ import type { List } from '../../query/lists/list.js';
 import { readStates } from '../../query/freshness/read.js';
 import { type Entry, nameOf } from '../../resources/entry.js';
 import { type Command, command } from '../command.js';
+import { measure } from '../certificate-files.js';
 import type { Context } from '../context.js';
 import { checkFault } from '../exit.js';
 import { findVersions, organizationOrAll } from '../find/in-mirror.js';
@@ -78,7 +79,6 @@ async function explainAll(
   entry: Entry,
   { id, organizationId, at }: Asked,
 ): Promise<Shown[]> {
-  const { measure } = await import('../commands/certificates/files.js');
   const { contradictedColumns: contradicted } = await import('../../sync/derived.js');
   const [reader, pdfs] = [await context.reader(), await context.pdfs()];
   const instant = at ?? new Date(context.io.now()).toISOString();

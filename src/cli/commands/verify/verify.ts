@@ -11,6 +11,7 @@ import { andMore, MOST_SHOWN } from '../../../text/and-more.js';
 import { shortName } from '../../../text/clean.js';
 import { ofKnown } from '../../../text/known.js';
 import { withThousands } from '../../../text/thousands.js';
+import { verifyFiles } from '../../certificate-files.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
@@ -88,7 +89,6 @@ function describeSealed({ leaves, covered, erased, removed }: Verified): string 
 
 /** What contradicts itself, whoever is asked. */
 async function check({ io, location, reader: open, pdfs }: Context, interrupted: AbortSignal) {
-  const { verifyFiles } = await import('../certificates/files.js');
   const { findUnderived } = await import('./compare.js');
   const reader = await open();
   let rows = 0;

@@ -1,0 +1,69 @@
+import { EXPORT_COLUMNS, type ExportRow, readCoverage, readExport } from '../../query/certificates.js';
+import { countKnown } from '../../query/coverage.js';
+import { readKnownAt } from '../../query/history/as-of.js';
+import { csvLine } from '../../text/csv.js';
+import { command } from '../command.js';
+import type { Context } from '../context.js';
+import { checkFault } from '../exit.js';
+import { idsKnown, organizationOrAll } from '../find/in-mirror.js';
+import { date, needed, ORGANIZATION, text } from '../options.js';
+import { jsonText, withSnakeKeys } from '../output/output.js';
+import { createSummedFolder } from '../output/summed-folder.js';
+
+const LIST = 'certificates.csv';
+const ABOUT = 'export.json';
+
+export const EXPORT = command({
+  says: 'Copy PDFs into a new folder, with certificates.csv, SHA256SUMS, and export.json: when it was made, as of when, and how far it can be trusted',
+  words: { folder: needed(text('folder', 'a folder that is empty or not there yet')) },
+  options: { organization: ORGANIZATION, asOf: date('as they stood then: the end of') },
+  prints: { json: 'print what was written as JSON' },
+  run: async (context, { folder, organization, asOf }) => {
+    const at = asOf?.to ?? null;
+    const interrupted = context.io.interruption();
+    const madeAt = new Date(context.io.now()).toISOString();
+    const reader = await context.reader();
+    const organizationId = await organizationOrAll(reader, organization);
+    const all = await readExport(reader, { organizationId, at });
+    const rows = at === null ? all : await ofKnown(context, all, { organizationId, at });
+    const trust = { known: await countKnown(reader), coverage: await readCoverage(reader, organizationId) };
+    const into = createSummedFolder(folder, interrupted);
+    const damaged = new Set<string>();
+    for (const { file, sha256 } of rows) {
+      if (into.has(file) || damaged.has(file)) continue;
+      if (!(await into.copy(await context.pdfs(), file, file, sha256))) damaged.add(file);
+    }
+    const whole = rows.filter(row => into.has(row.file));
+    const certificates = new Set(whole.map(row => row.file)).size;
+    const lines = whole.map(row => EXPORT_COLUMNS.map(name => row[name]));
+    into.append(LIST, [EXPORT_COLUMNS, ...lines].map(cells => csvLine(cells)).join(''));
+    const about = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], ...trust };
+    into.append(ABOUT, `${jsonText(withSnakeKeys(about), 2)}\n`);
+    into.finish();
+    const then = at === null ? '' : ` as observed by ${at}`;
+    await context.tell(
+      { folder, at, certificates, damaged: about.damaged },
+      `Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and SHA256SUMS to ${folder}.`,
+    );
+    if (damaged.size === 0) return;
+    throw checkFault(
+      `${damaged.size} certificates are left out, because their files are not as they were stored: ${[...damaged].slice(0, 5).join(', ')}`,
+      'See "carbon-mirror verify".',
+    );
+  },
+});
+
+/** What belongs to organizations whose retirements and certificates were known then. */
+async function ofKnown(
+  context: Context,
+  all: readonly ExportRow[],
+  then: { readonly organizationId: string | null; readonly at: string },
+): Promise<readonly ExportRow[]> {
+  const reader = await context.reader();
+  let rows = all;
+  for (const resource of ['retirements', 'certificates']) {
+    const known = idsKnown(context, await readKnownAt(reader, { ...then, resource }), resource);
+    rows = rows.filter(row => known.includes(row.organization_id));
+  }
+  return rows;
+}
