@@ -13,8 +13,6 @@ export type GivenIo = Omit<Io, 'secretFiles'>;
 const ON_SETTINGS = `
 Settings come from the environment, or from --env-file. .env.example has each
 with its default, and "carbon-mirror doctor" names what is wrong of them.`;
-const ON_HISTORY =
-  'What a row was and why it is so: "retirements show ID", as of each list; "changes" has all of them.';
 
 /** Run one command line and answer its exit code. Nothing here ends the process. */
 export async function runProgram(
@@ -35,10 +33,7 @@ export async function runProgram(
 
 /** Commander has told its own faults. */
 function tell(io: Io, error: unknown): ExitCode {
-  if (error instanceof CommanderError) {
-    if (/unknown command '(explain|history|versions)'/.test(error.message)) say(io, ON_HISTORY);
-    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  }
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { exitCode, lines } = explain(error);
   say(io, ...lines.map(hideSecrets(io.env)));
   return exitCode;

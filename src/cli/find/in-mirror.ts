@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { readNames, readOrganizationNames } from '../../query/names.js';
-import { choose, type Sought } from './choose.js';
+import { choose, type Named } from './choose.js';
 import { readBeginnings, readHistory, type Where } from '../../query/lists/find.js';
 import type { Entry } from '../../resources/entry.js';
 import type { Known } from '../../query/history/as-of.js';
@@ -9,19 +9,16 @@ import type { Context } from '../context.js';
 import { checkFault, notThereFault } from '../exit.js';
 import type { Row } from '../../store/contract/tables.js';
 
-const inMirror = (what: string): Sought => ({
-  what,
-  where: 'in the mirror',
-  advice: `See "carbon-mirror ${what}s list" for all of them.`,
-});
+/** The id of one that is called by its name too. */
+const finding =
+  (what: string, readAll: (reader: Reader) => Promise<readonly Named[]>) =>
+  async (reader: Reader, text: string): Promise<string> => {
+    const advice = `See "carbon-mirror ${what}s list" for all of them.`;
+    return choose(text, await readAll(reader), { what, where: 'in the mirror', advice });
+  };
 
-export async function organizationIn(reader: Reader, text: string): Promise<string> {
-  return choose(text, await readOrganizationNames(reader), inMirror('organization'));
-}
-
-export async function installationIn(reader: Reader, text: string): Promise<string> {
-  return choose(text, await readNames(reader, 'installations'), inMirror('installation'));
-}
+export const organizationIn = finding('organization', readOrganizationNames);
+export const installationIn = finding('installation', reader => readNames(reader, 'installations'));
 
 /** Null where none is named: then all are meant. */
 export async function organizationOrAll(reader: Reader, text: string | undefined): Promise<string | null> {
@@ -32,7 +29,7 @@ export async function organizationOrAll(reader: Reader, text: string | undefined
 const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> = {
   installations: installationIn,
   organizations: organizationIn,
-  projects: async (reader, text) => choose(text, await readNames(reader, 'projects'), inMirror('project')),
+  projects: finding('project', reader => readNames(reader, 'projects')),
 };
 
 /** The rows that are named so: by their id, by a name, or by the beginning of the id; none where nothing is. */

@@ -45,11 +45,9 @@ export function createOwnKey(control: ControlClient, appId: string): () => Promi
 
   return async () => {
     made ??= make();
-    try {
-      return await made;
-    } catch (error) {
+    return await made.catch((error: unknown) => {
       made = null;
       throw error;
-    }
+    });
   };
 }
