@@ -231,7 +231,8 @@ describe('lists', () => {
   });
 
   test('a wrong key is told from a missing one, and from a registry that is not there', async () => {
-    const argv = ['reservations', 'cancel', 'none', '--organization', 'none', '--yes'];
+    const [owner = ''] = demo.organizationIds;
+    const argv = ['reservations', 'cancel', 'none', '--organization', owner, '--yes'];
     const ask = async (settings: Record<string, string>) =>
       (await runCommand(argv, { env: { ...demo.env, ...settings } })).exitCode;
     expect(await ask({ REGISTRY_PRIVATE_KEY: 'no key' })).toBe(2);

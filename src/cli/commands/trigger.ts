@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
 import { EVENTS, isObject } from '../../registry/model.js';
-import { readInstalled } from '../../query/at-registry.js';
 import { signDelivery } from '../../webhook/signature.js';
 import { command } from '../command.js';
-import type { Reader } from '../../store/contract/reader.js';
-import { checkFault, CommandFault, EXIT, notThereFault, usageFault } from '../exit.js';
+import { checkFault, CommandFault, EXIT, usageFault } from '../exit.js';
 import { choice, flag, HOW_NAMED, needed, text } from '../options.js';
-import { organizationIn } from '../find/in-mirror.js';
+import { installedOn } from '../find/in-mirror.js';
 import { receiverUrl } from '../this-machine.js';
 import { excessOf } from '../../registry/json/json-text.js';
 
@@ -33,7 +31,7 @@ export const TRIGGER = command({
       context.settings().env,
       'receive',
     );
-    const subject = await findSubject(await context.reader(), organization);
+    const subject = await installedOn(await context.reader(), organization);
     const { body, signedData } = createDelivery(event, subject, appId, io.now());
     const url = readUrl(given.url, host, port);
     const signature = signDelivery(signedData, isForged ? randomUUID() : (webhookSecrets[0] ?? ''));
@@ -81,17 +79,6 @@ async function post(url: string, headers: Readonly<Record<string, string>>, body
   }
 }
 
-/** The installation that a delivery is about, as the registry sent it. */
-async function findSubject(reader: Reader, organization: string) {
-  const organizationId = await organizationIn(reader, organization);
-  const installed = await readInstalled(reader, organizationId);
-  if (installed !== null) return { ...installed, organizationId };
-  throw notThereFault(
-    `The mirror has found no installation on the organization ${organizationId}.`,
-    '"carbon-mirror sync" looks for new installations.',
-  );
-}
-
 function readUrl(given: string | undefined, host: string, port: number): string {
   const url = given ?? receiverUrl(host, port);
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
@@ -101,7 +88,7 @@ function readUrl(given: string | undefined, host: string, port: number): string 
 /** The body of a delivery, and the text of it that is signed. */
 function createDelivery(
   event: string,
-  { id, organizationId, document }: Awaited<ReturnType<typeof findSubject>>,
+  { id, organizationId, document }: Awaited<ReturnType<typeof installedOn>>,
   appId: string,
   now: number,
 ) {

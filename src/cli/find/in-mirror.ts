@@ -1,4 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
+import { readInstalled } from '../../query/at-registry.js';
 import { readNames, readOrganizationNames } from '../../query/names.js';
 import { choose, type Named } from './choose.js';
 import { readBeginnings, readHistory, type Where } from '../../query/lists/find.js';
@@ -19,6 +20,17 @@ const finding =
 
 export const organizationIn = finding('organization', readOrganizationNames);
 export const installationIn = finding('installation', reader => readNames(reader, 'installations'));
+
+/** An organization, and the app's installation on it. */
+export async function installedOn(reader: Reader, text: string) {
+  const organizationId = await organizationIn(reader, text);
+  const installed = await readInstalled(reader, organizationId);
+  if (installed !== null) return { ...installed, organizationId };
+  throw notThereFault(
+    `The mirror has found no installation on the organization ${organizationId}.`,
+    '"carbon-mirror sync" looks for new installations.',
+  );
+}
 
 /** Null where none is named: then all are meant. */
 export async function organizationOrAll(reader: Reader, text: string | undefined): Promise<string | null> {

@@ -3,25 +3,25 @@ import type { OrganizationClient, RegistryClient } from '../../../registry/clien
 import { LISTS } from '../../../resources/lists.js';
 import type { Context } from '../../context.js';
 import { usageFault } from '../../exit.js';
-import { findInstalled, type Installed } from '../../find/at-registry.js';
-import { findNamed } from '../../find/in-mirror.js';
+import { findNamed, installedOn } from '../../find/in-mirror.js';
 
-export interface Reached extends Installed {
+export interface Reached {
   readonly client: RegistryClient;
   readonly owner: OrganizationClient;
+  readonly organizationId: string;
+  readonly installationId: string;
 }
 
 /** The registry, as the app that is installed on an organization. */
 export async function reach(context: Context, named: string): Promise<Reached> {
   const client = await context.client();
-  const installed = await findInstalled(client, named);
-  const owner = client.organization(installed.installationId, installed.organizationId);
-  return { ...installed, client, owner };
+  const { id: installationId, organizationId } = await installedOn(await context.reader(), named);
+  const owner = client.organization(installationId, organizationId);
+  return { client, owner, organizationId, installationId };
 }
 
-/** A credit by its id, or by a beginning that is unique in the organization's warehouse as the mirror knows it; else as it was named. */
+/** A credit by its id, or by a beginning that is unique in the organization's warehouse; else as it was named. */
 export async function findCredit(context: Context, named: string, organizationId: string): Promise<string> {
-  if (!hasMirror(context)) return named;
   const [reader, of] = [await context.reader(), { organizationId }];
   const read = async (name: string) => await readByName(reader, LISTS.warehouse, name, of);
   const [found] = await findNamed(reader, LISTS.warehouse, named, read, of);
@@ -30,15 +30,11 @@ export async function findCredit(context: Context, named: string, organizationId
 
 /** The organization that a reservation belongs to, by its id in the mirror. */
 export async function findOwner(context: Context, id: string): Promise<string> {
-  const known = hasMirror(context) ? await readByName(await context.reader(), LISTS.reservations, id) : [];
+  const known = await readByName(await context.reader(), LISTS.reservations, id);
   const [owner] = known;
   if (owner !== undefined && known.length === 1) return String(owner['organization_id']);
   throw usageFault(
     `The mirror ${known.length === 0 ? 'does not know' : 'knows more than one organization with'} "${id}".`,
     'Say whose it is with --organization ID.',
   );
-}
-
-export function hasMirror({ settings }: Pick<Context, 'settings'>): boolean {
-  return settings().engine.findMissing() === null;
 }

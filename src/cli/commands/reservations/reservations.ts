@@ -9,7 +9,7 @@ import type { Row } from '../../output/output.js';
 import { cellsOf, sheet } from '../../output/sheet.js';
 import { confirm } from './confirm.js';
 import { describeMovement, MOVEMENT, readMovement } from './movement.js';
-import { findCredit, findOwner, hasMirror, type Reached, reach } from './reach.js';
+import { findCredit, findOwner, type Reached, reach } from './reach.js';
 
 const CREDIT = valued('id', 'the credit, or the beginning of its id', given =>
   readPrintable('--credit-id', given),
@@ -133,7 +133,6 @@ function rowOf(made: Reservation, { client, organizationId }: Reached): Row {
  * The write has been done by now: whatever fails here must not make it look undone.
  */
 async function lookAgain(context: Context, installationId: string): Promise<void> {
-  if (!hasMirror(context)) return;
   try {
     await (await context.inbox()).enqueue([installationJob(installationId, null, 'person')]);
     context.say('The mirror shows it as soon as a worker has read it.');
