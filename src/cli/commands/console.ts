@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
 import type { Actions } from '../../console/actions/actions.js';
 import type { Compare } from '../../console/comparison.js';
-import type { DemoAction } from '../../console/demo/demo.js';
 import { readSeal } from '../sealed.js';
 import { measure as inspect } from '../certificate-files.js';
 import { command } from '../command.js';
@@ -15,7 +14,7 @@ import { createDemoActions } from './demo/actions.js';
 import { createOwnKey, findSandbox } from './demo/sandbox.js';
 import { compareBy } from '../processes/verify-child.js';
 import { readQuestions } from '../ready-questions.js';
-import { createServiceLog, runService, takesNextPort } from '../processes/service.js';
+import { runService, takesNextPort } from '../processes/service.js';
 import { flag, unless } from '../options.js';
 import { receiverUrl } from '../this-machine.js';
 import { readVersion } from '../../package.js';
@@ -46,8 +45,7 @@ export const CONSOLE = command({
     const settings = await readSettings(location.env, 'console');
     const { startConsole } = await import('../../app/console.js');
     const secret = findConsole(location)?.secret ?? randomBytes(32).toString('hex');
-    const log = await createServiceLog(io, 'console', settings, [secret]);
-    await runService(io, 'console', async () => {
+    await runService(io, 'console', settings, [secret], async log => {
       const demo = await findDemo(location);
       const setup = {
         openReader: location.engine.openReader,
@@ -62,7 +60,7 @@ export const CONSOLE = command({
         sealedIn: (version: number) => readSeal(location, version),
         openPdfs: () => location.engine.openPdfs(io.now),
         inspect,
-        demoActionsBy: readOnly || demo === null ? null : demoActionsOf(io, demo),
+        demoActionsBy: readOnly || demo === null ? null : actionsBy(io, demo),
         compare: compareOf(location, demo),
         asking: {
           ask: location.engine.ask,
@@ -92,14 +90,9 @@ async function findDemo({ env }: MirrorLocation) {
 }
 
 /** What the page Demo offers. */
-function demoActionsOf(io: Io, { control, appId, settings }: Registry) {
-  return ({ sync }: Actions): readonly DemoAction[] =>
-    createDemoActions({
-      connect: async () => connect({ env: await settings() }, io),
-      control,
-      appId,
-      sync,
-    });
+function actionsBy(io: Io, { control, appId, settings }: Registry) {
+  const reach = async () => await connect({ env: await settings() }, io);
+  return ({ sync }: Actions) => createDemoActions({ connect: reach, control, appId, sync });
 }
 
 /** A console that was given no key of a registry cannot ask there. */

@@ -5,8 +5,7 @@ import { meansDemo } from '../mirror-location.js';
 import { findExposures, findOpenSettings } from '../faults/exposures.js';
 import type { Io } from '../io.js';
 import type { Log } from '../../app/log.js';
-import type { Running } from '../../app/running.js';
-import { createServiceLog, runService, type ServiceSettings, takesNextPort } from '../processes/service.js';
+import { runService, takesNextPort } from '../processes/service.js';
 
 export const UP = command({
   says: 'Start receive, work and console together; with no settings at all, a demo with a registry of its own',
@@ -34,9 +33,10 @@ export const RECEIVE = command({
   run: async ({ io }) => {
     const settings = await readSettings(io.env, 'receive');
     const { startReceive } = await import('../../app/receive.js');
-    await serve(io, 'receive', settings, settings.webhookSecrets, log =>
-      startReceive({ ...settings, orNextPort: takesNextPort(io, 'PORT') }, { log, now: io.now }),
-    );
+    await runService(io, 'receive', settings, settings.webhookSecrets, log => {
+      tellExposures(io, log);
+      return startReceive({ ...settings, orNextPort: takesNextPort(io, 'PORT') }, { log, now: io.now });
+    });
   },
 });
 
@@ -46,20 +46,13 @@ export const WORK = command({
   run: async ({ io }) => {
     const settings = await readSettings(io.env, 'work');
     const { startWork } = await import('../../app/work.js');
-    await serve(io, 'work', settings, [settings.privateKey], log =>
-      startWork(settings, { log, now: io.now }),
-    );
+    await runService(io, 'work', settings, [settings.privateKey], log => {
+      tellExposures(io, log);
+      return startWork(settings, { log, now: io.now });
+    });
   },
 });
 
-async function serve(
-  io: Io,
-  role: 'receive' | 'work',
-  settings: ServiceSettings,
-  secrets: readonly string[],
-  start: (log: Log) => Promise<Running>,
-): Promise<void> {
-  const log = await createServiceLog(io, role, settings, secrets);
+function tellExposures(io: Io, log: Log): void {
   for (const { found, todo } of findExposures(io)) log.warn({ todo }, found);
-  await runService(io, role, () => start(log));
 }

@@ -1,31 +1,28 @@
+import type { Log } from '../../app/log.js';
 import type { Running } from '../../app/running.js';
 import { databaseSecrets } from '../../app/config/database.js';
 import type { StoreSettings } from '../../store/settings.js';
 import { createMask } from '../../registry/http/mask.js';
 import { colours, type Io } from '../io.js';
 
-export interface ServiceSettings {
+interface ServiceSettings {
   readonly logLevel: string;
   readonly database: StoreSettings['database'];
 }
 
-/** What a role tells of itself: for a person at a terminal, else one JSON line an event. */
-export async function createServiceLog(
+/** Run until the first signal, or until the program fails by itself; then stop it in order. What it tells is for a person at a terminal, else one JSON line an event. */
+export async function runService(
   io: Io,
   role: string,
   { logLevel: level, database }: ServiceSettings,
   secrets: readonly string[],
-) {
+  start: (log: Log) => Promise<Running>,
+): Promise<void> {
   const { createLog } = await import('../../app/log.js');
   const mask = createMask([...secrets, ...databaseSecrets(database)]);
   const looks = { pretty: io.terminal.stdout, inColour: colours(io) };
-  return createLog({ level, mask, now: io.now, ...looks, fields: { role } });
-}
-
-/** Run until the first signal, or until the program fails by itself; then stop it in order. */
-export async function runService(io: Io, role: string, start: () => Promise<Running>): Promise<void> {
   const interrupted = io.interruption();
-  const running = await start();
+  const running = await start(createLog({ level, mask, now: io.now, ...looks, fields: { role } }));
   io.tellParent({ ready: role, port: running.port, operations: running.operationsPort });
   try {
     await Promise.race([aborted(interrupted), running.failed]);
