@@ -5,7 +5,6 @@ import { namesDatabase } from '../app/config/database.js';
 import { readDemoSettings } from './commands/demo/settings.js';
 import { usageFault } from './exit.js';
 import { type Io, say } from './io.js';
-import type { Reader } from '../store/contract/reader.js';
 import type { MirrorLocation } from './context.js';
 
 type Environment = Io['env'];
@@ -38,14 +37,9 @@ export function locationAt(io: Io, folder: string, env: Environment, demo: boole
   };
 }
 
-/** What the settings name, be it there or not. */
-export function ownLocation(io: Io): MirrorLocation {
-  return locationAt(io, dataFolder(io.env), io.env, false);
-}
-
 /** The mirror that a command is asked about, for what asks the registry or the receiver and needs none. */
 export function findSettings(io: Io): MirrorLocation {
-  const own = ownLocation(io);
+  const own = locationAt(io, dataFolder(io.env), io.env, false);
   if (!meansDemo(io.env) || own.engine.findMissing() === null) return own;
   const folder = demoFolder(io.env);
   const settings = readDemoSettings(folder);
@@ -68,15 +62,15 @@ export async function connect({ env }: Pick<Io, 'env'>, { now }: Pick<Io, 'now'>
   return createClient({ ...settings, now, random: Math.random });
 }
 
-/** Asks what is there. */
-export async function reading<T>(
-  { engine }: Pick<MirrorLocation, 'engine'>,
-  work: (reader: Reader) => Promise<T>,
+/** Works with what is opened, and closes it. */
+export async function using<Opened extends { close(): Promise<unknown> }, T>(
+  opening: Opened | Promise<Opened>,
+  work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
-  const reader = await engine.openReader();
+  const opened = await opening;
   try {
-    return await work(reader);
+    return await work(opened);
   } finally {
-    await reader.close();
+    await opened.close();
   }
 }

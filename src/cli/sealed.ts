@@ -3,8 +3,9 @@ import type { EvidencePort, Which } from '../evidence/port.js';
 import type { Restored } from '../evidence/restore.js';
 import type { Verified } from '../evidence/verify.js';
 import { type Finding, fail, ok } from '../store/contract/finding.js';
-import { type Context, type MirrorLocation } from './context.js';
+import type { Context, MirrorLocation } from './context.js';
 import { checkFault } from './exit.js';
+import { using } from './mirror-location.js';
 
 type Where = Pick<Context, 'io' | 'location'>;
 
@@ -14,12 +15,7 @@ export async function withLog<T>(
   work: (port: EvidencePort) => Promise<T>,
 ): Promise<T | null> {
   const port = await engine.openEvidence();
-  if (port === null) return null;
-  try {
-    return await work(port);
-  } finally {
-    await port.close();
-  }
+  return port === null ? null : await using(port, work);
 }
 
 /** Removes, and takes the salts of what was sealed of it, so that the log tells nothing of it either. */

@@ -8,7 +8,7 @@ import { openEngine } from '../../store/open.js';
 import { verifyFiles } from '../certificate-files.js';
 import { command } from '../command.js';
 import { type Context, type MirrorLocation } from '../context.js';
-import { reading } from '../mirror-location.js';
+import { using } from '../mirror-location.js';
 import { checkFault, isThere, notThereFault, usageFault } from '../exit.js';
 import { beginOrigin, describeRestored } from '../sealed.js';
 import { choice, needed, text } from '../options.js';
@@ -116,10 +116,13 @@ type Files = ReturnType<typeof at>;
 
 /** Throws where anything of it is not whole. The mirror may have seen claims that its inbox, copied before it, has not given. */
 async function check({ io }: Context, copy: Files): Promise<{ readonly certificates: number }> {
-  await raiseClaims(copy, io.now);
+  await using(copy.openWriters(io.now), async ({ inbox, mirror }) =>
+    inbox.raiseClaims((await mirror.known()).highestClaim),
+  );
   const broken = await copy.findBroken(io.now());
-  const pdfs = await copy.openPdfs(io.now);
-  const files = await reading({ engine: copy }, reader => verifyFiles(reader, pdfs.pdfs, io.interruption()));
+  const files = await using(copy.openReader(), reader =>
+    using(copy.openPdfs(io.now), ({ pdfs }) => verifyFiles(reader, pdfs, io.interruption())),
+  );
   const faults = [
     ...broken.map(({ law, where }) => `${where}: ${law}`),
     ...files.faults.map(({ file, fault }) => `certificates/${file}: ${fault}`),
@@ -131,7 +134,7 @@ async function check({ io }: Context, copy: Files): Promise<{ readonly certifica
 
 /** Of it what is newer than what was kept `before`. */
 async function readAll(engine: Files, before?: AllKept): Promise<AllKept> {
-  return await reading({ engine }, reader => readKept(reader, before));
+  return await using(engine.openReader(), reader => readKept(reader, before));
 }
 
 function lostIn(aside: string, lost: AllKept | null): string[] {
@@ -144,13 +147,4 @@ function told(kept: AllKept): string {
   return (['deliveries', 'syncs'] as const)
     .map(what => `${kept[what].count} ${what}${kept[what].at === null ? '' : ` up to ${kept[what].at}`}`)
     .join(', ');
-}
-
-async function raiseClaims(engine: Files, now: () => number): Promise<void> {
-  const { inbox, mirror, close } = await engine.openWriters(now);
-  try {
-    await inbox.raiseClaims((await mirror.known()).highestClaim);
-  } finally {
-    await close();
-  }
 }

@@ -6,7 +6,6 @@ import { usageFault } from '../exit.js';
 import { emit, type Io } from '../io.js';
 import { notThere } from '../find/choose.js';
 import { writeWrapped } from '../output/wrapped.js';
-import { ownLocation } from '../mirror-location.js';
 import { choice, text } from '../options.js';
 
 export const SCHEMA = command({
@@ -20,9 +19,9 @@ export const SCHEMA = command({
     'carbon-mirror schema retirements',
     'carbon-mirror schema --grants read dashboards | psql "$MIRROR_DATABASE_URL"',
   ],
-  run: async ({ io, format, value, say }, { name, grants }) => {
+  run: async ({ io, format, settings, value, say }, { name, grants }) => {
     if (grants !== undefined) return await emit(io, grantsText(grants, name));
-    const all = inOrderOfUse(ownLocation(io).engine.describeSchema());
+    const all = inOrderOfUse(settings().engine.describeSchema());
     const relations = name === undefined ? all : choose(all, name);
     if (format === 'json') return await value(relations);
     if (name !== undefined) return await showColumns(io, relations);

@@ -15,7 +15,7 @@ import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
 import { type Io, say } from '../../io.js';
 import type { MirrorLocation } from '../../context.js';
-import { demoFolder, locationAt, reading } from '../../mirror-location.js';
+import { demoFolder, locationAt, using } from '../../mirror-location.js';
 import { demoSettingsFile, readDemoSettings, writeDemoSettings } from './settings.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMirrored } from '../../../query/coverage.js';
@@ -53,7 +53,12 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     };
     const appId = settings['REGISTRY_APP_ID'] ?? '';
     const origin = { baseUrl: new URL(sandbox.url).href, appId, mayMove: true };
-    await writeOrigin(own, clock.now, known === null ? { ...origin, simulatedTo: io.now() } : origin);
+    await using(own.engine.openWriters(clock.now), ({ mirror }) =>
+      createMirror(mirror, clock.now).checkOrigin({
+        ...origin,
+        ...(known === null && { simulatedTo: io.now() }),
+      }),
+    );
     writeDemoSettings(folder, settings);
     const { env, engine } = locationAt(io, folder, { ...settings, ...io.env }, true);
     const install = () => installEverywhere(sandbox, appId);
@@ -80,17 +85,6 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     await runChildren(io, env, interrupted, whenReady, known === null ? first : undefined);
   } finally {
     await sandbox.close();
-  }
-}
-
-type Origin = Parameters<ReturnType<typeof createMirror>['checkOrigin']>[0];
-
-async function writeOrigin({ engine }: MirrorLocation, now: () => number, origin: Origin): Promise<void> {
-  const { mirror, close } = await engine.openWriters(now);
-  try {
-    await createMirror(mirror, now).checkOrigin(origin);
-  } finally {
-    await close();
   }
 }
 
@@ -193,7 +187,7 @@ async function waitUntilRead(
   organizations: number,
   stopping: AbortSignal,
 ): Promise<string | null> {
-  return await reading(location, async reader => {
+  return await using(location.engine.openReader(), async reader => {
     while (!stopping.aborted) {
       const there = await readMirrored(reader);
       const { credits, retirements, certificates } = there;
