@@ -42,7 +42,7 @@ async function* csvOf(io: Io, columns: readonly string[], rows: AsyncIterable<Ro
 export async function* jsonOf(objects: AsyncIterable<object>): AsyncGenerator<string> {
   let before = '[\n';
   for await (const object of objects) {
-    yield `${before}${jsonText(withoutBytes(object))}`;
+    yield `${before}${jsonText(object)}`;
     before = ',\n';
   }
   yield before === '[\n' ? '[]\n' : '\n]\n';
@@ -52,30 +52,20 @@ export async function writeValue(io: Io, value: unknown): Promise<void> {
   await emit(io, `${jsonText(withSnakeKeys(value), 2)}\n`);
 }
 
+/** JSON in which nothing stands that a terminal obeys, and that means the same; its own line ends stay. */
 export function jsonText(value: unknown, indent?: number): string {
-  return escapeJson(JSON.stringify(value, plain, indent));
+  return JSON.stringify(value, plain, indent).replace(UNSEEN, character =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
-function plain(_key: string, value: unknown): unknown {
+/** A Buffer has turned itself into a list of its bytes by then, where base64 is meant. */
+function plain(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
+  const cell = this[name];
+  if (cell instanceof Uint8Array) return textOf(cell);
   if (typeof value !== 'bigint') return value;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : String(value);
-}
-
-/** A Buffer would turn itself into a list of its bytes before anybody could ask for base64. */
-function withoutBytes(object: object): object {
-  const cells: [string, unknown][] = Object.entries(object);
-  if (!cells.some(([, cell]) => cell instanceof Uint8Array)) return object;
-  return Object.fromEntries(
-    cells.map(([name, cell]) => [name, cell instanceof Uint8Array ? textOf(cell) : cell]),
-  );
-}
-
-/** JSON in which nothing stands that a terminal obeys, and that means the same; its own line ends stay. */
-export function escapeJson(json: string): string {
-  return json.replace(UNSEEN, character =>
-    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 /** Objects that are the registry's own: what it sent stands there as it was sent. */
