@@ -21,24 +21,13 @@ export const SNAPSHOT = command({
     demandNew(file, about);
     const asOf = new Date(io.now()).toISOString();
     const reader = await open();
-    const origin = await readOrigin(reader);
+    const { base_url: registry = null, app_id: appId = null } = (await readOrigin(reader)) ?? {};
     const known = await countKnown(reader);
     const coverage = await readCoverage(reader, null, null);
     if (!(await engine.snapshot(file, io.now()))) throw isThere(file);
     const bytes = statSync(file).size;
     const madeAt = new Date(io.now()).toISOString();
-    const registry = origin?.base_url ?? null;
-    const told = {
-      file,
-      bytes,
-      asOf,
-      madeAt,
-      demo,
-      registry,
-      appId: origin?.app_id ?? null,
-      known,
-      coverage,
-    };
+    const told = { file, bytes, asOf, madeAt, demo, registry, appId, known, coverage };
     writeFileSync(about, `${jsonText(withSnakeKeys(told), 2)}\n`, { flag: 'wx', mode: 0o600 });
     await tell(
       { file, bytes, about },

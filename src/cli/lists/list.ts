@@ -56,23 +56,14 @@ function filterOptions({ filters }: List): Record<string, Option> {
   return Object.fromEntries(options);
 }
 
-const SHOWN = {
-  part: 'text',
-  organization: 'name',
-  installation: 'name',
-  text: 'text',
-  number: 'n',
-  year: 'year',
-  from: 'day',
-  until: 'day',
-};
+const SHOWN: Readonly<Record<string, string>> = { installation: 'name', year: 'year' };
 
 function optionOf(filter: Filter): Option {
   const { fits, says } = filter;
   if (fits === 'organization') return ORGANIZATION;
   if (fits === 'flag') return flag(says);
   if (fits === 'choice') return choice(filter.option ?? '', says, filter.choices);
-  return valued(SHOWN[fits], says);
+  return valued(SHOWN[fits] ?? 'text', says);
 }
 
 interface Wanted {

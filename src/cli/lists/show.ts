@@ -1,5 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { explainRow, type Explanation, reasonsOf, rowsOf, shownOf } from '../../query/history/explanation.js';
+import { explainRow, reasonsOf, rowsOf, shownOf } from '../../query/history/explanation.js';
 import { readByName } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { readStates } from '../../query/freshness/read.js';
@@ -67,23 +67,15 @@ interface Asked {
   readonly at: string | null;
 }
 
-interface Shown extends Omit<Explanation, 'row'> {
-  readonly row: Row | null;
-  readonly versions: readonly Row[];
-}
+type Shown = Awaited<ReturnType<typeof explainAll>>[number];
 
 /** One for each row of that name. */
-async function explainAll(
-  context: Context,
-  list: List,
-  entry: Entry,
-  { id, organizationId, at }: Asked,
-): Promise<Shown[]> {
+async function explainAll(context: Context, list: List, entry: Entry, { id, organizationId, at }: Asked) {
   const { contradictedColumns: contradicted } = await import('../../sync/derived.js');
   const [reader, pdfs] = [await context.reader(), await context.pdfs()];
   const instant = at ?? new Date(context.io.now()).toISOString();
   const ground = { reader, at: instant, inspect: (file: string) => measure(pdfs, file), contradicted };
-  const all: Shown[] = [];
+  const all = [];
   for (const known of rowsOf(entry, await findVersions(reader, entry, id, organizationId))) {
     const explained = await explainRow(ground, entry, known);
     const now = at === null ? await readNow(reader, list, entry, known) : null;
