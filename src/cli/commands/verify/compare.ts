@@ -19,12 +19,8 @@ import type { Value } from '../../../store/contract/tables.js';
 import type { Broken } from '../../../store/engine.js';
 import { contradictedColumns, DERIVED_TABLES } from '../../../sync/derived.js';
 
-interface Difference {
-  readonly organization_id: string;
-  readonly resource: string;
-  readonly key: string;
-  readonly difference: 'changed' | 'not in the mirror' | 'not at the registry';
-}
+/** The list and whose it is, the key of the row, and what is not the same. */
+type Fault = Readonly<Record<'check' | 'where' | 'fault', string>>;
 
 interface Comparing {
   readonly reader: Reader;
@@ -37,6 +33,7 @@ type Kept = ReadonlyMap<string, string>;
 
 /** A list of an organization, or one thing that is asked for by its id: as the mirror keeps it and as the registry has it. */
 interface Part {
+  readonly name: string;
   readonly organization_id: string;
   readonly resource: string;
   /** By key what tells one content from another. */
@@ -53,42 +50,39 @@ const QUIET_MS = 2000;
  */
 export async function compareWithRegistry(comparing: Comparing) {
   const first = await compareAll(comparing, () => true);
-  const { differences } = first;
-  if (differences.length === 0) return first;
+  const { faults } = first;
+  if (faults.length === 0) return first;
   await sleep(QUIET_MS);
-  const again = await compareAll(comparing, ({ organization_id: id, resource }) =>
-    differences.some(each => each.organization_id === id && each.resource === resource),
-  );
-  const before = new Set(differences.map(each => JSON.stringify(each)));
-  return { ...first, differences: again.differences.filter(each => before.has(JSON.stringify(each))) };
+  const again = await compareAll(comparing, part => faults.some(({ check }) => check === part.name));
+  const before = new Set(faults.map(each => JSON.stringify(each)));
+  return { ...first, faults: again.faults.filter(each => before.has(JSON.stringify(each))) };
 }
 
 async function compareAll(comparing: Comparing, isMeant: (part: Part) => boolean) {
   let rows = 0;
   /** Of which any list was read. */
   const organizations = new Set<string>();
-  const differences: Difference[] = [];
+  const faults: Fault[] = [];
   for await (const part of partsOf(comparing)) {
     if (!isMeant(part)) continue;
     comparing.turn(part);
     const kept = await part.kept();
     rows += kept.size;
     if (isListResource(part.resource)) organizations.add(part.organization_id);
-    for await (const difference of compare(part, kept)) differences.push(difference);
+    for await (const fault of compare(part, kept)) faults.push(fault);
   }
-  return { rows, organizations: organizations.size, differences };
+  return { rows, organizations: organizations.size, faults };
 }
 
-async function* compare(part: Part, kept: Kept): AsyncGenerator<Difference> {
-  const { organization_id, resource } = part;
+async function* compare(part: Part, kept: Kept): AsyncGenerator<Fault> {
+  const { name: check } = part;
   const unseen = new Set(kept.keys());
-  for await (const [key, now] of part.asked(kept)) {
-    unseen.delete(key);
-    const before = kept.get(key);
-    const difference = before === undefined ? 'not in the mirror' : 'changed';
-    if (before !== now) yield { organization_id, resource, key, difference };
+  for await (const [where, now] of part.asked(kept)) {
+    unseen.delete(where);
+    const before = kept.get(where);
+    if (before !== now) yield { check, where, fault: before === undefined ? 'not in the mirror' : 'changed' };
   }
-  for (const key of unseen) yield { organization_id, resource, key, difference: 'not at the registry' };
+  for (const where of unseen) yield { check, where, fault: 'not at the registry' };
 }
 
 async function* partsOf({ reader, client }: Comparing): AsyncGenerator<Part> {
@@ -109,6 +103,7 @@ function listOf<Name extends ListResource>(
   const entry = LISTS[resource];
   const email = entry.columns.find(({ name }) => name === 'email');
   return {
+    name: `${resource} of ${id}`,
     organization_id: id,
     resource,
     kept: () => digestsOf(reader, entry, id),
@@ -145,6 +140,7 @@ function singleOf(
   ask: () => Promise<string>,
 ): Part {
   return {
+    name: `${resource} of ${id}`,
     organization_id: id,
     resource,
     kept: async () => new Map(kept === null ? [] : [[key, kept]]),

@@ -117,22 +117,16 @@ async function findChangedTexts(reader: Reader): Promise<Broken[]> {
 async function compare(context: Context, interrupted: AbortSignal) {
   const { compareWithRegistry } = await import('./compare.js');
   const reader = await context.reader();
-  const { differences, ...counts } = await compareWithRegistry({
+  const compared = await compareWithRegistry({
     reader,
     client: await context.client(),
-    turn: ({ resource, organization_id: organization }) => {
+    turn: ({ resource, name }) => {
       demandNotInterrupted(interrupted);
-      context.io.tellParent({ reading: `${resource} of ${organization}` });
-      if (context.io.terminal.stderr && isListResource(resource))
-        context.say(`Reading ${resource} of ${organization} ...`);
+      context.io.tellParent({ reading: name });
+      if (context.io.terminal.stderr && isListResource(resource)) context.say(`Reading ${name} ...`);
     },
   });
-  const faults = differences.map(({ organization_id: organization, resource, key, difference }) => ({
-    check: `${resource} of ${organization}`,
-    where: key,
-    fault: difference,
-  }));
-  return { ...counts, faults, known: await countKnown(reader), left: await readNotCompared(reader) };
+  return { ...compared, known: await countKnown(reader), left: await readNotCompared(reader) };
 }
 
 /** An organization that is closed is named once, and so is one of which nothing is known yet. */
