@@ -65,7 +65,7 @@ function faultOf(error: AskError): Error {
 const ADVICE: Readonly<Record<string, readonly string[]>> = {
   refused: [],
   in_brackets: ['SQLite takes no statement in brackets: leave out the outer ones.'],
-  unknown_name: ['See "carbon-mirror schema" for the tables and their columns.'],
+  unknown_name: [`"carbon-mirror schema" lists the tables, "carbon-mirror schema NAME" the columns of one.`],
 };
 
 /** A week; a timer of Node holds no more than 24 days. */
