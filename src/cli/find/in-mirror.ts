@@ -28,7 +28,7 @@ export async function installedOn(reader: Reader, text: string) {
   if (installed !== null) return { ...installed, organizationId };
   throw notThereFault(
     `The mirror has found no installation on the organization ${organizationId}.`,
-    '"carbon-mirror sync" looks for new installations.',
+    '"carbon-mirror sync" alone looks for new installations.',
   );
 }
 

@@ -31,14 +31,6 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
     return { ...whose, id, finish: () => owner.finishReservation(id, 'retire', { retirementData: FOR }) };
   }
 
-  async function install(fullName: string): Promise<void> {
-    const made = await control('POST', '/organizations', {
-      user: { email: `${randomUUID()}@customer.example` },
-      organization: { fullName, type: 'marketParticipant' },
-    });
-    await control('POST', '/installations', { appId, organizationId: valueAt(made, 'organization.id') });
-  }
-
   return [
     {
       name: 'retire',
@@ -88,9 +80,13 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
       says: 'Let a new customer install the app',
       shows: 'A webhook tells of it: an organization comes, and its lists are read for the first time.',
       run: async () => {
-        const name = `Customer ${randomUUID().slice(0, NAME_LENGTH)}`;
-        await install(name);
-        return `${name} has installed the app.`;
+        const fullName = `Customer ${randomUUID().slice(0, NAME_LENGTH)}`;
+        const made = await control('POST', '/organizations', {
+          user: { email: `${randomUUID()}@customer.example` },
+          organization: { fullName, type: 'marketParticipant' },
+        });
+        await control('POST', '/installations', { appId, organizationId: valueAt(made, 'organization.id') });
+        return `${fullName} has installed the app.`;
       },
     },
   ];

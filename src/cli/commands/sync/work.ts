@@ -9,9 +9,9 @@ import {
 import { readTargets } from '../../../query/at-registry.js';
 import { discoverJob } from '../../../sync/schedule/discover.js';
 import { RESOURCES, writeWish } from '../../../sync/plan.js';
-import { checkFault, demandNotInterrupted, notThereFault } from '../../exit.js';
+import { checkFault, demandNotInterrupted } from '../../exit.js';
 import { type Context, type MirrorLocation } from '../../context.js';
-import { organizationOrAll } from '../../find/in-mirror.js';
+import { installedOn } from '../../find/in-mirror.js';
 import { meansDemo } from '../../mirror-location.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from '../../../app/running.js';
@@ -35,15 +35,10 @@ export async function askForSync(context: Context, { organization, resource, ful
     say(`Waiting a minute for the database: ${what}.`),
   );
   const reader = await context.reader();
-  const organizationId = await organizationOrAll(reader, organization);
+  const one = organization === undefined ? null : await installedOn(reader, organization);
+  const organizationId = one?.organizationId ?? null;
   const mark = await readMark(reader, io.now());
   const targets = await readTargets(reader, organizationId);
-  if (organizationId !== null && targets.length === 0) {
-    throw notThereFault(
-      `The mirror has found no installation on the organization ${organizationId}.`,
-      '"carbon-mirror sync" alone looks for new installations.',
-    );
-  }
   /** Certificates are no resource of their own here: they follow every sync, also one that reads nothing. */
   const resources = resource === undefined ? null : RESOURCES.filter(name => name === resource);
   const payload = writeWish({ resources, full });
