@@ -8,7 +8,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 150 play the past of the demo; 400 are the commands of evidence with the folder for an auditor, and what forget, purge, verify and doctor do of it. */
   /** 150 back all up and put it back. */
   /** 55 let a console compare with the registry, by a process of its own. */
-  /** 105 copy a folder of evidence, whoever made it, to check the copy; 40 renew a key and begin a log anew. */
+  /** 40 renew a key and begin a log anew. */
   /** 35 say of a folder of evidence whose its rows are and what they add up to. */
   'src/cli': 6400,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
