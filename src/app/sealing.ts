@@ -1,4 +1,3 @@
-import { EvidenceError } from '../evidence/errors.js';
 import { builtBeside } from '../package.js';
 import type { StoreSettings } from '../store/settings.js';
 import { describe } from '../sync/outcome.js';
@@ -54,6 +53,5 @@ export async function startSealing(
 }
 
 function errorOf({ code, message, stack }: Fault): Error {
-  const known = code === 'key' || code === 'refused' ? new EvidenceError(code, message) : new Error(message);
-  return Object.assign(known, { stack, code });
+  return Object.assign(new Error(message), { stack, code });
 }

@@ -1,16 +1,8 @@
-/** key: it cannot be used. refused: what would be signed is not what was signed before, and more. */
-export type EvidenceErrorCode = 'key' | 'refused';
-
+/** A key that cannot be used, or what would be signed and is not what was signed before, and more: told to people as it is. */
 export class EvidenceError extends Error {
   override readonly name = 'EvidenceError';
-  readonly code: EvidenceErrorCode;
-
-  constructor(code: EvidenceErrorCode, message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 export function refuse(why: string): never {
-  throw new EvidenceError('refused', why);
+  throw new EvidenceError(why);
 }

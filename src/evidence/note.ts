@@ -35,7 +35,7 @@ export function writeKey(key: SigningKey, seed: Uint8Array): string {
 export function readKey(text: string): SigningKey {
   const [, name = '', id, base64 = ''] = /^PRIVATE\+KEY\+([^+\s]+)\+([0-9a-f]{8})\+(\S+)\n$/.exec(text) ?? [];
   const bytes = Buffer.from(base64, 'base64');
-  const fault = new EvidenceError('key', 'the key is not one that "carbon-mirror evidence init" makes');
+  const fault = new EvidenceError('the key is not one that "carbon-mirror evidence init" makes');
   if (bytes.length !== KEY_BYTES + 1 || bytes[0] !== ED25519[0]) throw fault;
   const key = signingKey(name, bytes.subarray(1));
   if (idOf(key).toString('hex') !== id) throw fault;
