@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sha256 } from './hashes.js';
+import { hexOf, sha256 } from './hashes.js';
 import { type EvidencePort, factOf, type Leaf } from './port.js';
 
 /** By whom a row is dated, and in which month: by the mirror, which observed it, and by the registry where that says a date. */
@@ -23,7 +23,12 @@ export async function readMonths(port: EvidencePort, organizationId: string, upT
   }
   const lines = [...sums].map(([name, sum]) => `${name} ${sum.end()}\n`);
   const text = lines.toSorted().join('');
-  const record = { organization_id: organizationId, months: sums.size, months_sha256: hexOf(text), rows };
+  const record = {
+    organization_id: organizationId,
+    months: sums.size,
+    months_sha256: hexOf(sha256(Buffer.from(text))),
+    rows,
+  };
   return { text, fact: factOf('organization', record, { subject: organizationId }) };
 }
 
@@ -35,7 +40,7 @@ function createSum() {
       rows += 1;
       if (micro === null) withoutAmount += 1;
       else sum += BigInt(micro);
-      commitments.update(`${Buffer.from(commitment).toString('hex')}\n`);
+      commitments.update(`${hexOf(commitment)}\n`);
     },
     end: (): string => `${rows} ${withoutAmount} ${sum} ${commitments.digest('hex')}`,
   };
@@ -47,10 +52,14 @@ export async function readNamed(port: EvidencePort, before: number, upTo: number
   const coverage = await port.leaves({ newest: 'coverage', before });
   const told = await port.leaves({ told: before });
   const lines = [...organizations, ...coverage, ...told].map(
-    ({ place, commitment, kind }) => `${place} ${Buffer.from(commitment).toString('hex')} ${kind}\n`,
+    ({ place, commitment, kind }) => `${place} ${hexOf(commitment)} ${kind}\n`,
   );
   const text = lines.join('');
-  const record = { up_to: upTo, organizations: organizations.length, named_sha256: hexOf(text) };
+  const record = {
+    up_to: upTo,
+    organizations: organizations.length,
+    named_sha256: hexOf(sha256(Buffer.from(text))),
+  };
   return { organizations, coverage, told, text, fact: factOf('complete', record) };
 }
 
@@ -58,8 +67,4 @@ export async function readNamed(port: EvidencePort, before: number, upTo: number
 export async function readComplete(port: EvidencePort, before: number) {
   const [leaf] = await port.leaves({ newest: 'complete', before });
   return { leaf: leaf ?? null, upTo: Number(/"up_to":(\d+)/.exec(leaf?.record ?? '')?.[1] ?? 0) };
-}
-
-function hexOf(text: string): string {
-  return sha256(Buffer.from(text)).toString('hex');
 }

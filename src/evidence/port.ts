@@ -70,11 +70,10 @@ export interface Leaf extends Counted {
 /** Above every number and place. */
 export const ALL = Number.MAX_SAFE_INTEGER;
 
-/** All of an organization or a list; those that stand between two places; those that have such numbers; what was erased and put back before a place; or of each of whom it speaks the newest before one. */
+/** All of an organization or a list; those that have such numbers; what was erased and put back before a place; or of each of whom it speaks the newest before one. */
 export type Which =
   | { readonly organizationId: string }
   | { readonly resource: string }
-  | { readonly from: number; readonly to: number }
   | { readonly kind: Numbered; readonly numbers: readonly number[] }
   | { readonly told: number }
   | { readonly newest: 'coverage' | 'organization' | 'complete'; readonly before: number };
@@ -102,7 +101,8 @@ export interface EvidencePort {
   readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
   /** In their order. */
   readonly leaves: (which: Which) => Promise<readonly Leaf[]>;
-  readonly commitments: (from: number, to: number) => AsyncIterable<Uint8Array>;
+  /** From one place to before another, some at a time. */
+  readonly walk: (from: number, to: number) => AsyncIterable<readonly Leaf[]>;
   /** Of whom sealed changes above one number, up to another, speak, but for people. */
   readonly touched: (after: number, to: number) => Promise<readonly string[]>;
   /** At the end, which must be there still. */

@@ -23,7 +23,7 @@ export async function beginOrigin(restoring: Omit<Sealing, 'holder' | 'signal'>)
     factOf('restore', { at, origin, lost, held: textOf(held), newest: textOf(newest) }),
   );
   const tree = growTree(EMPTY);
-  for await (const each of port.commitments(0, size + 1)) tree.add(each);
+  await tree.grow(port.walk(0, size + 1));
   lastSigned.write({ origin, size: size + 1, root: tree.root() });
   return { origin, held, newest, lost };
 }

@@ -20,16 +20,20 @@ export function growTree({ size: start, peaks }: Peaks, tell: Told = () => undef
     peaks.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
   );
   let size = start;
+  const add = (entry: Uint8Array): void => {
+    let [level, index, whole] = [0, size, sha256(LEAF, entry)];
+    tell(level, index, whole);
+    for (; index % 2 === 1; tell(level, index, whole)) {
+      whole = sha256(NODE, hashes.pop() ?? missing(size), whole);
+      [level, index] = [level + 1, (index - 1) / 2];
+    }
+    hashes.push(whole);
+    size += 1;
+  };
   return {
-    add: (entry: Uint8Array): void => {
-      let [level, index, whole] = [0, size, sha256(LEAF, entry)];
-      tell(level, index, whole);
-      for (; index % 2 === 1; tell(level, index, whole)) {
-        whole = sha256(NODE, hashes.pop() ?? missing(size), whole);
-        [level, index] = [level + 1, (index - 1) / 2];
-      }
-      hashes.push(whole);
-      size += 1;
+    add,
+    grow: async (leaves: AsyncIterable<readonly { readonly commitment: Uint8Array }[]>): Promise<void> => {
+      for await (const some of leaves) for (const { commitment } of some) add(commitment);
     },
     peaks: (): Peaks => ({ size, peaks: Buffer.concat(hashes) }),
     /** In base64, as checkpoints have it. The last node of a level that has no neighbour goes up as it is. */

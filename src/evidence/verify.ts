@@ -29,28 +29,22 @@ interface Verifying {
   readonly lastSigned: LastSigned;
 }
 
-const AT_ONCE = 1000;
 const NOT_AS_SEALED = 'it is not as it was sealed';
 
 /** Holds the mirror against the log, and the log against every checkpoint. */
 export async function verifyEvidence({ port, key, lastSigned }: Verifying): Promise<Verified> {
   const faults: Unfit[] = [];
-  let [erased, removed, accounted, covered] = [0, 0, 0, 0];
+  let [erased, removed, accounted, covered, next] = [0, 0, 0, 0, 0];
   /** No number is below 1, unless somebody made it up. */
   const compared = { change: Number.MIN_SAFE_INTEGER, sync: Number.MIN_SAFE_INTEGER };
   const last = lastSigned.read();
   const signerOf = await readSigners(port, key);
   const tree = growTree(EMPTY);
   const { size } = await port.ends();
-  for (let from = 0; from < size; from += AT_ONCE) {
-    const to = Math.min(size, from + AT_ONCE);
-    const leaves = await port.leaves({ from, to });
-    if (leaves.length < to - from)
-      tell(`leaves from ${from} to ${to - 1}`, `only ${leaves.length} are there`);
-    if (leaves.length === 0) break;
+  for await (const leaves of port.walk(0, size)) {
     for (const kind of NUMBERED) await compareRows(kind, leaves);
     for (const leaf of leaves) countLeaf(leaf);
-    await compareTrees(from, to, leaves);
+    await compareTrees(leaves);
   }
   if (erased > accounted) tell(`${erased} leaves without salt`, `forget and purge erased ${accounted}`);
   if (last !== null && last.size > size)
@@ -88,11 +82,14 @@ export async function verifyEvidence({ port, key, lastSigned }: Verifying): Prom
       tell(`${kind} ${number}`, 'it is older than what is sealed, and was never sealed');
   }
 
-  async function compareTrees(from: number, to: number, leaves: readonly Leaf[]): Promise<void> {
-    const notes = new Map((await port.checkpoints(from, to)).map(each => [each.size, each.note]));
+  async function compareTrees(leaves: readonly Leaf[]): Promise<void> {
+    const to = Number(leaves.at(-1)?.place) + 1;
+    const notes = new Map((await port.checkpoints(next, to)).map(each => [each.size, each.note]));
     for (const { place, commitment } of leaves) {
+      if (place > next) tell(`leaves from ${next} to ${place - 1}`, 'they are not there');
       tree.add(commitment);
       const at = place + 1;
+      next = at;
       const note = notes.get(at);
       if (note !== undefined) compareNote(at, note, tree.root());
       if (note !== undefined) covered = at;

@@ -95,7 +95,6 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
   const whichOf = (which: Which): readonly [where: string, given: Given] => {
     if ('organizationId' in which) return ['subject = $1', [which.organizationId]];
     if ('resource' in which) return ['resource = $1', [which.resource]];
-    if ('from' in which) return ['place >= $1 AND place < $2', [which.from, which.to]];
     if ('numbers' in which)
       return [`kind = '${which.kind}' AND ${isListed('number')}`, [jsonOf(which.numbers)]];
     if ('told' in which)
@@ -159,12 +158,11 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       const [where, given] = whichOf(which);
       return leaves(`${where} ORDER BY place`, given);
     },
-    commitments: async function* (from, to) {
-      const asked = `SELECT commitment FROM ${LEAVES} WHERE place >= $1 AND place < $2 ORDER BY place`;
-      for (let start = from; start < to; start += AT_ONCE) {
-        const rows = await log<Leaf>(asked, [start, Math.min(to, start + AT_ONCE)]);
-        if (rows.length === 0) return;
-        for (const { commitment } of rows) yield commitment;
+    walk: async function* (from, to) {
+      const some = `place >= $1 AND place < $2 ORDER BY place LIMIT ${AT_ONCE}`;
+      for (let page = await leaves(some, [from, to]); page.length > 0; ) {
+        yield page;
+        page = await leaves(some, [(page.at(-1)?.place ?? to) + 1, to]);
       }
     },
     touched: async (after, to) => {

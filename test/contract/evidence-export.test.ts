@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote, signingKey } from '../../src/evidence/note.js';
-import { ALL, factOf } from '../../src/evidence/port.js';
+import { factOf } from '../../src/evidence/port.js';
 import { readSigners } from '../../src/evidence/renew.js';
 import { leafOf } from '../../src/evidence/commitment.js';
 import { appendOne } from '../../src/evidence/write.js';
@@ -21,6 +21,7 @@ import { verifyEvidence } from '../../src/evidence/verify.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { ENGINES } from '../support/engines.js';
 import { alter, check, exportable } from '../support/folder-of-evidence.js';
+import { leavesOf } from '../support/sealed.js';
 
 const FITS = 0;
 const DOES_NOT_FIT = 1;
@@ -448,7 +449,7 @@ describe.each(ENGINES)('$name', engine => {
 
   test('a log in which a leaf was changed that is not shown is not exported', async () => {
     const { write, port, forge } = await exportable(engine);
-    const leaves = await port.leaves({ from: 0, to: ALL });
+    const leaves = await leavesOf(port);
     const ended = leaves.find(({ number }) => leaves.some(other => other.ended === number));
     await forge('UPDATE LEAVES SET commitment = ? WHERE place = ?', Buffer.alloc(32), ended?.place ?? null);
     const outcome = await write('organization-1');

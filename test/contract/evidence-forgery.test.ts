@@ -9,7 +9,7 @@ import { type Engine, ENGINES } from '../support/engines.js';
 import { alter, check, exportable } from '../support/folder-of-evidence.js';
 import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
 import { createRandom, pick } from '../support/random.js';
-import { sealed } from '../support/sealed.js';
+import { leavesOf, sealed } from '../support/sealed.js';
 
 /** As many, with such seeds, as `npm run torture -- forgery` says. */
 const FIRST = Number(process.env['FORGERY_SEED'] ?? 1);
@@ -127,7 +127,7 @@ async function forgeRows(log: Log, random: Random): Promise<Forged> {
   if (turn < 0.45) {
     const { size } = await port.ends();
     const place = Math.floor(random() * size);
-    const [leaf] = await port.leaves({ from: place, to: place + 1 });
+    const [leaf] = await leavesOf(port, place, place + 1);
     const forged = LEAF_CELLS.filter(([name, value]) => leaf?.[name] !== value);
     const [column, value] = pick(random, forged, LEAF_CELLS[0]);
     await forge(`UPDATE LEAVES SET ${column} = ? WHERE place = ?`, value, place);

@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import { readStore } from '../../src/app/config/config.js';
 import { lastSignedBeside, makeKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote } from '../../src/evidence/note.js';
+import type { EvidencePort, Leaf } from '../../src/evidence/port.js';
 import { seal, type Sealing } from '../../src/evidence/seal.js';
 import { verifyEvidence } from '../../src/evidence/verify.js';
 import { openEngine } from '../../src/store/open.js';
@@ -14,10 +15,15 @@ import { tablesInFile, type Value } from './tables.js';
 
 export const ALL = Number.MAX_SAFE_INTEGER;
 
-export async function arrayOf<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
+/** The leaves of a log between two places; all of them where none are named. */
+export async function leavesOf(port: Pick<EvidencePort, 'walk'>, from = 0, to = ALL): Promise<Leaf[]> {
+  const all: Leaf[] = [];
+  for await (const some of port.walk(from, to)) all.push(...some);
   return all;
+}
+
+export async function commitmentsOf(port: Pick<EvidencePort, 'walk'>, to = ALL): Promise<Uint8Array[]> {
+  return (await leavesOf(port, 0, to)).map(({ commitment }) => commitment);
 }
 
 /** A mirror with three retirements, and who seals it. */

@@ -28,26 +28,27 @@ export async function writeEvidence(
   const pdfs = await context.pdfs();
   const asked = await readWhat(reader, what);
   const into = createSummedFolder(folder, interrupted);
-  const once = async (file: string, text: string) => {
-    if (!into.has(file)) into.append(file, text);
-  };
-  const certificate = async (file: string, stored: string, hash: string) => {
-    if (into.has(file) || (await into.copy(pdfs, stored, file, hash))) return;
-    throw checkFault(`The certificate ${stored} is not as it was stored.`, 'See "carbon-mirror verify".');
-  };
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const totals = createTotals(names);
   const title = `Evidence of ${asked.what} ${asked.which}`;
   into.append('page.html', pageHead(title));
+  let rows = 0;
   const exported = await exportEvidence({
     port,
     asked,
     asOf,
     since,
-    write: async (file, text) => into.append(file, text),
-    document: once,
-    certificate,
-    rowShown: async fact => {
+    write: into.append,
+    attach: async (fact, file) => {
+      const { record, document, file: stored } = fact;
+      const hash = String(record['sha256']);
+      const json = `documents/${record['document_sha256']}.json`;
+      const pdf = `certificates/${hash}.pdf`;
+      if (document !== null && !into.has(json)) into.append(json, document);
+      if (stored !== null && !into.has(pdf) && !(await into.copy(pdfs, stored, pdf, hash)))
+        throw checkFault(`The certificate ${stored} is not as it was stored.`, 'See "carbon-mirror verify".');
+      if (file === 'rows.txt') rows += 1;
+      if (file === 'context.txt' && fact.resource !== 'certificates') return;
       into.append('page.html', pageRow(fact, names));
       totals.add(fact);
     },
@@ -64,7 +65,7 @@ export async function writeEvidence(
     'README.txt',
     readme.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(told[name])),
   );
-  return { size, rows: exported.rows, files: into.finish() };
+  return { size, rows, files: into.finish() };
 }
 
 /** A period, the id of a retirement, or an organization. */
