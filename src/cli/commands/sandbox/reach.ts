@@ -1,8 +1,9 @@
-import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
+import { type ControlClient, ControlError } from '../../../sandbox/control/client.js';
 import type { Context } from '../../context.js';
 import { CommandFault, EXIT, type ExitCode, usageFault } from '../../exit.js';
 import { text } from '../../options.js';
 import { isOnThisMachine } from '../../this-machine.js';
+import { findSandbox } from '../demo/sandbox.js';
 
 export const SANDBOX_URL = text(
   'url',
@@ -17,10 +18,12 @@ const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {
 };
 
 /** The control API of the sandbox that is meant: named, or the one of the settings, or the usual one. */
-export function reachSandbox(context: Context, named: string | undefined) {
+export async function reachSandbox(context: Context, named: string | undefined) {
   const url = sandboxUrl(context, named);
-  const client = createControlClient(url);
-  const control: ControlClient = (...asked) => client(...asked).catch(error => refuse(error, url));
+  const found = await findSandbox(url);
+  const advice = 'Start one with "carbon-mirror sandbox start", or say where it is with --url.';
+  if (found === null) throw new CommandFault(EXIT.unreachable, `No sandbox answers at ${url}.`, advice);
+  const control: ControlClient = (...asked) => found(...asked).catch(refuse);
   return { url, control };
 }
 
@@ -39,18 +42,8 @@ function demandLoopback(url: string, from: string): string {
   );
 }
 
-function refuse(error: unknown, url: string): never {
-  if (error instanceof ControlError) {
-    const exitCode = EXIT_BY_STATUS[error.statusCode] ?? EXIT.unreachable;
-    throw new CommandFault(exitCode, `The sandbox: ${error.message}`);
-  }
-  if (error instanceof SyntaxError)
-    throw new CommandFault(
-      EXIT.unreachable,
-      `Something answers at ${url}, but it is not a sandbox.`,
-      'Say where it is with --url.',
-    );
-  if (!(error instanceof TypeError)) throw error;
-  const advice = 'Start one with "carbon-mirror sandbox start", or say where it is with --url.';
-  throw new CommandFault(EXIT.unreachable, `No sandbox answers at ${url}.`, advice);
+function refuse(error: unknown): never {
+  if (!(error instanceof ControlError)) throw error;
+  const exitCode = EXIT_BY_STATUS[error.statusCode] ?? EXIT.unreachable;
+  throw new CommandFault(exitCode, `The sandbox: ${error.message}`);
 }

@@ -25,7 +25,7 @@ const app = command({
   },
   examples: ['carbon-mirror sandbox app my-app --permission organization_warehouse:write > .env'],
   run: async (context, { name, permission: permissions, webhookUrl, webhookSecret, url: named }) => {
-    const { url, control } = reachSandbox(context, named);
+    const { url, control } = await reachSandbox(context, named);
     const secret = webhookSecret ?? randomBytes(32).toString('hex');
     const status = await control('GET', '/status');
     const profile = valueAt(status, 'profile');
@@ -69,7 +69,8 @@ const call = command({
   ],
   run: async (context, { method, path, data, url }) => {
     if (!path.startsWith('/')) throw usageFault(`Expected a path such as /organizations, got "${path}".`);
-    const answer = await reachSandbox(context, url).control(method, path, data);
+    const { control } = await reachSandbox(context, url);
+    const answer = await control(method, path, data);
     await emit(context.io, `${jsonText(answer, 2)}\n`);
   },
 });
