@@ -35,10 +35,10 @@ function wordOf(taken: Taken<unknown>, io: Io): Argument {
 }
 
 function optionOf(key: string, taken: Taken<unknown>, io: Io): Option {
-  const { shows, choices, conflicts = [], isNeeded = false, isOn = false, fallback } = taken;
+  const { shows, choices, isNeeded = false, isOn = false, fallback } = taken;
   const flags = `${optionName(isOn ? `no-${key}` : key)}${shows === null ? '' : ` <${shows}>`}`;
   const says = `${saysOf(taken, io)}${isNeeded ? ' (required)' : ''}`;
-  const option = new Option(flags, says).makeOptionMandatory(isNeeded).conflicts([...conflicts]);
+  const option = new Option(flags, says).makeOptionMandatory(isNeeded);
   if (choices !== undefined) option.choices(choices);
   return fallback === undefined ? option : option.default(fallback);
 }

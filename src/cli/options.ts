@@ -13,8 +13,6 @@ export interface Taken<T> {
   /** Done unless it is said not to. */
   readonly isOn?: boolean;
   readonly choices?: readonly string[];
-  /** Options beside which it means nothing. */
-  readonly conflicts?: readonly string[];
   readonly read: (given: unknown, io: Io) => T;
 }
 

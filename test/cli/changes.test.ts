@@ -166,5 +166,14 @@ test('who asks after a number that this mirror never had is told so', async () =
   const newer = await ask('--after', '4000');
   expect(newer).toMatchObject({ exitCode: 3, stdout: '' });
   expect(newer.stderr).toContain('less than 4000');
-  expect(await ask('--after', '1', '--since', '1m')).toMatchObject({ exitCode: 2 });
+});
+
+test('who asks after a number and since a date gets what fits both', async () => {
+  const { ask } = await sceneWithChanges();
+  const after = async (...more: string[]) => (await ask('--after', '1', '--csv', ...more)).stdout.split('\n');
+  const all = await after();
+  expect(await after('--since', '2000')).toEqual(all);
+  const late = await after('--since', 'now');
+  expect(late.length).toBeLessThan(all.length);
+  expect(late.slice(1)).toEqual(all.slice(1 - late.length));
 });

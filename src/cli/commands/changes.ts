@@ -28,13 +28,10 @@ export const CHANGES = command({
     until: { ...date(''), says: 'what was observed by then: the end of a date in one of the same forms' },
     organization: ORGANIZATION,
     resource: choice('name', 'one of them only', CHANGED),
-    after: {
-      ...count(
-        '--after',
-        'after the change of this number: a program that keeps the last one gets each once',
-      ),
-      conflicts: ['since'],
-    },
+    after: count(
+      '--after',
+      'after the change of this number: a program that keeps the last one gets each once',
+    ),
   },
   prints: { json: 'print them as JSON, each with its row before and after', csv: 'print them as CSV' },
   examples: [
