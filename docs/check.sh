@@ -15,8 +15,9 @@ stop() { say "$*"; exit 2; }
 size_of() { sed -n 2p "$1" | grep -xE '[1-9][0-9]{0,14}' || stop "$1 is no checkpoint: it has no size." >&2; }
 hex() { openssl base64 -d -A | od -An -v -tx1 | tr -d ' \n'; }
 hash_of() { openssl dgst -sha256 -r "$1" 2>/dev/null | cut -c1-64; }
-# The hash of each file of a folder whose name is a number, after that number.
-hashes_in() { (cd "$1" && find . -type f | cut -c3- | xargs openssl dgst -sha256 -r) 2>/dev/null | awk '$2 ~ /^\*[0-9]+$/ { print substr($2, 2), $1 }' | sort -n; }
+# A folder of files from lines of a name and bytes in hex. And of such a folder the hash of each file whose name is a number.
+fill() { mkdir -p "$W/$1" && awk "$AWK"'{ print "printf \"" bytes($2) "\" >" $1 }' | (cd "$W/$1" && sh); }
+hashes_in() { (cd "$W/$1" && find . -type f | cut -c3- | xargs openssl dgst -sha256 -r) 2>/dev/null | awk '$2 ~ /^\*[0-9]+$/ { print substr($2, 2), $1 }' | sort -n; }
 # For awk. A line of leaves is place, salt (later: commitment) and record. bytes: as printf takes them. value: as it is written.
 AWK='BEGIN { for (i = 0; i < 256; i++) octal[sprintf("%02x", i)] = sprintf("\\%03o", i) }
 function bytes(h,  s) { for (s = ""; h != ""; h = substr(h, 3)) s = s octal[substr(h, 1, 2)]; return s }
@@ -31,9 +32,9 @@ function plain(name,  s) { s = value(name); return s ~ /^"/ ? substr(s, 2, lengt
 '
 # Whether a key in hex has made the signature, in base64, of the file "text"; and whether one of some keys has signed a note.
 made() {
-  echo "302a300506032b6570032100$1" | awk "$AWK"'{ print "printf \"" bytes($0) "\"" }' | sh >"$W/key"
+  echo "key 302a300506032b6570032100$1" | fill made
   printf %s "$2" | openssl base64 -d -A | tail -c 64 >"$W/signature"
-  openssl pkeyutl -verify -pubin -keyform DER -inkey "$W/key" -rawin -in "$W/text" -sigfile "$W/signature" 2>/dev/null | grep -q '^Signature Verified'
+  openssl pkeyutl -verify -pubin -keyform DER -inkey "$W/made/key" -rawin -in "$W/text" -sigfile "$W/signature" 2>/dev/null | grep -q '^Signature Verified'
 }
 signed() {
   sed '/^$/,$d' "$1" >"$W/text"
@@ -54,30 +55,27 @@ say "Evidence of $what $which: log $origin, checkpoint of $size leaves, dated $(
 sort -n rows.txt context.txt >"$W/leaves"
 awk '!/^(0|[1-9][0-9]*) [0-9a-f]+ [{].*[}]$/ || length($2) != 64 || $1 in seen { print "line " NR " of rows.txt and context.txt is no leaf, or is there twice" } { seen[$1] }' "$W/leaves" | each_bad
 [ ! -f "$W/bad" ] || exit 1
-mkdir "$W/salted" "$W/leaf" "$W/group"
-awk "$AWK"'{ print "printf \"" bytes($2) "\" >" $1 }' "$W/leaves" | (cd "$W/salted" && sh)
+fill salted <"$W/leaves"
 awk -v in_="$W/salted/" "$AWK"'BEGIN { ORS = "" } { print record() >>(in_ $1); close(in_ $1) }' "$W/leaves"
-hashes_in "$W/salted" >"$W/commitments"
-awk "$AWK"'{ print "printf \"\\000" bytes($2) "\" >" $1 }' "$W/commitments" | (cd "$W/leaf" && sh)
-hashes_in "$W/leaf" >"$W/known"
+hashes_in salted >"$W/commitments"
+sed 's/ / 00/' "$W/commitments" | fill leaf
+hashes_in leaf >"$W/known"
 for file in rows context; do awk "$AWK"'NR == FNR { is[$1] = $2; next } { print $1, is[$1], record() }' "$W/commitments" $file.txt >"$W/$file"; done
 
 # 2. Tree. Level by level two neighbours make a node, SHA-256 of a byte 1 and both; the last without a neighbour goes up as it is.
 level=0 n=$size
 while :; do
-  awk -v l=$level '$1 == l { print $2, $3 }' nodes.txt | sort -n - "$W/known" >"$W/level"
-  awk -v l=$level '{ print l, $0 }' "$W/level" >>"$W/nodes"
+  awk -v l=$level '$1 == l { print $2, $3 }' nodes.txt | sort -n - "$W/known" | tee "$W/level" | sed "s/^/$level /" >>"$W/nodes"
   [ "$n" -gt 1 ] || break
-  mkdir "$W/$level"
-  awk -v n="$n" -v up="$W/up" "$AWK"'BEGIN { printf "" >up }
+  awk -v n="$n" -v up="$W/up" -v wrong="$W/wrong" 'BEGIN { printf "" >up }
     left != "" && $1 != at + 1 { lacks = 1 }
     $1 % 2 == 0 && $1 == n - 1 { printf "%d %s\n", $1 / 2, $2 >up; next }
     $1 % 2 == 0 { left = $2; at = $1; next }
     left == "" || $1 >= n { lacks = 1 }
-    { printf "printf \"\\001%s\" >%d\n", bytes(left $2), at / 2; left = "" }
-    END { if (lacks || left != "") print "echo >lacks" }' "$W/level" | (cd "$W/$level" && sh)
-  [ ! -f "$W/$level/lacks" ] || { bad "level $level of the tree lacks a node, or has one too many"; break; }
-  hashes_in "$W/$level" | sort -n - "$W/up" >"$W/known"
+    { printf "%d 01%s%s\n", at / 2, left, $2; left = "" }
+    END { if (lacks || left != "") print >wrong }' "$W/level" | fill "$level"
+  [ ! -f "$W/wrong" ] || { bad "level $level of the tree lacks a node, or has one too many"; break; }
+  hashes_in "$level" | sort -n - "$W/up" >"$W/known"
   level=$((level + 1)) n=$(((n + 1) / 2))
 done
 [ "$(cat "$W/level")" = "0 $(sed -n 3p checkpoint.txt | hex)" ] || bad "the leaves do not lead to the root of the checkpoint"
@@ -108,8 +106,8 @@ if [ -n "$OLDER" ]; then
     node=$(awk -v l=$level -v i=$((rest - 1)) '$1 == l && $2 == i { print $3; exit }' "$W/nodes")
     if [ $((rest % 2)) -eq 1 ]; then
       [ -n "$node" ] || { found= && break; }
-      echo "$node$found" | awk "$AWK"'{ print "printf \"\\001" bytes($0) "\"" }' | sh >"$W/both"
-      [ -z "$found" ] && found=$node || found=$(hash_of "$W/both")
+      echo "both 01$node$found" | fill older
+      [ -z "$found" ] && found=$node || found=$(hash_of "$W/older/both")
     fi
     rest=$((rest / 2)) level=$((level + 1))
   done
@@ -156,9 +154,10 @@ awk "$AWK"'NR == FNR { of[$4] = $1; next }
   { r = plain("resource"); o = of[r == "organization" ? plain("id") : plain("organization_id")]; m = plain("amount_micro"); v = plain("version")
     print o, r, "mirror", substr(plain("valid_from"), 1, 7), v, $2, m == "" ? "none" : m
     if (value("created_at") != "") print o, r, "registry", substr(plain("created_at"), 1, 7), v, $2, m == "" ? "none" : m }' "$W/organizations" "$W/rows" >"$W/rows-of"
+mkdir "$W/group"
 awk 'NF == 6 { print $0, "other" }' others.txt | sort -k1,1n -k2,4 -k5,5nr - "$W/rows-of" |
   awk -v in_="$W/group/" '{ key = $1 " " $2 " " $3 " " $4; if (key != was) { close(in_ i); i++; was = key } print $6 >>(in_ i); print i, $0 }' >"$W/members"
-hashes_in "$W/group" >"$W/hashes"
+hashes_in group >"$W/hashes"
 awk -v what="$what" -v which="$which" -v months="$W/months" -v hashes="$W/hashes" '
   function add(v, sign) { sub(/^-/, "", v) && sign = -sign; hi += sign * substr(v, 1, length(v) - 6); lo += sign * substr(v, length(v) > 6 ? length(v) - 5 : 1) }
   FILENAME == hashes { hash[$1] = $2; next }
