@@ -23,6 +23,15 @@ export function isSealed({ salt, commitment }: Leaf, canonical: string): boolean
   return salt !== null && commit(salt, canonical).equals(commitment);
 }
 
+/** What a leaf says by its own text; nothing where somebody made that no JSON. */
+export function recordOf(leaf: Leaf | undefined): Cells {
+  try {
+    return Object(JSON.parse(leaf?.record ?? 'null'));
+  } catch {
+    return {};
+  }
+}
+
 /** As RFC 8785 writes it. A cell without a value is left out: so a column that is added later changes no older record. */
 export function canonicalJson(record: Cells): string {
   let text = '';

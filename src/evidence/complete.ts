@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { recordOf } from './commitment.js';
 import { hexOf, sha256 } from './hashes.js';
 import { type EvidencePort, factOf, type Leaf } from './port.js';
 
@@ -66,5 +67,5 @@ export async function readNamed(port: EvidencePort, before: number, upTo: number
 /** What says which those are, and up to which number of the counter it speaks: the newest before a place. */
 export async function readComplete(port: EvidencePort, before: number) {
   const [leaf] = await port.leaves({ newest: 'complete', before });
-  return { leaf: leaf ?? null, upTo: Number(/"up_to":(\d+)/.exec(leaf?.record ?? '')?.[1] ?? 0) };
+  return { leaf, upTo: Number(recordOf(leaf)['up_to'] ?? 0) };
 }

@@ -1,7 +1,9 @@
 import { sign } from 'node:crypto';
+import { recordOf } from './commitment.js';
+import { hexOf } from './hashes.js';
 import { nextKeyFile, readKeyFile, replaceKeyFile } from './key-file.js';
 import { isSignedBy, type SigningKey, type Verifier } from './note.js';
-import { ALL, type EvidencePort, factOf } from './port.js';
+import { ALL, type Cells, type EvidencePort, factOf } from './port.js';
 import { appendOne, withClaim, type Writing } from './write.js';
 
 /** A new key under the old name: a leaf says so, which the old key has signed. Killed meanwhile, it is done by doing it again. */
@@ -10,7 +12,7 @@ export async function renewKey(writing: Writing, keyFile: string): Promise<Signi
     const old = readKeyFile(keyFile);
     const next = nextKeyFile(keyFile, old.name);
     const at = new Date(writing.now()).toISOString();
-    const given = { old: hexOf(old), new: hexOf(next), at };
+    const given = { old: hexOf(old.publicKey), new: hexOf(next.publicKey), at };
     const signature = sign(null, textOf(given), old.privateKey).toString('base64');
     await appendOne(writing, factOf('key', { ...given, signature }));
     replaceKeyFile(keyFile, at);
@@ -22,23 +24,18 @@ export async function renewKey(writing: Writing, keyFile: string): Promise<Signi
 export async function readSigners(port: EvidencePort, newest: Verifier): Promise<(size: number) => Verifier> {
   const signers: (readonly [place: number, signer: Verifier])[] = [];
   let signer = newest;
-  for (const { kind, place, record } of (await port.leaves({ told: ALL })).toReversed()) {
-    const cell = (name: string) => new RegExp(`"${name}":"([^"]*)"`).exec(record ?? '')?.[1] ?? '';
-    const given = { old: cell('old'), new: cell('new'), at: cell('at') };
-    if (kind !== 'key' || given.new !== hexOf(signer)) continue;
-    const before = { name: newest.name, publicKey: Buffer.from(given.old, 'hex') };
-    if (!isSignedBy(before, textOf(given), Buffer.from(cell('signature'), 'base64'))) continue;
-    signers.unshift([place, before]);
+  for (const leaf of (await port.leaves({ told: ALL })).toReversed()) {
+    const record = recordOf(leaf);
+    if (leaf.kind !== 'key' || record['new'] !== hexOf(signer.publicKey)) continue;
+    const before = { name: newest.name, publicKey: Buffer.from(String(record['old']), 'hex') };
+    if (!isSignedBy(before, textOf(record), Buffer.from(String(record['signature']), 'base64'))) continue;
+    signers.unshift([leaf.place, before]);
     signer = before;
   }
   return size => signers.find(([place]) => size <= place)?.[1] ?? newest;
 }
 
 /** As docs/check.sh writes it. */
-function textOf(given: { readonly old: string; readonly new: string; readonly at: string }): Buffer {
-  return Buffer.from(`carbon-mirror key\n${given.old}\n${given.new}\n${given.at}\n`);
-}
-
-function hexOf({ publicKey }: Verifier): string {
-  return publicKey.toString('hex');
+function textOf({ old, new: next, at }: Cells): Buffer {
+  return Buffer.from(`carbon-mirror key\n${old}\n${next}\n${at}\n`);
 }

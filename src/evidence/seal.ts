@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type Head, headOf, textOfHead } from './checkpoint.js';
+import { headOf, textOfHead } from './checkpoint.js';
 import { canonicalJson, leafOf } from './commitment.js';
 import { readComplete, readMonths, readNamed } from './complete.js';
 import { refuse } from './errors.js';
@@ -92,8 +92,9 @@ async function signTree({ port, key: readKey, lastSigned, now }: Sealing, size: 
   if (size === 0 && flushed === null) return;
   const stored = openNote((await port.checkpoint(ALL))?.note ?? '', key);
   const heads = [flushed, stored === null ? null : headOf(stored)].filter(head => head !== null);
-  const strange = heads.find(head => !isOriginOf(key, head));
-  if (strange !== undefined) refuse(`not signed: the last tree was one of ${strange.origin}`);
+  /** A log that was put back has the instant behind its name. */
+  for (const { origin: of } of heads)
+    if (!`${of}/`.startsWith(`${key.name}/`)) refuse(`not signed: the last tree was one of ${of}`);
   const [last] = heads.toSorted((a, b) => b.size - a.size);
   const origin = heads[0]?.origin ?? key.name;
   const signed = last?.size ?? 0;
@@ -111,9 +112,4 @@ async function signTree({ port, key: readKey, lastSigned, now }: Sealing, size: 
   lastSigned.write(head);
   const note = signNote(`${textOfHead(head)}${new Date(now()).toISOString()}\n`, key);
   await port.keep({ ...tree.peaks(), note });
-}
-
-/** A log that was put back has the instant behind its name. */
-function isOriginOf({ name }: SigningKey, { origin }: Head): boolean {
-  return origin === name || origin.startsWith(`${name}/`);
 }

@@ -1,9 +1,9 @@
 import { headOf } from './checkpoint.js';
-import { canonicalJson, isNumbered, isSealed } from './commitment.js';
-import type { LastSigned } from './key-file.js';
+import { isNumbered, leafOf, recordOf } from './commitment.js';
 import { openNote, type Verifier } from './note.js';
-import { ALL, COUNTED, type EvidencePort, type Fact, type Leaf, NUMBERED, type Numbered } from './port.js';
+import { ALL, COUNTED, type Fact, factOf, type Leaf, NUMBERED, type Numbered } from './port.js';
 import { readSigners } from './renew.js';
+import type { Sealing } from './seal.js';
 import { EMPTY, growTree } from './tree.js';
 
 /** What does not fit, and where. */
@@ -23,16 +23,15 @@ export interface Verified {
   readonly faults: readonly Unfit[];
 }
 
-interface Verifying {
-  readonly port: EvidencePort;
-  readonly key: Verifier;
-  readonly lastSigned: LastSigned;
-}
-
 const NOT_AS_SEALED = 'it is not as it was sealed';
+/** What the log tells of a leaf, beside its salt and commitment. */
+const TOLD = [...COUNTED, 'number', 'record'] as const;
 
 /** Holds the mirror against the log, and the log against every checkpoint. */
-export async function verifyEvidence({ port, key, lastSigned }: Verifying): Promise<Verified> {
+export async function verifyEvidence(
+  verifying: Pick<Sealing, 'port' | 'lastSigned'> & { readonly key: Verifier },
+): Promise<Verified> {
+  const { port, key, lastSigned } = verifying;
   const faults: Unfit[] = [];
   let [erased, removed, accounted, covered, next] = [0, 0, 0, 0, 0];
   /** No number is below 1, unless somebody made it up. */
@@ -57,7 +56,7 @@ export async function verifyEvidence({ port, key, lastSigned }: Verifying): Prom
   function countLeaf(leaf: Leaf): void {
     if (leaf.salt === null) erased += 1;
     else if (isNumbered(leaf.kind)) return;
-    else if (isKept(leaf)) accounted += Number(/"leaves":(\d+)/.exec(leaf.record ?? '')?.[1] ?? 0);
+    else if (isOf(leaf, factOfLeaf(leaf))) accounted += Number(recordOf(leaf)['leaves'] ?? 0);
     else tell(`${leaf.kind} ${leaf.number}`, NOT_AS_SEALED);
   }
 
@@ -114,19 +113,16 @@ export async function verifyEvidence({ port, key, lastSigned }: Verifying): Prom
   }
 }
 
-/** What the log tells openly of a row is counted, so that must fit as well. */
+/** What the log tells openly is counted, so all of it must be what a leaf of this would tell. */
 function isOf(leaf: Leaf, fact: Fact): boolean {
-  const isTold = leaf.record === null && COUNTED.every(name => leaf[name] === fact[name]);
-  return isTold && isSealed(leaf, canonicalJson(fact.record));
+  const { salt, place, commitment } = leaf;
+  const made = leafOf(salt ?? Buffer.of(), fact, place);
+  return TOLD.every(name => leaf[name] === made[name]) && Buffer.compare(made.commitment, commitment) === 0;
 }
 
-const OWNER = /.*"(?:organization|installation)_id":("(?:[^"\\]|\\.)*")/s;
-
-/** What a leaf says by its own text: of whom that speaks, and openly nothing else. */
-function isKept(leaf: Leaf): boolean {
-  const { kind, number, place, subject, record } = leaf;
-  if (record === null || !record.includes(`"kind":"${kind}"`) || !isSealed(leaf, record)) return false;
-  const owner = OWNER.exec(record)?.[1] ?? 'null';
-  const isTold = owner === JSON.stringify(subject) && number === place;
-  return isTold && COUNTED.every(name => name === 'subject' || leaf[name] === null);
+/** What a leaf says by its own text, and of whom that speaks. */
+function factOfLeaf(leaf: Leaf): Fact {
+  const record = recordOf(leaf);
+  const owner = record['organization_id'] ?? record['installation_id'] ?? null;
+  return factOf(leaf.kind, record, { subject: owner === null ? null : String(owner) });
 }

@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { findUnsealed } from '../../src/evidence/behind.js';
 import { headOf } from '../../src/evidence/checkpoint.js';
+import { signingKey } from '../../src/evidence/note.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
 import { describeSeal } from '../../src/evidence/sealed-in.js';
@@ -121,6 +122,8 @@ describe.each(ENGINES)('$name', engine => {
     await expect(round({ port: refusing(port, { ...withoutCheckpoints, walk: changed }) })).rejects.toThrow(
       'are not those that were signed',
     );
+    const key = () => signingKey('mirror.example/logs', randomBytes(32));
+    await expect(round({ key })).rejects.toThrow('the last tree was one of mirror.example/log');
     expect(await newest()).toBe(signed);
     expect(await round()).toBeGreaterThan(headOf(signed ?? '').size);
   });
