@@ -78,12 +78,10 @@ export async function exportEvidence({ port, asked, asOf, since, write, attach }
     return true;
   }
 
-  /** What was erased after the checkpoint is whole in it no more. */
-  async function refuseAs({ kind, number }: Leaf): Promise<never> {
-    const later = await port.leaves({ told: ALL });
-    const erased = later.find(
-      each => each.place >= size && (each.kind === 'forget' || each.kind === 'purge'),
-    );
+  /** What was erased after the checkpoint is whole in it no more: a leaf without its salt, and what names all others. */
+  async function refuseAs({ kind, number, salt }: Leaf): Promise<never> {
+    const told = salt === null || kind === 'complete' ? await port.leaves({ told: ALL }) : [];
+    const erased = told.find(each => each.place >= size && ['forget', 'purge'].includes(each.kind));
     return refuse(
       erased === undefined
         ? `${kind} ${number} is not as it was sealed: see "verify"`

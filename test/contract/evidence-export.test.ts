@@ -438,13 +438,17 @@ describe.each(ENGINES)('$name', engine => {
     expect(script.toString().split('\n').length).toBeLessThan(194);
   });
 
-  test('a mirror that was changed is not exported', async () => {
-    const { write, stage } = await exportable(engine);
+  test('a mirror that was changed is not exported, and no purge of others is an excuse', async () => {
+    const { write, stage, older, sealer } = await exportable(engine);
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'b'");
-    const outcome = await write('2025');
-    expect(outcome).toMatchObject({ exitCode: EXIT.checkFailed });
-    expect(outcome.stderr).toContain('is not as it was sealed');
-    expect(readdirSync(outcome.folder)).not.toContain('SHA256SUMS');
+    await appendOne(sealer, factOf('purge', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
+    const then = textOf(older, '').split('\n')[3] ?? '';
+    for (const words of [[], ['--as-of', then]]) {
+      const outcome = await write('2025', ...words);
+      expect(outcome).toMatchObject({ exitCode: EXIT.checkFailed });
+      expect(outcome.stderr).toContain('is not as it was sealed');
+      expect(readdirSync(outcome.folder)).not.toContain('SHA256SUMS');
+    }
   });
 
   test('a log in which a leaf was changed that is not shown is not exported', async () => {
