@@ -8,9 +8,6 @@ const ED25519 = Uint8Array.of(1);
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const KEY_BYTES = 32;
 
-/** The same of a public key. */
-const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
-
 /** Who has signed, as who checks knows it. */
 export interface Verifier {
   readonly name: string;
@@ -69,8 +66,8 @@ export function openNote(note: string, key: Verifier): string | null {
 
 export function isSignedBy({ publicKey }: Verifier, text: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== KEY_BYTES) return false;
-  const key = createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: 'der', type: 'spki' });
-  return verify(null, text, key, signature);
+  const key = { kty: 'OKP', crv: 'Ed25519', x: publicKey.toString('base64url') };
+  return verify(null, text, createPublicKey({ key, format: 'jwk' }), signature);
 }
 
 function idOf({ name, publicKey }: Verifier): Buffer {

@@ -11,7 +11,7 @@ export type Numbered = (typeof NUMBERED)[number];
 type Kind = Numbered | 'coverage' | 'organization' | 'complete' | 'forget' | 'purge' | 'restore' | 'key';
 
 /** What is needed to count changed rows without reading them; of anything else all of it is null. */
-interface Counted {
+type Counted = {
   /** The organization that it speaks of; null where it is nobody. */
   readonly subject: string | null;
   readonly resource: string | null;
@@ -23,7 +23,7 @@ interface Counted {
   readonly dated: string | null;
   /** Millionths of a tonne, in digits: they may be more than a number holds. */
   readonly micro: string | null;
-}
+};
 
 export const COUNTED = ['subject', 'resource', 'ended', 'observed', 'dated', 'micro'] as const;
 
@@ -56,7 +56,7 @@ export function factOf(kind: Kind, record: Cells, more: Partial<Fact> = {}): Fac
   return { ...NOTHING, ...more, kind, record: { ...record, kind } };
 }
 
-export interface Leaf extends Counted {
+export type Leaf = Counted & {
   readonly place: number;
   readonly kind: Kind;
   readonly number: number;
@@ -65,7 +65,7 @@ export interface Leaf extends Counted {
   /** Null once it was forgotten or purged, and with it all that the leaf could tell. */
   readonly salt: Uint8Array | null;
   readonly commitment: Uint8Array;
-}
+};
 
 /** Above every number and place. */
 export const ALL = Number.MAX_SAFE_INTEGER;
@@ -78,9 +78,9 @@ export type Which =
   | { readonly told: number }
   | { readonly newest: 'coverage' | 'organization' | 'complete'; readonly before: number };
 
-export interface Checkpoint extends Peaks {
+export type Checkpoint = Peaks & {
   readonly note: string;
-}
+};
 
 /** How far the log goes: its leaves, and the newest of what has a number; 0 before the first. */
 export type Ends = Readonly<Record<'size' | Numbered, number>>;

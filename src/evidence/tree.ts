@@ -4,10 +4,10 @@ const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);
 
 /** A Merkle tree of RFC 6962, as far as it takes to append: its size, and the hashes of its complete subtrees, the largest first. */
-export interface Peaks {
+export type Peaks = {
   readonly size: number;
   readonly peaks: Uint8Array;
-}
+};
 
 export const EMPTY: Peaks = { size: 0, peaks: new Uint8Array(0) };
 

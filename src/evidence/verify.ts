@@ -36,7 +36,8 @@ export async function verifyEvidence(
   let [erased, removed, accounted, covered, next] = [0, 0, 0, 0, 0];
   /** No number is below 1, unless somebody made it up. */
   const compared = { change: Number.MIN_SAFE_INTEGER, sync: Number.MIN_SAFE_INTEGER };
-  const last = lastSigned.read();
+  /** Read before the size of the log, which grows first. */
+  const [last, newest] = [lastSigned.read(), await port.checkpoint(ALL)];
   const signerOf = await readSigners(port, key);
   const tree = growTree(EMPTY);
   const { size } = await port.ends();
@@ -46,11 +47,9 @@ export async function verifyEvidence(
     await compareTrees(leaves);
   }
   if (erased > accounted) tell(`${erased} leaves without salt`, `forget and purge erased ${accounted}`);
-  if (last !== null && last.size > size)
-    tellTree(last.size, `it was signed, and only ${size} leaves are there`);
-  const later = await port.checkpoints(size, ALL);
-  const { size: now } = await port.ends();
-  for (const { size: of } of later) if (of > now) tellTree(of, `only ${now} leaves are there`);
+  for (const signed of [last, newest])
+    if (signed !== null && signed.size > size)
+      tellTree(signed.size, `it was signed, and only ${size} leaves are there`);
   return { leaves: size, covered, erased, removed, faults };
 
   function countLeaf(leaf: Leaf): void {

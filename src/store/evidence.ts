@@ -110,7 +110,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
         `INSERT INTO ${dialect.evidence}sealer AS s VALUES (1, $1, $2)
          ON CONFLICT (only_row) DO UPDATE SET holder = excluded.holder, until_at = excluded.until_at
          WHERE s.holder = excluded.holder OR s.until_at < $3 RETURNING 1 AS one`,
-        [holder, iso(until), iso(now)],
+        [holder, new Date(until).toISOString(), new Date(now).toISOString()],
       );
       return claimed.length > 0;
     },
@@ -172,16 +172,12 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       );
       return rows.map(({ subject }) => subject).toSorted();
     },
-    append: appended =>
-      insert(
-        'leaves',
-        appended.map(leaf => ({ ...leaf })),
-      ),
+    append: appended => insert('leaves', appended),
     checkpoint: async atMost =>
       (await checkpoints('size <= $1 ORDER BY size DESC LIMIT 1', [atMost]))[0] ?? null,
     checkpoints: (after, to, atMost = ALL) =>
       checkpoints(`${isBetween('size')} ORDER BY size LIMIT $3`, [after, to, atMost]),
-    keep: checkpoint => insert('checkpoints', [{ ...checkpoint }]),
+    keep: checkpoint => insert('checkpoints', [checkpoint]),
     salted: what => {
       const [where, given] = whichOf(what);
       return whole(log(`SELECT count(*) AS n FROM ${LEAVES} WHERE salt IS NOT NULL AND ${where}`, given));
@@ -255,8 +251,4 @@ function textOf(cell: Cells[string] | undefined): string | null {
 /** As `dialect.rows` takes them. */
 function jsonOf(numbers: readonly number[]): string {
   return JSON.stringify(numbers.map(number => [number]));
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }
