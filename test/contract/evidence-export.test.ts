@@ -15,7 +15,6 @@ import { readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote, signingKey } from '../../src/evidence/note.js';
 import { factOf } from '../../src/evidence/port.js';
 import { readSigners } from '../../src/evidence/renew.js';
-import { leafOf } from '../../src/evidence/commitment.js';
 import { appendOne } from '../../src/evidence/write.js';
 import { verifyEvidence } from '../../src/evidence/verify.js';
 import { EXIT } from '../../src/cli/exit.js';
@@ -301,7 +300,8 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T92 a key leads to the next, which it signed, and a key that nobody led to has signed nothing', async () => {
-    const { write, command, change, hex, older, keyFile, lastSigned, port } = await exportable(engine);
+    const { write, command, change, hex, older, keyFile, lastSigned, port, sealer } =
+      await exportable(engine);
     const renewed = await command('evidence', 'renew');
     expect(renewed).toMatchObject({ exitCode: EXIT.ok });
     const [newHex = ''] = renewed.stdout.split('\n');
@@ -324,8 +324,8 @@ describe.each(ENGINES)('$name', engine => {
 
     const { size } = await port.ends();
     const [at, signature] = ['2026-01-01T00:00:00.000Z', Buffer.alloc(64).toString('base64')];
-    const unsigned = factOf('key', { old: other.publicKey.toString('hex'), new: newHex, at, signature });
-    await port.append([leafOf(randomBytes(32), unsigned, size)]);
+    for (const old of [other.publicKey.toString('hex'), 'a1'])
+      await appendOne(sealer, factOf('key', { old, new: newHex, at, signature }));
     expect((await readSigners(port, next))(size).publicKey).toEqual(next.publicKey);
     await change();
     const led = await write('organization-1', '--since', older);
