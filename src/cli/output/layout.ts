@@ -29,7 +29,8 @@ export function fit(columns: readonly Measured[], room: number): Place[] {
   const least = columns.map(({ leastWidth }) => leastWidth);
   const needed = least.reduce((sum, width) => sum + width + GAP, -GAP);
   if (needed <= room) return squeeze(short, least, room);
-  if (columns.length > 1) return fit(withoutLeast(columns), room);
+  const last = columns.findLastIndex(({ isKept }) => !isKept);
+  if (columns.length > 1) return fit(columns.toSpliced(last, 1), room);
   return short.map(place => ({ ...place, width: Math.max(1, room) }));
 }
 
@@ -42,11 +43,6 @@ function squeeze(places: readonly Place[], least: readonly number[], room: numbe
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return places.map((place, index) => ({ ...place, width: widths[index] ?? place.width }));
-}
-
-function withoutLeast(columns: readonly Measured[]): readonly Measured[] {
-  const last = columns.findLastIndex(({ isKept }) => !isKept);
-  return columns.toSpliced(last, 1);
 }
 
 function total(places: readonly Place[]): number {

@@ -34,7 +34,8 @@ export async function writeTable(
   rows: AsyncIterable<Row>,
   shape: TableShape,
 ): Promise<void> {
-  const asCells = (row: Row) => columns.map(name => tableCell(row[name], isSum(io, shape, name)));
+  const sums = io.terminal.stdout ? (shape.tonnes ?? []) : [];
+  const asCells = (row: Row) => columns.map(name => tableCell(row[name], sums.includes(name)));
   const first: TableCell[][] = [];
   let characters = 0;
   let line: Line | null = null;
@@ -50,11 +51,7 @@ export async function writeTable(
   if (line === null) await writeHead(io, columns, first, shape);
 }
 
-function isSum(io: Io, { tonnes = [] }: TableShape, name: string): boolean {
-  return io.terminal.stdout && tonnes.includes(name);
-}
-
-type Line = (cells: readonly TableCell[], paint?: typeof paintState) => string;
+type Line = (cells: readonly TableCell[]) => string;
 
 async function writeHead(
   io: Io,
@@ -68,18 +65,17 @@ async function writeHead(
   });
   const places = io.terminal.stdout ? fit(measured, io.columns) : measured.map(padded);
   const right = measured.map(({ index }) => rows.length > 0 && rows.every(row => row[index]?.isNumeric));
-  const line: Line = (cells, paint = paintState) => {
+  const line: Line = cells => {
     const parts = places.map(place => {
       const name = columns[place.index] ?? '';
       const text = cut(cells[place.index]?.text ?? '', name, place);
-      const shown = colours(io) ? paint(name, text) : text;
+      const shown = colours(io) ? paintState(name, text) : text;
       const space = ' '.repeat(Math.max(0, place.width - lengthOf(text)));
       return right[place.index] === true ? space + shown : shown + space;
     });
     return `${parts.join(' '.repeat(GAP)).trimEnd()}\n`;
   };
-  const titles = columns.map(name => tableCell(name, false));
-  const title = line(titles, (_, text) => text);
+  const title = line(columns.map(name => tableCell(name, false)));
   await emit(io, colours(io) ? `${bold(title.trimEnd())}\n` : title);
   for (const row of rows) await emit(io, line(row));
   const left = columns.filter((_, index) => !places.some(place => place.index === index));
