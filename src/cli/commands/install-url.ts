@@ -15,16 +15,15 @@ export const INSTALL_URL = command({
     'carbon-mirror install-url my-app --web https://app.registry.example',
   ],
   run: async ({ settings, print, say }, { nameId, web }) => {
-    const pages = web ?? settings().env['REGISTRY_BASE_URL'] ?? '';
-    if (web === undefined && !isOnThisMachine(pages))
-      throw usageFault(
-        "The address of the registry's web pages is missing: REGISTRY_BASE_URL has none.",
-        'Name it with --web, as in --web https://app.registry.example.',
-      );
+    const base = settings().env['REGISTRY_BASE_URL'] ?? '';
+    const pages = web ?? (isOnThisMachine(base) ? base : '');
     if (!/^[\w-]{1,128}$/.test(nameId))
       throw usageFault(`<name-id>: expected letters, digits, - and _, got "${nameId}".`);
     if (!isUsable(pages))
-      throw usageFault(`--web: expected an https address, or one of this machine, got "${pages}".`);
+      throw usageFault(
+        `--web: expected the registry's web pages, at https or on this machine, got "${pages}".`,
+        'Name them, as in --web https://app.registry.example.',
+      );
     await print(`${pages.replace(/\/+$/, '')}/apps/${nameId}/installations/new`);
     say(
       `After the installation the registry sends the person to a callback URL of the app, such as https://<your host>${LANDING_PATH}.`,
