@@ -140,10 +140,10 @@ export async function exportEvidence({ port, asked, asOf, since, write, attach }
     const tree = growTree(EMPTY, (level, index, hash) => {
       if (needed.has(`${level} ${index}`)) nodes.push(`${level} ${index} ${hexOf(hash)}\n`);
     });
-    await tree.grow(port.walk(0, older));
+    await tree.grow(port.commitments(0, older));
     if (since !== null && tree.root() !== since.root)
       refuse('the log does not go on from the older checkpoint: it is of another log');
-    await tree.grow(port.walk(older, size));
+    await tree.grow(port.commitments(older, size));
     if (tree.root() !== root) refuse('the log is not that of its checkpoint: see "verify"');
     write('nodes.txt', nodes.join(''));
   }

@@ -103,6 +103,8 @@ export interface EvidencePort {
   readonly leaves: (which: Which) => Promise<readonly Leaf[]>;
   /** From one place to before another, some at a time. */
   readonly walk: (from: number, to: number) => AsyncIterable<readonly Leaf[]>;
+  /** The same, with no more than a tree takes. */
+  readonly commitments: (from: number, to: number) => AsyncIterable<readonly Pick<Leaf, 'commitment'>[]>;
   /** Of whom sealed changes above one number, up to another, speak, but for people. */
   readonly touched: (after: number, to: number) => Promise<readonly string[]>;
   /** At the end, which must be there still. */

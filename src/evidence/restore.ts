@@ -23,7 +23,7 @@ export async function beginOrigin(restoring: Omit<Sealing, 'holder' | 'signal'>)
     factOf('restore', { at, origin, lost, held: textOf(held), newest: textOf(newest) }),
   );
   const tree = growTree(EMPTY);
-  await tree.grow(port.walk(0, size + 1));
+  await tree.grow(port.commitments(0, size + 1));
   lastSigned.write({ origin, size: size + 1, root: tree.root() });
   return { origin, held, newest, lost };
 }

@@ -101,11 +101,11 @@ async function signTree({ port, key: readKey, lastSigned, now }: Sealing, size: 
   if (signed > size) refuse(`not signed: the log has ${size} leaves, and ${signed} were signed`);
   const known = (await port.checkpoint(signed)) ?? EMPTY;
   const tree = growTree(known);
-  await tree.grow(port.walk(known.size, signed));
+  await tree.grow(port.commitments(known.size, signed));
   if (last !== undefined && tree.root() !== last.root)
     refuse(`not signed: the first ${signed} leaves are not those that were signed`);
   if (signed === size && known.size === size) return;
-  await tree.grow(port.walk(signed, size));
+  await tree.grow(port.commitments(signed, size));
   const { size: there } = tree.peaks();
   if (there !== size) refuse(`not signed: of ${size} leaves ${there} are there`);
   const head = { origin, size, root: tree.root() };

@@ -90,6 +90,13 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     );
   };
   const leaves = (where: string, given: Given) => log<Leaf>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
+  const walk = async function* (columns: string, from: number, to: number) {
+    const some = `SELECT ${columns} FROM ${LEAVES} WHERE place >= $1 AND place < $2 ORDER BY place LIMIT ${AT_ONCE}`;
+    for (let page = await log<Leaf>(some, [from, to]); page.length > 0; ) {
+      yield page;
+      page = await log<Leaf>(some, [(page.at(-1)?.place ?? to) + 1, to]);
+    }
+  };
   const checkpoints = (where: string, given: Given) =>
     log<Checkpoint>(`SELECT * FROM ${CHECKPOINTS} WHERE ${where}`, given);
   const whichOf = (which: Which): readonly [where: string, given: Given] => {
@@ -158,13 +165,8 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       const [where, given] = whichOf(which);
       return leaves(`${where} ORDER BY place`, given);
     },
-    walk: async function* (from, to) {
-      const some = `place >= $1 AND place < $2 ORDER BY place LIMIT ${AT_ONCE}`;
-      for (let page = await leaves(some, [from, to]); page.length > 0; ) {
-        yield page;
-        page = await leaves(some, [(page.at(-1)?.place ?? to) + 1, to]);
-      }
-    },
+    walk: (from, to) => walk('*', from, to),
+    commitments: (from, to) => walk('place, commitment', from, to),
     touched: async (after, to) => {
       const rows = await log<{ subject: string }>(
         `SELECT DISTINCT subject FROM ${LEAVES} WHERE kind = 'change' AND ${isBetween('number')} AND subject IS NOT NULL AND resource <> 'members'`,

@@ -119,9 +119,9 @@ describe.each(ENGINES)('$name', engine => {
       append: async () => undefined,
     };
     await expect(round({ port: refusing(port, shortened) })).rejects.toThrow('not signed: the log has');
-    await expect(round({ port: refusing(port, { ...withoutCheckpoints, walk: changed }) })).rejects.toThrow(
-      'are not those that were signed',
-    );
+    await expect(
+      round({ port: refusing(port, { ...withoutCheckpoints, commitments: changed }) }),
+    ).rejects.toThrow('are not those that were signed');
     const key = () => signingKey('mirror.example/logs', randomBytes(32));
     await expect(round({ key })).rejects.toThrow('the last tree was one of mirror.example/log');
     expect(await newest()).toBe(signed);
