@@ -46,7 +46,7 @@ const RENEW = command({
     await context.print(key.publicKey.toString('hex'), verifierKey(key));
     context.say(
       `Wrote ${file}. Whoever knows the key before is led to this one by every folder from now on; tell them all the same.`,
-      `The key before stands beside it, as ${file}.until-INSTANT: nothing needs it any more.`,
+      `The key before stands beside it, as ${file}.until-INSTANT: keep it as long as a backup from before may be put back.`,
     );
   },
 });
