@@ -1,7 +1,7 @@
 import type { Reader } from '../store/contract/reader.js';
 import { typeName } from '../text/tonnes.js';
 import type { List } from './lists/list.js';
-import { columns, first, joined, plain, sql, stoodAt, table } from './sql.js';
+import { columns, first, joined, largest, plain, sql, stoodAt, table } from './sql.js';
 
 export interface Named {
   readonly id: string;
@@ -48,9 +48,7 @@ export async function readProjectNamedBy(reader: Reader, id: string): Promise<st
       name: string;
     }>`SELECT coalesce(project_name, project_id) AS name FROM ${table(rows)} WHERE project_id = ${id}`;
   const asked = joined(['warehouse_credits', 'inventory_credits', 'retirements'].map(of), ' UNION ALL ');
-  return (
-    (await first(reader, sql<{ name: string }>`SELECT name FROM (${asked}) AS named LIMIT 1`))?.name ?? null
-  );
+  return await largest(reader, 'name', sql`(${asked}) AS named`);
 }
 
 /** What the mirror was filled from; null before the first worker. */

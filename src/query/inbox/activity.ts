@@ -189,7 +189,7 @@ function waitingOf(job: Job | null): Waiting | null {
 /** The first of those that are so. */
 async function readJob(reader: Reader, isSo: Statement, order: string) {
   const wanted = columns('inbox.jobs', ['id', 'installation_id', 'run_at', 'created_at', 'last_error']);
-  const jobs = sql`SELECT ${wanted} FROM inbox.jobs WHERE ${isSo} ORDER BY ${plain(order)} LIMIT 1`;
+  const jobs = sql`SELECT ${wanted} FROM inbox.jobs WHERE ${isSo} ORDER BY ${plain(order)}, id LIMIT 1`;
   return await first(reader, jobs);
 }
 
