@@ -1,4 +1,4 @@
-import type { Reader } from '../store/contract/reader.js';
+import type { Reader, Statement } from '../store/contract/reader.js';
 import { typeName } from '../text/tonnes.js';
 import type { List } from './lists/list.js';
 import { columns, first, joined, largest, plain, sql, stoodAt, table } from './sql.js';
@@ -43,10 +43,8 @@ export async function readNameOf(reader: Reader, id: string, at: string | null):
 
 /** What credits and retirements call a project; its id where they have no name for it, null where none is of it. */
 export async function readProjectNamedBy(reader: Reader, id: string): Promise<string | null> {
-  const of = (rows: string) =>
-    sql<{
-      name: string;
-    }>`SELECT coalesce(project_name, project_id) AS name FROM ${table(rows)} WHERE project_id = ${id}`;
+  const of = (rows: string): Statement =>
+    sql`SELECT coalesce(project_name, project_id) AS name FROM ${table(rows)} WHERE project_id = ${id}`;
   const asked = joined(['warehouse_credits', 'inventory_credits', 'retirements'].map(of), ' UNION ALL ');
   return await largest(reader, 'name', sql`(${asked}) AS named`);
 }
