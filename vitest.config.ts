@@ -12,7 +12,7 @@ export const PROGRAM = [
   'test/registry/{examples,package}.test.ts',
   'test/sandbox/{conservation,webhooks}.test.ts',
   'test/resources/adds-a-resource.test.ts',
-  'test/webhook/{connections,kill,power}.test.ts',
+  'test/webhook/{pipelining,kill,power}.test.ts',
 ];
 
 /** What needs a PostgreSQL. One is started for all of them, and only for them. */

@@ -8,7 +8,7 @@ const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 /**
  * Calls back once, with the whole body or with what is wrong about it; never when the sender goes away.
- * A body that is too large is read to its end and thrown away, so that the sender can read the answer.
+ * Of a body that is too large Node reads the rest and throws it away, so that the sender can read the answer.
  */
 export function readBody(request: IncomingMessage, done: (body: Body) => void): void {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = request.headers;
@@ -29,13 +29,10 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
   });
   request.on('end', () => {
     if (size > MAX_BODY_BYTES) return rejectTooLarge();
-    const [only] = chunks;
-    done({ bytes: chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks) });
+    done({ bytes: Buffer.concat(chunks) });
   });
-  request.on('error', () => undefined);
 
   function rejectTooLarge(): void {
-    request.resume();
     done({ status: 413, detail: `expected a body of at most ${MAX_BODY_BYTES} bytes` });
   }
 }

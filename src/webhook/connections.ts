@@ -18,7 +18,7 @@ const LOOKS = 5;
 export function createConnections({ maxConnections, takeWithinMs, maxOutstanding }: Limits) {
   /** In the order in which they have last taken an answer. */
   const open = new Map<Socket, Connection>();
-  const looking = setInterval(look, takeWithinMs / LOOKS).unref();
+  let looking: NodeJS.Timeout | undefined;
 
   /** Not closed but reset: what was sent and not taken is not kept by the kernel either. */
   function cut(socket: Socket): void {
@@ -72,6 +72,9 @@ export function createConnections({ maxConnections, takeWithinMs, maxOutstanding
       connection.outstanding += 1;
       response.on('finish', taken);
       return true;
+    },
+    start: (): void => {
+      looking = setInterval(look, takeWithinMs / LOOKS);
     },
     stop: () => clearInterval(looking),
   };

@@ -97,7 +97,6 @@ export function createGroupCommit({ store, maxWaiting = MAX_WAITING, groupsAtOnc
       closed = true;
       return new Promise<void>(resolve => {
         drained = resolve;
-        sendGroup();
         if (waiting === 0) resolve();
       });
     },

@@ -1,12 +1,5 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  ServerResponse,
-} from 'node:http';
+import { createServer, IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { createConnections } from './connections.js';
@@ -58,13 +51,10 @@ const FOR_PEOPLE = {
   graceMs: 0,
 };
 
-/** Then the sender opens another connection. */
-const MAX_REQUESTS_PER_SOCKET = 10_000;
-
 const IDLE_SWEEP_MS = 20;
 
 /** Every listener of the program: who does not take what was answered, or asks without reading, costs the others nothing. */
-export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
+export async function listen(app: Express, options: ListenOptions): Promise<Listening> {
   const limits = { ...DEFAULT_LIMITS, ...options };
   const { host, port, graceMs } = limits;
   const connections = createConnections(limits);
@@ -80,24 +70,19 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       if (connections.admit(request.socket, response)) app(request, response);
     },
   );
-  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   server.on('connection', connections.add);
+  server.on('listening', connections.start);
   server.on('close', connections.stop);
   Object.assign(server, { httpAllowHalfOpen: limits.answersHalfClosed });
   server.on('clientError', answerBrokenRequest);
-  try {
-    await once(server.listen(port, host), 'listening');
-  } catch (error) {
-    connections.stop();
-    throw error;
-  }
+  await once(server.listen(port, host), 'listening');
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address : { address: host, port };
   return { port: bound.port, address: bound.address, close: () => close(server, graceMs) };
 }
 
 /** Where people and programs ask, who wait for one answer before they ask again. Nobody's work hangs on what is open at the end. */
-export function listenForPeople(app: RequestListener, address: Address): Promise<Listening> {
+export function listenForPeople(app: Express, address: Address): Promise<Listening> {
   return listen(app, { ...FOR_PEOPLE, ...address });
 }
 
@@ -105,18 +90,13 @@ export function listenForPeople(app: RequestListener, address: Address): Promise
  * Express gives every request and response the prototype of its app. Where they are made with it from the start,
  * that changes nothing; where it really changes an object, it costs more than everything else that is done with it.
  */
-function messagesOf(app: RequestListener): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
-  if (!isExpress(app)) return {};
+function messagesOf(app: Express) {
   class AppRequest extends IncomingMessage {}
   class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {}
   Object.setPrototypeOf(AppRequest.prototype, app.request);
   Object.setPrototypeOf(AppResponse.prototype, app.response);
   Object.assign(app, { request: AppRequest.prototype, response: AppResponse.prototype });
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
-}
-
-function isExpress(app: RequestListener): app is Express {
-  return 'request' in app && 'response' in app;
 }
 
 function close(server: Server, graceMs: number): Promise<void> {
@@ -132,20 +112,15 @@ function close(server: Server, graceMs: number): Promise<void> {
 }
 
 /** What Node could not parse as HTTP, or what came too slowly. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [line, detail] = describe(error.code);
-  const body = problemText(Number(line.slice(0, 3)), detail);
+function answerBrokenRequest({ code }: NodeJS.ErrnoException, socket: Duplex): void {
+  const [status, detail] = describe(code);
+  const body = problemText(status, detail);
   const head = `content-type: ${PROBLEM_TYPE}\r\ncontent-length: ${body.length}\r\nconnection: close`;
-  socket.end(`HTTP/1.1 ${line}\r\n${head}\r\n\r\n${body}`, () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-function describe(code: string | undefined): readonly [string, string] {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['408 Request Timeout', 'the request came too slowly'];
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return ['431 Request Header Fields Too Large', 'the headers are too large'];
-  return ['400 Bad Request', 'expected an HTTP/1.1 request'];
+function describe(code: string | undefined): readonly [number, string] {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'the request came too slowly'];
+  if (code === 'HPE_HEADER_OVERFLOW') return [431, 'the headers are too large'];
+  return [400, 'expected an HTTP/1.1 request'];
 }

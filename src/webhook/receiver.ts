@@ -109,8 +109,7 @@ function rejectMethod(response: Response, allow: string, known: ReceiverOptions[
   sendProblem(response, 405, `expected ${allow}`, { allow, ...known });
 }
 
-/** A path that cannot be decoded is the sender's fault; anything else is ours, and is not explained. */
-const answerError: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
-  if (error instanceof URIError) sendProblem(response, 400, 'expected a path that can be decoded');
-  else sendProblem(response, 500, 'this is a fault of the receiver');
+/** What is thrown is our fault, and is not explained. */
+const answerError: ErrorRequestHandler = (_error, _request, response, _next) => {
+  sendProblem(response, 500, 'this is a fault of the receiver');
 };

@@ -7,7 +7,7 @@ import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type ListenOptions, type Listening, listen } from '../../src/webhook/listen.js';
 import { createAcceptPosts, type PostEnd, type Post } from '../../src/webhook/posts.js';
-import { type Answer, createReceiver } from '../../src/webhook/receiver.js';
+import { type Answer, createReceiver, type ReceiverOptions as Told } from '../../src/webhook/receiver.js';
 import { signDelivery } from '../../src/webhook/signature.js';
 import { startReceiverThread } from '../../src/webhook/thread.js';
 import { temporaryInbox } from './inbox.js';
@@ -31,7 +31,7 @@ export interface Receiver {
   stored(): number;
 }
 
-interface ReceiverOptions extends Partial<ListenOptions> {
+interface ReceiverOptions extends Partial<ListenOptions>, Partial<Pick<Told, 'headerPrefix' | 'known'>> {
   readonly db?: Sqlite;
   readonly maxWaiting?: number;
   /** Store in a thread, as the program does; else in this process. */
@@ -47,8 +47,8 @@ export async function openReceiver(options: ReceiverOptions = {}): Promise<Recei
   });
   const answers: Answer[] = [];
   const receiver = createReceiver({
-    headerPrefix: 'registry',
-    known: {},
+    headerPrefix: options.headerPrefix ?? 'registry',
+    known: options.known ?? {},
     accept: post => commits.accept(post),
     now: Date.now,
     answered: answer => answers.push(answer),

@@ -1,132 +1,110 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import express, { type Express } from 'express';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { listen } from '../../src/webhook/listen.js';
-import { openReceiver, payloadOf, requestBytes, signedPost } from '../support/receiver.js';
-import { openConnection } from '../support/load.js';
-import { pipeline, QUESTIONS } from '../support/pipelining.js';
-import { openSocket, readAll } from '../support/wire.js';
-import { atLength } from '../support/long.js';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { createConnections } from '../../src/webhook/connections.js';
 
-const SENDERS = 20;
+const LIMITS = { maxConnections: 2, takeWithinMs: 250, maxOutstanding: 2 };
 
-describe('senders that pipeline and never read', () => {
-  type Listen = (app: Express) => Promise<number>;
-
-  async function listenHere(app: Express): Promise<number> {
-    const listening = await listen(app, { host: '127.0.0.1', port: 0, graceMs: 0 });
-    onTestFinished(() => listening.close());
-    return listening.port;
-  }
-
-  /** Every one of them is cut within some seconds, and none has more than 32 requests looked at. */
-  async function keepsTheLaw(open: Listen, withinMs: number): Promise<boolean> {
-    let asked = 0;
-    const app = express().use((_request, response) => {
-      asked += 1;
-      response.end('x'.repeat(1000));
-    });
-    const port = await open(app);
-    const cut = Promise.all(
-      Array.from({ length: SENDERS }, () => pipeline(port, QUESTIONS['the front page'])),
-    );
-    const late = new Promise(resolve => setTimeout(resolve, withinMs, 'late'));
-    return (await Promise.race([cut, late])) !== 'late' && asked < SENDERS * 2000;
-  }
-
-  function bare(change: (server: ReturnType<typeof createServer>) => void): Listen {
-    return async app => {
-      const server = createServer(app);
-      change(server);
-      await new Promise<void>(resolve => {
-        server.listen(0, '127.0.0.1', resolve);
-      });
-      onTestFinished(() => {
-        server.closeAllConnections();
-        server.close();
-      });
-      const address: AddressInfo | string | null = server.address();
-      return typeof address === 'object' && address !== null ? address.port : 0;
-    };
-  }
-
-  test('T18 are cut', async () => {
-    expect(await keepsTheLaw(listenHere, 20_000)).toBe(true);
-  });
-
-  const OTHERS: readonly (readonly [string, Listen])[] = [
-    ['a bare server', bare(() => undefined)],
-    [
-      "Node's own time limits",
-      bare(server => Object.assign(server, { timeout: 1000, requestTimeout: 1000 })),
-    ],
-  ];
-
-  test.each(OTHERS.slice(0, atLength(1, 2)))('T18 %s would serve them on and on', async (_title, open) => {
-    expect(await keepsTheLaw(open, 4000)).toBe(false);
-  });
-
-  test.each(Object.entries(QUESTIONS))(
-    'T18 that ask for %s keep no good post from its answer',
-    async (_title, question) => {
-      const receiver = await openReceiver();
-      const cut = Promise.all(Array.from({ length: SENDERS }, () => pipeline(receiver.port, question)));
-      const connection = openConnection(receiver.port);
-      for (let nonce = 0; nonce < 20; nonce += 1) {
-        expect(await connection.send(requestBytes(signedPost(payloadOf({ nonce }))))).toBe(202);
-      }
-      await cut;
-      connection.close();
-      expect(receiver.stored()).toBe(20);
-    },
-  );
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
 });
 
-test('a sender that pipelines 32 posts and reads its answers gets them all', async () => {
-  const receiver = await openReceiver();
-  const socket = await openSocket(receiver.port);
-  const posts = Array.from({ length: 32 }, (_, nonce) => requestBytes(signedPost(payloadOf({ nonce }))));
-  const answers = readAll(socket);
-  socket.write(Buffer.concat(posts));
-  await expect.poll(() => receiver.answers.length).toBe(32);
-  socket.end();
-  expect((await answers).match(/HTTP\/1\.1 202 /g)).toHaveLength(32);
-});
-
-test('T18 a sender that takes nothing of its answer for a while is cut, one that takes it is not', async () => {
+/** Connections in a world without a network: what was written and what waits is said, and who is cut is noted by name. */
+function open(limits: Partial<typeof LIMITS> = {}) {
+  const connections = createConnections({ ...LIMITS, ...limits });
   const cut: string[] = [];
-  const app = express().use((request, response) => {
-    request.socket.once('close', () => cut.push(request.path));
-    response.end(Buffer.alloc(request.path === '/much' ? 16 * 1024 * 1024 : 100));
-  });
-  const listening = await listen(app, { host: '127.0.0.1', port: 0, takeWithinMs: 250, graceMs: 0 });
-  onTestFinished(() => listening.close());
-  const patient = openConnection(listening.port);
-  const little = Buffer.from('GET /little HTTP/1.1\r\nhost: x\r\n\r\n');
-  expect(await patient.send(little)).toBe(200);
-  const greedy = await openSocket(listening.port);
-  greedy.on('error', () => undefined);
-  greedy.pause().write('GET /much HTTP/1.1\r\nhost: x\r\n\r\n');
-  await expect.poll(() => cut).toEqual(['/much']);
-  expect(await patient.send(little)).toBe(200);
-  patient.close();
+  connections.start();
+  function add(name: string, parser?: unknown) {
+    const socket = Object.assign(new Socket(), { parser });
+    const bytes = { bytesWritten: 0, writableLength: 0 };
+    for (const of of ['bytesWritten', 'writableLength'] as const)
+      Object.defineProperty(socket, of, { get: () => bytes[of] });
+    socket.resetAndDestroy = () => {
+      cut.push(name);
+      return socket;
+    };
+    connections.add(socket);
+    const response = () =>
+      Object.assign(new ServerResponse(new IncomingMessage(socket)), { shouldKeepAlive: true });
+    const admit = (of = response()) => connections.admit(socket, of) && of;
+    return { socket, bytes, response, admit };
+  }
+  return { add, cut };
+}
+
+test('T18 who takes nothing of its answers for a while is cut, however much more is written for it', () => {
+  const { add, cut } = open({ maxConnections: 9 });
+  const [greedy, slow] = [add('greedy'), add('slow')];
+  add('idle');
+  Object.assign(greedy.bytes, { bytesWritten: 200, writableLength: 100 });
+  Object.assign(slow.bytes, { bytesWritten: 200, writableLength: 100 });
+  for (let ms = 1; ms < 350; ms += 1) {
+    vi.advanceTimersByTime(1);
+    slow.bytes.bytesWritten += 1;
+    greedy.bytes.bytesWritten += 1;
+    greedy.bytes.writableLength += 1;
+  }
+  expect(cut).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(cut).toEqual(['greedy']);
 });
 
-test('T18 where there are as many connections as there may be, the one that took no answer for longest makes room', async () => {
-  const receiver = await openReceiver({ maxConnections: 10 });
-  const busy = openConnection(receiver.port);
-  const post = (nonce: number) => requestBytes(signedPost(payloadOf({ nonce })));
-  expect(await busy.send(post(0))).toBe(202);
-  let cut = 0;
-  for (let n = 0; n < 50; n += 1) {
-    const idle = await openSocket(receiver.port);
-    void readAll(idle).then(() => (cut += 1));
-    expect(await busy.send(post(n + 1))).toBe(202);
+test('T18 who has taken one of its answers is given as long again', () => {
+  const { add, cut } = open();
+  const { bytes, admit } = add('busy');
+  bytes.writableLength = 100;
+  const answer = admit();
+  vi.advanceTimersByTime(250);
+  if (answer) answer.emit('finish');
+  vi.advanceTimersByTime(250);
+  expect(cut).toEqual([]);
+  vi.advanceTimersByTime(50);
+  expect(cut).toEqual(['busy']);
+});
+
+test('T18 who has no more answers under way than allowed is admitted, who asks for more is cut and heard no more', () => {
+  const { add, cut } = open();
+  const parser = { onIncoming: () => 0 };
+  const { admit } = add('asks', parser);
+  for (let asked = 0; asked < 5; asked += 1) {
+    const answer = admit();
+    if (answer) answer.emit('finish');
   }
-  const newcomer = openConnection(receiver.port);
-  expect(await newcomer.send(post(100))).toBe(202);
-  await expect.poll(() => cut).toBe(42);
-  newcomer.close();
-  busy.close();
+  const [first, second] = [admit(), admit()];
+  expect([first, second].every(Boolean)).toBe(true);
+  expect(parser.onIncoming()).toBe(0);
+  expect([admit(), admit()]).toEqual([false, false]);
+  expect(cut).toEqual(['asks']);
+  expect(parser.onIncoming()).toBe(2);
+  if (first) first.emit('finish');
+});
+
+test('T18 the one that took no answer for longest makes room, where none has left by itself', () => {
+  const { add, cut } = open();
+  const first = add('first', null);
+  const second = add('second');
+  const answer = first.admit();
+  if (answer) answer.emit('finish');
+  const third = add('third');
+  expect(cut).toEqual(['second']);
+  expect(second.admit()).toBe(false);
+  third.socket.emit('close');
+  add('fourth');
+  expect(cut).toEqual(['second']);
+  add('fifth');
+  expect(cut).toEqual(['second', 'first']);
+});
+
+test('T18 who closes after its answer is not heard any more, and is not there to make room', () => {
+  const { add, cut } = open();
+  const parser = { onIncoming: () => 0 };
+  const { response, admit } = add('closes', parser);
+  const last = Object.assign(response(), { shouldKeepAlive: false });
+  admit(last);
+  last.emit('finish');
+  expect(parser.onIncoming()).toBe(2);
+  add('second');
+  add('third');
+  expect(cut).toEqual([]);
 });

@@ -145,11 +145,17 @@ describe('T05 a signed text that is no text is rejected with 400', () => {
     expect(open({ body, headers: {} })).toMatchObject({ verdict: 'rejected', status: 400 });
   });
 
-  test('so is a body that is no UTF-8', () => {
-    const body = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
-    expect(openDelivery({ body, signature: '', secrets: [SECRET], appId: APP_ID })).toMatchObject({
-      status: 400,
-    });
+  test('and is told what was expected of it', () => {
+    const toldOf = (body: string) => {
+      const opened = open({ body, headers: {} });
+      return opened.verdict === 'rejected' && opened.detail;
+    };
+    expect(['[]', 'null', '{', '{}'].map(toldOf)).toEqual([
+      'expected the body to be a JSON object',
+      'expected the body to be a JSON object',
+      'expected the body to be a JSON object',
+      'expected signedData to be a string',
+    ]);
   });
 });
 
@@ -251,6 +257,13 @@ describe('once the signature is good nothing is rejected', () => {
     });
     expect(reasonOf({ ...flat, appId: 'another-app' })).toBe('other_app');
     expect(reasonOf({ ...flat, installationId: '../x' })).toBe('no_installation_id');
+  });
+
+  test('an organization is known that stands in the installation by its id alone', () => {
+    const installation = installationOf({ organization: undefined, organizationId: 'o-2' });
+    expect(delivered(open(signedPost(payloadOf({ installation, organizationId: 'o-3' }))))).toMatchObject({
+      organizationId: 'o-2',
+    });
   });
 
   test('T31 an organization id that cannot be used is not used', () => {

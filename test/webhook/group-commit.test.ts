@@ -20,11 +20,11 @@ function counted() {
 const posts = (count: number): Post[] => Array.from({ length: count }, (_, nonce) => genuinePost({ nonce }));
 
 /** Each group stays under way until it is ended by its place. */
-function held(groupsAtOnce: number) {
+function held(groupsAtOnce?: number) {
   const sizes: number[] = [];
   const ends: (() => void)[] = [];
   const commits = createGroupCommit({
-    groupsAtOnce,
+    ...(groupsAtOnce === undefined ? {} : { groupsAtOnce }),
     store: async group => {
       sizes.push(group.length);
       await new Promise<void>(resolve => ends.push(resolve));
@@ -88,16 +88,16 @@ describe('deliveries that arrive together', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('are not answered before their transaction has ended', async () => {
-    const { accept, answers, ends } = held(1);
+  test('are not answered before their transaction has ended, of which there is one at a time', async () => {
+    const { accept, answers, sizes, ends } = held();
     let isAnswered = false;
     await accept(1);
     void answers[0]?.then(() => (isAnswered = true));
-    await accept(0);
-    expect(isAnswered).toBe(false);
+    await accept(40);
+    expect([isAnswered, sizes]).toEqual([false, [1]]);
     ends[0]?.();
     await accept(0);
-    expect(isAnswered).toBe(true);
+    expect([isAnswered, sizes]).toEqual([true, [1, 40]]);
   });
 
   test('do not suffer from a bad one among them', async () => {

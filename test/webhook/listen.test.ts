@@ -1,10 +1,11 @@
 import express, { type RequestHandler } from 'express';
-import { expect, onTestFinished, test } from 'vitest';
-import { listen } from '../../src/webhook/listen.js';
-import { openReceiver, requestBytes, signedPost } from '../support/receiver.js';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { DEFAULT_LIMITS, listen, listenForPeople } from '../../src/webhook/listen.js';
+import { openReceiver, payloadOf, requestBytes, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
-import { openSocket, readAll } from '../support/wire.js';
+import { openSocket, readAll, talk } from '../support/wire.js';
 
+const ANY_PORT = { host: '127.0.0.1', port: 0 };
 const QUICK = { headersTimeoutMs: 200, requestTimeoutMs: 400, checkIntervalMs: 20 };
 
 test('T14 slow headers are cut before a slow body, and both before a patient good post is harmed', async () => {
@@ -53,10 +54,73 @@ test('T14 200 idle sockets delay nobody, and are cut', async () => {
   expect(cut).toBe(200);
 });
 
-test('T14 the limits are 10 s for headers and 15 s for a request unless a test says otherwise', async () => {
-  const { DEFAULT_LIMITS } = await import('../../src/webhook/listen.js');
-  expect(DEFAULT_LIMITS).toMatchObject({ headersTimeoutMs: 10_000, requestTimeoutMs: 15_000 });
-  expect(DEFAULT_LIMITS.checkIntervalMs).toBeLessThanOrEqual(1000);
+test('T14 T18 the limits of a sender, unless a test says otherwise', () => {
+  expect(DEFAULT_LIMITS).toEqual({
+    headersTimeoutMs: 10_000,
+    requestTimeoutMs: 15_000,
+    checkIntervalMs: 1000,
+    takeWithinMs: 5000,
+    maxConnections: 1000,
+    maxOutstanding: 32,
+    answersHalfClosed: true,
+    idleMs: 5000,
+    graceMs: 5000,
+  });
+});
+
+test('T13 65 kB that are announced are refused before they come', async () => {
+  const receiver = await openReceiver(QUICK);
+  const head = 'POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 70000\r\n\r\n';
+  expect(await talk(receiver.port, head)).toMatch(/^HTTP\/1\.1 413 /);
+});
+
+test.each([
+  ['no HTTP', 'BLURB\r\n\r\n', 400, 'Bad Request'],
+  [
+    '20 kB of headers',
+    `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,
+    431,
+    'Request Header Fields Too Large',
+  ],
+])('T16 %s is answered as a problem', async (_title, text, status, title) => {
+  const receiver = await openReceiver();
+  const [head = '', body = ''] = (await talk(receiver.port, text)).split('\r\n\r\n');
+  expect(head).toMatch(
+    new RegExp(`^HTTP/1.1 ${status} ${title}\r\ncontent-type: application/problem\\+json`),
+  );
+  expect(JSON.parse(body)).toEqual({ type: 'about:blank', title, status, detail: expect.any(String) });
+});
+
+test('T16 senders that reset, or talk on after what is no HTTP, harm nobody', async () => {
+  const receiver = await openReceiver();
+  const reset = await openSocket(receiver.port);
+  reset.write('POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"sig');
+  const talking = await openSocket(receiver.port);
+  for (let line = 0; line < 5; line += 1) talking.write('BLURB\r\n\r\n');
+  await readAll(talking);
+  reset.resetAndDestroy();
+  const good = signedPost();
+  expect((await receiver.post(good.body, good.headers)).status).toBe(202);
+});
+
+test('a listener leaves no timer behind when it closes, and none where its port is taken', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const listening = await listen(express(), ANY_PORT);
+  await expect(listen(express(), { ...ANY_PORT, port: listening.port })).rejects.toThrow('EADDRINUSE');
+  expect(vi.getTimerCount()).toBe(1);
+  await listening.close();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('who closes its half has left where people ask, which ends what was made for it', async () => {
+  let hasLeft = false;
+  const app = express().use((_request, response) => void response.once('close', () => (hasLeft = true)));
+  const listening = await listenForPeople(app, ANY_PORT);
+  onTestFinished(() => listening.close());
+  const socket = await openSocket(listening.port);
+  socket.end('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  await expect.poll(() => hasLeft).toBe(true);
 });
 
 test('requests and responses are made as those of the app, so that Express need not turn them into such', async () => {
@@ -70,7 +134,7 @@ test('requests and responses are made as those of the app, so that Express need 
     }
     response.sendStatus(202);
   });
-  const listening = await listen(app, { host: '127.0.0.1', port: 0 });
+  const listening = await listen(app, ANY_PORT);
   onTestFinished(() => listening.close());
   expect((await fetch(`http://127.0.0.1:${listening.port}/`)).status).toBe(202);
   expect(born).toEqual([true, true, true, true]);
@@ -81,7 +145,7 @@ test('a sender that closes its half after its post is answered all the same, how
     request.resume();
     setTimeout(() => response.writeHead(202).end(), 50);
   };
-  const listening = await listen(express().use(answerLate), { host: '127.0.0.1', port: 0 });
+  const listening = await listen(express().use(answerLate), ANY_PORT);
   onTestFinished(() => listening.close());
   const socket = await openSocket(listening.port);
   socket.end(requestBytes(signedPost()));
@@ -110,4 +174,52 @@ test('closing answers what is under way, cuts idle sockets and takes no more', a
   expect(await cut).toBe('');
   expect(receiver.stored()).toBe(receiver.answers.filter(answer => answer.status === 202).length);
   await expect(openSocket(receiver.port)).rejects.toThrow('ECONNREFUSED');
+});
+
+test('a sender that pipelines 32 posts and reads its answers gets them all', async () => {
+  const receiver = await openReceiver();
+  const socket = await openSocket(receiver.port);
+  const posts = Array.from({ length: 32 }, (_, nonce) => requestBytes(signedPost(payloadOf({ nonce }))));
+  const answers = readAll(socket);
+  socket.write(Buffer.concat(posts));
+  await expect.poll(() => receiver.answers.length).toBe(32);
+  socket.end();
+  expect((await answers).match(/HTTP\/1\.1 202 /g)).toHaveLength(32);
+});
+
+test('T18 a sender that takes nothing of its answer for a while is cut, one that takes it is not', async () => {
+  const cut: string[] = [];
+  const app = express().use((request, response) => {
+    request.socket.once('close', () => cut.push(request.path));
+    response.end(Buffer.alloc(request.path === '/much' ? 16 * 1024 * 1024 : 100));
+  });
+  const listening = await listen(app, { ...ANY_PORT, takeWithinMs: 250, graceMs: 0 });
+  onTestFinished(() => listening.close());
+  const patient = openConnection(listening.port);
+  const little = Buffer.from('GET /little HTTP/1.1\r\nhost: x\r\n\r\n');
+  expect(await patient.send(little)).toBe(200);
+  const greedy = await openSocket(listening.port);
+  greedy.on('error', () => undefined);
+  greedy.pause().write('GET /much HTTP/1.1\r\nhost: x\r\n\r\n');
+  await expect.poll(() => cut).toEqual(['/much']);
+  expect(await patient.send(little)).toBe(200);
+  patient.close();
+});
+
+test('T18 where there are as many connections as there may be, the one that took no answer for longest makes room', async () => {
+  const receiver = await openReceiver({ maxConnections: 10 });
+  const busy = openConnection(receiver.port);
+  const post = (nonce: number) => requestBytes(signedPost(payloadOf({ nonce })));
+  expect(await busy.send(post(0))).toBe(202);
+  let cut = 0;
+  for (let n = 0; n < 50; n += 1) {
+    const idle = await openSocket(receiver.port);
+    void readAll(idle).then(() => (cut += 1));
+    expect(await busy.send(post(n + 1))).toBe(202);
+  }
+  const newcomer = openConnection(receiver.port);
+  expect(await newcomer.send(post(100))).toBe(202);
+  await expect.poll(() => cut).toBe(42);
+  newcomer.close();
+  busy.close();
 });

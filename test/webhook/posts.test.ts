@@ -11,6 +11,23 @@ const poison: Post = {
   receivedAt: 0,
 };
 
+test('each is stored with how long ago it came, and one without a result of its own failed', async () => {
+  const ages: number[] = [];
+  const accept = createAcceptPosts({
+    secrets: [SECRET],
+    appId: APP_ID,
+    store: async deliveries => {
+      ages.push(...deliveries.map(({ receivedMsAgo }) => receivedMsAgo));
+      return [{ id: 1, jobId: null, isDuplicate: false }];
+    },
+  });
+  expect(await accept([genuinePost({}, 100), genuinePost({}, 107)], 110)).toMatchObject([
+    { kind: 'stored' },
+    { kind: 'failed', failure: { code: 'no_result' }, delivery: { verdict: 'accepted' } },
+  ]);
+  expect(ages).toEqual([10, 3]);
+});
+
 test('a post that we cannot cope with fails alone: those beside it are stored, each with its own result', async () => {
   const accept = createAcceptPosts({
     secrets: [SECRET],

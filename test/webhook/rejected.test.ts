@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { MIRROR_CHECKS } from '../../src/cli/commands/doctor/mirror.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
@@ -7,7 +7,7 @@ import { boxOf } from '../support/box.js';
 import type { Rejected } from '../../src/inbox/rejected.js';
 import { readStatus } from '../../src/query/status.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
-import { createRejectionCounter } from '../../src/webhook/rejected.js';
+import { createRejectionCounter, findPrefix } from '../../src/webhook/rejected.js';
 import { openReceiver, payloadOf, signedPost } from '../support/receiver.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
@@ -73,6 +73,46 @@ test('T01 a flood of forged webhooks is written together, the first of them at o
   expect(written.slice(1)).toEqual([
     [aRejected({ rejected: 10_000 }), aRejected({ reason: 'too_large', status: 413 })],
   ]);
+});
+
+test('T01 where none came for a while the next is written at once, and at the end what waits', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const written: (readonly Rejected[])[] = [];
+  const counter = createRejectionCounter({
+    write: async rejected => void written.push(rejected),
+    now: () => NOON,
+    everyMs: 60_000,
+  });
+  const count = async (afterMs: number) => {
+    await vi.advanceTimersByTimeAsync(afterMs);
+    counter.count(aRejected(), 401);
+    await vi.advanceTimersByTimeAsync(1);
+    return written.length;
+  };
+  expect([await count(0), await count(10), await count(60_000), await count(180_000)]).toEqual([1, 1, 2, 4]);
+  await counter.close();
+  expect([written.length, vi.getTimerCount()]).toEqual([4, 0]);
+});
+
+test('T01 a counter closes when what it was writing is written', async () => {
+  let end = () => {};
+  const write = () => new Promise<void>(resolve => (end = resolve));
+  const counter = createRejectionCounter({ write, now: () => NOON });
+  counter.count(aRejected(), 401);
+  await new Promise(resolve => setTimeout(resolve, 5));
+  let isClosed = false;
+  const closed = counter.close().then(() => (isClosed = true));
+  await new Promise(setImmediate);
+  expect(isClosed).toBe(false);
+  end();
+  await closed;
+});
+
+test('T01 only a header that is named wholly as a signature is one', () => {
+  const prefixOf = (name: string) => findPrefix({ [name]: 'sha256=' }, 'registry');
+  const names = ['x-icr-signature-256', 'y-x-icr-signature-256', 'x-icr-signature-2567'];
+  expect(names.map(prefixOf)).toEqual(['icr', '', '']);
 });
 
 test('T01 rejected webhooks that could not be written are counted on', async () => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { startReceiverThread } from '../../src/webhook/thread.js';
+import { startReceiverThread, unpack } from '../../src/webhook/thread.js';
 import { APP_ID, genuinePost, SECRET, THREAD_ENTRY } from '../support/receiver.js';
 import { holdLock } from '../support/held.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
@@ -51,6 +51,28 @@ test('the thread verifies and stores what it is given, and closes its database a
   await thread.close();
   await expect(thread.accept([genuine()])).rejects.toThrow('has ended');
   expect(failures).toEqual([]);
+});
+
+test('the thread counts what was rejected, and says that the receiver lives', async () => {
+  const folder = temporaryFolder();
+  const db = temporaryInbox(folder);
+  const thread = await start(join(folder, 'inbox.db'));
+  await thread.countRejected([
+    { reason: 'too_large', status: 413, headerPrefix: '', rejected: 2, newestMsAgo: 0 },
+  ]);
+  await thread.heartbeat({ role: 'receive', host: 'here', pid: 7, startedAt: NOON });
+  expect(db.prepare('SELECT status, rejected FROM rejected_webhooks').all()).toEqual([
+    { status: 413, rejected: 2 },
+  ]);
+  expect(db.prepare('SELECT role, pid FROM processes').all()).toEqual([{ role: 'receive', pid: 7 }]);
+});
+
+test('posts come out of their one piece of memory as they were', () => {
+  const post = { signature: null, receivedAt: 7 };
+  const posts = [3, 0, 2].map(size => ({ ...post, size }));
+  expect(unpack({ bytes: Uint8Array.of(1, 2, 3, 4, 5), posts })).toEqual(
+    [[1, 2, 3], [], [4, 5]].map(bytes => ({ ...post, body: Uint8Array.from(bytes) })),
+  );
 });
 
 test('T17 a stranger who holds the lock makes the thread wait, not the process', async () => {
