@@ -110,13 +110,6 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
     expect(rows).toHaveLength(Number(counted?.['n']));
     expect(new Set(rows.map(row => row['state']))).toEqual(new Set(['fresh']));
   },
-  'from certificate_sums': async sql => {
-    const counted = await readRows(
-      demo,
-      'SELECT organization_id, state, count(*) AS certificates FROM certificates GROUP BY 1, 2 ORDER BY 1, 2',
-    );
-    expect((await answer(sql)).filter(row => row['certificates'] !== 0)).toEqual(counted);
-  },
   'from certificates_missing': async sql => {
     const [unclaimed] = await readRows(
       demo,

@@ -13,10 +13,6 @@ export function readQuestions(): Question[] {
 }
 
 function questionsIn(markdown: string): Question[] {
-  const found = markdown.matchAll(/(?:^([A-Z][^\n?]*\?)[^`]*?)?^```sql\n([^]*?)^```$/gm);
-  const questions: Question[] = [];
-  for (const [, title, sql = ''] of found) {
-    questions.push({ title: title ?? `${questions.at(-1)?.title ?? ''} Each of them?`, sql: sql.trim() });
-  }
-  return questions;
+  const found = markdown.matchAll(/^([A-Z][^\n?]*\?)[^`]*?^```sql\n([^]*?)^```$/gm);
+  return [...found].map(([, title = '', sql = '']) => ({ title, sql: sql.trim() }));
 }

@@ -36,7 +36,7 @@ const ENTRIES = {
     shown: {
       from: 'reservations_now',
       columns: words(
-        'state_now seconds_left amount_exact organization_name reserver_name id credit_id created_at organization_id',
+        'state_now seconds_left amount_exact project_name organization_name reserver_name id credit_id created_at organization_id',
       ),
       order: by('created_at desc', 'id asc'),
     },
@@ -54,21 +54,17 @@ const ENTRIES = {
       ...amountColumns<InventoryRequest>(),
       ...texts<InventoryRequest>('fromOrganizationId', 'toOrganizationId', 'toAddress'),
       ...projectColumns<InventoryRequest>(),
-      ...texts<InventoryRequest>(
-        'txId',
-        'retirementReason',
-        'beneficiary',
-        'retirementComment',
-        'createdAt',
-        'updatedAt',
-      ),
+      ...texts<InventoryRequest>('txId', 'retirementReason', 'beneficiary', 'retirementComment'),
+      ...texts<InventoryRequest>('createdAt', 'updatedAt'),
     ],
     hasDocument: true,
     permission: 'organization_inventory',
     endsByNature: true,
     shown: {
       from: 'inventory_requests',
-      columns: words('state action amount_exact organization_name created_at id credit_id organization_id'),
+      columns: words(
+        'state action amount_exact project_name organization_name created_at id credit_id organization_id',
+      ),
       order: by('created_at desc', 'id asc'),
     },
     projectOf: item => item.project,
@@ -103,7 +99,7 @@ const ENTRIES = {
     shown: {
       from: 'addresses',
       columns: ['name', 'organization_name', 'address', 'is_default', 'id', 'organization_id'],
-      order: by('organization_id asc', 'id asc'),
+      order: by('name asc'),
     },
     projectOf: () => null,
   }),
@@ -118,7 +114,7 @@ const ENTRIES = {
     shown: {
       from: 'members',
       columns: ['full_name', 'email', 'organization_name', 'id', 'organization_id'],
-      order: by('organization_id asc', 'id asc'),
+      order: by('full_name asc'),
     },
     projectOf: () => null,
   }),
@@ -143,7 +139,7 @@ const ENTRIES = {
       columns: words(
         'created_at amount_exact beneficiary project_name vintage organization_name id organization_id',
       ),
-      order: by('organization_id desc', 'created_at desc'),
+      order: by('created_at desc'),
     },
     projectOf: item => item.project,
   }),
@@ -189,7 +185,7 @@ function credits(
       columns: words(
         'project_name vintage type amount_exact organization_name serialization credit_id organization_id',
       ),
-      order: by('organization_id asc', 'credit_id asc', 'inventory_id asc'),
+      order: by('amount_micro desc'),
     },
     projectOf: item => item.project,
   };

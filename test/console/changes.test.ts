@@ -35,13 +35,13 @@ test('a date is a day here too: since begins at its first instant, until ends at
   clock.at = scene.clock.at + MINUTE;
   const shown = async (query: string) => wordsOf(await page(`/changes?resource=warehouse&${query}`));
   expect(await shown('since=2026-05-04&until=yesterday')).toMatch(
-    / 2 changes .*Observed from 2026-05-04T00:00:00.000Z to 2026-05-04T23:59:59.999Z:/,
+    / 2 changes .*Observed from 4 May 2026, 00:00:00.000 UTC to 4 May 2026, 23:59:59.999 UTC:/,
   );
   expect(await shown('since=2026-05-05')).toMatch(
-    / 1 change .*Observed from 2026-05-05T00:00:00.000Z to 2026-05-05T00:01:00.000Z:/,
+    / 1 change .*Observed from 5 May 2026, 00:00:00.000 UTC to 5 May 2026, 00:01:00.000 UTC:/,
   );
   expect(await shown('since=2026-05&until=2026')).toMatch(
-    / 3 changes .*Observed from 2026-05-01T00:00:00.000Z/,
+    / 3 changes .*Observed from 1 May 2026, 00:00:00.000 UTC/,
   );
   expect(await shown('since=2026-06')).toContain('2026-06 lies in the future');
   const file = await open('/changes.csv?since=2027');

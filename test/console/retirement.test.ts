@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { storeCertificate } from '../support/certificates.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { MINUTE, retirement } from '../support/mirror.js';
+import { moment } from '../../src/console/components/words.js';
 
 const PDF = '%PDF-1.7 the certificate of r-1\n%%EOF\n';
 const SHA256 = createHash('sha256').update(PDF).digest('hex');
@@ -36,7 +37,7 @@ test('its certificate stands in the page, with a link inside, its hash and wheth
 
 test('its instants stand whole, to be quoted, with how long ago they were beside them', async () => {
   const { words } = await stage();
-  expect(await words('/retirements/r-1')).toMatch(/Observed ?\d{4}-\d\d-\d\dT[\d:.]+Z \d+ min ago/);
+  expect(await words('/retirements/r-1')).toMatch(/Observed ?\d+ \w{3} \d{4}, [\d:.]{12} UTC \d+ min ago/);
 });
 
 test('the list of certificates leads to the retirement that each is of, and to its organization', async () => {
@@ -118,15 +119,15 @@ test('as of before the mirror began its page says what can be said: when it was 
   expect(answer.status).toBe(200);
   const said = wordsOf(await answer.text());
   expect(said).toContain('Retirement r-1 was not in the mirror then.');
-  expect(said).toContain(`The mirror had not seen it in the list by ${at}.`);
+  expect(said).toContain(`The mirror had not seen it in the list by ${wordsOf(moment(at).text)}.`);
   expect(said).toMatch(
-    /First seen \S+Z\. The mirror does not know what it was before that\. The registry dates it 2026-03-01T10:00:00.000Z\./,
+    /First seen [^.]+\.\d+ UTC\. The mirror does not know what it was before that\. The registry dates it 1 Mar 2026, 10:00:00.000 UTC\./,
   );
-  expect(said).toMatch(/retirements: not known before \S+Z, the end of the first complete read/);
+  expect(said).toMatch(/retirements: not known before [^.]+\.\d+ UTC, the end of the first complete read/);
   expect(said).toContain('Back to now');
   expect(said).not.toMatch(/no such page|no longer on record|Harbour Ferries/);
   expect((await open(`/retirements/r-9?as-of=${at}`)).status).toBe(404);
-  expect(await words('/retirements/r-1')).toMatch(/First seen \S+Z\./);
+  expect(await words('/retirements/r-1')).toMatch(/First seen \d+ \w{3} \d{4}, [\d:.]{12} UTC\./);
 });
 
 test('as of an instant before it was stored there is no certificate', async () => {

@@ -295,6 +295,7 @@ export const MIRRORED = [
   }),
   ...RESOURCES.map(mirrored),
   index('installations_by_organization', 'mirror.installations', 'organization_id, state'),
+  index('retirements_newest', 'mirror.retirements', 'created_at'),
   index('retirements_by_created_at', 'mirror.retirements', 'organization_id, created_at, amount_micro'),
   index('certificates_by_due_at', 'mirror.certificates', 'organization_id, due_at'),
   index('certificates_not_stored', 'mirror.certificates', 'organization_id, state', "state <> 'stored'"),

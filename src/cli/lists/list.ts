@@ -28,7 +28,7 @@ const LOOKED_FOR = ['amount_exact', 'end', 'error', 'freshness'];
 /** `list`: the filters of a list are its options, and so is an instant where it has a past. */
 export function listCommand(list: List): Command {
   return command({
-    says: `List ${list.many}${isNewestFirst(list) ? ', newest first' : ' of the mirror'}`,
+    says: `List ${list.many}${orderOf(list)}`,
     options: { ...filterOptions(list), ...(isDated(list) && { asOf: AS_OF }), limit: limit(MOST) },
     prints: ROWS,
     run: (context, { asOf, limit: most, ...given }) =>
@@ -38,8 +38,9 @@ export function listCommand(list: List): Command {
 
 const AS_OF = date('as they stood then: the end of');
 
-function isNewestFirst({ order: [first] }: List): boolean {
-  return first?.[1] === 'desc' && first[0] !== 'organization_id';
+function orderOf({ order: [first] }: List): string {
+  if (first?.[1] !== 'desc') return ' of the mirror';
+  return first[0] === 'amount_micro' ? ', largest first' : ', newest first';
 }
 
 /** What belongs to organizations was known of each since its first complete read. */

@@ -28,9 +28,20 @@ export function monthWords(month: string): string {
   return `${MONTHS[Number(month.slice(5, 7)) - 1]} ${month.slice(0, 4)}`;
 }
 
+/** The instant itself: `29 May 2025, 03:45:09.240 UTC`. */
+export function moment(instant: string): Html {
+  return html`<time datetime="${instant}">${dayWords(instant)}, ${instant.slice(11, 23)} UTC</time>`;
+}
+
+/** A sentence whose instants are written so. */
+export function withMoments(sentence: string): Part {
+  const parts = sentence.split(/([\d-]{10}T[\d:.]{12}Z)/);
+  return parts.map((part, place) => (place % 2 === 1 ? moment(part) : part));
+}
+
 /** The instant itself, and how long ago it was for who looks at a screen. */
 export function instantAgo(instant: string, now: number): Html {
-  return html`<time datetime="${instant}">${instant}</time> <span class="ago">${wordsAgo(instant, now)}</span>`;
+  return html`${moment(instant)} <span class="ago">${wordsAgo(instant, now)}</span>`;
 }
 
 export function wordsAgo(instant: string, now: number): string {

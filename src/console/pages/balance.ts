@@ -1,7 +1,7 @@
 import { type Balance, type Line, listedIn, readBalance, verdictOn } from '../../query/history/balance.js';
 import { readChoices } from '../../query/names.js';
 import { ofKnown } from '../../text/known.js';
-import { tonnesOf } from '../../text/tonnes.js';
+import { tonnesOf, typeName } from '../../text/tonnes.js';
 import { withThousands } from '../../text/thousands.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { counted } from '../../text/counted.js';
@@ -75,7 +75,8 @@ function verdict(balance: Balance): Html {
 
 const WHAT = {
   name: 'What',
-  cell: ({ what, identity }: Line) => html`${what} <span class="quiet">${identity}</span>`,
+  cell: ({ what, identity, type }: Line) =>
+    html`<span class="quiet">${identity}</span> ${what}${type !== null && `, ${typeName(type)}`}`,
 };
 const WHOSE = {
   name: 'Organization',
@@ -93,10 +94,14 @@ function amount(name: string, of: (line: Line) => Line['found_micro'], isLimit =
   return { name: `${name}, t`, cell, numeric: true };
 }
 
+function isBalanced(balanced: boolean | null): Html {
+  return balanced === null ? badge('not known yet') : balanced ? badge('yes', 'good') : badge('no', 'bad');
+}
+
 const COLUMNS = [
   WHAT,
   WHOSE,
-  { name: 'Balanced', cell: ({ balanced }: Line) => STANDS[String(balanced)] },
+  { name: 'Balanced', cell: ({ balanced }: Line) => isBalanced(balanced) },
   amount('Opening', line => line.opening_micro),
   amount('Rose', line => line.risen_micro),
   amount('Fell', line => line.fallen_micro),
@@ -104,9 +109,3 @@ const COLUMNS = [
   amount('Expected', line => line.expected_micro, isMost),
   amount('Difference', line => line.difference_micro),
 ];
-
-const STANDS: Readonly<Record<string, Html>> = {
-  true: badge('yes', 'good'),
-  false: badge('no', 'bad'),
-  null: badge('not known yet'),
-};

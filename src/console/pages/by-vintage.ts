@@ -7,9 +7,7 @@ import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cel
 import { html, type Html } from '../components/html.js';
 import { counted } from '../../text/counted.js';
 
-interface Row {
-  readonly [column: string]: Value;
-}
+type Row = Readonly<Record<string, Value>>;
 
 interface Line {
   readonly row: Row;
@@ -81,16 +79,11 @@ ${[...new Set(all.map(typeIn))].map(body)}
 </table></div>`;
 }
 
-interface Of {
-  readonly organizationId?: string | null;
-  readonly project?: string | null;
-}
+type Of = Readonly<Partial<Record<'organizationId' | 'project', string | null>>>;
 
 /** What is available of one organization or one project. */
-export async function available(
-  reader: Reader,
-  { organizationId = null, project = null }: Of,
-): Promise<Html> {
+export async function available(reader: Reader, of: Of): Promise<Html> {
+  const { organizationId = null, project = null } = of;
   const sums = await sumWarehouses(reader, ownersBy('=', organizationId), BY_PROJECT);
   const rows = sums.filter(each => project === null || each.project_id === project);
   const isOne = project !== null;

@@ -14,6 +14,7 @@ import { withQuery } from '../components/as-of.js';
 import { choose, filterBar } from '../components/filters.js';
 import { feed, groupsOf } from '../components/changes.js';
 import { html, type Html } from '../components/html.js';
+import { moment } from '../components/words.js';
 import { counted } from '../../text/counted.js';
 
 interface Asked extends ChangesAsked {
@@ -72,7 +73,7 @@ ${await form(ask)}
 <section id="rows" data-live>${feed('Newest first', groupsOf(changes), { now, beside: filesOf(PATH, query, { before: null }) })}
 <p class="links">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
 ${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}</p></section>
-<p class="lead">Observed from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
+<p class="lead">Observed from ${moment(asked.since)} to ${moment(asked.until)}: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
 <details><summary>The SQL of this page</summary><pre>${newestInSql(reader, asked, before, ROWS)}</pre></details>`;
 }
 

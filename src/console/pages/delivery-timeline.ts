@@ -3,7 +3,7 @@ import { counted } from '../../text/counted.js';
 import { kindOf } from '../components/changes.js';
 import { type Stop, timeline } from '../components/head.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { ago, badge, COLOURS, dayWords } from '../components/words.js';
+import { ago, badge, COLOURS, moment } from '../components/words.js';
 
 type Read = Tables['syncs'];
 
@@ -15,7 +15,7 @@ export function life(delivery: Row, reads: readonly Read[], now: number): Html {
 
 function received({ received_at: at, duplicates }: Row, now: number): Stop {
   const came = String(at ?? '');
-  const what = html`<strong>Received</strong> ${dayWords(came)}, ${came.slice(11, 23)} UTC`;
+  const what = html`<strong>Received</strong> ${moment(came)}`;
   const more = html`${ago(came, now)}${Number(duplicates) > 0 && `, and ${counted(Number(duplicates), 'duplicate')} since`}`;
   return { colour: 'good', what, more };
 }

@@ -13,7 +13,7 @@ import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
 import { card, type Fact, factsOf, head, type Stop, timeline } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
 import { versions } from '../components/versions.js';
-import { ago, badge, day, shown } from '../components/words.js';
+import { ago, badge, day, shown, withMoments } from '../components/words.js';
 
 export const RETIREMENT: Page = {
   path: '/retirements/:id',
@@ -151,14 +151,11 @@ function certificate(explained: Explanation): Html {
   const href = `/certificates/${encodeURIComponent(stored.file)}`;
   const open = html`<a href="${href}">Open the certificate</a>`;
   return html`<p>${verdict(explained)} ${open}</p>
-${factsOf([
-  ['SHA-256', html`<span class="id">${stored.sha256}</span>`],
-  ['File', html`<span class="id">${stored.file}</span>`],
-])}
+${factsOf([['SHA-256', html`<span class="id">${stored.sha256}</span>`]])}
 ${stored.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate"><p>This browser shows no PDF inside a page.</p>${open}</object>`}`;
 }
 
 function why(explained: Explanation): Html {
   const { not_known: gaps } = explained;
-  return html`${reasonsOf(explained).map(line => html`<p>${line}</p>`)}${gaps.length > 0 && html`<h3>What cannot be known</h3><ul class="gaps">${gaps.map(gap => html`<li>${gap}</li>`)}</ul>`}`;
+  return html`${reasonsOf(explained).map(line => html`<p>${withMoments(line)}</p>`)}${gaps.length > 0 && html`<h3>What cannot be known</h3><ul class="gaps">${gaps.map(gap => html`<li>${withMoments(gap)}</li>`)}</ul>`}`;
 }

@@ -115,7 +115,6 @@ function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks'
 }
 
 const CREDITS: Mirrored = {
-  isIndexed: true,
   leads: true,
   filters: { project: byPart('project', 'project_name'), vintage: byText('vintage'), type: byText('type') },
 };
@@ -218,12 +217,8 @@ export const MIRRORED: readonly List[] = [
     ENTRY_OF.organization,
     { leads: true, filters: { type: byText('type') } },
   ),
-  mirrored('members', 'member', 'The people of organizations that let this app see them', ENTRY_OF.members, {
-    isIndexed: true,
-  }),
-  mirrored('addresses', 'address', "Organizations' public addresses on the chain", ENTRY_OF.addresses, {
-    isIndexed: true,
-  }),
+  mirrored('members', 'member', 'The people of organizations that let this app see them', ENTRY_OF.members),
+  mirrored('addresses', 'address', "Organizations' public addresses on the chain", ENTRY_OF.addresses),
   mirrored('warehouse', 'credit', 'Credits that apps may reserve', warehouse, {
     many: 'credits in the warehouses',
     ...CREDITS,

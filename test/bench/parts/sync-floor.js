@@ -207,6 +207,7 @@ function openDatabase() {
     serialization TEXT, vintage TEXT, amount REAL, amount_micro INTEGER, amount_exact TEXT, fault TEXT, reason TEXT,
     beneficiary TEXT, comment TEXT, is_claimed INTEGER, created_at TEXT, valid_from TEXT NOT NULL,
     sync_id INTEGER NOT NULL, document TEXT NOT NULL, UNIQUE (organization_id, id)) STRICT;
+    CREATE INDEX IF NOT EXISTS retirements_newest ON retirements (created_at);
     CREATE INDEX IF NOT EXISTS retirements_by_created_at ON retirements (organization_id, created_at, amount_micro);
     CREATE TABLE IF NOT EXISTS certificates (organization_id TEXT, retirement_id TEXT, file TEXT, sha256 TEXT, size INTEGER)`);
   return db;
