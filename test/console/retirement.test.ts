@@ -90,7 +90,7 @@ test('the file comes as it was stored, for a page of ours to show and for no oth
 
 test('T83 what no row names is not there, whatever it is called', async () => {
   const { open, at } = await stage();
-  writeFileSync(at.replace('r-1', 'r-2'), PDF);
+  writeFileSync(at.replace('/r-1-', '/r-2-'), PDF);
   const names = [
     '..%2fmirror.db',
     '%2e%2e%2fmirror.db',

@@ -2,11 +2,12 @@ import type { Value } from '../../store/contract/tables.js';
 import { withAt } from './as-of.js';
 import { html, type Html } from './html.js';
 import { withThousands } from '../../text/thousands.js';
+import { stretch } from '../../text/stretch.js';
 import { plainTonnes, typeName } from '../../text/tonnes.js';
 import { ago, badge, day, shown, tonnes } from './words.js';
 
 const STATES = ['state', 'state_now', 'job_state', 'verdict'];
-const COUNTS = /^(rows|duplicates|attempts|drift|seconds|size|rejected|requests)/;
+const COUNTS = /^(rows|duplicates|attempts|drift|seconds$|size|rejected|requests)/;
 /** Dates of the registry's own business, and not of our reads. */
 const BUSINESS = ['created_at', 'updated_at'];
 const AMOUNTS = ['amount', 'amount_exact'];
@@ -59,6 +60,7 @@ export function cell(column: string, value: Value | undefined, now: number): Htm
     return html`<a href="/certificates/${encodeURIComponent(value)}" title="${value}">PDF</a>`;
   if (typeof value === 'string' && column === 'type') return html`${typeName(value)}`;
   if (typeof value === 'string' && column === 'resource') return html`${value.replaceAll('_', ' ')}`;
+  if (column === 'seconds_left') return html`${stretch(Number(value))}`;
   if (typeof value === 'number' && COUNTS.test(column)) return html`${withThousands(value)}`;
   if (AMOUNTS.includes(column) && /^-?\d+(\.\d+)?$/.test(String(value)))
     return tonnes(withThousands(String(value)));

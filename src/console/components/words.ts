@@ -83,13 +83,12 @@ export function tonnes(text: string): Html {
 }
 
 const LABELS: Readonly<Record<string, string>> = {
-  amount: 'tonnes',
   amount_exact: 'tonnes',
   full_name: 'name',
   state_now: 'state',
   seconds: 'took, s',
   size: 'bytes',
-  seconds_left: 'seconds left',
+  seconds_left: 'left',
   valid_from: 'observed',
   run_at: 'runs',
   reserver_name: 'reserved by',
