@@ -87,9 +87,7 @@ function describeEnd(row: Row, ends: readonly Ended[], again: string | null): st
   return `read in ${seconds} s: ${changes.length === 0 ? 'nothing new' : changes.join(', ')}`;
 }
 
-const SIGNS = ['+', '~', '-'];
-
 function changesOf({ resource, ...rows }: Ended): string {
-  const counts = COUNTS.flatMap((name, place) => (rows[name] > 0 ? [`${SIGNS[place]}${rows[name]}`] : []));
-  return counts.length === 0 ? '' : `${counts.join(' ')} ${resource.replaceAll('_', ' ')}`;
+  const counts = COUNTS.flatMap(name => (rows[name] > 0 ? [`${rows[name]} ${name.slice(5)}`] : []));
+  return counts.length === 0 ? '' : `${counts.join(' and ')} in ${resource.replaceAll('_', ' ')}`;
 }
