@@ -65,7 +65,7 @@ async function writeForPeople({ rows, print }: Context, balance: Balance): Promi
   const { sums, notBalanced, balanced } = balance;
   const listed = listedIn(balance);
   const shape = {
-    keep: ['organization_name', 'what', 'found', 'difference', 'balanced'],
+    keep: ['organization_name', 'what', 'type', 'found', 'difference', 'balanced'],
     tonnes: TONNES,
     none: '',
   };
