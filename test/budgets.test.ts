@@ -30,15 +30,15 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 30 count what a restore loses. */
   /** 80 leave rows between two days, and name what stands in few values. */
   /** 50 count how all warehouses stand and order all organizations where the rows are, for Now at 10,000 of them. */
-  'src/query': 3312,
+  'src/query': 3301,
   /** 60 know a page that stands as it stood without cutting it. */
   'src/registry': 4295,
   'src/resources': 500,
   'src/sandbox': 5450,
-  'src/sync': 2420,
+  'src/sync': 2390,
   /** 15 came from app: how far a word is from another. */
   'src/text': 408,
-  'src/webhook': 1000,
+  'src/webhook': 970,
   /** The call by message of both threads took 180 lines from webhook, store and app, and has 100 here. */
   'src/*.ts': 350,
   /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. 20 tell a failed read's reason and since when. */

@@ -6,40 +6,28 @@ import { maskLooks } from '../registry/http/mask.js';
 import { text } from '../resources/columns.js';
 
 /** Why a job was stopped from our own side. */
-const STOP_CODES = [
+export type StopCode =
   /** The process is going down: the job resumes at once in the next one. */
-  'shutdown',
+  | 'shutdown'
   /** What is left of it is kept for deliveries. */
-  'disk_nearly_full',
+  | 'disk_nearly_full'
   /** The lease ran out and somebody else may hold the job. */
-  'claim_lost',
+  | 'claim_lost'
   /** Another job reads the same organization. */
-  'organization_busy',
+  | 'organization_busy'
   /** Uninstalled or suspended while it was being read. */
-  'access_gone',
-] as const;
-export type StopCode = (typeof STOP_CODES)[number];
-
-/** The reason an AbortSignal of a job carries. */
-export class StopError extends Error {
-  override readonly name = 'StopError';
-  readonly code: StopCode;
-
-  constructor(code: StopCode) {
-    super(code.replaceAll('_', ' '));
-    this.code = code;
-  }
-}
-
-const STORAGE_CODES = ['disk_full', 'database_busy', 'file_refused'] as const;
-type StorageCode = (typeof STORAGE_CODES)[number];
+  | 'access_gone';
 
 /** A list was read to its end and still is not to be believed. */
-export class UnbelievedError extends Error {
-  override readonly name = 'UnbelievedError';
-  readonly code: 'partial' | 'removals_unconfirmed';
+type UnbelievedCode = 'partial' | 'removals_unconfirmed';
+type StorageCode = 'disk_full' | 'database_busy' | 'file_refused';
 
-  constructor(code: 'partial' | 'removals_unconfirmed', message: string) {
+/** Why work ends that neither the registry nor the mirror has ended: the reason, too, that an AbortSignal of a job carries. */
+export class SyncError extends Error {
+  override readonly name = 'SyncError';
+  readonly code: StopCode | UnbelievedCode;
+
+  constructor(code: SyncError['code'], message = code.replaceAll('_', ' ')) {
     super(message);
     this.code = code;
   }
@@ -48,9 +36,8 @@ export class UnbelievedError extends Error {
 export type FailureCode =
   | RegistryErrorCode
   | MirrorErrorCode
-  | StopCode
+  | SyncError['code']
   | StorageCode
-  | UnbelievedError['code']
   | 'unexpected';
 
 /** `reach` says whether the other resources of the same job are still worth asking for. */
@@ -131,8 +118,7 @@ const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
 
 export function codeOf(error: unknown): FailureCode {
   if (error instanceof RegistryError) return error.code;
-  if (error instanceof MirrorError) return error.code;
-  if (error instanceof StopError || error instanceof UnbelievedError) return error.code;
+  if (error instanceof MirrorError || error instanceof SyncError) return error.code;
   if (!(error instanceof Error)) return 'unexpected';
   const code = 'code' in error ? String(error.code) : '';
   return SYSTEM_CODES[code] ?? SYSTEM_CODES[code.split('_').slice(0, 2).join('_')] ?? 'unexpected';

@@ -11,6 +11,7 @@ import {
 } from '../registry/json/parse.js';
 import { isOver } from '../registry/reservation-state.js';
 import type { ListOptions, Page, ReadOptions } from '../registry/reading.js';
+import { words } from '../resources/entry.js';
 import type { Items, ListResource } from '../resources/lists.js';
 import { nextReservationEnd } from './installation/reservation-end.js';
 
@@ -56,18 +57,9 @@ export const SOURCES: { readonly [Name in ListResource]: Source<Items[Name]> } =
 };
 
 /** Words that the sandbox and the registry's pages have for a request that nobody waits for any more. */
-const DECIDED = [
-  'accepted',
-  'approved',
-  'rejected',
-  'declined',
-  'cancelled',
-  'canceled',
-  'expired',
-  'failed',
-  'finished',
-  'completed',
-];
+const DECIDED = words(
+  'accepted approved rejected declined cancelled canceled expired failed finished completed',
+);
 
 type Parse<Item> = Source<Item>['parse'];
 

@@ -6,7 +6,7 @@ import {
   describe as describeError,
   type FailureCode,
   RULES,
-  StopError,
+  SyncError,
 } from '../../src/sync/outcome.js';
 
 const moment = { now: 1_000_000, attempts: 1, random: () => 0.5 };
@@ -62,7 +62,7 @@ describe('the table of outcomes', () => {
 describe('the code of an error', () => {
   test.each([
     [new RegistryError('timeout', 'x'), 'timeout'],
-    [new StopError('shutdown'), 'shutdown'],
+    [new SyncError('shutdown'), 'shutdown'],
     [Object.assign(new Error('x'), { code: 'ENOSPC' }), 'disk_full'],
     [Object.assign(new Error('x'), { code: 'SQLITE_FULL' }), 'disk_full'],
     [Object.assign(new Error('x'), { code: 'SQLITE_BUSY_SNAPSHOT' }), 'database_busy'],

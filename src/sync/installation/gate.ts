@@ -2,7 +2,7 @@ import { type Opened, readAccess } from './access.js';
 import type { CausedJob } from './step.js';
 import type { Context } from '../context.js';
 import { parsePermissions } from '../../registry/json/permissions.js';
-import { StopError } from '../outcome.js';
+import { SyncError } from '../outcome.js';
 
 export type Gate = ReturnType<typeof createGate>;
 
@@ -62,8 +62,8 @@ export function createGate(context: Context, atWork: CausedJob) {
     if (organizationId === null) return;
     if (job.organizationId !== organizationId) {
       const bound = await inbox.bind(job, organizationId);
-      if (bound === 'busy') throw new StopError('organization_busy');
-      if (bound === 'lost') throw new StopError('claim_lost');
+      if (bound === 'busy') throw new SyncError('organization_busy');
+      if (bound === 'lost') throw new SyncError('claim_lost');
     }
     if (!raised) await mirror.raiseFence({ organizationId, part: job.part, claim: job.claim });
     raised = true;
@@ -75,7 +75,7 @@ export function createGate(context: Context, atWork: CausedJob) {
     /** Read again, with a new token as the proof. The job is stopped where access is gone. */
     async again(): Promise<Opened> {
       const opened = await look(true);
-      if (opened === null) throw new StopError('access_gone');
+      if (opened === null) throw new SyncError('access_gone');
       return opened;
     },
     /** What the latest read found. */

@@ -1,3 +1,4 @@
+import type { Arrival } from '../../inbox/delivery.js';
 import { UNCHANGED } from '../../inbox/job.js';
 import type { Context } from '../context.js';
 import { type CausedJob, createObserved, type Step, withCause } from './step.js';
@@ -6,7 +7,7 @@ import type { LastRead } from '../../mirror/port.js';
 import type { Opened } from './access.js';
 import { createGate, type Gate } from './gate.js';
 import { createUrgentReads } from './urgent-reads.js';
-import { codeOf, endsJob, StopError } from '../outcome.js';
+import { codeOf, endsJob, SyncError } from '../outcome.js';
 import { isPermitted, plan, type Resource, type Wish } from '../plan.js';
 import { readList } from '../read/read-list.js';
 import { readProjects } from '../read/read-projects.js';
@@ -36,7 +37,7 @@ export async function readInstallation(context: Context, atWork: JobAtWork): Pro
     await noteAbsent(step);
     return wordOf(await followUp(step), atWork, gate, observed);
   } catch (error) {
-    if (error instanceof StopError && error.code === 'access_gone') return gate.state();
+    if (error instanceof SyncError && error.code === 'access_gone') return gate.state();
     throw error;
   }
 }
@@ -47,7 +48,7 @@ function wordOf(word: string, { job }: JobAtWork, gate: Gate, observed = createO
 }
 
 async function prepare(step: Step, gate: Gate, { installation, permissionsChanged }: Opened) {
-  const { inbox, mirror, now, organizationId, installationId, mirrorMembers } = step;
+  const { mirror, now, organizationId, mirrorMembers } = step;
   const { permissions } = installation;
   const asked = {
     organizationId,
@@ -61,8 +62,8 @@ async function prepare(step: Step, gate: Gate, { installation, permissionsChange
     const last = await mirror.states(organizationId);
     return {
       last,
-      reaccepted: await findReaccepted(inbox, installationId, last),
-      announced: await findAnnounced(inbox, installationId, last),
+      reaccepted: await whereCame(step, last, SINCE_DECLINED),
+      announced: await whereCame(step, last, SINCE_SELDOM_READ),
       now: now(),
     };
   };
@@ -75,32 +76,27 @@ async function prepare(step: Step, gate: Gate, { installation, permissionsChange
   return { wanted, mayAsk, urgentReads: createUrgentReads(step, { gate, mayAsk, read }) };
 }
 
-/** Of what was declined: for which the organization has accepted new permissions since it was asked for. */
-async function findReaccepted(
-  inbox: Context['inbox'],
-  installationId: string,
-  last: ReadonlyMap<string, LastRead>,
-): Promise<ReadonlySet<string>> {
-  const declined = [...last].filter(([, { declined: how }]) => how !== null);
-  if (declined.length === 0) return new Set();
-  const questions = declined.map(([, { attemptedAt }]) => ({
-    since: attemptedAt ?? 0,
-    event: 'newPermissionsAccepted',
-  }));
-  const accepted = await inbox.haveCome(installationId, questions);
-  return new Set(declined.flatMap(([resource], index) => (accepted[index] === true ? [resource] : [])));
-}
+type Asks = (read: LastRead) => readonly Arrival[];
+
+/** Of what was declined: whether the organization has accepted new permissions since it was asked for. */
+const SINCE_DECLINED: Asks = ({ declined, attemptedAt }) =>
+  declined === null ? [] : [{ since: attemptedAt ?? 0, event: 'newPermissionsAccepted' }];
 
 /** A clock that was ahead may have dated a delivery after the read that answers it. */
-async function findAnnounced(
-  inbox: Context['inbox'],
-  installationId: string,
+const SINCE_SELDOM_READ: Asks = ({ everyMs, dataAsOf }) =>
+  everyMs === null ? [] : [{ since: dataAsOf ?? 0 }];
+
+/** The resources of which what is asked has come. */
+async function whereCame(
+  { inbox, installationId }: Step,
   last: ReadonlyMap<string, LastRead>,
+  asks: Asks,
 ): Promise<ReadonlySet<string>> {
-  const seldom = [...last].filter(([, { everyMs }]) => everyMs !== null);
-  const questions = seldom.map(([, { dataAsOf }]) => ({ since: dataAsOf ?? 0 }));
-  const came = questions.length === 0 ? [] : await inbox.haveCome(installationId, questions);
-  return new Set(seldom.flatMap(([resource], index) => (came[index] === true ? [resource] : [])));
+  const asked = [...last].flatMap(([resource, read]) => asks(read).map(arrival => ({ resource, arrival })));
+  if (asked.length === 0) return new Set();
+  const questions = asked.map(({ arrival }) => arrival);
+  const came = await inbox.haveCome(installationId, questions);
+  return new Set(asked.flatMap(({ resource }, index) => (came[index] === true ? [resource] : [])));
 }
 
 /** Not there while others are: not offered. Not there while nothing is: something else is wrong. */

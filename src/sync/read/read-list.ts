@@ -3,7 +3,7 @@ import { RegistryError } from '../../registry/errors.js';
 import { PAGE_ROWS, type ReadOptions } from '../../registry/reading.js';
 import { type Items, type ListResource, LISTS } from '../../resources/lists.js';
 import { noteRead, type Step } from '../installation/step.js';
-import { describe, UnbelievedError } from '../outcome.js';
+import { describe, SyncError } from '../outcome.js';
 import { type Part, type Source, SOURCES } from '../sources.js';
 import { countCalls, inLanes } from './calls.js';
 import { createListing } from './listing.js';
@@ -30,7 +30,7 @@ export async function readList<Name extends ListResource>(step: Step, resource: 
     const { state, fault, readAgain } = ended;
     if (state === 'complete') return;
     if (!readAgain || pass === PASSES)
-      throw new UnbelievedError(state, fault?.message ?? 'the list moved while it was read');
+      throw new SyncError(state, fault?.message ?? 'the list moved while it was read');
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type Failure,
   type FailureCode,
   type StopCode,
-  StopError,
+  SyncError,
 } from '../outcome.js';
 import { takeSlot } from './slots.js';
 
@@ -238,11 +238,11 @@ export function createWorker(options: WorkerOptions) {
   function stopOne(id: number, code: StopCode): void {
     runs()
       .find(({ job }) => job.id === id)
-      ?.stop.abort(new StopError(code));
+      ?.stop.abort(new SyncError(code));
   }
 
   function stopAll(code: StopCode): void {
-    for (const { stop } of runs()) stop.abort(new StopError(code));
+    for (const { stop } of runs()) stop.abort(new SyncError(code));
   }
 
   async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
