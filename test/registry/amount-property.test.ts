@@ -29,7 +29,8 @@ const NEIGHBOURS = [
 ];
 
 function object(random: Random, written: string): string {
-  const gap = () => pick(random, ['', ' ', '\n\t', ' '.repeat(30), ' '.repeat(70)], '');
+  const isDense = random() < 0.5;
+  const gap = () => (isDense ? '' : pick(random, ['', ' ', '\n\t', ' '.repeat(30), ' '.repeat(70)], ''));
   const name = random() < 0.1 ? '"amoun\\u0074"' : '"amount"';
   const member = `${name}${gap()}:${gap()}${written}${gap()}`;
   const before = Array.from({ length: Math.floor(random() * 3) }, () => pick(random, NEIGHBOURS, ''));

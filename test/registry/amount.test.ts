@@ -122,3 +122,19 @@ test('an absurd exponent costs nothing', () => {
   expect(amountOf('1e-999999999').micro).toBeNull();
   expect(amountOf('1e999999999').fault).not.toBeNull();
 });
+
+test('T67 what is no number of JSON, or stands in no text, is a fault', () => {
+  for (const text of ['', ' 1', '1 ', '0x10', 'Infinity', '1e', '.5'])
+    expect(amountOf(text), text).toMatchObject({ exact: null, fault: 'expected a number' });
+  expect(readAmount('{}', 5)).toMatchObject({ exact: null, fault: 'expected a number' });
+});
+
+test('a number is the same however it is written', () => {
+  for (const [one, other] of [
+    ['100', '1e2'],
+    ['1010', '101e1'],
+    ['0', '0.00e5'],
+  ] as const)
+    expect(sameAmount(one, other), one).toBe(true);
+  expect(sameAmount('1010', '110')).toBe(false);
+});

@@ -45,18 +45,54 @@ describe('a list that cannot be trusted is a bad answer', () => {
 });
 
 test.each([
-  ['no list', 'object', '{"projects":[]}'],
-  ['null', 'object', '{"credits":null}'],
-  ['an object', 'object', '{"credits":{}}'],
-  ['a list without a name', 'list', '["credits",[{}]]'],
-])('%s is an answer of another form, which the error carries and does not say', (_name, form, text) => {
+  ['no list', 'object', '{"projects":[]}', 'an object without it'],
+  ['null', 'object', '{"credits":null}', 'an object without it'],
+  ['an object', 'object', '{"credits":{}}', 'an object without it'],
+  ['a list without a name', 'list', '["credits",[{}]]', 'a list without a name'],
+])('%s is an answer of another form, which the error carries and does not say', (_name, form, text, came) => {
   expect(() => cut(text)).toThrow(
     expect.objectContaining({
       code: 'other_form',
       answer: { form, text },
-      message: expect.not.stringContaining(text),
+      message: `credits: expected a list of this name, came ${came}`,
     }),
   );
+});
+
+test('what stands before the list is known once the list has begun', () => {
+  const before = (text: string, options = {}) => {
+    const cutter = createElementCutter('credits', options);
+    cutter.push(Buffer.from(text));
+    return cutter.before();
+  };
+  expect(before('{"total":3')).toEqual({});
+  expect(before('\uFEFF{"total":3,"name":"a\uFEFFb","credits":[{"a":1')).toEqual({
+    total: 3,
+    name: 'a\uFEFFb',
+    credits: [],
+  });
+  expect(before('{"total":3,"credits":[]')).toMatchObject({ total: 3 });
+  expect(before('[{"a":1},', { bare: true })).toEqual({});
+});
+
+test('a mark of the byte order goes from the beginning alone', () => {
+  const { envelope } = cut('\uFEFF{"name":"\uFEFFa","credits":[]}');
+  expect(envelope['name']).toBe('\uFEFFa');
+  expect(cut('{"name":"\uFEFFa","credits":[]}').envelope['name']).toBe('\uFEFFa');
+});
+
+test('around the list 64 levels are as many as may be', () => {
+  const around = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)},"credits":[]}`;
+  expect(cut(around(63)).texts).toEqual([]);
+  expect(() => cut(around(64))).toThrow('no more than 64 levels');
+});
+
+test('a second list is seen wherever the first was cut, and none where the name stands deeper', () => {
+  const first = '{"credits":[{"a":{"b":1}}],"x":{"credits":[1]}';
+  for (let size = 1; size < first.length; size += 1) {
+    expect(cut(`${first}}`, () => size).texts).toEqual(['{"a":{"b":1}}']);
+    expect(() => cut(`${first},"credits":[]}`, () => size)).toThrow('a second one');
+  }
 });
 
 test('of a long answer of another form the error carries the beginning', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cutPage } from '../../src/registry/pages/cut-page.js';
-import { readSource, readWrapped } from '../../src/registry/json/fields.js';
+import { memberSource, readSource, readWrapped } from '../../src/registry/json/fields.js';
 import {
   parseAddress,
   parseCredit,
@@ -27,7 +27,51 @@ test.each([
   expect(() => readSource(text, 'x')).toThrow(`x: expected ${told}`);
 });
 
+test('a text has at most 64 levels and 100,000 objects and lists, wherever they stand', () => {
+  const many = (objects: number) => () => from(`{"x":[${'{},'.repeat(objects - 3)}{}]}`);
+  expect(many(100_000)).not.toThrow();
+  expect(many(100_001)).toThrow('100000 objects');
+  const siblings = '[],'.repeat(100);
+  const deep = (levels: number) => () =>
+    from(`{"x":[${siblings}${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}]}`);
+  expect(deep(64)).not.toThrow();
+  expect(deep(65)).toThrow('64 levels');
+});
+
+test('an object within one has its own text, whatever stands around it', () => {
+  const source = from(' { "a" : "\\\\" , "b" : {"c":1.10} } ');
+  expect(memberSource(source, 'b')).toMatchObject({ what: 'x.b', text: '{"c":1.10}' });
+  expect(memberSource(source, 'a')).toBeNull();
+});
+
+test('an instant is none with anything around it, and no zone of the machine counts', () => {
+  const instants = () =>
+    ['2025-01-31T12:00:00.000Z', '2025-01-31 12:00', 'x2025-01-31', '2025-01-31T12:00:00.000Zx', ''].map(
+      createdAt => parseRetirement(from({ id: 'r', createdAt })).createdAt,
+    );
+  const zone = process.env['TZ'];
+  try {
+    for (const TZ of ['UTC', 'America/New_York']) {
+      process.env['TZ'] = TZ;
+      const noon = '2025-01-31T12:00:00.000Z';
+      expect(instants()).toEqual([noon, noon, null, null, null]);
+    }
+  } finally {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
+  }
+});
+
 describe('where the registry wavers, one word is chosen', () => {
+  test('a project’s id and its name, in an object or flat', () => {
+    const of = (sent: object) => parseRetirement(from({ id: 'r', ...sent })).project;
+    const project = { id: 'p', fullName: 'N' };
+    expect(of({ project: { _id: 'p', name: 'N' } })).toEqual(project);
+    expect(of({ project: { projectId: 'p', fullName: 'N', name: 'M' } })).toEqual(project);
+    expect(of({ projectId: 'p', projectName: 'N' })).toEqual(project);
+    expect(of({ projectName: 'N' })).toBeNull();
+  });
+
   test('an organization’s name', () => {
     expect(parseOrganization(from({ id: 'o', name: 'N' })).fullName).toBe('N');
     expect(parseOrganization(from({ id: 'o', name: 'N', fullName: 'F' })).fullName).toBe('F');
@@ -194,12 +238,27 @@ describe('where the registry wavers, one word is chosen', () => {
     expect(parseToken(token).permissions).toEqual(GRANTED);
   });
 
-  test.each([undefined, null, {}, [], 'all', 5, { organization_info: 7 }, ['everything']])(
-    'permissions that are not said, as by %j, are not none',
-    permissions => {
-      expect(parseInstallation(from({ id: 'i', permissions })).permissions).toBeNull();
-    },
-  );
+  test.each([
+    undefined,
+    null,
+    {},
+    [],
+    'all',
+    5,
+    { organization_info: 7 },
+    ['everything'],
+    ['a:b:c', null, 7],
+  ])('permissions that are not said, as by %j, are not none', permissions => {
+    expect(parseInstallation(from({ id: 'i', permissions })).permissions).toBeNull();
+  });
+
+  test('a level may be said in the words of the endpoints', () => {
+    const permissions = ['organization_warehouse:read_write', 'organization_info:read'];
+    expect(parseInstallation(from({ id: 'i', permissions })).permissions).toEqual({
+      organization_warehouse: 'WRITE',
+      organization_info: 'VIEW',
+    });
+  });
 
   test('addresses and members without an id have a stable one', () => {
     const address = parseAddress(from({ address: '0xabc' }));

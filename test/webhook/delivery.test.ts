@@ -58,6 +58,7 @@ describe('what a webhook tells', () => {
       event: 'warehouseTransaction',
       installation: { id: 'installation-1', organization: { id: 'organization-1' } },
       transaction: { ...transaction, amount: { exact: '0.10', micro: 100_000n } },
+      sender: { id: 'user-1', email: 'ann@example.org' },
       document: text,
     });
   });

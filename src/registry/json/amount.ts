@@ -95,17 +95,12 @@ function amountDigits(text: string, name: string): string {
 
 /** Null where the amount is finer than a millionth, or more than 64 bits hold. */
 function microOf(exact: string): bigint | null {
-  const parts = NUMBER.exec(exact);
-  const [, , whole = '', fraction = '', exponentText = '0'] = parts ?? [];
+  const [, , whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(exact) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
   if (digits === '') return 0n;
   const shift = Number(exponentText) - fraction.length + MICRO_DIGITS;
-  if (digits.length + shift > 19) return null;
   if (shift >= 0) return withinRange(BigInt(digits) * 10n ** BigInt(shift));
-  const kept = digits.slice(0, shift);
-  const dropped = digits.slice(shift);
-  if (-shift > digits.length || /[1-9]/.test(dropped)) return null;
-  return withinRange(BigInt(kept === '' ? '0' : kept));
+  return /[1-9]/.test(digits.slice(shift)) ? null : withinRange(BigInt(digits.slice(0, shift)));
 }
 
 function withinRange(micro: bigint): bigint | null {

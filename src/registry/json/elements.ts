@@ -86,11 +86,7 @@ export function createElementCutter(key: string, { bare = false } = {}) {
         }
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
         depth -= 1;
-      } else if (byte === COLON && depth === 1) {
-        memberName = word;
-      } else if (byte === COMMA && depth === 1) {
-        memberName = '';
-      }
+      } else if (byte === COLON && depth === 1) memberName = word;
     }
     keep(chunk.subarray(from, at));
     if (place === 'array') partsBefore = envelope.length;
@@ -108,7 +104,6 @@ export function createElementCutter(key: string, { bare = false } = {}) {
     if (hasArray) throw badAnswer(key, 'one list', 'a second one');
     hasArray = true;
     place = 'array';
-    expected = 'first';
   }
 
   function walkArray(chunk: Buffer, from: number): number {
@@ -122,7 +117,6 @@ export function createElementCutter(key: string, { bare = false } = {}) {
       if (byte === CLOSE_ARRAY && expected !== 'element') {
         place = 'envelope';
         depth = isBare ? 1 : 2;
-        memberName = '';
         return at;
       }
       if (byte === COMMA && expected === 'comma') expected = 'element';

@@ -33,8 +33,7 @@ export function parseJson(text: string, what: string): unknown {
 export function parseModest(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
+  } catch {
     throw badAnswer(what, 'JSON', text === '' ? 'nothing' : `${text.length} characters that are not`);
   }
 }
@@ -58,15 +57,15 @@ export function sourceOf(text: string, value: unknown, what: string): Source {
 /** Newer answers wrap a single object in its own name. */
 export function readWrapped(text: string, name: string): Source {
   const source = readSource(text, name);
-  if (source.members['id'] !== undefined || !isObject(source.members[name])) return source;
-  return memberSource(source, name) ?? source;
+  const inner = source.members['id'] === undefined ? memberSource(source, name) : null;
+  return inner ?? source;
 }
 
 /** A member that is an object, with its own text; null where there is none. */
 export function memberSource(source: Source, name: string): Source | null {
   const value = source.members[name];
-  const text = isObject(value) ? memberText(source.text, name) : null;
-  return isObject(value) && text !== null ? { what: `${source.what}.${name}`, text, members: value } : null;
+  if (!isObject(value)) return null;
+  return { what: `${source.what}.${name}`, text: memberText(source.text, name) ?? '', members: value };
 }
 
 export function member(source: Source, name: string): Readonly<Record<string, unknown>> | null {

@@ -87,7 +87,7 @@ function reading(members: Members): Reader<object> {
     const [kind, first = name, ...others] = typeof of === 'string' ? [of] : of;
     return { name, read: READERS[kind]([first, ...others]) };
   });
-  const empty = Object.fromEntries([...Object.keys(members), 'document'].map(name => [name, null]));
+  const empty = Object.fromEntries(Object.keys(members).map(name => [name, null]));
   return source => {
     const read: Record<string, unknown> = { ...empty };
     for (const step of steps) read[step.name] = step.read(source);
