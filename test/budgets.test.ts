@@ -38,7 +38,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/sync': 2390,
   /** 15 came from app: how far a word is from another. */
   'src/text': 408,
-  'src/webhook': 970,
+  'src/webhook': 971,
   /** The call by message of both threads took 180 lines from webhook, store and app, and has 100 here. */
   'src/*.ts': 350,
   /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. 20 tell a failed read's reason and since when. */

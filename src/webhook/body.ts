@@ -31,6 +31,7 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
     if (size > MAX_BODY_BYTES) return rejectTooLarge();
     done({ bytes: Buffer.concat(chunks) });
   });
+  request.on('error', () => undefined);
 
   function rejectTooLarge(): void {
     done({ status: 413, detail: `expected a body of at most ${MAX_BODY_BYTES} bytes` });

@@ -71,7 +71,7 @@ test('what stands before the list is known once the list has begun', () => {
     name: 'a\uFEFFb',
     credits: [],
   });
-  expect(before('{"total":3,"credits":[]')).toMatchObject({ total: 3 });
+  expect(before('{"total":3,"name":"\uFEFFa","credits":[]')).toMatchObject({ total: 3, name: '\uFEFFa' });
   expect(before('[{"a":1},', { bare: true })).toEqual({});
 });
 
