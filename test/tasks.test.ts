@@ -104,7 +104,7 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(listed).toMatch(
       /^project_name +vintage +type +amount +organization_name +age +freshness +credit_id$/m,
     );
-    expect(listed).toContain(`in ${rows} rows.`);
+    expect(listed).toContain(`in ${rows} rows of`);
   },
   'Reserve credits and retire them for a customer': ([, finished = '']) => {
     expect(finished).toMatch(/finished|true/);

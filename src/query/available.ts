@@ -37,15 +37,15 @@ const CLOSED = ['no_access', 'not_offered'];
 export async function readAvailable(reader: Reader, demand: Demand) {
   return await reader.inSnapshot(async snapshot => {
     const standing = await readStanding(snapshot, demand.organizationId);
-    const rows = await readRows(snapshot, idsOf(standing.warehouses), demand.only ?? {});
-    const left = await sumWarehouses(snapshot, sql`${idsOf(standing.leftOut)}`, BY_OWNER);
-    const amountsOf = byOwner(left);
-    /** What is left out with tonnes of each type, to look at. */
+    const part = partOf(demand.only ?? {});
+    const rows = await readRows(snapshot, idsOf(standing.warehouses), part);
+    const left = await sumWarehouses(snapshot, sql`${idsOf(standing.leftOut)}`, BY_OWNER, part);
+    const sumsOf = byOwner(left);
+    /** What is left out of what was asked for, with tonnes of each type, to look at. */
     const leftOut = standing.leftOut.map(each => {
-      const amounts = amountsOf(each).map(({ type, amount_micro: micro }) => {
-        return { type, amount: Number(plainTonnes(micro)) };
-      });
-      return { ...each, amounts: amounts.toReversed() };
+      const sums = sumsOf(each).toReversed();
+      const amounts = sums.map(sum => ({ type: sum.type, amount: Number(plainTonnes(sum.amount_micro)) }));
+      return { ...each, rows: sums.reduce((all, sum) => all + sum.rows, 0), amounts };
     });
     return { ...standing, rows, leftOut };
   });
@@ -113,16 +113,19 @@ interface Counts {
   readonly left_out_known: number;
 }
 
-async function readRows({ all }: Reader, owners: readonly string[], { project, vintage, type }: Only) {
-  const isAsked = every([
-    sql`organization_id IN ${owners}`,
+function partOf({ project, vintage, type }: Only): Statement {
+  return every([
     ...(project === undefined
       ? []
       : [sql`(project_id = ${project} OR ${inSql({ column: 'project_name', holds: project })})`]),
     ...(vintage === undefined ? [] : [sql`vintage = ${vintage}`]),
     ...(type === undefined ? [] : [sql`type = ${type}`]),
   ]);
-  return await all(sql<Tables['warehouse_sums']>`SELECT * FROM mirror.warehouse_sums WHERE ${isAsked}
+}
+
+async function readRows({ all }: Reader, owners: readonly string[], part: Statement) {
+  return await all(sql<Tables['warehouse_sums']>`SELECT * FROM mirror.warehouse_sums
+    WHERE organization_id IN ${owners} AND ${part}
     ORDER BY organization_name NULLS FIRST, organization_id, project_name NULLS FIRST, vintage NULLS FIRST,
       type NULLS FIRST, project_id NULLS FIRST, credit_id`);
 }

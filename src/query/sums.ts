@@ -13,8 +13,9 @@ export function exact<Row extends Added>({ tonnes, rest, ...sum }: Row) {
 }
 
 type Column = 'organization_id' | 'project_id' | 'project_name' | 'vintage' | 'type';
-type Sum = Pick<Tables['warehouse_sums'], Column | 'rows_without_amount'> & Added;
+type Sum = Pick<Tables['warehouse_sums'], Column | 'rows' | 'rows_without_amount'> & Added;
 
+const ALL = plain('1 = 1');
 export const BY_OWNER: readonly Column[] = ['organization_id', 'type'];
 export const BY_PROJECT: readonly Column[] = ['project_id', 'project_name', 'vintage', 'type'];
 
@@ -24,9 +25,13 @@ export function ownersBy(is: '=' | '<>', organizationId: string | null = null): 
     WHERE resource = 'warehouse' AND state ${plain(is)} 'fresh' AND ${ofOne(organizationId)})`;
 }
 
-/** What stands in the warehouses of some organizations, added up by some columns. */
-export async function sumWarehouses(reader: Reader, owners: Statement, by: readonly Column[]) {
-  return await sumBy(reader, by, sql`mirror.warehouse_credits WHERE organization_id IN ${owners}`);
+/** What stands in the warehouses of some organizations, or a part of it, added up by some columns. */
+export async function sumWarehouses(reader: Reader, owners: Statement, by: readonly Column[], part = ALL) {
+  return await sumBy(
+    reader,
+    by,
+    sql`mirror.warehouse_credits WHERE organization_id IN ${owners} AND ${part}`,
+  );
 }
 
 /** What stood in all of them at an instant, added up by organization and project. */
@@ -40,7 +45,7 @@ async function sumBy({ all }: Reader, by: readonly Column[], from: Statement) {
   const names = plain(by.join(', '));
   const order = plain(by.map(name => `${name} NULLS FIRST`).join(', '));
   const sums =
-    await all(sql<Sum>`SELECT ${names}, ${ADDED}, count(*) - count(amount_micro) AS rows_without_amount
+    await all(sql<Sum>`SELECT ${names}, ${ADDED}, count(*) AS rows, count(*) - count(amount_micro) AS rows_without_amount
     FROM ${from} GROUP BY ${names} ORDER BY ${order}`);
   return sums.map(exact);
 }

@@ -89,7 +89,7 @@ test('T85 people get a total of each type with its unit; what is looked for may 
   const { micro } = await held();
   const { stdout } = await run();
   const said =
-    /Available now, in \d+ of the \d+ known organizations: ([\d,.]+) t ex-post and ([\d,.]+) t ex-ante in \d+ rows\.\n$/;
+    /Available now: ([\d,.]+) t ex-post and ([\d,.]+) t ex-ante in \d+ rows of \d+ organizations\.\nFresh are \d+ of the \d+ known organizations\.\n$/;
   const totals = (said.exec(stdout) ?? []).slice(1).map(tonnes => Number(tonnes.replaceAll(',', '')) * 1e6);
   const { rows: all } = await json();
   const of = (wanted: string) =>
@@ -128,6 +128,10 @@ test('what is known but not available stands in a part of its own, with its stat
   expect(left_out.every(each => Object.keys(each).includes('age_seconds') && each.rows > 0)).toBe(true);
   expect(count(rows) + count(left_out)).toBe((await held()).rows);
   expect(rows.map(row => row.organization_id)).not.toContain(failing);
+  const part = await json('--type', 'exPost');
+  const all = await mirror.rows("SELECT 1 FROM warehouse_credits WHERE type = 'exPost'");
+  expect(count(part.left_out)).toBeLessThan(count(left_out));
+  expect(count(part.rows) + count(part.left_out)).toBe(all.length);
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(

@@ -78,7 +78,7 @@ describe('reservations', () => {
     await until(async () => (await mirrored()).stdout.includes(id), 'the hold in the mirror');
     expect((await mirrored()).stdout).toMatch(new RegExp(`outstanding +(5\\d\\d|600) .*${id}`));
     expect((await json('reservations', 'show', id)).row.seconds_left).toBeGreaterThan(480);
-    const cancel = ['reservations', 'cancel', id, '--organization', owner];
+    const cancel = ['reservations', 'cancel', id.slice(0, 8), '--organization', owner];
     await expectFault(2, 'Add --yes', ...cancel);
     expect(await json(...cancel, '--yes')).toMatchObject({ id, state_now: 'cancelled', seconds_left: null });
     await expectFault(3, 'answered 409', ...cancel, '--yes');
@@ -324,6 +324,6 @@ describe('faults of the registry', () => {
     expect(await runCommand(asks, { env: away })).toMatchObject({ exitCode: 5, stdout: '' });
     const none = await runCommand(asks, { env: { DATA_DIR: folder } });
     expect(none).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(none.stderr).toContain('REGISTRY_BASE_URL: expected');
+    expect(none.stderr).toContain('There is no mirror in');
   });
 });

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -20,6 +21,7 @@ import { verifyEvidence } from '../../src/evidence/verify.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { ENGINES } from '../support/engines.js';
 import { alter, check, exportable } from '../support/folder-of-evidence.js';
+import { retirement } from '../support/mirror.js';
 import { leavesOf } from '../support/sealed.js';
 
 const FITS = 0;
@@ -128,6 +130,15 @@ describe.each(ENGINES)('$name', engine => {
     const early = await write('2025', '--as-of', new Date(stage.clock.at - 1e9).toISOString());
     expect(early).toMatchObject({ exitCode: EXIT.checkFailed });
     expect(early.stderr).toContain('nothing was sealed by then');
+  });
+
+  test('T93 what is not sealed is refused, and no empty folder is left; a retirement is named by the beginning of its id too', async () => {
+    const { stage, write } = await exportable(engine);
+    await stage.read('retirements', [retirement('0f0f0f0f-1111-4111-8111-111111111111')]);
+    const { exitCode, stderr, folder } = await write('0f0f0f0f');
+    expect({ exitCode, isThere: existsSync(folder) }).toEqual({ exitCode: EXIT.checkFailed, isThere: false });
+    expect(stderr).toContain('no row of retirement 0f0f0f0f-1111-4111-8111-111111111111 is sealed');
+    expect((await write('1999-12')).stderr).toMatch(/Wrote 0 rows .*\n.* never sealed\./);
   });
 
   test('T95 what was erased after a checkpoint cannot be shown as of it, and that is said', async () => {

@@ -1,6 +1,7 @@
 import { type Available, type LeftOut, readAvailable } from '../../query/available.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
+import { counted } from '../../text/counted.js';
 import { shortName } from '../../text/clean.js';
 import { ofKnown } from '../../text/known.js';
 import { stretch } from '../../text/stretch.js';
@@ -78,13 +79,13 @@ async function writeForPeople(
       keep: ['project_name', 'amount', 'organization_name', 'credit_id'],
       tonnes: ['amount'],
     });
-    const holders = new Set(rows.map(row => row['organization_id'])).size;
-    const of = `${withThousands(holders)} of ${ofKnown(known)}`;
-    await context.print('', `Available now, in ${of}: ${describeTotal(total)}.`);
+    const holders = counted(new Set(rows.map(row => row['organization_id'])).size, 'organization');
+    await context.print('', `Available now: ${describeTotal(total)} of ${holders}.`);
   } else
     await context.print(
       isAsked ? 'Nothing that is available now fits what was asked for.' : 'Nothing is available now.',
     );
+  await context.print(`Fresh are ${withThousands(warehouses.length)} of ${ofKnown(known)}.`);
   if (leftOut.length === 0) return;
   const left = named(leftOut).map(each => `  ${each}`);
   await context.print('', 'Not available now (see last_known_credits):', '', ...left);

@@ -35,10 +35,8 @@ const TO_USE_IT = 'To keep the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL"
 
 async function* look(context: Context): AsyncGenerator<Finding> {
   const { demo, engine, env } = context.settings();
-  yield ok(
-    'mirror',
-    demo ? `the demo in ${engine.location}: made-up data` : `a real mirror in ${engine.location}`,
-  );
+  const real = engine.findMissing() === null ? 'a real mirror' : 'the settings want a real mirror';
+  yield ok('mirror', demo ? `the demo in ${engine.location}: made-up data` : `${real} in ${engine.location}`);
   if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !namesDatabase(env))
     yield { ...ok('mirror', FOREIGN), todo: TO_USE_IT };
   const work = yield* checkSettings(env);

@@ -92,7 +92,8 @@ export const MIRROR_CHECKS = {
     const syncs = await readAll(reader, SYNCS, [{ column: 'drift', above: 0 }, yesterday], null);
     if (syncs.length === 0) return [];
     const found = `${syncs.reduce((sum, { drift }) => sum + Number(drift), 0)} changes since yesterday were announced by no webhook`;
-    const todo = 'See the view "drift": webhooks are lost, or the webhook URL is not the right one.';
+    const todo =
+      'See the view "drift": webhooks are lost, the webhook URL is wrong, or the registry tells nobody of such changes.';
     return warn('drift', found, todo);
   },
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import type { Exporting, What } from '../../../evidence/export.js';
 import type { EvidencePort } from '../../../evidence/port.js';
 import { PACKAGE } from '../../../package.js';
@@ -10,7 +10,7 @@ import { readOrganizationNames } from '../../../query/names.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Context } from '../../context.js';
 import { checkFault } from '../../exit.js';
-import { organizationIn } from '../../find/in-mirror.js';
+import { findNamed, organizationIn } from '../../find/in-mirror.js';
 import { createSummedFolder } from '../../output/summed-folder.js';
 import { createTotals, pageHead, pageRow } from './page.js';
 
@@ -56,6 +56,13 @@ export async function writeEvidence(
   into.append('page.html', totals.end());
   const deliveries = await readDeliveriesOf(reader, exported.syncs);
   into.append('deliveries.txt', deliveries.map(each => `${JSON.stringify(each)}\n`).join(''));
+  if (rows === 0 && asked.what !== 'period') {
+    rmSync(folder, { recursive: true });
+    throw checkFault(
+      `Nothing was written: no row of ${asked.what} ${asked.which} is sealed so far.`,
+      UNSEALED,
+    );
+  }
   const { size, note } = exported.checkpoint;
   into.append('check.sh', readFileSync(SCRIPT));
   const [origin = ''] = note.split('\n');
@@ -65,18 +72,27 @@ export async function writeEvidence(
     'README.txt',
     readme.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(told[name])),
   );
-  return { size, rows, files: into.finish() };
+  return { size, rows, files: into.finish(), missing: rows === 0 ? [UNSEALED] : [] };
 }
 
-/** A period, the id of a retirement, or an organization. */
-async function readWhat(reader: Reader, which: string): Promise<What> {
-  if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(which))
-    return { what: 'period', which, organizationId: null, numbers: [] };
-  const [first, ...more] = await readHistory(reader, LISTS.retirements, which);
+const UNSEALED =
+  'A worker with EVIDENCE_KEY_FILE seals within a minute what it observes; the past that a demo plays is never sealed.';
+
+/** A period, a retirement by its id or the beginning of it, or an organization. */
+async function readWhat(reader: Reader, named: string): Promise<What> {
+  if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(named))
+    return { what: 'period', which: named, organizationId: null, numbers: [] };
+  const read = async (id: string) => await readHistory(reader, LISTS.retirements, id);
+  const from = 'retirements_history';
+  const isId = /^[0-9a-f]{8}/i.test(named);
+  const [first, ...more] = await (isId
+    ? findNamed(reader, LISTS.retirements, named, read, { from })
+    : read(named));
   if (first === undefined) {
-    const organizationId = await organizationIn(reader, which);
+    const organizationId = await organizationIn(reader, named);
     return { what: 'organization', which: organizationId, organizationId, numbers: [] };
   }
+  const which = String(first['id']);
   const rows = [first, ...more, ...(await readHistory(reader, CERTIFICATES, which))];
   const numbers = rows.flatMap(row => [row['version'], row['closed_version']]);
   return {

@@ -28,13 +28,17 @@ export async function findCredit(context: Context, named: string, organizationId
   return String(found?.['credit_id'] ?? named);
 }
 
-/** The organization that a reservation belongs to, by its id in the mirror. */
-export async function findOwner(context: Context, id: string): Promise<string> {
-  const known = await readByName(await context.reader(), LISTS.reservations, id);
-  const [owner] = known;
-  if (owner !== undefined && known.length === 1) return String(owner['organization_id']);
+/** A reservation by its id, or by a beginning that the mirror knows; and whose it is, where that is not said. */
+export async function findReservation(context: Context, named: string, organization: string | undefined) {
+  const reader = await context.reader();
+  const read = async (name: string) => await readByName(reader, LISTS.reservations, name);
+  const known = await findNamed(reader, LISTS.reservations, named, read);
+  const [row] = known;
+  const owner = known.length === 1 ? String(row?.['organization_id']) : null;
+  const whose = organization ?? owner;
+  if (whose !== null) return { id: String(row?.['id'] ?? named), whose };
   throw usageFault(
-    `The mirror ${known.length === 0 ? 'does not know' : 'knows more than one organization with'} "${id}".`,
+    `The mirror ${known.length === 0 ? 'does not know' : 'knows more than one organization with'} "${named}".`,
     'Say whose it is with --organization ID.',
   );
 }

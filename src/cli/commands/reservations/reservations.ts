@@ -9,7 +9,7 @@ import type { Row } from '../../output/output.js';
 import { cellsOf, sheet } from '../../output/sheet.js';
 import { confirm } from './confirm.js';
 import { describeMovement, MOVEMENT, readMovement } from './movement.js';
-import { findCredit, findOwner, type Reached, reach } from './reach.js';
+import { findCredit, findReservation, type Reached, reach } from './reach.js';
 
 const CREDIT = valued('id', 'the credit, or the beginning of its id', given =>
   readPrintable('--credit-id', given),
@@ -53,11 +53,11 @@ const finish = command({
     'carbon-mirror reservations finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
   ],
   run: async (context, given) => {
-    const { id, action, transferComment } = given;
+    const { action, transferComment } = given;
     const body = { ...readMovement(given), transferComment };
     await end(context, given, {
       asks: what => describeMovement(what, given),
-      call: ({ owner }) => owner.finishReservation(id, action, body),
+      call: ({ owner }, id) => owner.finishReservation(id, action, body),
     });
   },
 });
@@ -71,7 +71,7 @@ const cancel = command({
   run: (context, given) =>
     end(context, given, {
       asks: what => `Give back ${what}.`,
-      call: ({ owner }) => owner.cancelReservation(given.id),
+      call: ({ owner }, id) => owner.cancelReservation(id),
     }),
 });
 
@@ -87,16 +87,17 @@ interface Named {
 interface End {
   readonly asks: (what: string) => string;
   /** Made once: the client itself looks for one whose answer was lost. Null where the registry shows what came of it no more. */
-  readonly call: (reached: Reached) => Promise<Reservation | null>;
+  readonly call: (reached: Reached, id: string) => Promise<Reservation | null>;
 }
 
 /** It is read first, so that a person is asked about what will really happen. */
-async function end(context: Context, { id, organization, yes }: Named, { asks, call }: End): Promise<void> {
-  const reached = await reach(context, organization ?? (await findOwner(context, id)));
+async function end(context: Context, { id: named, organization, yes }: Named, { asks, call }: End) {
+  const { id, whose } = await findReservation(context, named, organization);
+  const reached = await reach(context, whose);
   const { amount, creditId, project } = await reached.owner.readReservation(id);
   const of = project?.fullName ? ` (${project.fullName})` : '';
   await confirm(context.io, asks(`${amount.exact ?? '?'} t of ${creditId}${of}`), { yes });
-  const ended = await call(reached);
+  const ended = await call(reached, id);
   const gone = ended === null ? ['It is done; the registry shows the reservation no more.'] : [];
   await show(context, reached, ended, gone);
 }

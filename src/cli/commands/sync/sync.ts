@@ -126,10 +126,10 @@ function isWorthShowing(row: Synced): boolean {
 
 /** All of it in one line, what is not in the table too. */
 function describeSynced(rows: readonly Synced[]): string {
-  const states = [...new Set(rows.map(({ state }) => state))].map(state => {
-    const count = rows.filter(row => row.state === state).length;
-    return `${withThousands(count)} ${state.replaceAll('_', ' ')}`;
-  });
+  const words = rows.map(row => (isFailing(row) ? 'failed' : row.state.replaceAll('_', ' ')));
+  const states = [...new Set(words)].map(
+    word => `${withThousands(words.filter(each => each === word).length)} ${word}`,
+  );
   const sums = (['added', 'changed', 'removed'] as const).map(
     name => `${withThousands(rows.reduce((total, row) => total + row[name], 0))} ${name}`,
   );
