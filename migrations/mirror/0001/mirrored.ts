@@ -295,6 +295,8 @@ export const MIRRORED = [
   }),
   ...RESOURCES.map(mirrored),
   index('installations_by_organization', 'mirror.installations', 'organization_id, state'),
+  index('warehouse_credits_largest', 'mirror.warehouse_credits', 'amount_micro'),
+  index('inventory_credits_largest', 'mirror.inventory_credits', 'amount_micro'),
   index('retirements_newest', 'mirror.retirements', 'created_at'),
   index('retirements_by_created_at', 'mirror.retirements', 'organization_id, created_at, amount_micro'),
   index('certificates_by_due_at', 'mirror.certificates', 'organization_id, due_at'),

@@ -115,6 +115,7 @@ function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks'
 }
 
 const CREDITS: Mirrored = {
+  isIndexed: true,
   leads: true,
   filters: { project: byPart('project', 'project_name'), vintage: byText('vintage'), type: byText('type') },
 };

@@ -50,16 +50,18 @@ test('no view asks for more than SQLite 3.38 knows: what it does not know would 
   for (const { name, sql } of views) expect(sql, name).not.toMatch(/subsec|timediff|octet_length|->>/);
 });
 
-test('retirements come newest first from an index, and are added up by month from one alone: no row is looked at', () => {
+test('retirements come newest first and credits largest first from an index, and months from one alone', () => {
   const mirror = temporaryMirror();
   const looks = (sql: string) =>
     mirror
       .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
       .all()
       .map(({ detail }) => detail)
-      .filter(detail => /\bretirements\b|ORDER BY/.test(detail));
+      .filter(detail => /\b(retirements|warehouse_credits)_|ORDER BY/.test(detail));
   const byMonth = 'SCAN retirements USING COVERING INDEX retirements_by_created_at';
   expect(looks('SELECT month, amount_micro FROM retirements_by_month')).toEqual([byMonth]);
   const newest = 'SELECT * FROM retirements ORDER BY created_at DESC NULLS LAST, version DESC LIMIT 50';
   expect(looks(newest)).toEqual(['SCAN retirements USING INDEX retirements_newest']);
+  const largest = 'SELECT * FROM warehouse_credits ORDER BY amount_micro DESC NULLS LAST, version DESC';
+  expect(looks(largest)).toEqual(['SCAN warehouse_credits USING INDEX warehouse_credits_largest']);
 });
