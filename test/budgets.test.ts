@@ -40,7 +40,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/sync': 2390,
   /** 15 came from app: how far a word is from another. */
   'src/text': 408,
-  'src/webhook': 971,
+  'src/webhook': 984,
   /** The call by message of both threads took 180 lines from webhook, store and app, and has 100 here. */
   'src/*.ts': 350,
   /** What was the past of eleven tables is JSON in one: how both dialects write and read that took 90 lines here and 50 in store, and 58,000 characters of SQL from every mirror. 20 tell a failed read's reason and since when. */
@@ -52,7 +52,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 90 renew a key, put a log back and hand over hostile folders. */
   /** 150 look at each page of many organizations by the rules of axe, and draw all pages. */
   /** 110 hold the registry's JSON and the receiver against each mutant of them. */
-  test: 51_730,
+  test: 51_737,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

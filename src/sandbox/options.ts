@@ -1,4 +1,4 @@
-import type { Express } from 'express';
+import type { RequestListener } from 'node:http';
 import type { WorldSpec } from './world/plan.js';
 
 export type WorldAmounts = Omit<WorldSpec, 'seed' | 'startAt'>;
@@ -24,7 +24,7 @@ export interface SandboxOptions {
   readonly wall?: () => number;
   /** How it listens, where the program has limits of its own for who may call. */
   readonly listen?: (
-    app: Express,
+    app: RequestListener,
     address: { readonly host: string; readonly port: number },
   ) => Promise<Listening>;
   /** Told of a fault of the sandbox itself, which answers 500. There should be none. */

@@ -1,5 +1,13 @@
 import { once } from 'node:events';
-import { createServer, IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { createConnections } from './connections.js';
@@ -54,7 +62,7 @@ const FOR_PEOPLE = {
 const IDLE_SWEEP_MS = 20;
 
 /** Every listener of the program: who does not take what was answered, or asks without reading, costs the others nothing. */
-export async function listen(app: Express, options: ListenOptions): Promise<Listening> {
+export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
   const limits = { ...DEFAULT_LIMITS, ...options };
   const { host, port, graceMs } = limits;
   const connections = createConnections(limits);
@@ -82,7 +90,7 @@ export async function listen(app: Express, options: ListenOptions): Promise<List
 }
 
 /** Where people and programs ask, who wait for one answer before they ask again. Nobody's work hangs on what is open at the end. */
-export function listenForPeople(app: Express, address: Address): Promise<Listening> {
+export function listenForPeople(app: RequestListener, address: Address): Promise<Listening> {
   return listen(app, { ...FOR_PEOPLE, ...address });
 }
 
@@ -90,13 +98,18 @@ export function listenForPeople(app: Express, address: Address): Promise<Listeni
  * Express gives every request and response the prototype of its app. Where they are made with it from the start,
  * that changes nothing; where it really changes an object, it costs more than everything else that is done with it.
  */
-function messagesOf(app: Express) {
+function messagesOf(app: RequestListener): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+  if (!isExpress(app)) return {};
   class AppRequest extends IncomingMessage {}
   class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {}
   Object.setPrototypeOf(AppRequest.prototype, app.request);
   Object.setPrototypeOf(AppResponse.prototype, app.response);
   Object.assign(app, { request: AppRequest.prototype, response: AppResponse.prototype });
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
+}
+
+function isExpress(app: RequestListener): app is Express {
+  return 'request' in app;
 }
 
 function close(server: Server, graceMs: number): Promise<void> {

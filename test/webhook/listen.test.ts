@@ -139,6 +139,12 @@ test('requests and responses are made as those of the app, so that Express need 
   expect(born).toEqual([true, true, true, true]);
 });
 
+test('what is no app of Express is listened for too', async () => {
+  const listening = await listen((_request, response) => response.writeHead(204).end(), ANY_PORT);
+  onTestFinished(() => listening.close());
+  expect((await fetch(`http://127.0.0.1:${listening.port}/`)).status).toBe(204);
+});
+
 test('a sender that closes its half after its post is answered all the same, however long the flush takes', async () => {
   const answerLate: RequestHandler = (request, response) => {
     request.resume();
