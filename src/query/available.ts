@@ -38,6 +38,7 @@ export async function readAvailable(reader: Reader, demand: Demand) {
   return await reader.inSnapshot(async snapshot => {
     const standing = await readStanding(snapshot, demand.organizationId);
     const part = partOf(demand.only ?? {});
+    const isPart = Object.values(demand.only ?? {}).some(asked => asked !== undefined);
     const rows = await readRows(snapshot, idsOf(standing.warehouses), part);
     const left = await sumWarehouses(snapshot, sql`${idsOf(standing.leftOut)}`, BY_OWNER, part);
     const sumsOf = byOwner(left);
@@ -45,7 +46,7 @@ export async function readAvailable(reader: Reader, demand: Demand) {
     const leftOut = standing.leftOut.map(each => {
       const sums = sumsOf(each).toReversed();
       const amounts = sums.map(sum => ({ type: sum.type, amount: Number(plainTonnes(sum.amount_micro)) }));
-      return { ...each, rows: sums.reduce((all, sum) => all + sum.rows, 0), amounts };
+      return { ...each, rows: isPart ? sums.reduce((all, sum) => all + sum.rows, 0) : each.rows, amounts };
     });
     return { ...standing, rows, leftOut };
   });
