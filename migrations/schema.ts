@@ -140,7 +140,7 @@ export const SQLITE: Dialect = {
   evidence: '',
   word: text => `'${text}'`,
   bytewise: text => text,
-  as: (_, value) => value,
+  as: (kind, value) => `CAST(${value} AS ${TYPES_OF_SQLITE[kind]})`,
   sum: micro => `(coalesce(sum(${micro} / 1000000), 0) * 1000000 + coalesce(sum(${micro} % 1000000), 0))`,
   greatest: (...numbers) => `max(${numbers.join(', ')})`,
   least: (...numbers) => `min(${numbers.join(', ')})`,

@@ -35,7 +35,6 @@ import * as causes from '../../src/query/inbox/rejected-webhooks.js';
 import { readActivity, readProcesses, readPulse } from '../../src/query/inbox/activity.js';
 import * as status from '../../src/query/status.js';
 import * as progress from '../../src/query/sync-progress.js';
-import { ownerOf } from '../../src/resources/entry.js';
 import { LIST_RESOURCES, LISTS } from '../../src/resources/lists.js';
 import { ENTRIES } from '../../src/resources/resources.js';
 import { BOTH, type Engine } from '../support/engines.js';
@@ -87,7 +86,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readKnownOf: about(AT_MOMENTS, asOf.readKnownOf),
   sumStoodAt: about(MOMENTS, sumStoodAt),
   countAt: about(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
-    asOf.countAt(reader, entry.table, ownerOf(entry) ?? 'id', { organizationId: ONE, at }),
+    asOf.countAt(reader, entry, { organizationId: ONE, at }),
   ),
   readAvailable: about(WHOSE, (reader, organizationId) => readAvailable(reader, { organizationId })),
   sumStanding: about([1, Infinity], sumStanding),

@@ -88,10 +88,9 @@ function resources(
 async function known({ reader }: Ask, organizationId: string, at: string): Promise<Html> {
   const stood = [];
   for (const [resource, entry] of Object.entries(ENTRY_OF)) {
-    const owner = ownerOf(entry);
-    if (owner === null) continue;
+    if (ownerOf(entry) === null) continue;
     const read = await readKnownOf(reader, { organizationId, resource, at });
-    const rows = await countAt(reader, entry.table, owner, { organizationId, at });
+    const rows = await countAt(reader, entry, { organizationId, at });
     stood.push({ ...read, resource, rows });
   }
   return table(

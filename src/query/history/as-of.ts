@@ -1,5 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
+import { type Entry, nameOf, ownerOf } from '../../resources/entry.js';
 import { UNREADABLE } from '../coverage.js';
 import { columns, count, largest, ofOne, plain, sql, stoodAt, table } from '../sql.js';
 
@@ -112,13 +113,13 @@ async function readUnderWay({ all }: Reader, { organizationId, resource, at }: A
     ORDER BY id DESC`);
 }
 
-/** How many rows of an organization a table held at an instant. */
+/** How many rows of an organization a table held at an instant. Any key is '' or more: by its index they are met side by side. */
 export async function countAt(
   reader: Reader,
-  name: string,
-  owner: string,
+  entry: Entry,
   { organizationId, at }: Omit<ReadAt, 'resource'>,
 ) {
-  const rows = sql`${table(`${name}_history`)} WHERE ${plain(owner)} = ${organizationId} AND ${stoodAt(at)}`;
-  return await count(reader, rows);
+  const [owner, key] = [plain(ownerOf(entry) ?? 'id'), plain(nameOf(entry))];
+  const rows = sql`${table(`${entry.table}_history`)} WHERE ${owner} = ${organizationId} AND ${key} >= ''`;
+  return await count(reader, sql`${rows} AND ${stoodAt(at)}`);
 }

@@ -10,7 +10,7 @@ interface Said {
 
 /** What is asked of a list in the words of a person, or why it cannot be. What it does not know is left out. */
 export function ask(now: List, { of, at }: Said): Asked | { readonly fault: string } {
-  const list = at === null || now.past === null ? now : { ...now, ...now.past, isIndexed: false };
+  const list = at === null || now.past === null ? now : { ...now, ...now.past };
   const where: Condition[] = [];
   for (const [name, filter] of Object.entries(list.filters)) {
     const text = of(name);

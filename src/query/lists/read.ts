@@ -28,15 +28,12 @@ const OWNER = 'organization_id';
 
 export async function readPage(reader: Reader, asked: AskedPage): Promise<Paged> {
   const { list, limit } = asked;
-  const { found, count: all } = isIndexed(asked)
-    ? await readAlong(reader, asked)
-    : await readSorted(reader, asked);
+  const { found, count: all } = await (isIndexed(asked) ? readAlong : readSorted)(reader, asked);
   const rows = found.slice(0, limit);
-  const last = rows.at(-1);
+  const last = found.length > limit ? rows.at(-1) : undefined;
   return {
     rows: list.refine === null ? rows : await list.refine(reader, rows),
-    next:
-      found.length > limit && last !== undefined ? list.order.map(([column]) => last[column] ?? null) : null,
+    next: last === undefined ? null : list.order.map(([column]) => last[column] ?? null),
     count: Math.min(all, COUNT_TO),
     isCountedToTheEnd: all <= COUNT_TO,
     sql: reader.shown(sql`${allOf(asked, namesOf(list))} LIMIT ${limit}`),
@@ -51,15 +48,14 @@ interface Found {
 
 /** By an index, from where the page begins. */
 async function readAlong(reader: Reader, asked: AskedPage): Promise<Found> {
-  const rows = sql`SELECT ${ownOf(asked.list)} FROM ${fitting(asked)}`;
-  const found = await reader.all(pageOf(asked, rows, await hasAll(reader, asked)));
+  const found = await reader.all(pageOf(asked, rowsOf(asked), await hasAll(reader, asked)));
   const isAll = asked.after === null && found.length <= asked.limit;
   return { found, count: isAll ? found.length : await countRows(reader, asked) };
 }
 
 /** All that fit are looked at once where they are few enough to be counted; of more, first so many and then all. */
 async function readSorted(reader: Reader, asked: AskedPage): Promise<Found> {
-  const all = sql`SELECT ${ownOf(asked.list)} FROM ${fitting(asked)}`;
+  const all = rowsOf(asked);
   const some = sql`WITH fitting AS (${all} LIMIT ${COUNT_TO + 1})
     SELECT *, (SELECT count(*) FROM fitting) AS counted FROM fitting WHERE 1 = 1`;
   const found = await reader.all(pageOf(asked, some, false, ['counted']));
@@ -88,7 +84,7 @@ export async function* streamRows(
   limit: number | null = null,
 ): AsyncGenerator<Row> {
   const { refine, reads } = asked.list;
-  const all = allOf(asked, reads);
+  const all = isIndexed(asked) ? allOf(asked, reads) : sortedOf(asked, reads);
   const rows = reader.stream(limit === null ? all : sql`${all} LIMIT ${limit}`);
   if (refine === null) yield* rows;
   else for await (const some of inGroups(rows)) yield* await refine(reader, some);
@@ -119,8 +115,7 @@ export async function readAll(
   limit: number | null,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  const asked = { list, where, at: null };
-  for await (const row of streamRows(reader, asked, limit)) rows.push(row);
+  for await (const row of streamRows(reader, { list, where, at: null }, limit)) rows.push(row);
   return rows;
 }
 
@@ -154,6 +149,12 @@ function allOf(asked: Asked, names: readonly string[]): Statement<Row> {
   return sql`SELECT ${selected(asked, names)} FROM ${fitting(asked)} ORDER BY ${inOrder(asked.list, false)}`;
 }
 
+/** The same, where each row that fits is looked at before any is put in order. */
+function sortedOf(asked: Asked, names: readonly string[]): Statement<Row> {
+  return sql`WITH listed AS MATERIALIZED (${rowsOf(asked)})
+    SELECT ${selected(asked, names)} FROM listed ORDER BY ${inOrder(asked.list, false)}`;
+}
+
 function namesOf({ reads, order }: List): string[] {
   return [...new Set([...reads, ...order.map(([name]) => name)])];
 }
@@ -163,9 +164,9 @@ function ownerIn({ from }: List): string {
   return from === 'inbox.deliveries' ? 'installation_id' : OWNER;
 }
 
-function ownOf(list: List): Statement {
-  const own = namesOf(list).map(name => (name === NAME_OF_OWNER ? ownerIn(list) : name));
-  return plain([...new Set(own)].join(', '));
+function rowsOf(asked: Asked): Statement {
+  const own = namesOf(asked.list).map(name => (name === NAME_OF_OWNER ? ownerIn(asked.list) : name));
+  return sql`SELECT ${plain([...new Set(own)].join(', '))} FROM ${fitting(asked)}`;
 }
 
 /** Columns, and the name of the organization whose a row is, which no table but its own holds: as of the instant of the rows. */
