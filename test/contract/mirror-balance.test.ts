@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { readBalance } from '../../src/query/history/balance.js';
 import type { Credit, InventoryRequest } from '../../src/registry/model.js';
 import { ENGINES, type Engine, type Stage } from '../support/engines.js';
 import { reservation } from '../support/reservation.js';
@@ -96,7 +97,7 @@ const WRONG: readonly (readonly [view: (typeof VIEWS)[number], what: string, cha
   ],
 ];
 
-describe.each(ENGINES)('$name', ({ stage }) => {
+describe.each(ENGINES)('$name', ({ stage, library }) => {
   test('reservations, moves and retirements are balanced in each of the four balances', async () => {
     const scene = await balanced(stage);
     expect(await looseIn(scene)).toEqual([]);
@@ -267,6 +268,18 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       await scene.read('warehouse', [of('95'), of('7', 'c-2'), of(tonnes, 'c-9')]);
     }
     expect(await scene.db.column<number>('SELECT fall_micro FROM balance_projects')).toEqual([14_250_000]);
+  });
+
+  test('of a project what it opened with, and what it rose and fell by, is what is there: reserved or not', async () => {
+    const { stage: scene, reader } = await library();
+    for (const shown of [{ warehouse: '100' }, { warehouse: '95', reserved: '5' }, { warehouse: '103' }])
+      await show(scene, { inventory: '20.5', ...shown });
+    const { sums } = await readBalance(reader, null);
+    expect(sums.find(({ identity }) => identity === 'projects')).toMatchObject({
+      opening_micro: 127_500_000,
+      risen_micro: 13_000_000n,
+      fallen_micro: 10_000_000,
+    });
   });
 
   test('what rose after a list was read last is not judged before that is read again', async () => {

@@ -120,6 +120,7 @@ async function* readParts({ stream }: Reader, organizationId: string | null): As
   for await (const row of read('balance_projects', 'project_id, vintage')) {
     const what = `${row.project_name ?? row.project_id} ${row.vintage}`;
     const fell = plus(row.fall_micro, row.risen_micro);
+    const risen = plus(minus(row.closing_micro, row.opening_micro), row.fallen_micro);
     const unread = row.balanced === null ? '; a list was not read since the last rise' : '';
     yield {
       ...row,
@@ -128,6 +129,7 @@ async function* readParts({ stream }: Reader, organizationId: string | null): As
       what,
       rows: row.retirements,
       opening_at: row.begun_at,
+      risen_micro: risen,
       found_micro: row.retired_micro,
       expected_micro: fell,
       why: `${tonnes(row.explained_micro)} retired by reservations and requests, and seen to fall by ${tonnes(fell)} in all${unread}`,
