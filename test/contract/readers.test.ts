@@ -309,6 +309,7 @@ async function everyPage(
 /** What readers are made of. */
 const PARTS = [
   'ask',
+  'adviceFor',
   'byChoice',
   'byDays',
   'byFlag',

@@ -1,5 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
-import type { Tables } from '../../store/contract/tables.js';
+import type { Row, Tables } from '../../store/contract/tables.js';
 import { counted } from '../../text/counted.js';
 import { largest, plain, sql } from '../sql.js';
 
@@ -54,10 +54,11 @@ function describeReason({ reason, status, header_prefix: prefix }: RejectedSum):
   return `${reason.replaceAll('_', ' ')} (${status})`;
 }
 
-function adviceFor({ reason, header_prefix: prefix }: RejectedSum): string {
+/** What to ask oneself about a reason. */
+export function adviceFor({ reason, header_prefix: prefix }: Row | RejectedSum): string {
   if (reason === 'signature_not_valid') return "Is WEBHOOK_SECRETS the registry's?";
   if (reason === 'no_signature' && prefix !== '') {
-    return `Is REGISTRY_HEADER_PREFIX right? The sender's is "${prefix}".`;
+    return `Is REGISTRY_HEADER_PREFIX right? The sender's is "${String(prefix)}".`;
   }
   if (reason === 'not_stored') return "The receiver's log says why: the disk, a lock, or too many at once.";
   return 'The registry signs every delivery: somebody else sent these.';

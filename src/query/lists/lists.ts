@@ -5,6 +5,7 @@ import { JOB_STATES } from '../../inbox/job.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
 import { withEnds, withJobs } from '../inbox/outcomes.js';
+import { adviceFor } from '../inbox/rejected-webhooks.js';
 import { byChoice, byDays, byFlag, byId, byPart, byState, byText, byYear, type Filter } from './filter.js';
 import type { List } from './list.js';
 
@@ -194,7 +195,8 @@ export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   one: 'rejected webhook',
   many: 'rejected webhooks',
   empty: 'The receiver has rejected nothing.',
-  columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at'],
+  columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at', 'advice'],
+  refine: async (_, rows) => await Promise.resolve(rows.map(row => ({ ...row, advice: adviceFor(row) }))),
   order: by('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
   filters: byDays('newest_at'),
 });
