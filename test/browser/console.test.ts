@@ -151,7 +151,7 @@ test('a failed job stands under what needs attention, and is tried again by its 
     VALUES ('discover', 'data', 'failed', 'person', '{}', 'failed', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
   const page = await visit();
   expect(await page.locator('#attention').innerText()).toContain('1 job has failed');
-  await page.getByRole('button', { name: 'Try them again' }).click();
+  await page.getByRole('button', { name: 'Try again' }).click();
   await page.goto(`${demo.origin}/`);
   await expect.poll(() => attention(page), PATIENCE).toContain('Nothing');
 });

@@ -64,7 +64,7 @@ long.test(
     await press('Reserve 1 t', 'took 1 t.');
     await page.goto(`${up.origin}/`);
     await shows('#moved', /Reserved 1 t/);
-    await press('Finish the reservation', 'was finished');
+    await press('Retire the reserved 1 t', 'was finished');
     await press('Let a new customer install the app', 'has installed the app');
     await page.goto(`${up.origin}/`);
     await shows('h1', 'in 3 of the 3 known organizations');

@@ -70,7 +70,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.click(person.link('Demo'));
     await person.click(person.page.getByRole('button', { name: 'Reserve 1 t' }));
     await person.sees(/took 1 t\./);
-    await person.click(person.page.getByRole('button', { name: 'Finish the reservation' }));
+    await person.click(person.page.getByRole('button', { name: 'Retire the reserved 1 t' }));
     await person.sees(/A visitor of the demo/);
   },
   'Let a new customer install the app': async person => {
@@ -83,7 +83,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
       VALUES ('discover', 'data', 'failed', 'person', '{}', 'failed', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
     await person.page.reload();
     await person.sees(/1 job has failed/);
-    await person.click(person.page.getByRole('button', { name: 'Try them again' }));
+    await person.click(person.page.getByRole('button', { name: 'Try again' }));
     await expect
       .poll(() => demo.tables.value(`SELECT count(*) FROM inbox.jobs WHERE state = 'failed'`), PATIENCE)
       .toBe(0);

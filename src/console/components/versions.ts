@@ -7,13 +7,10 @@ import { labelOf, shown } from './words.js';
 /** Every version as what it changed, newest first. */
 export function versions(rows: readonly Row[], now: number): Html {
   const changes = rows.map((row, index) => ({ row, before: rows[index - 1] })).toReversed();
-  return html`<ol class="versions" reversed>${changes.map(
-    ({
-      row,
-      before,
-    }) => html`<li>Observed ${cell('valid_from', row['valid_from'], now)}${row['valid_to'] !== null && html`, no longer true ${cell('valid_to', row['valid_to'], now)}`}:
-${before === undefined ? 'first seen' : differences(before, row, now)} (${row['sync_id'] === null ? 'sync unknown' : html`<a href="/syncs?id=${shown(row['sync_id'])}">sync ${shown(row['sync_id'])}</a>`})</li>`,
-  )}</ol>`;
+  const line = ({ row, before }: (typeof changes)[number]) =>
+    html`<li>Observed ${cell('valid_from', row['valid_from'], now)}${row['valid_to'] !== null && html`, no longer true ${cell('valid_to', row['valid_to'], now)}`}:
+${before === undefined ? 'first seen' : differences(before, row, now)} (${row['sync_id'] === null ? 'sync unknown' : html`<a href="/syncs?id=${shown(row['sync_id'])}">sync ${shown(row['sync_id'])}</a>`})</li>`;
+  return html`<ol class="versions" reversed>${changes.map(line)}</ol>`;
 }
 
 function differences(before: Row, after: Row, now: number): Html {

@@ -1,7 +1,7 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { colourOf, WAITING } from '../../query/freshness/words.js';
 import { ask } from '../../query/lists/ask.js';
-import { type Choice, readChoices, readValues } from '../../query/names.js';
+import { type Choice, readChoices, readNameOf, readValues } from '../../query/names.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { type Paged, readPage, streamRows } from '../../query/lists/read.js';
@@ -69,6 +69,7 @@ async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html
   const sums = at === null && resource !== null ? await sumFreshness(reader, resource, organization) : [];
   const isFresh = sums.every(sum => colourOf(sum) === 'good');
   const states = isFresh ? null : await readStates(reader, resource, organization);
+  const owner = organization && ((await readNameOf(reader, organization, at)) ?? organization);
   const after = cursorIn(query.get('after'), list.order.length);
   const paged = await readPage(reader, { ...asked, after, limit: ROWS });
   const lead = (text: string, from: string | null, rel: Html | false = false) =>
@@ -82,7 +83,7 @@ async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html
   const stateOf = (row: Row) => standing(states?.standingOf(row) ?? WAITING);
   const columns = isShown ? [...shown, { name: 'Freshness', cell: stateOf }] : shown;
   return html`${at === null && resource !== null && freshnessOf(sums, now)}
-<section id="rows" data-live>${table(caption(list, paged, query), columns, paged.rows, { empty: emptyWords(list, query), beside: filesOf(`/${name}`, query, { after: null }) })}
+<section id="rows" data-live>${table(caption(list, paged, query, owner), columns, paged.rows, { empty: emptyWords(list, query, at), beside: filesOf(`/${name}`, query, { after: null }) })}
 <p class="links">${query.has('after') && lead('First page', null)}
 ${paged.next !== null && lead('Next page', cursorOf(paged.next), html` rel="next"`)}</p>
 </section>
@@ -90,11 +91,12 @@ ${at !== null && resource !== null && gapsOf(resource, await readKnownAt(reader,
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
 }
 
-function caption(list: List, { count, isCountedToTheEnd }: Paged, query: URLSearchParams): string {
-  const how = isCountedToTheEnd
+function caption(list: List, { count, isCountedToTheEnd }: Paged, query: Ask['query'], owner: string | null) {
+  const many = isCountedToTheEnd
     ? counted(count, list.one)
     : `More than ${withThousands(count)} ${manyOf(list.one)}`;
-  const set = Object.keys(list.filters).filter(name => query.get(name));
+  const how = owner ? `${many} of ${owner}` : many;
+  const set = Object.keys(list.filters).filter(name => name !== 'organization_id' && query.get(name));
   return set.length === 0 ? how : `${how} with ${set.map(name => `${name} ${query.get(name)}`).join(', ')}`;
 }
 
@@ -158,7 +160,8 @@ function isChosen({ filters }: List, query: URLSearchParams): boolean {
 }
 
 /** What would fill it. */
-function emptyWords(list: List, query: URLSearchParams): Html {
+function emptyWords(list: List, query: URLSearchParams, at: Ask['at']): Html {
+  if (at !== null) return html`The mirror had seen no such ${list.one} by then.`;
   return isChosen(list, query)
     ? html`No ${list.one} fits. <a href="/${list.name}">All ${list.many}</a>`
     : html`${list.empty}`;

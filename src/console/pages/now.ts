@@ -165,7 +165,7 @@ function colourOf({ check, href }: Trouble): 'bad' | 'doubt' {
 
 /** What can be done here about what a page shows. */
 const ACTS: Readonly<Record<string, (canAct: boolean) => Part>> = {
-  '/jobs?state=failed': canAct => button(canAct, '/jobs/retry', 'Try them again'),
+  '/jobs?state=failed': canAct => button(canAct, '/jobs/retry', 'Try again'),
   '/jobs?state=paused': canAct => button(canAct, '/read-now', 'Read now'),
 };
 

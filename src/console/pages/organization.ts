@@ -71,7 +71,7 @@ function resources(
     return list === undefined ? name : html`<a href="${href(list.name)}">${name}</a>`;
   };
   return table(
-    'What is known of it, and since when',
+    'What is known of it, and how old it is',
     [
       { name: 'Resource', cell: ({ resource }) => linked(resource) },
       { name: 'State', cell: standing },

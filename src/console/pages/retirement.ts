@@ -5,8 +5,9 @@ import { colourOf, wordsOf } from '../../query/freshness/words.js';
 import { readNameOf, readOrigin } from '../../query/names.js';
 import { readStates } from '../../query/freshness/read.js';
 import { LISTS } from '../../resources/lists.js';
+import { counted } from '../../text/counted.js';
 import { withThousands } from '../../text/thousands.js';
-import type { Ask, Page, Shown } from '../page.js';
+import type { Ask, Page } from '../page.js';
 import { withAt } from '../components/as-of.js';
 import { leading } from '../components/cell.js';
 import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
@@ -46,12 +47,7 @@ function isStanding(version: Row): boolean {
   return version['valid_to'] === null;
 }
 
-async function show(
-  row: Row,
-  history: readonly Row[],
-  explained: Explanation,
-  ask: Ask,
-): Promise<Shown['body']> {
+async function show(row: Row, history: readonly Row[], explained: Explanation, ask: Ask): Promise<Html> {
   const { reader, now, at } = ask;
   const id = String(row['organization_id']);
   const owner = (await readNameOf(reader, id, at)) ?? id;
@@ -59,10 +55,10 @@ async function show(
   const known = at === null ? ((await readStates(reader, 'retirements', id))?.standingOf(row) ?? null) : null;
   const freshness = known === null ? null : wordsOf(known);
   const cited = withAt(`/retirements/${encodeURIComponent(explained.id)}`, explained.at);
-  const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${verdict(explained)}`;
+  const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${history.length > 1 && badge(`changed ${counted(history.length - 1, 'time')} since it was first seen`, 'doubt')} ${verdict(explained)}`;
   return html`${head([withAt('/retirements', at), 'Retirements'], sentence(row), lead)}
 ${sheet(owner, (await readOrigin(reader))?.base_url ?? null, cited, explained, ask)}
-<div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${whatCard(row, at)}<div class="two">${whoCard(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, explained, now))}</section></div></div>
+<div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${whatCard(row, at)}<div class="two">${whoCard(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, history, explained, now))}</section></div></div>
 <section id="why" class="card" data-live><h2>Proof: why it stands here</h2>${why(explained)}${seal !== null && html`<p>${seal}</p>`}
 <p class="cite no-paper">To cite it: <a href="${cited}">${cited}</a></p></section>
 <section id="versions" class="card" data-live><h2>What the registry showed of it, newest first</h2>${versions(history, now)}</section>
@@ -72,14 +68,10 @@ ${typeof row['document'] === 'string' && asSent('The object as the registry sent
 }
 
 /** What a sheet of paper says of itself: nobody can ask it. */
-function sheet(
-  owner: string,
-  registry: string | null,
-  cited: string,
-  { at, certificate: stored }: Explanation,
-  { now, origin, isDemo, version }: Ask,
-): Html {
-  const told: readonly Fact[] = [
+function sheet(owner: string, registry: string | null, cited: string, told: Explanation, ask: Ask): Html {
+  const { now, origin, isDemo, version } = ask;
+  const { at, certificate: stored } = told;
+  const said: readonly Fact[] = [
     ['Demo', isDemo && 'This registry is made up.'],
     ['Organization', owner],
     ['Registry', registry ?? 'not known'],
@@ -89,7 +81,7 @@ function sheet(
     ['Certificate', stored !== null && `SHA-256 ${stored.sha256}`],
     ['Address', `${origin}${cited}`],
   ];
-  return factsOf(told, html` only-paper`);
+  return factsOf(said, html` only-paper`);
 }
 
 function whatCard(row: Row, at: string | null): Html {
@@ -113,12 +105,17 @@ function whoCard(row: Row, owner: string, at: string | null): Html {
   ]);
 }
 
-function stops(row: Row, explained: Explanation, now: number): Stop[] {
+type Moment = readonly [at: string | null, what: Html, more: string, colour?: Stop['colour']];
+
+const changed = (at: string, now: number): Moment => [at, ago(at, now), 'Seen changed: see below', 'doubt'];
+
+function stops(row: Row, history: readonly Row[], explained: Explanation, now: number): Stop[] {
   const { dated_at: dated, first_seen_at: first, last_seen_at: last, until } = explained;
-  const all: readonly (readonly [at: string | null, what: Html, more: string, colour?: Stop['colour']])[] = [
+  const all: readonly Moment[] = [
     [dated, day(dated ?? ''), 'Retired, as the registry dates it'],
     [first, ago(first, now), 'First seen by the mirror: what was before that it does not know'],
-    [last, ago(last, now), 'Last seen unchanged by a complete read'],
+    ...history.slice(1).map(({ valid_from: at }) => changed(String(at), now)),
+    [last, ago(last, now), 'Last seen as it stands here, by a complete read'],
     [isStanding(row) ? null : until, ago(until, now), 'No longer shown by the registry', 'bad'],
   ];
   return all.flatMap(([at, what, more, colour = 'good']) =>

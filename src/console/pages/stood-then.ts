@@ -15,7 +15,7 @@ import { byVintage } from './by-vintage.js';
 export function showThen(ask: Ask, at: string): Shown {
   return {
     title: 'Then',
-    body: html`<h1>What stood in the warehouses then</h1>`,
+    body: html`<h1>What the mirror had seen in the warehouses by then</h1>`,
     later: () => showStood(ask, at),
   };
 }

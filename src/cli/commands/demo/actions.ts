@@ -55,7 +55,7 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
     },
     {
       name: 'finish',
-      says: 'Finish the reservation',
+      says: 'Retire the reserved 1 t',
       shows: 'The reserved tonne is retired.',
       run: async () => {
         const reservation = open.pop();
