@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -92,11 +93,15 @@ test('packed and installed in an empty folder, the programs of docs/examples typ
   const child = spawn(process.execPath, ['webhook.js'], {
     cwd: folder,
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill());
   const url = `http://127.0.0.1:${port}`;
   await until(async () => await fetch(url).then(isThere, isNotThere), 'the receiver');
+  const fault = once(child.stderr, 'data');
+  connect(port, '127.0.0.1').end('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc');
+  expect(String((await fault)[0])).toMatch(/aborted/);
+  expect((await fetch(url, { method: 'POST', body: 'a'.repeat(1_000_001) })).status).toBe(400);
   const line = once(child.stdout, 'data');
   const { body, headers } = signedPost(payloadOf());
   const forged = { 'x-registry-signature-256': `sha256=${'0'.repeat(64)}` };
