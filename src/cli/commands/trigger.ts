@@ -40,7 +40,7 @@ export const TRIGGER = command({
     const { id } = subject;
     if (format === 'json') await value({ event, installation: id, url, status });
     else await print(`${status}  ${event} of installation ${id} to ${url}`);
-    say(demandAnswered(status, isForged));
+    say(demandAnswered(status, isForged, given.url === undefined));
   },
 });
 
@@ -51,12 +51,13 @@ const ADVICE: Readonly<Record<number, string>> = {
 };
 
 /** What nobody has signed must not be stored. */
-function demandAnswered(status: number, isForged: boolean): string {
+function demandAnswered(status: number, isForged: boolean, isOurs: boolean): string {
   const from = isForged ? 400 : 200;
   const isMeant = status >= from && status < from + 100;
   if (isMeant && isForged)
-    return 'It was rejected, as it must be. "carbon-mirror deliveries rejected" counts it.';
-  if (isMeant) return 'It was accepted. "carbon-mirror deliveries list" says what became of it.';
+    return `It was rejected, as it must be.${isOurs ? ' "carbon-mirror deliveries rejected" counts it.' : ''}`;
+  if (isMeant)
+    return `It was accepted.${isOurs ? ' "carbon-mirror deliveries list" says what became of it.' : ''}`;
   throw checkFault(
     `The ${isForged ? 'forged delivery' : 'delivery'} was answered ${status}, not from ${from} to ${from + 99}.`,
     isForged && status < 300
