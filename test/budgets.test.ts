@@ -32,7 +32,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 80 leave rows between two days, and name what stands in few values. */
   /** 50 count how all warehouses stand and order all organizations where the rows are, for Now at 10,000 of them. */
   /** 8 add up what is left out of what was asked for. */
-  'src/query': 3318,
+  'src/query': 3321,
   /** 60 know a page that stands as it stood without cutting it. */
   'src/registry': 4295,
   'src/resources': 500,
@@ -52,7 +52,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 90 renew a key, put a log back and hand over hostile folders. */
   /** 150 look at each page of many organizations by the rules of axe, and draw all pages. */
   /** 110 hold the registry's JSON and the receiver against each mutant of them. */
-  test: 51_761,
+  test: 51_770,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

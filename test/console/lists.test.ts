@@ -107,7 +107,9 @@ describe('a list', () => {
     expect(idsOf(some)).toEqual(['r-2', 'r-1']);
     const own = await page('/retirements?organization_id=organization-1&vintage=2021');
     expect(wordsOf(own)).toContain('3 retirements of organization-1 with vintage 2021');
-    expect(wordsOf(await page('/retirements?as-of=1000d'))).toContain('had seen no such retirement by then');
+    expect(wordsOf(await page('/retirements?as-of=1000d'))).toContain(
+      'knows of no retirement that stood then',
+    );
     expect(wordsOf(await page('/syncs?id=99'))).toContain('0 syncs with id 99');
     const csv = await page('/retirements.csv?beneficiary=Ada+%26+Bo');
     expect(csv.split('\n').map(line => /r-\d/.exec(line)?.[0])).toEqual([undefined, 'r-2', 'r-1', undefined]);

@@ -10,6 +10,8 @@ describe.each(ENGINES)('$name', ({ library }) => {
     ['select * from credits', 'available_credits'],
     ['select * from inbox.jbos', 'Perhaps inbox.jobs'],
     ['select benficiary from retirements', 'Perhaps beneficiary?'],
+    ['select amount_exact from available_credits', 'It is a column of warehouse_credits'],
+    ['select verdict from retirements', 'It is a column of inbox.deliveries'],
     ['select r.vintge from retirements as r', 'Perhaps vintage?'],
   ])('a name that is not there is told with those that are like it: %s', async (sql, perhaps) => {
     const { env } = await library();

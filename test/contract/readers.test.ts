@@ -308,8 +308,8 @@ async function everyPage(
 
 /** What readers are made of. */
 const PARTS = [
-  'ask',
   'adviceFor',
+  'ask',
   'byChoice',
   'byDays',
   'byFlag',

@@ -71,8 +71,6 @@ async function writeForPeople({ rows, print }: Context, balance: Balance): Promi
   };
   if (listed.length > 0) await rows([...Object.keys(SHOWN), 'balanced'], listed.map(toRow), shape);
   await print('');
-  const empty = sums.length - listed.length;
-  if (empty > 0) await print(`${withThousands(empty)} more, of nothing: they are balanced.`);
   if (notBalanced.length > 0) {
     const lines = notBalanced.map(
       line => `  ${`${whose(line)} ${shortName(line.what)}`.trim()}: ${line.why}`,

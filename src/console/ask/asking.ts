@@ -102,17 +102,18 @@ const MOST_NEAR = 4;
 function perhaps(message: string, schema: readonly Relation[]): string {
   const [, kind, said = ''] = NAMED.exec(message) ?? [];
   const name = said.split('.').at(-1)?.toLowerCase() ?? '';
+  const called = (each: Relation) => (each.database === 'inbox' ? `inbox.${each.name}` : each.name);
+  const having = schema.filter(({ columns }) => columns.some(column => column.name === name));
+  if (kind === 'column' && having.length > 0)
+    return `. It is a column of ${having.slice(0, MOST_NEAR).map(called).join(', ')}`;
   const names =
     kind === 'column'
       ? schema.flatMap(({ columns }) => columns.map(column => column.name))
-      : schema.map(each => (each.database === 'inbox' ? `inbox.${each.name}` : each.name));
+      : schema.map(called);
   const far = (other: string) => (other.includes(name) ? 1 : distance(name, other.replace('inbox.', '')));
   const near = [...new Set(names)]
-    .filter(other => name !== '' && other !== name && far(other) <= Math.max(2, name.length / 3))
+    .filter(other => name !== '' && far(other) <= Math.max(2, name.length / 3))
     .toSorted((one, other) => far(one) - far(other) || one.length - other.length)
     .slice(0, MOST_NEAR);
-  const having = schema.filter(({ columns }) => columns.some(column => column.name === name));
-  const there = having.slice(0, MOST_NEAR).map(each => each.name);
-  if (kind === 'column' && there.length > 0) return `. It is a column of ${there.join(', ')}`;
   return near.length === 0 ? '' : `. Perhaps ${near.join(', ')}?`;
 }

@@ -95,7 +95,7 @@ function caption(list: List, { count, isCountedToTheEnd }: Paged, query: Ask['qu
   const many = isCountedToTheEnd
     ? counted(count, list.one)
     : `More than ${withThousands(count)} ${manyOf(list.one)}`;
-  const how = owner ? `${many} of ${owner}` : many;
+  const how = owner === null ? many : `${many} of ${owner}`;
   const set = Object.keys(list.filters).filter(name => name !== 'organization_id' && query.get(name));
   return set.length === 0 ? how : `${how} with ${set.map(name => `${name} ${query.get(name)}`).join(', ')}`;
 }
@@ -161,10 +161,9 @@ function isChosen({ filters }: List, query: URLSearchParams): boolean {
 
 /** What would fill it. */
 function emptyWords(list: List, query: URLSearchParams, at: Ask['at']): Html {
-  if (at !== null) return html`The mirror had seen no such ${list.one} by then.`;
-  return isChosen(list, query)
-    ? html`No ${list.one} fits. <a href="/${list.name}">All ${list.many}</a>`
-    : html`${list.empty}`;
+  const all = html`<a href="${withAt(`/${list.name}`, at)}">All ${list.many}</a>`;
+  if (isChosen(list, query)) return html`No ${list.one} fits. ${all}`;
+  return at === null ? html`${list.empty}` : html`The mirror knows of no ${list.one} that stood then.`;
 }
 
 function cursorOf(next: readonly Value[]): string {

@@ -32,10 +32,9 @@ ${registry(ask)}`,
 
 function show(balance: Balance, chosen: Ask['at']): Html {
   const { balanced, known, rowsWithoutAmount, notBalanced } = balance;
-  const listed = listedIn(balance);
   return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${verdict(balance)} ${chosen === null ? `This is of ${ofKnown(known)}.` : 'Projects and serializations are compared over all organizations only.'}${withoutAmount(rowsWithoutAmount)}</p></section>
 <section id="wrong" data-live>${notBalanced.length > 0 && table('What is not balanced', [WHAT, WHOSE, { name: 'Why', cell: ({ why }) => why }], notBalanced)}</section>
-<section id="sums" data-live>${table('What was added up', COLUMNS, listed, { empty: 'No list that has rows has been read completely.', more: balance.sums.length > listed.length && html`<p class="quiet">${withThousands(balance.sums.length - listed.length)} more, of nothing: they are balanced.</p>` })}</section>`;
+<section id="sums" data-live>${table('What was added up', COLUMNS, listedIn(balance), { empty: 'No list that has rows has been read completely.' })}</section>`;
 }
 
 /** What each row is held against is asked for at the registry, which takes its time. */

@@ -22,11 +22,12 @@ export const RETIREMENT: Page = {
   show: async ask => {
     const { reader, params, at, now, inspect, contradicted } = ask;
     const all = await readHistory(reader, LISTS.retirements, params['id'] ?? '');
-    const history = toldBy(at, all);
-    const row = history.findLast(isStanding) ?? history.at(-1) ?? null;
+    const told = toldBy(at, all);
+    const row = told.findLast(isStanding) ?? told.at(-1) ?? null;
     const any = row ?? all[0];
     if (any === undefined) return null;
-    const own = all.filter(each => each['organization_id'] === any['organization_id']);
+    const isOwn = (each: Row) => each['organization_id'] === any['organization_id'];
+    const [own, history] = [all.filter(isOwn), told.filter(isOwn)];
     const ground = { reader, inspect, contradicted, at: at ?? new Date(now).toISOString() };
     const explained = await explainRow(ground, LISTS.retirements, own);
     const title = `Retirement ${explained.id}`;
@@ -55,7 +56,7 @@ async function show(row: Row, history: readonly Row[], explained: Explanation, a
   const known = at === null ? ((await readStates(reader, 'retirements', id))?.standingOf(row) ?? null) : null;
   const freshness = known === null ? null : wordsOf(known);
   const cited = withAt(`/retirements/${encodeURIComponent(explained.id)}`, explained.at);
-  const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${history.length > 1 && badge(`changed ${counted(history.length - 1, 'time')} since it was first seen`, 'doubt')} ${verdict(explained)}`;
+  const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${history.length > 1 && badge(`changed ${counted(history.length - 1, 'time')} since it was first seen`)} ${verdict(explained)}`;
   return html`${head([withAt('/retirements', at), 'Retirements'], sentence(row), lead)}
 ${sheet(owner, (await readOrigin(reader))?.base_url ?? null, cited, explained, ask)}
 <div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${whatCard(row, at)}<div class="two">${whoCard(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, history, explained, now))}</section></div></div>
@@ -107,7 +108,7 @@ function whoCard(row: Row, owner: string, at: string | null): Html {
 
 type Moment = readonly [at: string | null, what: Html, more: string, colour?: Stop['colour']];
 
-const changed = (at: string, now: number): Moment => [at, ago(at, now), 'Seen changed: see below', 'doubt'];
+const changed = (at: string, now: number): Moment => [at, ago(at, now), 'Seen changed: see below', 'none'];
 
 function stops(row: Row, history: readonly Row[], explained: Explanation, now: number): Stop[] {
   const { dated_at: dated, first_seen_at: first, last_seen_at: last, until } = explained;

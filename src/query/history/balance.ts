@@ -9,7 +9,7 @@ import { readOrganizationNames } from '../names.js';
 /** Null where it is too large, or not said. */
 type Micro = number | bigint | null;
 
-/** What is added up of each: what stood there at first, what it was seen to rise and to fall by since, what is listed, and what it has to be (of projects at most that, as far as it is explained); what was retired and no reservation, request or fall explains; what is found beyond what is expected (of projects what is explained and was not seen to fall). */
+/** What is added up of each: what stood there at first, what it was seen to rise and to fall by since, what is listed, and what it has to be (of projects at most that, as far as it is explained, and what they rose by is what is there beyond the opening and what fell); what was retired and no reservation, request or fall explains; what is found beyond what is expected (of projects what is explained and was not seen to fall). */
 const ADDED = [
   'opening_micro',
   'risen_micro',
@@ -78,14 +78,17 @@ export function listedIn({ sums }: Balance): Line[] {
   return sums.filter(line => line.rows > 0 || line.balanced !== true);
 }
 
-export function verdictOn({ sums }: Balance): string {
+export function verdictOn(balance: Balance): string {
+  const { sums } = balance;
   const counted = (balanced: boolean | null) => sums.filter(line => line.balanced === balanced).length;
   const [unbalanced, unknown] = [counted(false), counted(null)].map(withThousands);
-  const left = counted(null) === 0 ? '' : ` ${unknown} are not known yet.`;
+  const empty = sums.length - listedIn(balance).length;
+  const unlisted = empty === 0 ? '' : ` ${withThousands(empty)} are of nothing, and not listed.`;
+  const left = `${counted(null) === 0 ? '' : ` ${unknown} are not known yet.`}${unlisted}`;
   if (counted(false) > 0)
     return `${unbalanced} of ${withThousands(sums.length)} sums are not balanced.${left}`;
-  return left === ''
-    ? `All ${withThousands(sums.length)} sums are balanced.`
+  return counted(null) === 0
+    ? `All ${withThousands(sums.length)} sums are balanced.${left}`
     : `All others are balanced.${left}`;
 }
 

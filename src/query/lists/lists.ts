@@ -196,7 +196,7 @@ export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   many: 'rejected webhooks',
   empty: 'The receiver has rejected nothing.',
   columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at', 'advice'],
-  refine: async (_, rows) => await Promise.resolve(rows.map(row => ({ ...row, advice: adviceFor(row) }))),
+  refine: (_, rows) => Promise.resolve(rows.map(row => ({ ...row, advice: adviceFor(row) }))),
   order: by('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
   filters: byDays('newest_at'),
 });
