@@ -11,7 +11,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 40 renew a key and begin a log anew. */
   /** 35 say of a folder of evidence whose its rows are and what they add up to. */
   /** 15 refuse evidence of what is not sealed, and take the beginnings of ids there and of reservations. */
-  'src/cli': 6292,
+  'src/cli': 6284,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   /** 45 begin a log anew after a restore; 280 prove it to others. */
   /** 60 let a key sign the next one, 15 say on a page which checkpoint covers a row. */
@@ -31,8 +31,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 30 count what a restore loses. */
   /** 80 leave rows between two days, and name what stands in few values. */
   /** 50 count how all warehouses stand and order all organizations where the rows are, for Now at 10,000 of them. */
-  /** 8 add up what is left out of what was asked for. */
-  'src/query': 3321,
+  /** 8 add up what is left out of what was asked for, and 25 the rows of a list. */
+  'src/query': 3346,
   /** 60 know a page that stands as it stood without cutting it. */
   'src/registry': 4295,
   'src/resources': 500,
@@ -52,7 +52,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 90 renew a key, put a log back and hand over hostile folders. */
   /** 150 look at each page of many organizations by the rules of axe, and draw all pages. */
   /** 110 hold the registry's JSON and the receiver against each mutant of them. */
-  test: 51_770,
+  /** 45 hold the sums of lists, and what could not be compared. */
+  test: 51_815,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

@@ -5,7 +5,15 @@ export interface Compared {
   readonly organizations: number;
   readonly known: number;
   /** Lists that could not be compared. */
-  readonly left: number;
+  readonly left: readonly Left[];
+}
+
+interface Left {
+  readonly organization_id: string | null;
+  readonly organization_name: string | null;
+  readonly resource: string;
+  readonly state: string;
+  readonly reason: string | null;
 }
 
 /** Holds every row against the registry and says what it reads meanwhile, handed in by who may ask there. Throws a sentence. */

@@ -7,13 +7,21 @@ export const ADDED = plain('sum(amount_micro / 1000000) AS tonnes, sum(amount_mi
 
 export type Added = Readonly<Record<'tonnes' | 'rest', number | bigint | null>>;
 
+/** The same, of how many rows, and how many are in no sum. */
+export const TOTAL = sql`${ADDED}, count(*) AS rows, count(*) - count(amount_micro) AS rows_without_amount`;
+
+export interface Total extends Added {
+  readonly rows: number;
+  readonly rows_without_amount: number;
+}
+
 /** To the last millionth; of no rows, nothing. */
 export function exact<Row extends Added>({ tonnes, rest, ...sum }: Row) {
   return { ...sum, amount_micro: BigInt(tonnes ?? 0) * 1_000_000n + BigInt(rest ?? 0) };
 }
 
 type Column = 'organization_id' | 'project_id' | 'project_name' | 'vintage' | 'type';
-type Sum = Pick<Tables['warehouse_sums'], Column | 'rows' | 'rows_without_amount'> & Added;
+type Sum = Pick<Tables['warehouse_sums'], Column> & Total;
 
 const ALL = plain('1 = 1');
 export const BY_OWNER: readonly Column[] = ['organization_id', 'type'];
@@ -44,8 +52,7 @@ export async function sumStoodAt(reader: Reader, at: string) {
 async function sumBy({ all }: Reader, by: readonly Column[], from: Statement) {
   const names = plain(by.join(', '));
   const order = plain(by.map(name => `${name} NULLS FIRST`).join(', '));
-  const sums =
-    await all(sql<Sum>`SELECT ${names}, ${ADDED}, count(*) AS rows, count(*) - count(amount_micro) AS rows_without_amount
+  const sums = await all(sql<Sum>`SELECT ${names}, ${TOTAL}
     FROM ${from} GROUP BY ${names} ORDER BY ${order}`);
   return sums.map(exact);
 }

@@ -1,5 +1,5 @@
 import { shortName } from './clean.js';
-import { withThousands } from './thousands.js';
+import { withThousands } from './numbers.js';
 
 type Cells = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { withThousands } from './thousands.js';
+import { withThousands } from './numbers.js';
 
 const MICRO = 1_000_000n;
 

@@ -36,6 +36,15 @@ test('a failed job is tried again, and the log says that a person asked', async 
   expect(asked).toMatchObject([{ act: 'retry', asked: [1], jobs: [1] }]);
 });
 
+test('the list says why a job failed, and its page as long as it is so', async () => {
+  const { page, tables } = await stage();
+  const why = 'the registry answered 500';
+  expect(wordsOf(await page('/jobs?state=failed'))).toContain(why);
+  expect(wordsOf(await page('/jobs/1'))).toContain(`Last error${why}`);
+  await tables.change("UPDATE inbox.jobs SET state = 'done', outcome = 'read' WHERE id = 1");
+  expect(wordsOf((await page('/jobs/1')).split('Technical')[0] ?? '')).not.toContain(why);
+});
+
 test('all failed jobs are tried again by one button, which stands beside what needs attention', async () => {
   const { send, page, waiting, asked } = await stage();
   const now = await page('/');

@@ -35,13 +35,13 @@ test('a date is a day here too: since begins at its first instant, until ends at
   clock.at = scene.clock.at + MINUTE;
   const shown = async (query: string) => wordsOf(await page(`/changes?resource=warehouse&${query}`));
   expect(await shown('since=2026-05-04&until=yesterday')).toMatch(
-    / 2 changes .*Observed from 4 May 2026, 00:00:00.000 UTC to 4 May 2026, 23:59:59.999 UTC:/,
+    / 2 changes, 4 May 2026 .*Observed from 4 May 2026, 00:00:00.000 UTC to 4 May 2026, 23:59:59.999 UTC:/,
   );
   expect(await shown('since=2026-05-05')).toMatch(
-    / 1 change .*Observed from 5 May 2026, 00:00:00.000 UTC to 5 May 2026, 00:01:00.000 UTC:/,
+    / 1 change, 5 May 2026 .*Observed from 5 May 2026, 00:00:00.000 UTC to 5 May 2026, 00:01:00.000 UTC:/,
   );
   expect(await shown('since=2026-05&until=2026')).toMatch(
-    / 3 changes .*Observed from 1 May 2026, 00:00:00.000 UTC/,
+    / 3 changes, 1 May 2026 to 5 May 2026 .*Observed from 1 May 2026, 00:00:00.000 UTC/,
   );
   expect(await shown('since=2026-06')).toContain('2026-06 lies in the future');
   const file = await open('/changes.csv?since=2027');
@@ -85,7 +85,7 @@ test('the SQL of a page finds its rows and no others, of an organization and fur
     });
     const found = (await asked.text()).split('\n').length - 2;
     expect(rows.split('class="change"').length - 1).toBe(found);
-    said.push(`${/<h1[^>]*>([^<]*)/.exec(shown)?.[1]}, ${found} of them here`);
+    said.push(`${/<h1[^>]*>([^<,]*)/.exec(shown)?.[1]}, ${found} of them here`);
     address = /href="([^"]+)" rel="next"/.exec(shown)?.[1] ?? null;
   }
   expect(said).toEqual(['More than 100 changes, 100 of them here', '50 older changes, 50 of them here']);

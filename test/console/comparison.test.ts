@@ -3,7 +3,12 @@ import { type Compared, createComparison } from '../../src/console/comparison.js
 import { createActions } from '../../src/app/actions.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 
-const SAME: Compared = { faults: [], rows: 1204, organizations: 3, known: 4, left: 2 };
+const BRIMVIK = { organization_id: 'organization-1', organization_name: 'Brimvik' };
+const LEFT: Compared['left'] = [
+  { ...BRIMVIK, resource: 'inventory', state: 'no_access', reason: 'no_permission' },
+  { ...BRIMVIK, organization_name: null, resource: '*', state: 'no_access', reason: 'suspended' },
+];
+const SAME: Compared = { faults: [], rows: 1204, organizations: 3, known: 4, left: LEFT };
 const BUTTON = '<button>Compare with the registry</button>';
 
 /** A console whose registry answers when it is told to. */
@@ -54,6 +59,9 @@ test('a button compares with the registry, one at a time, and the page says how 
     .poll(section)
     .toContain('1,204 rows of 3 of the 4 known organizations are as at the registry.');
   expect(await section()).toMatch(/2 lists could not be compared\. Compared .* ago\./);
+  expect(await section()).toMatch(
+    /What could not be compared ?Brimvik, inventory: no access .no permission.organization-1, everything: no access .suspended./,
+  );
   expect(await page('/balance')).toContain(BUTTON);
 });
 

@@ -34,7 +34,7 @@ describe('a list', () => {
 
   test('what no row has is no column of the page, and stands in its files all the same', async () => {
     const { scene, page } = await consoleStage();
-    const isShown = async () => /<th[^>]*>Created/.test(await page('/retirements'));
+    const isShown = async () => /<th[^>]*>Retired/.test(await page('/retirements'));
     await scene.read('retirements', [retirement('r-1', { createdAt: null })]);
     expect(await isShown()).toBe(false);
     expect(await page('/retirements.csv')).toMatch(/^[^\n]*created_at/);
@@ -99,20 +99,37 @@ describe('a list', () => {
     await scene.read('retirements', [
       retirement('r-1', { beneficiary: 'Ada & Bo' }),
       retirement('r-2', { beneficiary: 'Ada & Bo' }),
-      retirement('r-3'),
+      retirement('r-3', { amount: amount('1.0000001') }),
     ]);
-    expect(wordsOf(await page('/retirements'))).toContain('3 retirements');
+    expect(wordsOf(await page('/retirements'))).toContain(
+      '3 retirements: 25 t. 1 row has no amount that can be added.',
+    );
     const some = await page('/retirements?beneficiary=Ada+%26+Bo');
-    expect(wordsOf(some)).toContain('2 retirements with beneficiary Ada &amp; Bo');
+    expect(wordsOf(some)).toContain('2 retirements (beneficiary Ada &amp; Bo): 25 t.');
     expect(idsOf(some)).toEqual(['r-2', 'r-1']);
     const own = await page('/retirements?organization_id=organization-1&vintage=2021');
-    expect(wordsOf(own)).toContain('3 retirements of organization-1 with vintage 2021');
+    expect(wordsOf(own)).toContain('3 retirements of organization-1 (vintage 2021): 25 t.');
     expect(wordsOf(await page('/retirements?as-of=1000d'))).toContain(
       'knows of no retirement that stood then',
     );
-    expect(wordsOf(await page('/syncs?id=99'))).toContain('0 syncs with id 99');
+    expect(wordsOf(await page('/syncs?id=99'))).toContain('0 syncs (id 99)');
     const csv = await page('/retirements.csv?beneficiary=Ada+%26+Bo');
     expect(csv.split('\n').map(line => /r-\d/.exec(line)?.[0])).toEqual([undefined, 'r-2', 'r-1', undefined]);
+  });
+
+  test('adds up what is of one type, to the last digit, now and as of an instant, on every page of it', async () => {
+    const { scene, page } = await consoleStage({ now: Date.now });
+    const large = amount('9000000000000.000001');
+    const some = retirements(60).map(each => ({ ...each, amount: large }));
+    await scene.read('retirements', some);
+    const [sum, first] = ['540,000,000,000,000.00006 t', '/retirements?project=peat'];
+    const pages = ['/retirements', first, `${first}&as-of=now`, nextOf(await page(first)) ?? ''];
+    for (const path of pages)
+      expect(wordsOf(await page(path)), path).toMatch(new RegExp(`60 retirements.*: ${sum}`));
+    await scene.read('warehouse', [credit('c-1'), credit('c-2', { type: 'exAnte' })]);
+    expect(wordsOf(await page('/warehouse'))).toMatch(/2 credits ?CSV/);
+    expect(wordsOf(await page('/warehouse?type=exAnte'))).toContain('1 credit (type ex-ante): 100 t.');
+    expect(wordsOf(await page('/syncs'))).toMatch(/3 syncs ?CSV/);
   });
 
   test('of one organization has its rows alone, and its own page leads there', async () => {

@@ -136,6 +136,14 @@ test('as of an instant before it was stored there is no certificate', async () =
   expect(await words('/retirements/r-1?as-of=10m')).toContain('certificate matches its hash');
 });
 
+test('a file that another one replaced stays within reach, as of an instant after it came', async () => {
+  const { words, page, scene, file } = await stage();
+  scene.clock.at += 10 * MINUTE;
+  await storeCertificate(scene, 'r-1', `${PDF}again`);
+  expect(await page('/retirements/r-1')).toMatch(new RegExp(`file: <del><a href="/certificates/${file}"`));
+  expect(await words('/retirements/r-1?as-of=15m')).not.toContain('file:');
+});
+
 test('T89 of a row that was changed by hand it says that, and not when it was last seen unchanged', async () => {
   const { words, scene } = await stage();
   expect(await words('/retirements/r-1')).toContain('Last seen unchanged by the complete read');

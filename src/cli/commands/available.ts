@@ -1,11 +1,8 @@
 import { type Available, type LeftOut, readAvailable } from '../../query/available.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
-import { andMore, MOST_SHOWN } from '../../text/and-more.js';
-import { counted } from '../../text/counted.js';
+import { andMore, counted, MOST_SHOWN, ofKnown, withThousands } from '../../text/numbers.js';
 import { shortName } from '../../text/clean.js';
-import { ofKnown } from '../../text/known.js';
 import { stretch } from '../../text/stretch.js';
-import { withThousands } from '../../text/thousands.js';
 import { typeName } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';

@@ -7,8 +7,7 @@ import {
   verdictOn,
 } from '../../query/history/balance.js';
 import { shortName } from '../../text/clean.js';
-import { ofKnown } from '../../text/known.js';
-import { withThousands } from '../../text/thousands.js';
+import { ofKnown, withThousands } from '../../text/numbers.js';
 import { plainTonnes } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';

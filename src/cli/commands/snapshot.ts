@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { readCoverage } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { readOrigin } from '../../query/names.js';
-import { ofKnown } from '../../text/known.js';
+import { ofKnown } from '../../text/numbers.js';
 import { command } from '../command.js';
 import { isThere, usageFault } from '../exit.js';
 import { jsonText, withSnakeKeys } from '../output/output.js';

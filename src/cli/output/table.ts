@@ -1,4 +1,4 @@
-import { withThousands } from '../../text/thousands.js';
+import { withThousands } from '../../text/numbers.js';
 import { cleanText } from '../../text/clean.js';
 import { colours, emit, type Io, say } from '../io.js';
 import { type Cell, textOf } from '../../text/csv.js';

@@ -1,5 +1,5 @@
 import { sumByType } from '../../text/tonnes.js';
-import { counted } from '../../text/counted.js';
+import { counted } from '../../text/numbers.js';
 import type { Row } from './table.js';
 
 export type Total = ReturnType<typeof totalOf>;

@@ -8,7 +8,7 @@ import { MAIN } from './kept-child.js';
 
 /** As the command prints it. */
 interface Printed extends Omit<Compared, 'left'> {
-  readonly not_compared: readonly unknown[];
+  readonly not_compared: Compared['left'];
 }
 
 /** `verify --against-registry` as a process of its own, by the settings of somebody who may ask the registry. */
@@ -27,6 +27,6 @@ export function compareBy(settings: () => Promise<Io['env']>): Compare {
     stopping.removeEventListener('abort', stop);
     if (result === '') throw new Error(said.split('\n')[0] || 'it was stopped');
     const { faults, rows, organizations, known, not_compared: left }: Printed = JSON.parse(result);
-    return { faults, rows, organizations, known, left: left.length };
+    return { faults, rows, organizations, known, left };
   };
 }

@@ -1,10 +1,9 @@
 import type { Relation } from '../../store/contract/relation.js';
 import type { Row } from '../../store/contract/tables.js';
-import { withThousands } from '../../text/thousands.js';
+import { counted, withThousands } from '../../text/numbers.js';
 import type { Shown } from '../page.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
-import { counted } from '../../text/counted.js';
 import { shown } from '../components/words.js';
 import type { Reply, ReadyQuestion } from './asking.js';
 
@@ -18,14 +17,7 @@ interface Asked {
 
 const LINES = 10;
 /** What people ask for first. */
-const WANTED = [
-  'available_credits',
-  'retirements',
-  'warehouse_credits',
-  'freshness',
-  'changes',
-  'certificates',
-];
+const WANTED = 'available_credits retirements warehouse_credits freshness changes certificates'.split(' ');
 
 /** A question in SQL, what came of it, and beside it what there is to ask for. */
 export function showAsk({ sql, outcome, relations, ready }: Asked): Shown {
@@ -53,7 +45,11 @@ function result(outcome: Reply): Html {
     : counted(rows.length, 'row');
   return html`<section id="answer">${table(
     caption,
-    columns.map(column => ({ name: column, cell: (row: Row) => shown(row[column]) })),
+    columns.map(column => ({
+      name: column,
+      cell: (row: Row) => shown(row[column]),
+      numeric: rows.every(row => !['string', 'object'].includes(typeof (row[column] ?? 0))),
+    })),
     rows,
   )}</section>`;
 }

@@ -1,7 +1,7 @@
 import type { Value } from '../../store/contract/tables.js';
 import { withAt } from './as-of.js';
 import { html, type Html } from './html.js';
-import { withThousands } from '../../text/thousands.js';
+import { withThousands } from '../../text/numbers.js';
 import { stretch } from '../../text/stretch.js';
 import { plainTonnes, typeName } from '../../text/tonnes.js';
 import { ago, badge, day, shown, tonnes } from './words.js';

@@ -1,7 +1,7 @@
 import { type Change, wordsOf } from '../../text/change.js';
 import { leading } from './cell.js';
 import { html, type Html, type Part } from './html.js';
-import { counted } from '../../text/counted.js';
+import { counted } from '../../text/numbers.js';
 import { ago } from './words.js';
 
 /** What a row of a resource is called, and whose page it has; several where two resources have rows of one name. */

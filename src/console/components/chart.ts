@@ -1,4 +1,4 @@
-import { withThousands } from '../../text/thousands.js';
+import { withThousands } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
 
 /** One value of a row of them, in the order of time. */

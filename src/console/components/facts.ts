@@ -11,16 +11,8 @@ interface When {
 }
 
 /** How a row is kept: what a page of it tells in its own words, or nobody asks. */
-export const BOOKKEEPING = [
-  'version',
-  'document',
-  'sync_id',
-  'amount',
-  'amount_micro',
-  'valid_to',
-  'closed_version',
-  'closed_by',
-];
+export const BOOKKEEPING =
+  'version document sync_id amount amount_micro valid_to closed_version closed_by'.split(' ');
 
 /** The columns of one row that say something, a line each; ids last. */
 export function facts(row: Row, { now, at = null }: When, without: readonly string[] = []): Html {

@@ -1,9 +1,8 @@
 import { colourOf, type Standing, wordsOf } from '../../query/freshness/words.js';
 import type { FreshnessSum } from '../../query/freshness/read.js';
 import { gapsIn, type Known } from '../../query/history/as-of.js';
-import { andMore, MOST_SHOWN } from '../../text/and-more.js';
+import { andMore, counted, MOST_SHOWN } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
-import { counted } from '../../text/counted.js';
 import { ago, badge, wordsAgo } from './words.js';
 
 /** How old the rows of a list are, and of how many organizations. */

@@ -30,11 +30,7 @@ const ROOMS = [
   room('Operations', 'deliveries rejected-webhooks jobs syncs'),
 ];
 const UNDATED = ['Changes', 'Operations'];
-const THEMES: readonly Place[] = [
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-  ['', 'As the system'],
-];
+const THEMES = { light: 'Light', dark: 'Dark', '': 'As the system' };
 
 type Room = ReturnType<typeof room>;
 
@@ -106,7 +102,9 @@ function tabs([name, pages]: Room, path: string, at: string | null): Part {
 }
 
 function themes(theme: Theme, path: string, query: URLSearchParams): Html {
-  return html`<form method="post" action="/theme"><input type="hidden" name="to" value="${query.size === 0 ? path : `${path}?${query.toString()}`}">${THEMES.map(
+  return html`<form method="post" action="/theme"><input type="hidden" name="to" value="${query.size === 0 ? path : `${path}?${query.toString()}`}">${Object.entries(
+    THEMES,
+  ).map(
     ([value, name]) =>
       html`<button name="theme" value="${value}" aria-pressed="${(theme ?? '') === value ? 'true' : 'false'}">${name}</button>`,
   )}</form>`;

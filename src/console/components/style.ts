@@ -149,7 +149,7 @@ td > a { display: inline-block; max-width: 20rem; overflow: hidden; text-overflo
 tbody tr:hover { background: var(--sunk); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td i { font-style: normal; color: var(--quiet); }
-.cards tbody:has(i:not(:empty)) i { display: inline-block; min-width: 4.4em; text-align: left; }
+.cards:has(td i:not(:empty)) i { display: inline-block; min-width: 4.4em; text-align: left; }
 .empty { padding: var(--s4); color: var(--quiet); }
 .more { padding: var(--s2) var(--s4); border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
 .matrix th, .matrix td { padding: .12rem .4rem; font-size: var(--fine); }
@@ -251,10 +251,15 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
 @media (max-width: 40rem) {
   .facts { grid-template-columns: 7rem minmax(0, 1fr); gap: .2rem var(--s3); }
   .cards thead { display: none; }
-  .cards, .cards caption, .cards tbody, .cards tr, .cards td { display: block; }
+  .cards caption { display: flow-root; }
+  .cards, .cards tbody, .cards tr, .cards td { display: block; }
   .cards tr { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--s1) var(--s4); padding: var(--s2) var(--s4) var(--s3); border-top: 1px solid var(--line); }
   .cards tr:has(> td:nth-child(4):last-child) { grid-template-columns: repeat(3, minmax(0, 1fr)); }
-  .filters label { flex-grow: 1; }
+  .filters { flex-wrap: nowrap; overflow-x: auto; }
+  .filters label { flex: 0 0 8.75rem; }
+  .filters button { position: sticky; right: 0; flex: none; }
+  .filters a { flex: none; }
+  .cards td, .cards time { white-space: normal; }
   .cards td { padding: 0; border: 0; text-align: left; white-space: normal; max-width: none; overflow-wrap: anywhere; }
   .cards td > a { max-width: 100%; white-space: normal; }
   .cards td:first-child { grid-column: 1 / -1; font-weight: 600; }

@@ -1,4 +1,4 @@
-import { andMore, MOST_SHOWN } from '../../text/and-more.js';
+import { andMore, MOST_SHOWN } from '../../text/numbers.js';
 import { withQuery } from './as-of.js';
 import { isEmpty } from './cell.js';
 import { html, type Html, type Part } from './html.js';
@@ -37,7 +37,7 @@ export function table<Row>(
 <caption>${caption}${beside}</caption>
 ${
   rows.length > 0 &&
-  html`<thead><tr>${filled.map(({ name, numeric }) => html`<th scope="col"${numeric && NUMERIC}>${name}</th>`)}</tr></thead>
+  html`<thead><tr>${filled.map(({ name, numeric, cells }) => html`<th scope="col"${numeric && NUMERIC}>${name}${cells.some(({ text }) => text.includes('<i>')) && html`<i></i>`}</th>`)}</tr></thead>
 <tbody>${rows.map((_, place) => html`<tr>${cellsOf(place)}</tr>\n`)}</tbody>`
 }
 </table>${rows.length === 0 && html`<p class="empty">${empty}</p>`}${more}</div>`;

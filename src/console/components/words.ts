@@ -1,8 +1,7 @@
 import type { Value } from '../../store/contract/tables.js';
 import type { Colour } from '../../query/freshness/words.js';
 import { stretch } from '../../text/stretch.js';
-import { counted } from '../../text/counted.js';
-import { withThousands } from '../../text/thousands.js';
+import { counted, withThousands } from '../../text/numbers.js';
 import { html, type Html, type Part } from './html.js';
 
 /** Shows how long ago it was, and holds the instant itself in UTC. */
@@ -91,6 +90,7 @@ const LABELS: Readonly<Record<string, string>> = {
   seconds_left: 'left',
   valid_from: 'observed',
   run_at: 'runs',
+  secret_index: 'secret, counted from 0',
   reserver_name: 'reserved by',
   rows_added: 'added',
   rows_changed: 'changed',

@@ -7,18 +7,17 @@ import type { Asked, List } from '../../query/lists/list.js';
 import { type Paged, readPage, streamRows } from '../../query/lists/read.js';
 import { readKnownAt } from '../../query/history/as-of.js';
 import { readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
-import { withThousands } from '../../text/thousands.js';
+import { counted, manyOf, withThousands } from '../../text/numbers.js';
+import { tonnesOf } from '../../text/tonnes.js';
 import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt, withQuery } from '../components/as-of.js';
-import { isNumeric } from '../components/cell.js';
+import { cell, isNumeric, leading } from '../components/cell.js';
 import { freshnessOf, gapsOf, standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { choose, filterBar } from '../components/filters.js';
 import { table } from '../components/table.js';
-import { counted, manyOf } from '../../text/counted.js';
-import { headingOf, labelOf } from '../components/words.js';
+import { headingOf, labelOf, withoutAmount } from '../components/words.js';
 import { filesOf, rowsFiles } from './files.js';
-import { contentOf, shownOf } from './rows.js';
 
 const ROWS = 50;
 
@@ -32,11 +31,12 @@ export function listPage(list: List): readonly Page[] {
     show: async asking => {
       const asked = askedBy(list, asking);
       if ('fault' in asked) return asked;
+      const choices = await choicesOf(list, asking);
       return {
         title,
         body: html`<h1>${title}</h1>
-${fields(list, asking, await choicesOf(list, asking))}`,
-        later: () => show(asked, asking),
+${fields(list, asking, choices)}`,
+        later: () => show(asked, asking, choices),
       };
     },
   };
@@ -62,20 +62,24 @@ function askedBy(list: List, { query, at }: Pick<Ask, 'query' | 'at'>) {
   return ask(list, { of: name => query.get(name), at });
 }
 
-async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html> {
+async function show(asked: Asked, { reader, now, query, at }: Ask, choices: Choices): Promise<Html> {
   const { list } = asked;
   const { name, resource } = list;
   const organization = query.get('organization_id') || null;
   const sums = at === null && resource !== null ? await sumFreshness(reader, resource, organization) : [];
   const isFresh = sums.every(sum => colourOf(sum) === 'good');
   const states = isFresh ? null : await readStates(reader, resource, organization);
+  const says = (filter: string) => {
+    const value = query.get(filter) ?? '';
+    return choices.get(filter)?.find(choice => choice.value === value)?.says ?? value;
+  };
   const owner = organization && ((await readNameOf(reader, organization, at)) ?? organization);
   const after = cursorIn(query.get('after'), list.order.length);
   const paged = await readPage(reader, { ...asked, after, limit: ROWS });
   const lead = (text: string, from: string | null, rel: Html | false = false) =>
     html`<a href="${withQuery(`/${name}`, query, { after: from })}"${rel}>${text}</a>`;
   const shown = shownOf(list).map(column => ({
-    name: headingOf(column),
+    name: headingOf(list.name === 'retirements' && column === 'created_at' ? 'retired' : column),
     cell: (row: Row) => contentOf(list, row, column, { now, at }),
     numeric: isNumeric(column),
   }));
@@ -83,21 +87,66 @@ async function show(asked: Asked, { reader, now, query, at }: Ask): Promise<Html
   const stateOf = (row: Row) => standing(states?.standingOf(row) ?? WAITING);
   const columns = isShown ? [...shown, { name: 'Freshness', cell: stateOf }] : shown;
   return html`${at === null && resource !== null && freshnessOf(sums, now)}
-<section id="rows" data-live>${table(caption(list, paged, query, owner), columns, paged.rows, { empty: emptyWords(list, query, at), beside: filesOf(`/${name}`, query, { after: null }) })}
+<section id="rows" data-live>${table(caption(list, paged, owner, says), columns, paged.rows, { empty: emptyWords(list, query, at), beside: filesOf(`/${name}`, query, { after: null }) })}
 <p class="links">${query.has('after') && lead('First page', null)}
-${paged.next !== null && lead('Next page', cursorOf(paged.next), html` rel="next"`)}</p>
+${paged.next !== null && lead('Next page', Buffer.from(JSON.stringify(paged.next)).toString('base64url'), html` rel="next"`)}</p>
 </section>
 ${at !== null && resource !== null && gapsOf(resource, await readKnownAt(reader, { resource, at, organizationId: organization }))}
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
 }
 
-function caption(list: List, { count, isCountedToTheEnd }: Paged, query: Ask['query'], owner: string | null) {
-  const many = isCountedToTheEnd
-    ? counted(count, list.one)
-    : `More than ${withThousands(count)} ${manyOf(list.one)}`;
-  const how = owner === null ? many : `${many} of ${owner}`;
-  const set = Object.keys(list.filters).filter(name => name !== 'organization_id' && query.get(name));
-  return set.length === 0 ? how : `${how} with ${set.map(name => `${name} ${query.get(name)}`).join(', ')}`;
+/** By the name of the list: the column that names a row to people. It comes first, and leads to its page. */
+const NAMES: Readonly<Record<string, string>> = {
+  retirements: 'beneficiary',
+  certificates: 'retirement_id',
+};
+/** A name stands for an id. */
+const NAMED: Readonly<Record<string, string>> = {
+  organization_name: 'organization_id',
+  project_name: 'project_id',
+};
+
+function nameIn({ name, columns }: List): string {
+  return NAMES[name] ?? columns[0] ?? '';
+}
+
+/** The columns of a list as a page has them: the name first, ids last, and none whose name stands there. */
+function shownOf(list: List): string[] {
+  const first = nameIn(list);
+  const said = list.columns.flatMap(column => NAMED[column] ?? []);
+  const others = list.columns.filter(column => column !== first && !said.includes(column));
+  const isId = (column: string) => /(^|_)id$/.test(column);
+  return [first, ...others.filter(column => !isId(column)), ...others.filter(isId)];
+}
+
+/** A cell of a row, which leads to what it names. */
+function contentOf(list: List, row: Row, column: string, { now, at }: Pick<Ask, 'now' | 'at'>): Html {
+  const value = row[column];
+  const content =
+    list.name === 'retirements' && column === 'beneficiary' && !value
+      ? html`<span class="quiet">unclaimed</span>`
+      : cell(column, value, now);
+  if (list.leads && column === nameIn(list)) {
+    const path = `/${list.name}/${encodeURIComponent(String(row[list.named]))}`;
+    return html`<a href="${withAt(path, at)}">${content}</a>`;
+  }
+  const id = NAMED[column] ?? column;
+  const named = row[id];
+  return leading(id, named, value === null ? cell(id, named, now) : content, at);
+}
+
+function caption(
+  { one, filters }: List,
+  { count, isCountedToTheEnd, sum }: Paged,
+  owner: string | null,
+  says: (name: string) => string,
+): string {
+  const many = isCountedToTheEnd ? counted(count, one) : `More than ${withThousands(count)} ${manyOf(one)}`;
+  const set = Object.keys(filters).filter(name => name !== 'organization_id' && says(name) !== '');
+  const how = set.map(name => `${labelOf(name)} ${says(name)}`).join(', ');
+  const all = `${many}${owner === null ? '' : ` of ${owner}`}${how && ` (${how})`}`;
+  if (sum === null || count === 0) return all;
+  return `${all}: ${tonnesOf(sum.amount_micro)} t.${withoutAmount(sum.rows_without_amount)}`;
 }
 
 type Choices = ReadonlyMap<string, readonly Choice[] | null>;
@@ -164,10 +213,6 @@ function emptyWords(list: List, query: URLSearchParams, at: Ask['at']): Html {
   const all = html`<a href="${withAt(`/${list.name}`, at)}">All ${list.many}</a>`;
   if (isChosen(list, query)) return html`No ${list.one} fits. ${all}`;
   return at === null ? html`${list.empty}` : html`The mirror knows of no ${list.one} that stood then.`;
-}
-
-function cursorOf(next: readonly Value[]): string {
-  return Buffer.from(JSON.stringify(next)).toString('base64url');
 }
 
 /** Null where it is none of ours: then the first page is shown. */

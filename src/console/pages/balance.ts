@@ -1,10 +1,8 @@
 import { type Balance, type Line, listedIn, readBalance, verdictOn } from '../../query/history/balance.js';
+import { FRESH, wordsOf } from '../../query/freshness/words.js';
 import { readChoices } from '../../query/names.js';
-import { ofKnown } from '../../text/known.js';
+import { andMore, counted, MOST_SHOWN, ofKnown, withThousands } from '../../text/numbers.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
-import { withThousands } from '../../text/thousands.js';
-import { andMore, MOST_SHOWN } from '../../text/and-more.js';
-import { counted } from '../../text/counted.js';
 import { button } from '../actions/button.js';
 import type { Comparison } from '../comparison.js';
 import type { Ask, Page } from '../page.js';
@@ -55,17 +53,23 @@ function outcome(found: Outcome): Html {
   const whose = `${withThousands(rows)} rows of ${withThousands(organizations)} of ${ofKnown(known)}`;
   if (faults.length > 0) return badge(`${counted(faults.length, 'fault')} in ${whose}.`, 'bad');
   if (rows === 0) return badge('Nothing was compared: there is no row that can be read there.', 'doubt');
-  return html`${badge(`${whose} are as at the registry.`, 'good')}${left > 0 && ` ${counted(left, 'list')} could not be compared.`}`;
+  return html`${badge(`${whose} are as at the registry.`, 'good')}${left.length > 0 && ` ${counted(left.length, 'list')} could not be compared.`}`;
 }
 
 function differences(found: Outcome): Html | false {
-  if ('fault' in found || found.faults.length === 0) return false;
+  if ('fault' in found) return false;
   const columns = (['check', 'where', 'fault'] as const).map(name => ({
     name,
     cell: (row: (typeof found.faults)[number]) => row[name],
   }));
   const shown = found.faults.slice(0, MOST_SHOWN);
-  return table('What differs', columns, shown, { more: andMore(found.faults.length) });
+  const left = found.left.slice(0, MOST_SHOWN).map(each => {
+    const whose = each.organization_name ?? each.organization_id ?? 'An organization without a name';
+    const list = each.resource === '*' ? 'everything' : each.resource.replaceAll('_', ' ');
+    return html`<li>${whose}, ${list}: ${wordsOf({ ...FRESH, ...each })}</li>`;
+  });
+  return html`${shown.length > 0 && table('What differs', columns, shown, { more: andMore(found.faults.length) })}
+${left.length > 0 && html`<h3>What could not be compared</h3><ul class="gaps">${left} ${andMore(found.left.length)}</ul>`}`;
 }
 
 function verdict(balance: Balance): Html {

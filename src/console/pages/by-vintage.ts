@@ -5,7 +5,7 @@ import { tonnesOf, typeName } from '../../text/tonnes.js';
 import { withAt } from '../components/as-of.js';
 import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
 import { html, type Html } from '../components/html.js';
-import { counted } from '../../text/counted.js';
+import { counted } from '../../text/numbers.js';
 
 type Row = Readonly<Record<string, Value>>;
 
@@ -71,7 +71,7 @@ export function byVintage(
       others.length > 0 && total(counted(others.length, 'other project'), others, 'others')
     }</tbody>`;
   };
-  const caption = `${what} by ${isOne ? '' : 'project and '}vintage, t`;
+  const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="matrix">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">${isOne ? 'Type' : 'Project'}</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>

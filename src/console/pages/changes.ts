@@ -14,8 +14,8 @@ import { withQuery } from '../components/as-of.js';
 import { choose, filterBar } from '../components/filters.js';
 import { feed, groupsOf } from '../components/changes.js';
 import { html, type Html } from '../components/html.js';
-import { moment } from '../components/words.js';
-import { counted } from '../../text/counted.js';
+import { dayWords, moment } from '../components/words.js';
+import { counted } from '../../text/numbers.js';
 
 interface Asked extends ChangesAsked {
   readonly since: string;
@@ -68,7 +68,8 @@ async function showChanges(ask: Ask, asked: Asked): Promise<Html> {
   const found = await readNewest(reader, asked, before, ROWS + 1);
   const changes = found.slice(0, ROWS);
   const last = found.length > ROWS ? changes.at(-1) : undefined;
-  return html`<h1 id="sentence" data-live>${sentence(found.length, before !== null)}</h1>
+  const days = new Set([asked.since, asked.until].map(dayWords));
+  return html`<h1 id="sentence" data-live>${sentence(found.length, before !== null)}, ${[...days].join(' to ')}</h1>
 ${await form(ask)}
 <section id="rows" data-live>${feed('Newest first', groupsOf(changes), { now, beside: filesOf(PATH, query, { before: null }) })}
 <p class="links">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}

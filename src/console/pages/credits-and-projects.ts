@@ -4,7 +4,7 @@ import { MIRRORED } from '../../query/lists/lists.js';
 import { readNameOf, readProjectNamedBy } from '../../query/names.js';
 import type { Row } from '../../store/contract/tables.js';
 import { typeName } from '../../text/tonnes.js';
-import { withThousands } from '../../text/thousands.js';
+import { withThousands } from '../../text/numbers.js';
 import { leading, textIn } from '../components/cell.js';
 import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
 import { head } from '../components/head.js';

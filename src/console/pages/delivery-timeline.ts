@@ -1,5 +1,5 @@
 import type { Row, Tables } from '../../store/contract/tables.js';
-import { counted } from '../../text/counted.js';
+import { counted } from '../../text/numbers.js';
 import { kindOf } from '../components/changes.js';
 import { type Stop, timeline } from '../components/head.js';
 import { html, type Html, type Part } from '../components/html.js';

@@ -14,6 +14,7 @@ function show(): Shown {
 </section><section class="card"><h2>Words</h2><dl class="facts">
 ${FRESHNESS.map(words => html`<dt>${badge(wordsOf(words), words.colour)}</dt><dd>${words.meaning}</dd>`)}
 <dt>drift</dt><dd>What a scheduled read found and no webhook had announced.</dd>
+<dt>kinds of jobs</dt><dd><em>installation</em> reads what one lets be read, <em>retry</em> what of it failed; <em>reservations</em> and <em>certificates</em> read these; <em>tick</em> begins a round of the schedule, <em>discover</em> looks for installations.</dd>
 <dt>paused</dt><dd>A job that the registry answered 401: it tries again by itself, ever later, and with the next delivery.</dd>
 <dt>failed</dt><dd>A job that failed ten times, or cannot succeed. The schedule reads the same again; it runs again when a person asks.</dd>
 <dt>ignored</dt><dd>A delivery that was signed well and cannot be used.</dd></dl>

@@ -15,7 +15,7 @@ export const JOB: Page = {
     if (job === null) return null;
     const title = `Job ${String(job['id'])}`;
     const body = html`${head(['/jobs', 'Jobs'], `${title}: ${String(job['kind'])}`, badge(String(job['state'])))}
-<section id="facts" class="card" data-live>${facts(job, ask, KEPT)}${acts(job, ask.canAct)}</section>
+<section id="facts" class="card" data-live>${facts(job, ask, job['state'] === 'done' ? [...KEPT, 'last_error'] : KEPT)}${acts(job, ask.canAct)}</section>
 <section class="card"><details><summary>Technical</summary>${facts(job, ask)}</details></section>`;
     return { title, body };
   },

@@ -4,7 +4,7 @@ import { sentenceOf } from '../../query/freshness/words.js';
 import { type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
 import { ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
-import { withThousands } from '../../text/thousands.js';
+import { withThousands } from '../../text/numbers.js';
 import { ALL_LISTS } from '../../query/lists/lists.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';

@@ -5,8 +5,8 @@ import { colourOf, wordsOf } from '../../query/freshness/words.js';
 import { readNameOf, readOrigin } from '../../query/names.js';
 import { readStates } from '../../query/freshness/read.js';
 import { LISTS } from '../../resources/lists.js';
-import { counted } from '../../text/counted.js';
-import { withThousands } from '../../text/thousands.js';
+import { ENTRY_OF } from '../../resources/resources.js';
+import { counted, withThousands } from '../../text/numbers.js';
 import type { Ask, Page } from '../page.js';
 import { withAt } from '../components/as-of.js';
 import { leading } from '../components/cell.js';
@@ -65,7 +65,7 @@ ${sheet(owner, (await readOrigin(reader))?.base_url ?? null, cited, explained, a
 <section id="versions" class="card" data-live><h2>What the registry showed of it, newest first</h2>${versions(history, now)}</section>
 <section class="card no-paper"><details><summary>Technical</summary>${facts({ ...row, freshness }, { now, at }, BOOKKEEPING)}</details>
 ${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}</section></div>
-<section id="certificate" class="card" data-live><h2>Certificate</h2>${certificate(explained)}</section></div>`;
+<section id="certificate" class="card" data-live><h2>Certificate</h2>${certificate(explained)}${await earlier(ask, id, explained)}</section></div>`;
 }
 
 /** What a sheet of paper says of itself: nobody can ask it. */
@@ -108,14 +108,13 @@ function whoCard(row: Row, owner: string, at: string | null): Html {
 
 type Moment = readonly [at: string | null, what: Html, more: string, colour?: Stop['colour']];
 
-const changed = (at: string, now: number): Moment => [at, ago(at, now), 'Seen changed: see below', 'none'];
-
 function stops(row: Row, history: readonly Row[], explained: Explanation, now: number): Stop[] {
   const { dated_at: dated, first_seen_at: first, last_seen_at: last, until } = explained;
+  const changed = (at: string): Moment => [at, ago(at, now), 'Seen changed: see below', 'none'];
   const all: readonly Moment[] = [
     [dated, day(dated ?? ''), 'Retired, as the registry dates it'],
     [first, ago(first, now), 'First seen by the mirror: what was before that it does not know'],
-    ...history.slice(1).map(({ valid_from: at }) => changed(String(at), now)),
+    ...history.slice(1).map(({ valid_from: at }) => changed(String(at))),
     [last, ago(last, now), 'Last seen as it stands here, by a complete read'],
     [isStanding(row) ? null : until, ago(until, now), 'No longer shown by the registry', 'bad'],
   ];
@@ -151,6 +150,12 @@ function certificate(explained: Explanation): Html {
   return html`<p>${verdict(explained)} ${open}</p>
 ${factsOf([['SHA-256', html`<span class="id">${stored.sha256}</span>`]])}
 ${stored.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate"><p>This browser shows no PDF inside a page.</p>${open}</object>`}`;
+}
+
+/** A file that was stored once stays, and proves what it proved. */
+async function earlier({ reader, at, now }: Ask, organizationId: string, { id }: Explanation) {
+  const all = toldBy(at, await readHistory(reader, ENTRY_OF.certificates, id, organizationId));
+  return all.length > 1 && html`<h3>What was known of it, newest first</h3>${versions(all, now)}`;
 }
 
 function why(explained: Explanation): Html {

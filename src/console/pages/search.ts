@@ -1,12 +1,11 @@
 import type { Row } from '../../store/contract/tables.js';
 import { findNumbered, type Hits, search, SEARCHED_ROWS } from '../../query/search.js';
 import type { List } from '../../query/lists/list.js';
-import { withThousands } from '../../text/thousands.js';
+import { counted, withThousands } from '../../text/numbers.js';
 import type { Ask, Page } from '../page.js';
 import { textIn } from '../components/cell.js';
 import { html, type Html } from '../components/html.js';
 import { labelOf } from '../components/words.js';
-import { counted } from '../../text/counted.js';
 
 /** One character is found everywhere. */
 const SHORTEST = 2;

@@ -1,8 +1,7 @@
 import { readKnownAt } from '../../query/history/as-of.js';
 import { countKnownAt } from '../../query/coverage.js';
 import { sumStoodAt } from '../../query/sums.js';
-import { ofKnown } from '../../text/known.js';
-import { withThousands } from '../../text/thousands.js';
+import { ofKnown, withThousands } from '../../text/numbers.js';
 import { sumByType } from '../../text/tonnes.js';
 import type { Ask, Shown } from '../page.js';
 import { withQuery } from '../components/as-of.js';

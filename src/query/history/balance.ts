@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
-import { withThousands } from '../../text/thousands.js';
+import { withThousands } from '../../text/numbers.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import { count, ofOne, plain, sql, table } from '../sql.js';
 import { countKnown } from '../coverage.js';

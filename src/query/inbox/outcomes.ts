@@ -75,7 +75,8 @@ function isInPart({ outcome }: Row): boolean {
 function describeEnd(row: Row, ends: readonly Ended[], again: string | null): string | null {
   const { started_at: from, finished_at: to, state, job_state: ended = state, outcome } = row;
   if (ended !== 'done' || typeof to !== 'string' || typeof from !== 'string') {
-    return outcome === null || outcome === undefined ? null : String(outcome);
+    const why = outcome ?? row['last_error'] ?? null;
+    return why === null ? null : String(why);
   }
   const seconds = ((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1);
   const changes = ends.map(changesOf).filter(text => text !== '');

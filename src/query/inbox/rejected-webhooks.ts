@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Tables } from '../../store/contract/tables.js';
-import { counted } from '../../text/counted.js';
+import { counted } from '../../text/numbers.js';
 import { largest, plain, sql } from '../sql.js';
 
 type Rejected = Pick<Tables['inbox.rejected_webhooks'], 'reason' | 'status' | 'header_prefix' | 'newest_at'>;

@@ -1,4 +1,4 @@
-import { counted } from '../../text/counted.js';
+import { counted } from '../../text/numbers.js';
 import { since } from '../../text/stretch.js';
 import type { Activity, Cause } from './activity.js';
 

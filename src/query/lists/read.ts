@@ -1,7 +1,8 @@
 import { AT_ONCE, type Reader, type Statement } from '../../store/contract/reader.js';
 import { hasColumn, mayBeNull, type Row, type Value } from '../../store/contract/tables.js';
 import { NAME_OF_OWNER, type Order } from '../../resources/entry.js';
-import { count, every, first, joined, plain, sql, stoodAt, table } from '../sql.js';
+import { every, first, joined, only, plain, sql, stoodAt, table } from '../sql.js';
+import { exact, type Total, TOTAL } from '../sums.js';
 import { type Condition, inSql } from './filter.js';
 import { isNamedBy, ofAnyOrganization } from './find.js';
 import type { Asked, List } from './list.js';
@@ -19,6 +20,8 @@ export interface Paged {
   /** How many rows there are in all pages, or as many as are counted. */
   readonly count: number;
   readonly isCountedToTheEnd: boolean;
+  /** What they add up to, in millionths of a tonne, and how many are in no sum; null where they are too many, of several types or of no amount. */
+  readonly sum: ReturnType<typeof exact<Total>> | null;
   /** What was asked, as a person may ask it again. */
   readonly sql: string;
 }
@@ -28,14 +31,16 @@ const OWNER = 'organization_id';
 
 export async function readPage(reader: Reader, asked: AskedPage): Promise<Paged> {
   const { list, limit } = asked;
-  const { found, count: all } = await (isIndexed(asked) ? readAlong : readSorted)(reader, asked);
+  const { found, total } = await (isIndexed(asked) ? readAlong : readSorted)(reader, asked);
+  const isCountedToTheEnd = total.rows <= COUNT_TO;
   const rows = found.slice(0, limit);
   const last = found.length > limit ? rows.at(-1) : undefined;
   return {
     rows: list.refine === null ? rows : await list.refine(reader, rows),
     next: last === undefined ? null : list.order.map(([column]) => last[column] ?? null),
-    count: Math.min(all, COUNT_TO),
-    isCountedToTheEnd: all <= COUNT_TO,
+    count: Math.min(total.rows, COUNT_TO),
+    isCountedToTheEnd,
+    sum: isCountedToTheEnd && addsUp(asked) ? exact(total) : null,
     sql: reader.shown(sql`${allOf(asked, namesOf(list))} LIMIT ${limit}`),
   };
 }
@@ -43,25 +48,23 @@ export async function readPage(reader: Reader, asked: AskedPage): Promise<Paged>
 interface Found {
   /** One more than a page has, where there is a next one. */
   readonly found: readonly Row[];
-  readonly count: number;
+  readonly total: Total;
 }
 
 /** By an index, from where the page begins. */
 async function readAlong(reader: Reader, asked: AskedPage): Promise<Found> {
   const found = await reader.all(pageOf(asked, rowsOf(asked), await hasAll(reader, asked)));
-  const isAll = asked.after === null && found.length <= asked.limit;
-  return { found, count: isAll ? found.length : await countRows(reader, asked) };
+  return { found, total: await readTotal(reader, asked) };
 }
 
 /** All that fit are looked at once where they are few enough to be counted; of more, first so many and then all. */
 async function readSorted(reader: Reader, asked: AskedPage): Promise<Found> {
-  const all = rowsOf(asked);
-  const some = sql`WITH fitting AS (${all} LIMIT ${COUNT_TO + 1})
-    SELECT *, (SELECT count(*) FROM fitting) AS counted FROM fitting WHERE 1 = 1`;
-  const found = await reader.all(pageOf(asked, some, false, ['counted']));
-  const counted = found[0]?.['counted'] ?? (asked.after === null ? 0 : await countRows(reader, asked));
-  if (Number(counted) <= COUNT_TO) return { found, count: Number(counted) };
-  return { found: await reader.all(pageOf(asked, all, false)), count: Number(counted) };
+  const few = sql`WITH fitting AS (${rowsOf(asked, [amountIn(asked)])} LIMIT ${COUNT_TO + 1})`;
+  const some = sql`${few} SELECT fitting.*, total.* FROM fitting, (SELECT ${TOTAL} FROM fitting) AS total WHERE 1 = 1`;
+  const found = await reader.all<Row & Total>(pageOf(asked, some, false, TOTALS));
+  const total = found[0] ?? (await readTotal(reader, asked));
+  if (total.rows <= COUNT_TO) return { found, total };
+  return { found: await reader.all(pageOf(asked, rowsOf(asked), false)), total };
 }
 
 /** What stands in another table is looked up for the rows of the page, and not for all that were put in order. */
@@ -164,9 +167,9 @@ function ownerIn({ from }: List): string {
   return from === 'inbox.deliveries' ? 'installation_id' : OWNER;
 }
 
-function rowsOf(asked: Asked): Statement {
+function rowsOf(asked: Asked, more: readonly string[] = []): Statement {
   const own = namesOf(asked.list).map(name => (name === NAME_OF_OWNER ? ownerIn(asked.list) : name));
-  return sql`SELECT ${plain([...new Set(own)].join(', '))} FROM ${fitting(asked)}`;
+  return sql`SELECT ${plain([...new Set([...own, ...more])].join(', '))} FROM ${fitting(asked)}`;
 }
 
 /** Columns, and the name of the organization whose a row is, which no table but its own holds: as of the instant of the rows. */
@@ -206,8 +209,22 @@ function isNamed(list: List, where: readonly Condition[]): boolean {
   return where.some(({ column }) => column === list.named);
 }
 
-async function countRows(reader: Reader, asked: Asked): Promise<number> {
-  return await count(reader, sql`(SELECT 1 FROM ${fitting(asked)} LIMIT ${COUNT_TO + 1}) AS few`);
+async function readTotal(reader: Reader, asked: Asked): Promise<Total> {
+  const few = sql`SELECT ${plain(amountIn(asked))} FROM ${fitting(asked)} LIMIT ${COUNT_TO + 1}`;
+  return await only(reader, sql<Total>`SELECT ${TOTAL} FROM (${few}) AS few`);
+}
+
+const AMOUNT = 'amount_micro';
+const TOTALS = ['tonnes', 'rest', 'rows', 'rows_without_amount'];
+
+function amountIn({ list }: Asked): string {
+  return hasColumn(list.from, AMOUNT) ? AMOUNT : `CAST(NULL AS integer) AS ${AMOUNT}`;
+}
+
+/** Tonnes of one type add up, and of what has none. */
+function addsUp({ list, where }: Asked): boolean {
+  const isOfOne = !hasColumn(list.from, 'type') || where.some(({ column }) => column === 'type');
+  return isOfOne && hasColumn(list.from, AMOUNT);
 }
 
 const NULLS = { asc: ' NULLS FIRST', desc: ' NULLS LAST' };

@@ -55,6 +55,6 @@ export function compileBy(compiler: QueryCompiler, asked: Statement<never>): Com
 
 function quoted(value: Given): string {
   if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`;
-  if (Array.isArray(value)) return `(${value.map(quoted).join(', ')})`;
+  if (Array.isArray(value)) return `(${value.map(quoted).join(', ') || 'NULL'})`;
   return value === null ? 'NULL' : String(value);
 }

@@ -6,7 +6,7 @@ import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { usageFault } from '../../exit.js';
 import type { Io } from '../../io.js';
-import { counted } from '../../../text/counted.js';
+import { counted } from '../../../text/numbers.js';
 import { dataFolder } from '../../mirror-location.js';
 import { choice, count, flag, readNumber, text, texts } from '../../options.js';
 import { aborted } from '../../processes/service.js';

@@ -11,8 +11,7 @@ import { command } from '../../command.js';
 import { checkFault, CommandFault, EXIT, type ExitCode } from '../../exit.js';
 import { exitCodeOf } from '../../faults/explain.js';
 import { choice, flag, ORGANIZATION } from '../../options.js';
-import { counted } from '../../../text/counted.js';
-import { withThousands } from '../../../text/thousands.js';
+import { counted, withThousands } from '../../../text/numbers.js';
 
 const ALL = [...RESOURCES, 'certificates'];
 const SHAPE = {

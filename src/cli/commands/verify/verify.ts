@@ -7,10 +7,8 @@ import { FRESH, wordsOf } from '../../../query/freshness/words.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
-import { andMore, MOST_SHOWN } from '../../../text/and-more.js';
+import { andMore, MOST_SHOWN, ofKnown, withThousands } from '../../../text/numbers.js';
 import { shortName } from '../../../text/clean.js';
-import { ofKnown } from '../../../text/known.js';
-import { withThousands } from '../../../text/thousands.js';
 import { verifyFiles } from '../../certificate-files.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
@@ -52,7 +50,7 @@ export const VERIFY = command({
     const { findings, rows: checked, files } = own;
     const { rows = null, organizations = null, known = null, left = null } = compared ?? {};
     if (context.format === 'json') {
-      const notCompared = left?.map(({ name: _, ...each }) => each) ?? null;
+      const notCompared = left?.map(({ name, ...each }) => ({ ...each, organizationName: name })) ?? null;
       const counts = { rowsChecked: checked, certificates: files, rows, organizations, known };
       await context.value({ faults, findings, ...counts, sealed: sealed?.covered ?? null, notCompared });
     } else if (faults.length > 0) await context.rows(['check', 'where', 'fault'], faults);
@@ -63,7 +61,9 @@ export const VERIFY = command({
     if (faults.length > 0) {
       throw checkFault(
         `Faults: ${faults.length}.`,
-        '"carbon-mirror sync --full" restores what the registry shows; only a backup restores dates, past versions and broken files.',
+        compared === null || compared.faults.length < faults.length
+          ? '"carbon-mirror sync --full" restores what the registry shows; only a backup restores dates, past versions and broken files.'
+          : 'It may have changed at the registry since it was read, by a webhook that was lost: run "carbon-mirror sync", then this again. What differs still was changed here.',
       );
     }
     if (rows === 0) {
