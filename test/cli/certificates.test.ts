@@ -87,7 +87,7 @@ describe('export', () => {
       'retirement_id,organization_id,beneficiary,amount,project,vintage,reason,retired_at,serialization,fetched_at,file,sha256,organization_name,valid_from',
     );
     const about = JSON.parse(readFileSync(join(folder, 'export.json'), 'utf8'));
-    expect(about).toMatchObject({ certificates, damaged: [], made_at: about.as_of });
+    expect(about).toMatchObject({ certificates, damaged: [], not_known: [], made_at: about.as_of });
     expect(about.coverage).toHaveLength(2 * demo.organizationIds.length);
     for (const part of about.coverage)
       expect(part).toMatchObject({ state: 'fresh', rows: expect.any(Number) });
@@ -164,6 +164,9 @@ describe('export', () => {
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('certificates: not known before 9999')]);
     const list = readFileSync(join(folder, 'certificates.csv'), 'utf8');
     expect(list).not.toContain(out);
+    expect(JSON.parse(readFileSync(join(folder, 'export.json'), 'utf8')).not_known).toEqual([
+      expect.stringMatching(new RegExp(`^${out}, certificates: not known before 9999`)),
+    ]);
     for (const other of others.slice(0, 1)) expect(list).toContain(other);
   });
 

@@ -1,6 +1,6 @@
 import { EXPORT_COLUMNS, type ExportRow, readCoverage, readExport } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
-import { readKnownAt } from '../../query/history/as-of.js';
+import { gapsIn, readKnownAt } from '../../query/history/as-of.js';
 import { csvLine } from '../../text/csv.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
@@ -25,7 +25,8 @@ export const EXPORT = command({
     const reader = await context.reader();
     const organizationId = await organizationOrAll(reader, organization);
     const all = await readExport(reader, { organizationId, at });
-    const rows = at === null ? all : await ofKnown(context, all, { organizationId, at });
+    const { rows, notKnown } =
+      at === null ? { rows: all, notKnown: [] } : await ofKnown(context, all, { organizationId, at });
     const trust = { known: await countKnown(reader), coverage: await readCoverage(reader, organizationId) };
     const into = createSummedFolder(folder, interrupted);
     const damaged = new Set<string>();
@@ -37,7 +38,7 @@ export const EXPORT = command({
     const certificates = new Set(whole.map(row => row.file)).size;
     const lines = whole.map(row => EXPORT_COLUMNS.map(name => row[name]));
     into.append(LIST, [EXPORT_COLUMNS, ...lines].map(cells => csvLine(cells)).join(''));
-    const about = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], ...trust };
+    const about = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], notKnown, ...trust };
     into.append(ABOUT, `${jsonText(withSnakeKeys(about), 2)}\n`);
     into.finish();
     const then = at === null ? '' : ` as observed by ${at}`;
@@ -53,17 +54,21 @@ export const EXPORT = command({
   },
 });
 
-/** What belongs to organizations whose retirements and certificates were known then. */
+/** What belongs to organizations whose retirements and certificates were known then, and what of them was not, in words. */
 async function ofKnown(
   context: Context,
   all: readonly ExportRow[],
   then: { readonly organizationId: string | null; readonly at: string },
-): Promise<readonly ExportRow[]> {
+) {
   const reader = await context.reader();
+  const notKnown: string[] = [];
   let rows = all;
   for (const resource of ['retirements', 'certificates']) {
-    const known = idsKnown(context, await readKnownAt(reader, { ...then, resource }), resource);
+    const stood = await readKnownAt(reader, { ...then, resource });
+    for (const each of stood)
+      notKnown.push(...gapsIn(each).map(gap => `${each.organizationId}, ${resource}: ${gap}`));
+    const known = idsKnown(context, stood, resource);
     rows = rows.filter(row => known.includes(row.organization_id));
   }
-  return rows;
+  return { rows, notKnown };
 }
