@@ -98,6 +98,8 @@ export default defineConfig({
             'test/contract/**/*.test.ts',
             ...PLAYED_TWICE.map(name => `test/flows/${name}.test.ts`),
           ],
+          /** It reads nothing but a folder. */
+          exclude: ['test/contract/evidence-others.test.ts'],
           isolate: false,
           globalSetup: ['test/postgres/global-setup.ts'],
           setupFiles: ['test/support/leaves-nothing.ts'],
