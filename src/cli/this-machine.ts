@@ -14,6 +14,6 @@ export function isOnThisMachine(url: string): boolean {
 
 /** Where this machine reaches a receiver, also one that listens everywhere. */
 export function receiverUrl(host: string, port: number | string): string {
-  const here = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  const here = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${here.includes(':') ? `[${here}]` : here}:${port}${WEBHOOK_PATH}`;
 }

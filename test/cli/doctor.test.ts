@@ -189,7 +189,11 @@ describe('doctor', () => {
     await demo.change('UPDATE resource_states SET not_offered_at = NULL');
   });
 
-  test('a receiver that nobody answers for fails', async () => {
+  test('a receiver that nobody answers for fails, whatever its host is called', async () => {
+    const odd = await findings({ ...demo.env, HOST: '__proto__' });
+    expect(odd.of('receiver')).toMatchObject([
+      { state: 'fail', found: expect.stringContaining('//__proto__:') },
+    ]);
     const { of, exitCode } = await findings({ ...demo.env, PORT: '9' });
     expect(exitCode).toBe(3);
     expect(of('receiver')).toMatchObject([

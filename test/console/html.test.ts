@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { html } from '../../src/console/components/html.js';
+import { badge } from '../../src/console/components/words.js';
 
 const HOSTILE = `"><script>alert('1')</script>&amp;`;
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;';
@@ -7,6 +8,11 @@ const ESCAPED = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;a
 test('T83 what is put into markup is text, wherever it stands', () => {
   expect(html`<a title="${HOSTILE}">${HOSTILE}</a>`.text).toBe(`<a title="${ESCAPED}">${ESCAPED}</a>`);
   expect(html`<i>${[HOSTILE, [HOSTILE]]}</i>`.text).toBe(`<i>${ESCAPED}${ESCAPED}</i>`);
+});
+
+test('a state of any name is told, and has a colour where it has a meaning', () => {
+  expect(badge('constructor').text).toBe('<span class="state none">constructor</span>');
+  expect(badge('removals_unconfirmed').text).toBe('<span class="state doubt">removals unconfirmed</span>');
 });
 
 test('markup inside markup stays what it is, and nothing shows as nothing', () => {

@@ -53,20 +53,16 @@ export function shown(value: Value | undefined): Part {
   return value instanceof Uint8Array ? counted(value.length, 'byte') : value;
 }
 
-export const COLOURS: Readonly<Record<string, Colour>> = {
-  active: 'good',
-  accepted: 'good',
-  complete: 'good',
-  done: 'good',
-  stored: 'good',
-  failed: 'bad',
-  partial: 'doubt',
-  paused: 'doubt',
-  removals_unconfirmed: 'doubt',
-};
+const GOOD = ['active', 'accepted', 'complete', 'done', 'stored'];
+const DOUBT = ['partial', 'paused', 'removals_unconfirmed'];
+
+export function colourIn(state: string): Colour {
+  if (GOOD.includes(state)) return 'good';
+  return DOUBT.includes(state) ? 'doubt' : state === 'failed' ? 'bad' : 'none';
+}
 
 /** A state in the colour of what it means, with a sign and a word. */
-export function badge(state: string, colour = COLOURS[state] ?? 'none'): Html {
+export function badge(state: string, colour = colourIn(state)): Html {
   return html`<span class="state ${colour}">${state.replaceAll('_', ' ')}</span>`;
 }
 

@@ -3,7 +3,7 @@ import { counted } from '../../text/numbers.js';
 import { kindOf } from '../components/changes.js';
 import { type Stop, timeline } from '../components/head.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { ago, badge, COLOURS, moment } from '../components/words.js';
+import { ago, badge, colourIn, moment } from '../components/words.js';
 
 type Read = Tables['syncs'];
 
@@ -36,7 +36,7 @@ function worked({ job_id: job, job_state: state, received_at: from, started_at: 
   const waited = between(String(from ?? ''), String(to ?? ''));
   const said = String(state ?? 'unknown');
   const what = html`<strong>Worked on</strong> <a href="/jobs/${String(job)}">job ${String(job)}</a> ${waited !== null && `after ${waited} `}${badge(said)}`;
-  return [{ colour: COLOURS[said] ?? 'none', what, more: said === 'done' ? null : String(outcome ?? '') }];
+  return [{ colour: colourIn(said), what, more: said === 'done' ? null : String(outcome ?? '') }];
 }
 
 /** Lists in which something changed or that were not read, a line each; the others in one. */
