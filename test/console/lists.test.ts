@@ -144,6 +144,9 @@ describe('a list', () => {
     const own = await page('/organizations/organization-1');
     for (const path of ['warehouse', 'retirements', 'reservations', 'members', 'certificates', 'projects'])
       expect(own).toContain(`href="/${path}?organization_id=organization-1"`);
+    expect(own).toContain(
+      'href="/jobs?organization_id=organization-1&amp;state=waiting">When it is read next',
+    );
   });
 
   test('of projects has those that an organization names', async () => {

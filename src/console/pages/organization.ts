@@ -41,7 +41,7 @@ async function show(answer: OrganizationStatus, id: string, ask: Ask): Promise<S
   );
   const links = [...lists, ...(at === null ? [{ name: 'changes', title: 'Changes' }] : [])];
   const top = html`${head([withAt('/organizations', at), 'Organizations'], title, at === null && (answer.state === 'active' ? standing(worstOf(answer)) : badge(answer.state)))}
-<ul class="links no-paper">${links.map(list => html`<li><a href="${href(list.name)}">${list.title}</a></li>`)}</ul>`;
+<ul class="links no-paper">${links.map(list => html`<li><a href="${href(list.name)}">${list.title}</a></li>`)}${at === null && html`<li><a href="${href('jobs')}&amp;state=waiting">When it is read next</a></li>`}</ul>`;
   if (at !== null) return { title, body: top, later: () => known(ask, id, at) };
   const body = html`${top}
 <section id="available" data-live>${await available(reader, { organizationId: id })}</section>
