@@ -166,7 +166,7 @@ const FINDINGS_OF_CREDITS = view(
     found: ['text', 'what is wrong, in words', SURE],
   },
   dialect => {
-    const { mirror, word, sum, least, asText, later } = dialect;
+    const { mirror, as, word, sum, least, asText, later } = dialect;
     const amounts = LISTS.map(
       ([resource, table, id]) =>
         `SELECT organization_id, ${word(resource)} AS resource, ${id} AS id, serialization, amount, amount_exact, fault FROM ${mirror}${table}`,
@@ -176,7 +176,13 @@ const FINDINGS_OF_CREDITS = view(
         `SELECT organization_id, ${word(resource)} AS resource, credit_id, lower(serialization) AS serial, serialization, amount_exact FROM ${mirror}${table} WHERE type = 'exPost' AND serialization IS NOT NULL`,
     );
     const isRetired = ' AND lower(s.serialization) IN (SELECT serial FROM retired)';
-    const used = least('x.micro', 'u.micro');
+    const never = as('instant', 'NULL');
+    const summed = (rule: string) => sum(`CASE WHEN kind = 'stood' AND ${rule} THEN amount_micro ELSE 0 END`);
+    const within = (kind: string) =>
+      sum(
+        `CASE WHEN kind = '${kind}' AND valid_from > begun AND valid_to <= settled THEN amount_micro ELSE 0 END`,
+      );
+    const used = least(within('taken'), within('used'));
     return `WITH amounts AS (
   ${union(amounts)}
 ),
@@ -195,32 +201,27 @@ retired AS (
 stock AS (
   ${stock(dialect, () => 'lower(s.serialization) AS serial', isRetired)}
 ),
-serials AS (
-  SELECT s.serial, max(j.since) AS since, min(j.settled_at) AS settled_at
-  FROM (SELECT DISTINCT organization_id, serial FROM stock) AS s JOIN judged AS j ON j.organization_id = s.organization_id GROUP BY s.serial
+-- All that befell a serialization is sorted once: a planner that takes a join for one row goes through all of the others for each.
+events AS (
+  SELECT ${word('stood')} AS kind, s.serial, j.since, j.settled_at, s.amount_micro, s.valid_from, s.valid_to, s.reserved_to
+  FROM stock AS s JOIN judged AS j ON j.organization_id = s.organization_id
+  UNION ALL
+  SELECT ${word('taken')}, serial, ${never}, ${never}, amount_micro, created_at, created_at, ${never} FROM retired
+  UNION ALL
+  SELECT ${word('used')}, lower(serialization), ${never}, ${never}, amount_micro, begun_at, ended_at, ${never}
+  FROM ${mirror}credit_uses WHERE lower(serialization) IN (SELECT serial FROM retired)
+  UNION ALL
+  SELECT ${word('rose')}, lower(serialization), ${never}, ${never}, moved_micro, observed_at, observed_at, ${never}
+  FROM ${mirror}credit_moves WHERE lower(serialization) IN (SELECT serial FROM retired) AND coalesce(type, '') <> 'exAnte' AND place <> 'reserved' AND moved_micro > 0
 ),
-stood AS (
-  SELECT p.serial, ${sum(`CASE WHEN ${stoodSince('s', 'p.since')} THEN s.amount_micro ELSE 0 END`)} AS opening,
-    ${sum(`CASE WHEN ${standsNow(dialect, 's')} THEN s.amount_micro ELSE 0 END`)} AS closing,
-    max(CASE WHEN s.valid_from > p.since THEN s.valid_from END) AS moved_at, min(s.valid_from) AS seen_at
-  FROM stock AS s JOIN judged AS j ON j.organization_id = s.organization_id JOIN serials AS p ON p.serial = s.serial GROUP BY p.serial
-),
-taken AS (
-  SELECT p.serial, ${sum('r.amount_micro')} AS micro
-  FROM retired AS r JOIN serials AS p ON p.serial = r.serial AND r.created_at > p.since AND r.created_at <= p.settled_at GROUP BY p.serial
-),
-used AS (
-  SELECT p.serial, ${sum('u.amount_micro')} AS micro
-  FROM ${mirror}credit_uses AS u JOIN serials AS p ON p.serial = lower(u.serialization) AND u.begun_at > p.since AND u.ended_at <= p.settled_at GROUP BY p.serial
-),
-rises AS (
-  SELECT p.serial, ${sum('m.moved_micro')} AS micro
-  FROM ${mirror}credit_moves AS m JOIN serials AS p ON p.serial = lower(m.serialization) AND m.observed_at > p.since WHERE coalesce(m.type, '') <> 'exAnte' AND m.place <> 'reserved' AND m.moved_micro > 0 GROUP BY p.serial
+placed AS (
+  SELECT e.*, max(since) OVER (PARTITION BY serial) AS begun, min(settled_at) OVER (PARTITION BY serial) AS settled FROM events AS e
 ),
 listed AS (
-  SELECT p.serial, p.since, p.settled_at FROM serials AS p JOIN stood AS s ON s.serial = p.serial JOIN taken AS x ON x.serial = p.serial
-  JOIN used AS u ON u.serial = p.serial LEFT JOIN rises AS e ON e.serial = p.serial
-  WHERE s.seen_at <= p.since AND ${used} > 0 AND s.opening - s.closing + coalesce(e.micro, 0) < ${used} AND (s.moved_at IS NULL OR s.moved_at < p.settled_at)
+  SELECT serial, begun AS since, settled AS settled_at FROM placed GROUP BY serial, begun, settled
+  HAVING min(CASE WHEN kind = 'stood' THEN valid_from END) <= begun AND ${used} > 0
+    AND ${summed(stoodSince('placed', 'begun'))} - ${summed(standsNow(dialect, 'placed'))} + ${sum(`CASE WHEN kind = 'rose' AND valid_from > begun THEN amount_micro ELSE 0 END`)} < ${used}
+    AND count(CASE WHEN kind = 'stood' AND valid_from >= settled AND valid_from > begun THEN 1 END) = 0
 )
 SELECT ${word('negative_amount')}, organization_id, resource, id, serialization, amount_exact, ${word('its amount is below zero')}
 FROM amounts WHERE amount < 0 OR fault = 'negative'
