@@ -117,8 +117,9 @@ test('a row that was changed, added or removed by hand is found against the regi
     UPDATE retirements SET document = replace(document, '"id"', '"ID"') WHERE id = (SELECT min(id) FROM retirements);
     DELETE FROM retirements WHERE id = (SELECT max(id) FROM retirements);
     UPDATE warehouse_credits SET credit_id = 'exPost-0-0x0' WHERE version = (SELECT min(version) FROM warehouse_credits)`);
-  const { exitCode, stdout } = await run('--against-registry');
+  const { exitCode, stdout, stderr } = await run('--against-registry');
   expect(exitCode).toBe(3);
+  expect(stderr).toContain('"carbon-mirror sync --full" restores');
   for (const told of ['changed', 'not in the mirror', 'not at the registry', 'exPost-0-0x0'])
     expect(stdout).toContain(told);
 });

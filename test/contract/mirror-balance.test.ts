@@ -297,6 +297,50 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     expect(await looseIn(scene)).toEqual([]);
   });
 
+  test('what was retired or moved after the oldest read of the three lists is not judged yet', async () => {
+    const scene = await stage();
+    const found = () => scene.db.column('SELECT id FROM credit_findings ORDER BY id');
+    const [more, serialization] = [{ amount: amount('5') }, 'ICR-c-1-2021'];
+    const used = (id: string, at: string) =>
+      reservation(id, {
+        ...more,
+        createdAt: at,
+        updatedAt: at,
+        state: 'finished',
+        isComplete: true,
+        serialization,
+      });
+    const readAll = async (warehouse: string) => {
+      await scene.read('warehouse', [of(warehouse)]);
+      await scene.read('inventory', [of('20.5')]);
+    };
+    await show(scene, { warehouse: '100', inventory: '20.5' });
+    const dates: string[] = [];
+    for (const time of [0, 1]) {
+      dates.push(soon(0.5, scene));
+      scene.clock.at += MINUTE;
+      for (let round = time; round < 2; round += 1) {
+        if (time === 0) await readAll('95');
+        scene.clock.at += MINUTE;
+      }
+      await scene.read(
+        'reservations',
+        dates.map((at, index) => used(`h-${index}`, at)),
+      );
+      const retired = dates.map((at, index) =>
+        retirement(`r-${index}`, { ...more, createdAt: at, serialization }),
+      );
+      await scene.read('retirements', retired);
+      expect(await found()).toEqual([]);
+    }
+    scene.clock.at += MINUTE;
+    await readAll('95');
+    expect(await found()).toEqual(['r-0', 'r-1']);
+    scene.clock.at += MINUTE;
+    await scene.read('warehouse', [of('96')]);
+    expect(await found()).toEqual([]);
+  });
+
   test('a serialization that stands for two credits is named, in whatever case it is written', async () => {
     const scene = await balanced(stage);
     await scene.read('inventory', [of('21.25'), of('7', 'c-3', { serialization: 'icr-C-2-2021' })]);

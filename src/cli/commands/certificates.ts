@@ -26,7 +26,7 @@ export const EXPORT = command({
     const organizationId = await organizationOrAll(reader, organization);
     const all = await readExport(reader, { organizationId, at });
     const { rows, notKnown } =
-      at === null ? { rows: all, notKnown: [] } : await ofKnown(context, all, { organizationId, at });
+      at === null ? { rows: all, notKnown: null } : await ofKnown(context, all, { organizationId, at });
     const trust = { known: await countKnown(reader), coverage: await readCoverage(reader, organizationId) };
     const into = createSummedFolder(folder, interrupted);
     const damaged = new Set<string>();

@@ -259,7 +259,7 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   .filters label { flex: 0 0 8.75rem; }
   .filters button { position: sticky; right: 0; flex: none; }
   .filters a { flex: none; }
-  .cards td, .cards time, .facts time { white-space: normal; }
+  .cards time, .facts time { white-space: normal; }
   .cards td { padding: 0; border: 0; text-align: left; white-space: normal; max-width: none; overflow-wrap: anywhere; }
   .cards td > a { max-width: 100%; white-space: normal; }
   .cards td:first-child { grid-column: 1 / -1; font-weight: 600; }

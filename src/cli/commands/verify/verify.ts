@@ -63,7 +63,7 @@ export const VERIFY = command({
         `Faults: ${faults.length}.`,
         compared === null || compared.faults.length < faults.length
           ? '"carbon-mirror sync --full" restores what the registry shows; only a backup restores dates, past versions and broken files.'
-          : 'It may have changed at the registry since it was read, by a webhook that was lost: run "carbon-mirror sync", then this again. What differs still was changed here.',
+          : 'It may have changed at the registry since it was read, by a webhook that was lost: run "carbon-mirror sync", then this again. What differs still was changed here: "carbon-mirror sync --full" restores it.',
       );
     }
     if (rows === 0) {
