@@ -5,7 +5,7 @@ import { runCommand } from '../support/command.js';
 import { startInstalled } from '../support/installed.js';
 import { namesIn, textOf } from '../support/pdfs.js';
 import type { Program } from '../support/program.js';
-import { atLength } from '../support/long.js';
+import { atLength, filesEnough } from '../support/long.js';
 
 const PDFS = '/organizations/*/retirements/*/pdf';
 const DAY_MS = 24 * 3_600_000;
@@ -16,7 +16,7 @@ async function certificates(program: Program) {
 
 const files = ({ pdfs }: Pick<Program, 'pdfs'>): Promise<string[]> => namesIn(pdfs);
 
-test.each([
+filesEnough.test.each([
   ['a page of HTML', { kind: 'html' }],
   ['an empty file', { kind: 'cut', options: { bytes: 0, cleanEnd: true } }],
   ['a file cut short with a clean end', { kind: 'cut', options: { bytes: 900, cleanEnd: true } }],
@@ -35,7 +35,7 @@ test.each([
   expect(await files(program)).toHaveLength(1);
 });
 
-test('T50 an older good copy stays where a later answer is no certificate', async () => {
+filesEnough.test('T50 an older good copy stays where a later answer is no certificate', async () => {
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
@@ -50,7 +50,7 @@ test('T50 an older good copy stays where a later answer is no certificate', asyn
   expect(await textOf(program.pdfs, file)).toBe(text);
 });
 
-test('T51 the name of a file is ours, whatever the registry suggests', async () => {
+filesEnough.test('T51 the name of a file is ours, whatever the registry suggests', async () => {
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
@@ -149,42 +149,48 @@ async function lost({ pdfs, column }: Program): Promise<string[]> {
   return gone.filter(file => left.has(file));
 }
 
-test('T53 an unclaimed retirement has none: asked again daily, then more rarely, and never in a storm', async () => {
-  const { program, organizationId, creditId, calls } = await startInstalled();
-  program.registry.credits.withdraw(organizationId, { creditId, amount: 10 });
-  program.registry.credits.retireOffPlatform(organizationId, { creditId, amount: 4 });
-  await program.reconcile();
-  expect(await certificates(program)).toMatchObject([{ state: 'unavailable', attempts: 1 }]);
-  for (let look = 0; look < 5; look++) await program.reconcile();
-  expect(calls('/pdf')).toBe(1);
-  program.time.move(DAY_MS);
-  await program.reconcile();
-  expect(calls('/pdf')).toBe(2);
-  program.time.move(DAY_MS);
-  await program.reconcile();
-  expect(calls('/pdf')).toBe(2);
-  program.time.move(DAY_MS);
-  await program.reconcile();
-  expect(calls('/pdf')).toBe(3);
-});
+filesEnough.test(
+  'T53 an unclaimed retirement has none: asked again daily, then more rarely, and never in a storm',
+  async () => {
+    const { program, organizationId, creditId, calls } = await startInstalled();
+    program.registry.credits.withdraw(organizationId, { creditId, amount: 10 });
+    program.registry.credits.retireOffPlatform(organizationId, { creditId, amount: 4 });
+    await program.reconcile();
+    expect(await certificates(program)).toMatchObject([{ state: 'unavailable', attempts: 1 }]);
+    for (let look = 0; look < 5; look++) await program.reconcile();
+    expect(calls('/pdf')).toBe(1);
+    program.time.move(DAY_MS);
+    await program.reconcile();
+    expect(calls('/pdf')).toBe(2);
+    program.time.move(DAY_MS);
+    await program.reconcile();
+    expect(calls('/pdf')).toBe(2);
+    program.time.move(DAY_MS);
+    await program.reconcile();
+    expect(calls('/pdf')).toBe(3);
+  },
+);
 
-test('T53 an uninstall in the middle of a walk says of no certificate that there is none', async () => {
-  const { program, organizationId, installationId, retire, calls } = await startInstalled();
-  program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 100 } });
-  for (let retirement = 0; retirement < 20; retirement++) retire(0.5);
-  await expect.poll(() => calls('/pdf'), { interval: 5 }).toBeGreaterThan(0);
-  program.registry.deliveries.behave({ hold: true });
-  program.registry.installations.uninstall(installationId);
-  await expect.poll(() => calls('/accessTokens'), { interval: 5 }).toBeGreaterThan(1);
-  await expect.poll(() => program.worker().running()).toBe(0);
-  program.registry.deliveries.release();
-  program.registry.installations.install(program.app.id, organizationId);
-  await program.rest();
-  await program.reconcile();
-  expect(new Set((await certificates(program)).map(row => Object(row)['state']))).toEqual(
-    new Set(['stored']),
-  );
-});
+filesEnough.test(
+  'T53 an uninstall in the middle of a walk says of no certificate that there is none',
+  async () => {
+    const { program, organizationId, installationId, retire, calls } = await startInstalled();
+    program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 100 } });
+    for (let retirement = 0; retirement < 20; retirement++) retire(0.5);
+    await expect.poll(() => calls('/pdf'), { interval: 5 }).toBeGreaterThan(0);
+    program.registry.deliveries.behave({ hold: true });
+    program.registry.installations.uninstall(installationId);
+    await expect.poll(() => calls('/accessTokens'), { interval: 5 }).toBeGreaterThan(1);
+    await expect.poll(() => program.worker().running()).toBe(0);
+    program.registry.deliveries.release();
+    program.registry.installations.install(program.app.id, organizationId);
+    await program.rest();
+    await program.reconcile();
+    expect(new Set((await certificates(program)).map(row => Object(row)['state']))).toEqual(
+      new Set(['stored']),
+    );
+  },
+);
 
 test('a full sync asks for every certificate again, and an unchanged one stays the file it is', async () => {
   const { program, organizationId, installationId, retire, calls } = await startInstalled();
@@ -201,15 +207,18 @@ test('a full sync asks for every certificate again, and an unchanged one stays t
 
 const MANY = atLength(50, 150);
 
-test('each of many certificates is asked for once, however many come at the same time', async () => {
-  const { program, retire, calls } = await startInstalled();
-  for (let retirement = 0; retirement < MANY; retirement++) retire(0.5);
-  await program.rest();
-  expect(await program.rows("SELECT count(*) AS stored FROM certificates WHERE state = 'stored'")).toEqual([
-    { stored: MANY },
-  ]);
-  expect(calls('/pdf')).toBe(MANY);
-});
+filesEnough.test(
+  'each of many certificates is asked for once, however many come at the same time',
+  async () => {
+    const { program, retire, calls } = await startInstalled();
+    for (let retirement = 0; retirement < MANY; retirement++) retire(0.5);
+    await program.rest();
+    expect(await program.rows("SELECT count(*) AS stored FROM certificates WHERE state = 'stored'")).toEqual([
+      { stored: MANY },
+    ]);
+    expect(calls('/pdf')).toBe(MANY);
+  },
+);
 
 test('a walk that was killed goes on where it stopped', async () => {
   const { program, retire, calls } = await startInstalled({ receiveOnly: true });
@@ -235,7 +244,7 @@ test('a walk that was killed goes on where it stopped', async () => {
   for (const id of before) expect(calls(`/retirements/${id}/pdf`), id).toBe(1);
 });
 
-test('certificates never delay a delivery: they have places of their own', async () => {
+filesEnough.test('certificates never delay a delivery: they have places of their own', async () => {
   const { program, organizationId, installationId, retire } = await startInstalled({
     worker: { concurrency: 1 },
   });

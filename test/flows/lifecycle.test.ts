@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { RESOURCES } from '../../src/sync/plan.js';
 import { differences } from '../support/compare.js';
 import { startInstalled } from '../support/installed.js';
+import { filesEnough } from '../support/long.js';
 import { namesIn } from '../support/pdfs.js';
 import { contextOf } from '../support/program.js';
 import { ALL_PERMISSIONS, issueCredit } from '../support/sandbox.js';
@@ -70,7 +71,7 @@ test('suspension stops reading and keeps the rows, its end resumes it', async ()
   ]);
 });
 
-test('an end of a suspension that no webhook told is found by the schedule', async () => {
+filesEnough.test('an end of a suspension that no webhook told is found by the schedule', async () => {
   const { program, installationId } = await startInstalled();
   program.registry.installations.suspend(installationId);
   await program.rest();
@@ -96,16 +97,19 @@ test('T40 an uninstalled organization is frozen, and no token is asked for again
   expect(calls('/accessTokens')).toBe(mints);
 });
 
-test('a suspended installation whose end no webhook announced is found gone by the schedule', async () => {
-  const { program, installationId } = await startInstalled();
-  program.registry.installations.suspend(installationId);
-  await program.rest();
-  program.registry.deliveries.behave({ drop: 1 });
-  program.registry.installations.uninstall(installationId);
-  await program.reconcile();
-  expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
-  expect(await program.inbox.countJobs()).toMatchObject({ waiting: 0, failed: 0 });
-});
+filesEnough.test(
+  'a suspended installation whose end no webhook announced is found gone by the schedule',
+  async () => {
+    const { program, installationId } = await startInstalled();
+    program.registry.installations.suspend(installationId);
+    await program.rest();
+    program.registry.deliveries.behave({ drop: 1 });
+    program.registry.installations.uninstall(installationId);
+    await program.reconcile();
+    expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
+    expect(await program.inbox.countJobs()).toMatchObject({ waiting: 0, failed: 0 });
+  },
+);
 
 test('a new installation of the same organization goes on where the old one ended', async () => {
   const { program, organizationId, installationId } = await startInstalled();
@@ -124,21 +128,24 @@ test('a new installation of the same organization goes on where the old one ende
   expect(await program.rows("SELECT * FROM past WHERE resource = 'warehouse'")).toEqual([]);
 });
 
-test('T39 a missing permission marks its resources forbidden without a call, and a new one opens them', async () => {
-  const { organization_warehouse: _, ...fewer } = ALL_PERMISSIONS;
-  const { program, installationId, calls } = await startInstalled({ permissions: fewer });
-  expect(
-    await program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission' ORDER BY resource"),
-  ).toEqual([{ resource: 'reservations' }, { resource: 'warehouse' }]);
-  expect(calls('/warehouse/inventory')).toBe(0);
-  program.registry.apps.change(program.app.id, { permissions: ALL_PERMISSIONS });
-  program.registry.installations.acceptPermissions(installationId);
-  await program.rest();
-  expect(
-    await program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission' ORDER BY resource"),
-  ).toEqual([]);
-  expect(await differences(program)).toEqual([]);
-});
+filesEnough.test(
+  'T39 a missing permission marks its resources forbidden without a call, and a new one opens them',
+  async () => {
+    const { organization_warehouse: _, ...fewer } = ALL_PERMISSIONS;
+    const { program, installationId, calls } = await startInstalled({ permissions: fewer });
+    expect(
+      await program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission' ORDER BY resource"),
+    ).toEqual([{ resource: 'reservations' }, { resource: 'warehouse' }]);
+    expect(calls('/warehouse/inventory')).toBe(0);
+    program.registry.apps.change(program.app.id, { permissions: ALL_PERMISSIONS });
+    program.registry.installations.acceptPermissions(installationId);
+    await program.rest();
+    expect(
+      await program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission' ORDER BY resource"),
+    ).toEqual([]);
+    expect(await differences(program)).toEqual([]);
+  },
+);
 
 test('a deposit that no webhook announced is found by the schedule and counted as drift', async () => {
   const { program, organizationId } = await startInstalled();
@@ -152,7 +159,7 @@ test('a deposit that no webhook announced is found by the schedule and counted a
   ]);
 });
 
-test('what a delivery announced is no drift', async () => {
+filesEnough.test('what a delivery announced is no drift', async () => {
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
@@ -160,7 +167,7 @@ test('what a delivery announced is no drift', async () => {
   expect(await program.rows('SELECT * FROM drift')).toEqual([]);
 });
 
-test('an installation that no webhook announced is found by the schedule', async () => {
+filesEnough.test('an installation that no webhook announced is found by the schedule', async () => {
   const { program, organizationId, installationId } = await startInstalled();
   program.registry.installations.uninstall(installationId);
   await program.rest();
@@ -173,7 +180,7 @@ test('an installation that no webhook announced is found by the schedule', async
   ]);
 });
 
-test('MIRROR_MEMBERS=off keeps members out and asks for none', async () => {
+filesEnough.test('MIRROR_MEMBERS=off keeps members out and asks for none', async () => {
   const { program, calls } = await startInstalled({ context: { mirrorMembers: false } });
   expect(await program.rows('SELECT * FROM members')).toEqual([]);
   expect(calls('/members')).toBe(0);
@@ -188,39 +195,45 @@ test('members that were mirrored are gone once MIRROR_MEMBERS is off, and so is 
   expect([await program.rows('SELECT * FROM members_history'), await said()]).toEqual([[], []]);
 });
 
-test('what suspension leaves to be seen of an installation is looked at on schedule', async () => {
-  const { program, installationId } = await startInstalled();
-  const { apps, installations } = program.registry;
-  installations.suspend(installationId);
-  await program.rest();
-  program.registry.deliveries.behave({ drop: 1 });
-  apps.change(program.app.id, { permissions: { organization_info: 'VIEW' } });
-  installations.acceptPermissions(installationId);
-  await program.reconcile();
-  expect(await program.rows('SELECT state, permissions FROM installations')).toEqual([
-    { state: 'suspended', permissions: '{"organization_info":"VIEW"}' },
-  ]);
-});
+filesEnough.test(
+  'what suspension leaves to be seen of an installation is looked at on schedule',
+  async () => {
+    const { program, installationId } = await startInstalled();
+    const { apps, installations } = program.registry;
+    installations.suspend(installationId);
+    await program.rest();
+    program.registry.deliveries.behave({ drop: 1 });
+    apps.change(program.app.id, { permissions: { organization_info: 'VIEW' } });
+    installations.acceptPermissions(installationId);
+    await program.reconcile();
+    expect(await program.rows('SELECT state, permissions FROM installations')).toEqual([
+      { state: 'suspended', permissions: '{"organization_info":"VIEW"}' },
+    ]);
+  },
+);
 
-test('a project whose answer is of no use keeps no other from being written, and is asked for again', async () => {
-  const { program, organizationId } = await startInstalled();
-  const { projects, credits, faults } = program.registry;
-  const [one, other] = [projects.create({ fullName: 'One' }), projects.create({ fullName: 'Other' })];
-  faults.add({ path: `/projects/${one.id}`, count: 1, kind: 'html' });
-  for (const { id: projectId } of [one, other]) {
-    credits.issue({ organizationId, projectId, place: 'warehouse', amount: 5, vintage: '2020' });
-  }
-  await program.reconcile();
-  expect(
-    await program.rows(`SELECT p.full_name, r.state FROM projects AS p JOIN syncs AS r ON r.id = p.sync_id
+filesEnough.test(
+  'a project whose answer is of no use keeps no other from being written, and is asked for again',
+  async () => {
+    const { program, organizationId } = await startInstalled();
+    const { projects, credits, faults } = program.registry;
+    const [one, other] = [projects.create({ fullName: 'One' }), projects.create({ fullName: 'Other' })];
+    faults.add({ path: `/projects/${one.id}`, count: 1, kind: 'html' });
+    for (const { id: projectId } of [one, other]) {
+      credits.issue({ organizationId, projectId, place: 'warehouse', amount: 5, vintage: '2020' });
+    }
+    await program.reconcile();
+    expect(
+      await program.rows(`SELECT p.full_name, r.state FROM projects AS p JOIN syncs AS r ON r.id = p.sync_id
       WHERE p.full_name IN ('One', 'Other') ORDER BY p.full_name`),
-  ).toEqual([
-    { full_name: 'One', state: 'complete' },
-    { full_name: 'Other', state: 'partial' },
-  ]);
-});
+    ).toEqual([
+      { full_name: 'One', state: 'complete' },
+      { full_name: 'Other', state: 'partial' },
+    ]);
+  },
+);
 
-test('a project that is not public is marked so and fails nobody', async () => {
+filesEnough.test('a project that is not public is marked so and fails nobody', async () => {
   const { program, organizationId } = await startInstalled();
   const hidden = program.registry.projects.create({ fullName: 'Hidden', isPublic: false });
   const credit = { organizationId, projectId: hidden.id, place: 'warehouse', amount: 5, vintage: '2020' };
