@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/inbox.js';
+import { long } from '../support/long.js';
 import { freePort, runProcess, startProcess } from '../support/processes.js';
 import { tablesIn } from '../support/tables.js';
 
@@ -51,7 +52,7 @@ test('a demo has six months of a past, which it plays once, and which nobody has
   await second.gone;
 });
 
-test('a demo that is stopped while it plays its past goes on at the present', async () => {
+long.test('a demo that is stopped while it plays its past goes on at the present', async () => {
   const { cwd, env } = await newDemo();
   const first = startProcess(['up'], env, cwd);
   const { rows } = tablesIn(`${cwd}/data/demo`);

@@ -37,11 +37,11 @@ async function playExamples(cwd: string): Promise<void> {
   expect(stdout).toBe(`1 t of ${credit?.['credit_id']} now belongs to The shop of Ada\n`);
 }
 
-test('the demo says with what it is ready, by lines that work, lets both examples act as its app, and remembers its ports', async () => {
+test('the demo starts on a dyno too, says with what it is ready, by lines that work, lets both examples act as its app, and remembers its ports', async () => {
   const cwd = temporaryFolder();
   const [port, operations] = [String(await freePort()), String(await freePort())];
   const sandbox = String(await freePort());
-  const env = { DATA_DIR, PORT: port, OPERATIONS_PORT: operations, SANDBOX_PORT: sandbox };
+  const env = { DYNO: 'web.1', DATA_DIR, PORT: port, OPERATIONS_PORT: operations, SANDBOX_PORT: sandbox };
   const first = startProcess(['up'], env, cwd);
   await expect.poll(() => first.said(), PATIENCE).toContain('Ready: ');
 

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { APP_ID, SECRET } from '../support/receiver.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { freePort, startProcess } from '../support/processes.js';
 import { createPrivateKey } from '../support/sandbox.js';
 
 function settings() {
@@ -24,19 +23,4 @@ test('on a dyno nothing that writes the databases starts: exit 2 and a sentence'
     expect(stderr, command).toContain('what was answered 202');
     expect(stderr, command).not.toContain('    at ');
   }
-});
-
-test('the demo starts on a dyno too', async () => {
-  const env = {
-    DYNO: 'web.1',
-    DATA_DIR: temporaryFolder(),
-    PORT: String(await freePort()),
-    SANDBOX_PORT: String(await freePort()),
-    OPERATIONS_PORT: String(await freePort()),
-  };
-  const demo = startProcess(['up'], env);
-  await demo.line(line => line['msg'] === 'receiving webhooks');
-  await demo.line(line => line['msg'] === 'working');
-  demo.child.kill('SIGTERM');
-  expect(await demo.ended).toBe(0);
 });

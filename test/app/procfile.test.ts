@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openEngine } from '../../src/store/open.js';
+import { long } from '../support/long.js';
 import { PATIENCE, procfileCommand, startSandboxProcess } from '../support/procfile.js';
 import { freePort, runProcess } from '../support/processes.js';
 
@@ -32,47 +33,50 @@ test('an installation becomes rows in SQL by way of three processes', async () =
   }
 });
 
-test('T61 T63 a first sync whose workers are killed is ended by the two that come after them, each job run once', async () => {
-  const processes = await startSandboxProcess([
-    '--seed=6',
-    '--organizations=3',
-    '--credits=60',
-    '--retirements=360',
-  ]);
-  const [, ...others] = await processes.organizations();
-  for (const id of others) {
-    await processes.control('POST /faults', { path: `/organizations/${id}/retirements`, kind: 'silence' });
-  }
-  const web = processes.start('web');
-  await web.line(READY.web);
-  const first = processes.start('worker', { OPERATIONS_PORT: '0' });
-  await first.line(READY.worker);
-  await processes.installEverywhere();
-  const mirrored = async () => Number(await processes.value('SELECT count(*) FROM retirements'));
-  await expect.poll(mirrored, PATIENCE).toBeGreaterThan(0);
-  first.child.kill('SIGKILL');
-  await first.ended;
-  const left = "SELECT id FROM jobs WHERE state = 'running'";
-  expect(await mirrored()).toBeLessThan(360);
-  expect(await processes.rows(left)).not.toEqual([]);
-  await processes.change(
-    "UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'running'",
-  );
+long.test(
+  'T61 T63 a first sync whose workers are killed is ended by the two that come after them, each job run once',
+  async () => {
+    const processes = await startSandboxProcess([
+      '--seed=6',
+      '--organizations=3',
+      '--credits=60',
+      '--retirements=360',
+    ]);
+    const [, ...others] = await processes.organizations();
+    for (const id of others) {
+      await processes.control('POST /faults', { path: `/organizations/${id}/retirements`, kind: 'silence' });
+    }
+    const web = processes.start('web');
+    await web.line(READY.web);
+    const first = processes.start('worker', { OPERATIONS_PORT: '0' });
+    await first.line(READY.worker);
+    await processes.installEverywhere();
+    const mirrored = async () => Number(await processes.value('SELECT count(*) FROM retirements'));
+    await expect.poll(mirrored, PATIENCE).toBeGreaterThan(0);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const left = "SELECT id FROM jobs WHERE state = 'running'";
+    expect(await mirrored()).toBeLessThan(360);
+    expect(await processes.rows(left)).not.toEqual([]);
+    await processes.change(
+      "UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'running'",
+    );
 
-  await processes.control('DELETE /faults');
-  const pair = [processes.start('worker'), processes.start('worker', { OPERATIONS_PORT: '0' })];
-  await processes.filled();
-  await expect.poll(() => processes.rows(left), PATIENCE).toEqual([]);
-  expect(await mirrored()).toBe(360);
-  const engine = openEngine({ dataDir: processes.dataDir, diskReserveMb: null, database: null });
-  expect(await engine.findBroken(Date.now())).toEqual([]);
-  const claims =
-    "SELECT claim FROM jobs WHERE claim IS NOT NULL AND state = 'done' GROUP BY organization_id, claim HAVING count(*) > 1";
-  expect(await processes.rows(claims)).toEqual([]);
-  const ended = pair.flatMap(worker => endedJobs(worker.output()));
-  expect(ended.length).toBeGreaterThan(0);
-  expect(new Set(ended).size).toBe(ended.length);
-});
+    await processes.control('DELETE /faults');
+    const pair = [processes.start('worker'), processes.start('worker', { OPERATIONS_PORT: '0' })];
+    await processes.filled();
+    await expect.poll(() => processes.rows(left), PATIENCE).toEqual([]);
+    expect(await mirrored()).toBe(360);
+    const engine = openEngine({ dataDir: processes.dataDir, diskReserveMb: null, database: null });
+    expect(await engine.findBroken(Date.now())).toEqual([]);
+    const claims =
+      "SELECT claim FROM jobs WHERE claim IS NOT NULL AND state = 'done' GROUP BY organization_id, claim HAVING count(*) > 1";
+    expect(await processes.rows(claims)).toEqual([]);
+    const ended = pair.flatMap(worker => endedJobs(worker.output()));
+    expect(ended.length).toBeGreaterThan(0);
+    expect(new Set(ended).size).toBe(ended.length);
+  },
+);
 
 function endedJobs(output: string): string[] {
   return Array.from(output.matchAll(/"job":(\d+).*"msg":"job done"/g), match => match[1] ?? '');

@@ -366,27 +366,30 @@ async function occupy(...ports: readonly string[]): Promise<void> {
   }
 }
 
-test('with no settings each port of a demo that somebody else has by now becomes the next free one, is kept and is said', async () => {
-  const { cwd, env } = await oldDemo();
-  const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
-  await occupy(...['PORT', 'SANDBOX_PORT', 'CONSOLE_PORT'].map(name => env[name] ?? ''));
-  const first = startProcess(['up'], unnamed, cwd);
-  await expect.poll(() => first.said(), PATIENCE).toContain('Ready: ');
-  const { console = '', registry = '', webhooks = '' } = addressesIn(first.said());
-  expect((await fetch(`${registry}/_sandbox/status`)).status).toBe(200);
-  expect((await fetch(webhooks)).status).toBe(405);
-  expect((await fetch(console)).status).toBe(401);
-  const status = await runProcess(['status'], unnamed, cwd);
-  expect(status.stdout).toContain(registry);
-  const doctor = await runProcess(['doctor'], unnamed, cwd);
-  expect(doctor, doctor.stdout).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(webhooks) });
-  first.child.kill('SIGTERM');
-  await first.gone;
+long.test(
+  'with no settings each port of a demo that somebody else has by now becomes the next free one, is kept and is said',
+  async () => {
+    const { cwd, env } = await oldDemo();
+    const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
+    await occupy(...['PORT', 'SANDBOX_PORT', 'CONSOLE_PORT'].map(name => env[name] ?? ''));
+    const first = startProcess(['up'], unnamed, cwd);
+    await expect.poll(() => first.said(), PATIENCE).toContain('Ready: ');
+    const { console = '', registry = '', webhooks = '' } = addressesIn(first.said());
+    expect((await fetch(`${registry}/_sandbox/status`)).status).toBe(200);
+    expect((await fetch(webhooks)).status).toBe(405);
+    expect((await fetch(console)).status).toBe(401);
+    const status = await runProcess(['status'], unnamed, cwd);
+    expect(status.stdout).toContain(registry);
+    const doctor = await runProcess(['doctor'], unnamed, cwd);
+    expect(doctor, doctor.stdout).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(webhooks) });
+    first.child.kill('SIGTERM');
+    await first.gone;
 
-  const second = startProcess(['up'], unnamed, cwd);
-  await expect.poll(() => second.said(), PATIENCE).toContain('Ready: ');
-  expect(addressesIn(second.said())).toEqual({ console, registry, webhooks });
-});
+    const second = startProcess(['up'], unnamed, cwd);
+    await expect.poll(() => second.said(), PATIENCE).toContain('Ready: ');
+    expect(addressesIn(second.said())).toEqual({ console, registry, webhooks });
+  },
+);
 
 long.test(
   'the address of the console is the last line of the start, without a key where no terminal is',
