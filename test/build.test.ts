@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { temporaryFolder } from './support/inbox.js';
+import { long } from './support/long.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
@@ -92,26 +93,29 @@ const stamps = (folder: string): string[] =>
     return `${name} ${ino} ${mtimeMs}`;
   });
 
-test('a program that starts again and again while dist/ is built anew always finds all of it', async () => {
-  const folder = builtProject();
-  for (const text of ['second', 'third']) {
-    writeParts(folder, text);
-    const building = spawn(process.execPath, ['tools/build.js'], { cwd: folder, stdio: 'inherit' });
-    const built = once(building, 'exit');
-    let starts = 0;
-    while (building.exitCode === null) {
-      const started = spawn(process.execPath, ['dist/main.js'], { cwd: folder, stdio: 'pipe' });
-      const [printed, [code]] = await Promise.all([
-        started.stdout.setEncoding('utf8').toArray(),
-        once(started, 'exit'),
-      ]);
-      expect({ code, printed: printed.join('') }).toEqual({ code: 0, printed: '60\n' });
-      starts += 1;
+long.test(
+  'a program that starts again and again while dist/ is built anew always finds all of it',
+  async () => {
+    const folder = builtProject();
+    for (const text of ['second', 'third']) {
+      writeParts(folder, text);
+      const building = spawn(process.execPath, ['tools/build.js'], { cwd: folder, stdio: 'inherit' });
+      const built = once(building, 'exit');
+      let starts = 0;
+      while (building.exitCode === null) {
+        const started = spawn(process.execPath, ['dist/main.js'], { cwd: folder, stdio: 'pipe' });
+        const [printed, [code]] = await Promise.all([
+          started.stdout.setEncoding('utf8').toArray(),
+          once(started, 'exit'),
+        ]);
+        expect({ code, printed: printed.join('') }).toEqual({ code: 0, printed: '60\n' });
+        starts += 1;
+      }
+      expect(await built).toEqual([0, null]);
+      expect(starts).toBeGreaterThan(1);
     }
-    expect(await built).toEqual([0, null]);
-    expect(starts).toBeGreaterThan(1);
-  }
-});
+  },
+);
 
 test('a program that goes on through a build finds what it loads later, and what it loads is of its own time', async () => {
   const folder = builtProject();
@@ -133,7 +137,7 @@ test.each(OTHERS)('%s is that of the bundle, for sources that run unbuilt too', 
   expect(existsSync(join(dirname(started), named))).toBe(true);
 });
 
-test('the bundle before stays for who runs it, out of packages, and goes with the next one', () => {
+long.test('the bundle before stays for who runs it, out of packages, and goes with the next one', () => {
   const folder = builtProject();
   const programs = () => inDist(folder).filter(name => /^program-\w+$/.test(name));
   const [first = ''] = programs();
