@@ -14,11 +14,12 @@ export class ControlError extends Error {
 }
 
 /** `path` is the part after `/_sandbox`, such as `/apps`. */
-export function createControlClient(url: string): ControlClient {
+export function createControlClient(url: string, signal?: AbortSignal): ControlClient {
   const base = url.replace(/\/$/, '');
   return async (method, path, body) => {
     const response = await call(`${base}/_sandbox${path}`, {
       method,
+      ...(signal !== undefined && { signal }),
       ...(body !== undefined && {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),

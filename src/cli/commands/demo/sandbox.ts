@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
 import { isOnThisMachine } from '../../this-machine.js';
 import { valueAt } from '../../value-at.js';
@@ -10,17 +9,16 @@ const PATIENCE_MS = 2_000;
 /** The control API of the registry that settings name, where that is a sandbox of this machine which runs now; else null. */
 export async function findSandbox(url: string | undefined): Promise<ControlClient | null> {
   if (url === undefined || !isOnThisMachine(url)) return null;
-  const control = createControlClient(url);
-  const patience = sleep(PATIENCE_MS, false, { ref: false });
-  return (await Promise.race([answersAsOne(control), patience])) ? control : null;
+  const isOne = await answersAsOne(createControlClient(url, AbortSignal.timeout(PATIENCE_MS)));
+  return isOne ? createControlClient(url) : null;
 }
 
-/** A registry has no such API. */
+/** A registry has no such API, and what has the port may say nothing at all. */
 async function answersAsOne(control: ControlClient): Promise<boolean> {
   try {
     return typeof valueAt(await control('GET', '/status'), 'callsWithoutVersion') === 'number';
   } catch (error) {
-    const isNone = [ControlError, SyntaxError, TypeError].some(kind => error instanceof kind);
+    const isNone = [ControlError, SyntaxError, TypeError, DOMException].some(kind => error instanceof kind);
     if (isNone) return false;
     throw error;
   }
