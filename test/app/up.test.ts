@@ -63,9 +63,12 @@ let earlier: Demo | undefined;
 /** One that was made before, once for all tests: each goes on from a copy, at the same ports. */
 async function oldDemo(): Promise<Demo> {
   earlier ??= await makeDemo();
-  const cwd = temporaryFolder();
-  cpSync(earlier.cwd, cwd, { recursive: true });
-  return demoIn(cwd, earlier.env);
+  return copyOf(earlier, temporaryFolder());
+}
+
+function copyOf(demo: Demo, cwd: string): Demo {
+  cpSync(demo.cwd, cwd, { recursive: true });
+  return demoIn(cwd, demo.env);
 }
 
 async function makeDemo(): Promise<Demo> {
@@ -176,6 +179,7 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   await second.gone;
   await expectNobody(demo);
 
+  earlier ??= copyOf(demo, makeFolder());
   const third = demo.start();
   await expect.poll(() => third.said(), PATIENCE).toContain('This is a DEMO');
   third.child.kill('SIGKILL');
@@ -183,6 +187,53 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   await third.gone;
   await expectNobody(demo);
   expect(await rows(demo, versions)).toEqual(before);
+});
+
+test('a demo has six months of a past, which it plays once, and which nobody has to believe', async () => {
+  const demo = await oldDemo();
+  const tables = tablesIn(join(demo.cwd, 'data/demo'));
+  const [origin] = await tables.rows('SELECT created_at, simulated_until FROM origin');
+  const until = String(origin?.['simulated_until']);
+  const past = Date.parse(until) - Date.parse(String(origin?.['created_at']));
+  expect(past / 86_400_000).toBeCloseTo(180, 1);
+  const months = await tables.rows('SELECT DISTINCT substr(observed_at, 1, 7) AS month FROM changes');
+  expect(months.length).toBeGreaterThanOrEqual(6);
+  expect(await tables.rows('SELECT resource FROM drift WHERE resource IS NOT NULL')).not.toEqual([]);
+  expect(await tables.rows('SELECT * FROM restatements')).toHaveLength(1);
+  expect(await tables.rows("SELECT 1 FROM installations_history WHERE state = 'suspended'")).toHaveLength(1);
+  expect(await tables.rows("SELECT 1 FROM reservations_now WHERE state_now = 'outstanding'")).toHaveLength(2);
+  const played = `SELECT count(*) AS syncs FROM syncs WHERE started_at < '${until}'`;
+  const before = await tables.rows(played);
+
+  const up = demo.start();
+  await expect.poll(() => up.said(), PATIENCE).toContain('Ready: ');
+  expect(await tables.rows("SELECT DISTINCT state FROM freshness WHERE state <> 'not_offered'")).toEqual([
+    { state: 'fresh' },
+  ]);
+  expect(await demo.run('verify', '--against-registry')).toMatchObject({ exitCode: 0 });
+  expect(await demo.run('balance')).toMatchObject({ exitCode: 0 });
+  expect(await tables.rows(played)).toEqual(before);
+  up.child.kill('SIGTERM');
+  expect(await up.ended).toBe(0);
+  await up.gone;
+});
+
+long.test('a demo that is stopped while it plays its past goes on at the present', async () => {
+  const demo = await createDemo();
+  const first = demo.start();
+  const tables = tablesIn(join(demo.cwd, 'data/demo'));
+  const syncs = async () => {
+    const [counted] = await tables.rows('SELECT count(*) AS syncs FROM syncs').catch(() => []);
+    return Number(counted?.['syncs'] ?? 0);
+  };
+  await expect.poll(syncs, PATIENCE).toBeGreaterThan(0);
+  first.child.kill('SIGKILL');
+  await first.gone;
+  const second = demo.start();
+  await expect.poll(() => second.said(), PATIENCE).toContain('Ready: ');
+  expect(await demo.run('verify', '--against-registry')).toMatchObject({ exitCode: 0 });
+  second.child.kill('SIGTERM');
+  await second.gone;
 });
 
 /** The page to which an address lets a browser in. */
@@ -226,7 +277,7 @@ describe('with some settings but not all', () => {
 
 describe('a port that is taken is told in words, exit 2, and nothing is left running', () => {
   test.each(['PORT', 'SANDBOX_PORT'])('%s', async name => {
-    const demo = await createDemo();
+    const demo = await oldDemo();
     const stranger = createServer().listen(Number(demo.env[name]), '127.0.0.1');
     onTestFinished(() => void stranger.close());
     const up = demo.start();
