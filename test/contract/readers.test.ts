@@ -312,54 +312,14 @@ async function everyPage(
 }
 
 /** What readers are made of. */
-const PARTS = [
-  'adviceFor',
-  'ask',
-  'byChoice',
-  'byDays',
-  'byFlag',
-  'byId',
-  'byOwner',
-  'byPart',
-  'byState',
-  'byText',
-  'byYear',
-  'colourOf',
-  'columns',
-  'compareStandings',
-  'conditionOf',
-  'count',
-  'every',
-  'exact',
-  'findTroubles',
-  'first',
-  'gapsIn',
-  'idsOf',
-  'inSql',
-  'isFrozen',
-  'isNamedBy',
-  'joined',
-  'largest',
-  'listedIn',
-  'limit',
-  'newestInSql',
-  'ofAnyOrganization',
-  'ofOne',
-  'only',
-  'ownersBy',
-  'plain',
-  'rankOf',
-  'reasonsOf',
-  'sentenceOf',
-  'shownOf',
-  'sql',
-  'stoodAt',
-  'table',
-  'verdictOn',
-  'withFreshness',
-  'wordsOf',
-  'worstOf',
-];
+const PARTS = `
+  adviceFor ask byChoice byDays byFlag byId byOwner byPart byState byText byYear colourOf columns
+  compareStandings conditionOf count every exact findTroubles first gapsIn idsOf inSql isFrozen
+  isNamedBy joined largest listedIn limit newestInSql ofAnyOrganization ofOne only ownersBy plain
+  rankOf reasonsOf sentenceOf shownOf sql stoodAt table verdictOn withFreshness wordsOf worstOf
+`
+  .trim()
+  .split(/\s+/);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {
   return (await drained(rows)).map(row => JSON.stringify(row)).toSorted();
