@@ -9,7 +9,7 @@ export const PROGRAM = [
   'test/contract/evidence-{export,others}.test.ts',
   'test/contract/evidence-forgery.test.ts',
   'test/{cli,store}/**/*.test.ts',
-  'test/flows/!(certificates).test.ts',
+  'test/flows/!(certificates|lifecycle).test.ts',
   'test/registry/{examples,package}.test.ts',
   'test/sandbox/{conservation,webhooks}.test.ts',
   'test/resources/adds-a-resource.test.ts',
