@@ -1,10 +1,11 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { TestRunner } from 'vitest';
 
-const { MUTANT, TMPDIR } = process.env;
+const { MUTANTS, TMPDIR } = process.env;
+const asked = new Set(JSON.parse(MUTANTS));
 const loaded = new Set();
-let [alive, seen, tries] = [Number(MUTANT), loaded];
+let [alive, seen, tries] = [asked, loaded];
 
 /** Milliseconds to work or to wait, by the turns that it gets: a busy machine uses none up. Another thread ends it then. */
 const left = new Float64Array(new SharedArrayBuffer(8)).fill(60_000);
@@ -18,28 +19,39 @@ new Worker(watch, { eval: true, workerData: left }).unref();
 setInterval(() => (left[0] -= 100), 100).unref();
 
 /** Each place that is mutated asks whether it lives, and by asking says that it was reached. */
-Object.assign(globalThis, { __mutant: number => seen.add(number) && number === alive });
+Object.assign(globalThis, { __mutant: number => seen.add(number) && alive.has(number) });
 
-/** A quick test, again with each mutant that it reaches. One that stays red without it ends the process. */
+const note = (id, text) => writeFileSync(`${TMPDIR}/${id}`, text);
+const noted = id => (existsSync(`${TMPDIR}/${id}`) ? readFileSync(`${TMPDIR}/${id}`, 'utf8') : 'new');
+
+/** A quick test, again with each mutant that it reaches; of those that other tests left alive eight live at once. */
 function* triesOf({ id, retry }) {
   seen = new Set();
   const state = yield;
-  const reached = [...loaded, ...seen];
-  for (const mutant of retry && state !== 'fail' && left[0] > 59_000 ? [...seen] : []) {
-    const file = `${TMPDIR}/${mutant}`;
-    if (existsSync(file)) continue;
-    writeFileSync(file, 'timed out');
-    alive = mutant;
-    const isNoticed = (yield) === 'fail';
-    alive = NaN;
-    writeFileSync(file, '');
-    if (isNoticed && (yield) === 'fail') process.kill(process.pid, 'SIGKILL');
-    if (isNoticed) writeFileSync(file, 'killed');
-    else rmSync(file);
-  }
-  if (state !== 'fail') writeFileSync(`${TMPDIR}/${id}`, JSON.stringify(reached));
-  [alive, seen] = [Number(MUTANT), loaded];
+  const reached = [...seen];
+  const isQuick = Boolean(retry) && state !== 'fail' && left[0] > 59_000 && (yield) !== 'fail';
+  const of = word => (isQuick ? reached.filter(mutant => noted(mutant) === word) : []);
+  for (const mutant of of('alone')) yield* tried([mutant], 'killed');
+  for (const mutant of of('new')) yield* tried([mutant], 'alone');
+  for (let open = of('survived'); open.length > 0; ) yield* tried(open.splice(0, 8), 'alone');
+  if (state !== 'fail') note(id, JSON.stringify({ loaded: [...loaded], reached, isQuick }));
+  [alive, seen] = [asked, loaded];
   return state;
+}
+
+/** What stays red without them ends the process: then each is tried alone, in a new one. */
+function* tried(mutants, ended) {
+  const all = text => mutants.forEach(each => note(each, text));
+  const isOne = mutants.length === 1;
+  all(isOne ? 'timed out' : 'alone');
+  alive = new Set(mutants);
+  const isNoticed = (yield) === 'fail';
+  alive = asked;
+  all(isNoticed ? ended : 'survived');
+  if (isNoticed && (yield) === 'fail') process.kill(process.pid, 'SIGKILL');
+  if (isNoticed && isOne) all('killed');
+  else if (isNoticed)
+    for (const half of [mutants.splice(0, mutants.length / 2), mutants]) yield* tried(half, ended);
 }
 
 // oxlint-disable-next-line no-default-export
@@ -50,7 +62,7 @@ export default class extends TestRunner {
   }
   onBeforeTryTask(test, { retry }) {
     if (retry === 0) (tries = triesOf(test)).next();
-    left.fill(retry > 0 ? 3_000 : 60_000);
+    left.fill(alive === asked ? 60_000 : 10_000);
     super.onBeforeTryTask(test);
   }
   onAfterRetryTask({ result }) {
