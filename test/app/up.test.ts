@@ -222,10 +222,7 @@ long.test('a demo that is stopped while it plays its past goes on at the present
   const demo = await createDemo();
   const first = demo.start();
   const tables = tablesIn(join(demo.cwd, 'data/demo'));
-  const syncs = async () => {
-    const [counted] = await tables.rows('SELECT count(*) AS syncs FROM syncs').catch(() => []);
-    return Number(counted?.['syncs'] ?? 0);
-  };
+  const syncs = () => tables.value<number>('SELECT count(*) FROM syncs').catch(() => 0);
   await expect.poll(syncs, PATIENCE).toBeGreaterThan(0);
   first.child.kill('SIGKILL');
   await first.gone;

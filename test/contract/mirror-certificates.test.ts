@@ -121,8 +121,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     });
     expect(await walk.finish(TRAFFIC)).toBe('complete');
     expect(
-      await scene.db.rows("SELECT state, rows_added FROM syncs WHERE resource = 'certificates'"),
-    ).toEqual([{ state: 'complete', rows_added: 1 }]);
+      await scene.db.rows("SELECT state, rows_added, error FROM syncs WHERE resource = 'certificates'"),
+    ).toEqual([{ state: 'complete', rows_added: 1, error: null }]);
   });
 
   describe('T50 what is not a whole PDF is not stored', () => {
@@ -156,6 +156,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     });
     await walk.fail('r-1', { code: 'certificate_not_pdf', message: 'a web page' }, scene.clock.at);
     expect(await walk.finish(TRAFFIC)).toBe('partial');
+    expect(await scene.db.value('SELECT error FROM syncs ORDER BY id DESC')).toMatch(/^1 certificates /);
     expect(await rowOf(scene)).toMatchObject({
       state: 'stored',
       error: 'certificate_not_pdf: a web page',

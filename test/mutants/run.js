@@ -32,17 +32,17 @@ const TMPDIR = mkdtempSync(join(tmpdir(), 'mutants-'));
 const noted = id => (existsSync(`${TMPDIR}/${id}`) ? readFileSync(`${TMPDIR}/${id}`, 'utf8') : '');
 
 /** What is near is asked first, each law in a process of its own. */
-const files = (await vitest.getRelevantTestSpecifications()).map(({ moduleId }) => moduleId);
+const related = (await vitest.getRelevantTestSpecifications()).map(({ moduleId }) => moduleId);
 const isNear = file => Number(new RegExp(`/test/(flows|(contract/)?${room.split(/[./]/)[0]})`).test(file));
-const NOTHING = '{"loaded":[],"reached":[]}';
 const laws = [];
-for (const file of files.toSorted((a, b) => isNear(b) - isNear(a))) {
+const files = related.toSorted((a, b) => isNear(b) - isNear(a));
+for (const file of files) {
   const asked = [project.createSpecification(file)];
   let [state, left] = ['timed out', 1000];
   while (state === 'timed out' && (left -= 1)) state = await ask(asked, [], Infinity);
   if (state !== 'survived') state = await ask(asked, []);
   const tests = state === 'survived' ? [...asked[0].testModule.children.allTests()] : [];
-  laws.push({ file, tests: tests.map(({ id }) => ({ id, ...JSON.parse(noted(id) || NOTHING) })) });
+  laws.push(...tests.flatMap(({ id }) => (noted(id) ? { file, id, ...JSON.parse(noted(id)) } : [])));
   if (state !== 'survived') console.error(`left out, as it is red without a mutant: ${file}`);
 }
 const told = mutants.map(({ number }) => noted(number));
@@ -51,9 +51,7 @@ const isLikely = ({ number }) => told[number] === 'survived';
 await askOf(mutants.filter(mutant => isOpen(mutant) && !isLikely(mutant)));
 await askOf(mutants.filter(isLikely));
 const counts = { killed: 0, 'timed out': 0, survived: 0, 'not reached': 0, named: 0 };
-const isReached = new Set(
-  laws.flatMap(({ tests }) => tests.flatMap(({ loaded, reached }) => [...loaded, ...reached])),
-);
+const isReached = new Set(laws.flatMap(({ loaded, reached }) => [...loaded, ...reached]));
 for (const mutant of mutants) {
   const { number, key, line } = mutant;
   const state = isReached.has(number) ? 'survived' : 'not reached';
@@ -69,14 +67,14 @@ process.exit(counts.named === counts.survived + counts['not reached'] ? 0 : 3);
 
 /** Of several at once, and if that is noticed of each half: what no law notices of all together it does not of each. */
 async function askOf(several) {
-  const asked = laws.flatMap(({ file, tests }) => {
-    const testIds = tests.filter(each => several.some(mutant => isLeft(each, mutant))).map(({ id }) => id);
+  const open = laws.filter(law => several.some(mutant => isLeft(law, mutant)));
+  const asked = files.flatMap(file => {
+    const testIds = open.filter(law => law.file === file).map(({ id }) => id);
     return testIds.length > 0 ? project.createSpecification(file, { testIds }) : [];
   });
-  const numbers = several.map(({ number }) => number);
-  const state = asked.length > 0 ? await ask(asked, numbers) : 'survived';
+  const state = asked.length > 0 ? await ask(asked, several) : 'survived';
   if (state === 'survived') return;
-  if (several.length === 1) told[numbers[0]] = state;
+  if (several.length === 1) told[several[0].number] = state;
   else for (const half of [several.splice(0, several.length / 2), several]) await askOf(half);
 }
 
@@ -86,7 +84,10 @@ function isLeft({ loaded, reached, isQuick }, { number }) {
 }
 
 async function ask(asked, alive, retry = 0) {
-  Object.assign(project.config, { retry, env: { TMPDIR, MUTANTS: JSON.stringify(alive) } });
+  Object.assign(project.config, {
+    retry,
+    env: { TMPDIR, MUTANTS: JSON.stringify(alive.map(({ number }) => number)) },
+  });
   const { unhandledErrors } = await vitest.runTestSpecifications(asked);
   const ended = unhandledErrors.find(({ message }) => message.startsWith('[vitest-pool'));
   if (ended) return /exited/.test(ended.cause?.message) ? 'timed out' : ask(asked, alive, retry);

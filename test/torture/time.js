@@ -9,9 +9,6 @@ import { join } from 'node:path';
 /** Whoever only polls until something holds has a minute for it. */
 const KNOWS_TIME = /\bset(?:Timeout|Interval)\b|timers\/promises|performance\.now|AbortSignal\.timeout/;
 
-/** A time ends with one slow file: others go on meanwhile. */
-const AT_ONCE = 4;
-
 const [times = '20', loops = '28', ...asked] = process.argv.slice(3);
 const known = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.test.ts') && !/node_modules|^browser/.test(file))
@@ -25,18 +22,19 @@ const failed = join(folder, 'failed');
 const busy = Array.from({ length: Number(times) > 0 ? Number(loops) : 0 }, () =>
   spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
 );
+const env = { ...process.env, FAILED_FILES: failed };
 let begun = 0;
 async function play() {
   while (begun < Number(times)) {
     process.stdout.write(`time ${(begun += 1)} of ${times}, beside ${loops} loops\n`);
-    const env = { ...process.env, FAILED_FILES: failed };
     const argv = ['vitest', 'run', `--maxWorkers=${loops}`, ...files];
     await once(spawn('npx', argv, { env, stdio: 'inherit' }), 'exit');
   }
 }
 
+/** A time ends with one slow file: three others go on meanwhile. */
 try {
-  await Promise.all(Array.from({ length: AT_ONCE }, play));
+  await Promise.all(Array.from({ length: 4 }, play));
 } finally {
   for (const loop of busy) loop.kill('SIGKILL');
 }
