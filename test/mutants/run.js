@@ -18,9 +18,9 @@ if (mutants.length === 0) throw new Error('usage: mutants -- ROOM|FILE [EVERY]')
 const code = new Map(mutants.map(({ file }) => [resolve(file), withMutants(file, mutants)]));
 const only = { watch: false, reporters: [{}], project: ['laws', 'mutants'], related: [...code.keys()] };
 const vitest = await createVitest('test', only, { logLevel: 'silent' });
-vitest.config.sequence.sequencer = Object.assign(function inTurn() {}, {
-  prototype: { sort: asked => asked },
-});
+vitest.config.sequence.sequencer = class {
+  sort = asked => asked;
+};
 const { cache: _cache, browser: _browser, ...same } = vitest.projects[0].config;
 const own = { name: 'mutants', runner: join(import.meta.dirname, 'runner.js'), maxWorkers: 1, bail: 1 };
 const test = { ...same, ...own, execArgv: ['--no-warnings'], experimental: { fsModuleCache: false } };
