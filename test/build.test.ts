@@ -171,7 +171,7 @@ test('a second build of the same sources touches nothing, and needs no compiler'
   expect(stamps(folder)).toEqual(before);
 });
 
-test('what has no source any more goes, and what is missing comes back', () => {
+long.test('what has no source any more goes, and what is missing comes back', () => {
   const folder = builtProject();
   writeFileSync(join(folder, 'src/main.ts'), "console.log((await import('./parts/part-1.js')).text);\n");
   for (const part of PARTS.slice(2)) rmSync(join(folder, `src/parts/${part}.ts`));

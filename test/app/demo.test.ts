@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort, runProcess, startProcess } from '../support/processes.js';
 import { blocks } from '../support/readme.js';
+import { long } from '../support/long.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MAIN = `${ROOT}dist/main.js`;
@@ -37,58 +38,62 @@ async function playExamples(cwd: string): Promise<void> {
   expect(stdout).toBe(`1 t of ${credit?.['credit_id']} now belongs to The shop of Ada\n`);
 }
 
-test('the demo starts on a dyno too, says with what it is ready, by lines that work, lets both examples act as its app, and remembers its ports', async () => {
-  const cwd = temporaryFolder();
-  const [port, operations] = [String(await freePort()), String(await freePort())];
-  const sandbox = String(await freePort());
-  const env = { DYNO: 'web.1', DATA_DIR, PORT: port, OPERATIONS_PORT: operations, SANDBOX_PORT: sandbox };
-  const first = startProcess(['up'], env, cwd);
-  await expect.poll(() => first.said(), PATIENCE).toContain('Ready: ');
+long.test(
+  'the demo starts on a dyno too, says with what it is ready, by lines that work, lets both examples act as its app, and remembers its ports',
+  async () => {
+    const cwd = temporaryFolder();
+    const [port, operations] = [String(await freePort()), String(await freePort())];
+    const sandbox = String(await freePort());
+    const env = { DYNO: 'web.1', DATA_DIR, PORT: port, OPERATIONS_PORT: operations, SANDBOX_PORT: sandbox };
+    const first = startProcess(['up'], env, cwd);
+    await expect.poll(() => first.said(), PATIENCE).toContain('Ready: ');
 
-  const lines = Array.from(
-    first.said().matchAll(/^ {2}(.*npx carbon-mirror .*)$/gm),
-    match => match[1] ?? '',
-  );
-  expect(lines).toHaveLength(3);
-  for (const line of lines) {
-    const script = line.replace('npx carbon-mirror', `"${process.execPath}" "${MAIN}"`);
-    const { stdout } = await run('sh', ['-ec', script], { cwd, env: {} });
-    expect(stdout).not.toBe('');
-    if (line.endsWith('status')) expect(stdout).toContain(`The demo in ${DATA_DIR}/demo`);
-  }
-  const counts = `select (select count(distinct organization_id) from resource_states) as o,
+    const lines = Array.from(
+      first.said().matchAll(/^ {2}(.*npx carbon-mirror .*)$/gm),
+      match => match[1] ?? '',
+    );
+    expect(lines).toHaveLength(3);
+    for (const line of lines) {
+      const script = line.replace('npx carbon-mirror', `"${process.execPath}" "${MAIN}"`);
+      const { stdout } = await run('sh', ['-ec', script], { cwd, env: {} });
+      expect(stdout).not.toBe('');
+      if (line.endsWith('status')) expect(stdout).toContain(`The demo in ${DATA_DIR}/demo`);
+    }
+    const counts = `select (select count(distinct organization_id) from resource_states) as o,
     (select count(*) from warehouse_credits) + (select count(*) from inventory_credits) as c,
     (select count(*) from retirements) as r, (select count(*) from certificates where state = 'stored') as p`;
-  const { stdout } = await runProcess(['query', '--json', counts], { DATA_DIR }, cwd);
-  const [{ o, c, r, p } = { o: 0, c: 0, r: 0, p: 0 }]: Record<string, number>[] = JSON.parse(stdout);
-  expect(first.said()).toContain(
-    `Ready: ${o} organizations, ${c} credits, ${r} retirements and ${p} certificates are mirrored.\n`,
-  );
-  expect(Math.min(o ?? 0, c ?? 0, r ?? 0, p ?? 0)).toBeGreaterThan(0);
-  await playExamples(cwd);
-  first.child.kill('SIGTERM');
-  expect(await first.ended).toBe(0);
-  await first.gone;
+    const { stdout } = await runProcess(['query', '--json', counts], { DATA_DIR }, cwd);
+    const [{ o, c, r, p } = { o: 0, c: 0, r: 0, p: 0 }]: Record<string, number>[] = JSON.parse(stdout);
+    expect(first.said()).toContain(
+      `Ready: ${o} organizations, ${c} credits, ${r} retirements and ${p} certificates are mirrored.\n`,
+    );
+    expect(Math.min(o ?? 0, c ?? 0, r ?? 0, p ?? 0)).toBeGreaterThan(0);
+    await playExamples(cwd);
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    await first.gone;
 
-  const second = startProcess(['up'], { DATA_DIR }, cwd);
-  await expect.poll(() => second.said(), PATIENCE).toContain('Ready: ');
-  expect(second.said()).toContain(`http://127.0.0.1:${port}/webhooks`);
-  expect((await fetch(`http://127.0.0.1:${operations}/livez`)).status).toBe(200);
-  const trigger = ['trigger', 'warehouseTransaction', '--organization'];
-  const one = 'select id from organizations limit 1';
-  const [{ id = '' } = {}]: Record<string, string>[] = JSON.parse(
-    (await runProcess(['query', '--json', one], { DATA_DIR }, cwd)).stdout,
-  );
-  const posted = await runProcess([...trigger, id], { DATA_DIR }, cwd);
-  expect(posted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`:${port}/webhooks`) });
-  const port2 = String(await freePort());
-  second.child.kill('SIGTERM');
-  await second.gone;
+    const second = startProcess(['up'], { DATA_DIR }, cwd);
+    await expect.poll(() => second.said(), PATIENCE).toContain('Ready: ');
+    expect(second.said()).toContain(`http://127.0.0.1:${port}/webhooks`);
+    expect((await fetch(`http://127.0.0.1:${operations}/livez`)).status).toBe(200);
+    const trigger = ['trigger', 'warehouseTransaction', '--organization'];
+    const one = 'select id from organizations limit 1';
+    const [{ id = '' } = {}]: Record<string, string>[] = JSON.parse(
+      (await runProcess(['query', '--json', one], { DATA_DIR }, cwd)).stdout,
+    );
+    const posted = await runProcess([...trigger, id], { DATA_DIR }, cwd);
+    expect(posted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`:${port}/webhooks`) });
+    const port2 = String(await freePort());
+    second.child.kill('SIGTERM');
+    await second.gone;
 
-  const third = startProcess(['up'], { DATA_DIR, PORT: port2 }, cwd);
-  await expect.poll(() => third.said(), PATIENCE).toContain('Ready: ');
-  expect(third.said()).toContain(`http://127.0.0.1:${port2}/webhooks`);
-  expect(await runProcess([...trigger, id], { DATA_DIR }, cwd)).toMatchObject({
-    stdout: expect.stringContaining(`:${port2}/webhooks`),
-  });
-}, 240_000);
+    const third = startProcess(['up'], { DATA_DIR, PORT: port2 }, cwd);
+    await expect.poll(() => third.said(), PATIENCE).toContain('Ready: ');
+    expect(third.said()).toContain(`http://127.0.0.1:${port2}/webhooks`);
+    expect(await runProcess([...trigger, id], { DATA_DIR }, cwd)).toMatchObject({
+      stdout: expect.stringContaining(`:${port2}/webhooks`),
+    });
+  },
+  240_000,
+);

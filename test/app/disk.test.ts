@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { PATIENCE, type Processes, startSandboxProcess } from '../support/procfile.js';
 import { runProcess } from '../support/processes.js';
+import { long } from '../support/long.js';
 
 /** More than any disk has. */
 const HUGE = { DISK_RESERVE_MB: '999999999' };
@@ -10,50 +11,60 @@ async function ask({ operationsPorts }: Processes, name: 'web' | 'worker', path:
   return { status: answer.status, text: await answer.text() };
 }
 
-test('T21 below the reserve deliveries are stored and nothing is read, everybody is told, and with space it is read', async () => {
-  const processes = await startSandboxProcess(['--seed', '9', '--organizations', '1', '--retirements', '5']);
-  const web = processes.start('web', HUGE);
-  const paused = processes.start('worker', HUGE);
-  await web.line(line => line['msg'] === 'receiving webhooks');
-  await paused.line(line => String(line['msg']).startsWith('reads and certificates pause'));
-  await processes.installEverywhere();
-  const stored = async () =>
-    (await processes.rows("SELECT 1 FROM deliveries WHERE verdict = 'accepted'")).length;
-  await expect.poll(stored, PATIENCE).toBeGreaterThan(0);
-  const answered = async () => JSON.stringify(await processes.control('GET /deliveries'));
-  await expect.poll(answered, PATIENCE).toContain('"status":202');
+long.test(
+  'T21 below the reserve deliveries are stored and nothing is read, everybody is told, and with space it is read',
+  async () => {
+    const processes = await startSandboxProcess([
+      '--seed',
+      '9',
+      '--organizations',
+      '1',
+      '--retirements',
+      '5',
+    ]);
+    const web = processes.start('web', HUGE);
+    const paused = processes.start('worker', HUGE);
+    await web.line(line => line['msg'] === 'receiving webhooks');
+    await paused.line(line => String(line['msg']).startsWith('reads and certificates pause'));
+    await processes.installEverywhere();
+    const stored = async () =>
+      (await processes.rows("SELECT 1 FROM deliveries WHERE verdict = 'accepted'")).length;
+    await expect.poll(stored, PATIENCE).toBeGreaterThan(0);
+    const answered = async () => JSON.stringify(await processes.control('GET /deliveries'));
+    await expect.poll(answered, PATIENCE).toContain('"status":202');
 
-  const env = { ...processes.env, ...HUGE };
-  const sync = await runProcess(['sync'], env);
-  expect(sync).toMatchObject({
-    exitCode: 3,
-    stderr: expect.stringContaining('Reads and certificates pause: '),
-  });
-  const status = await runProcess(['status'], env);
-  expect(status.stdout).toMatch(/\nREADS AND CERTIFICATES PAUSE: \d+ MiB are free, 999999999 MiB are kept/);
-  const doctor = await runProcess(['doctor', '--json'], env);
-  expect(JSON.parse(doctor.stdout)).toContainEqual(
-    expect.objectContaining({ check: 'disk', state: 'fail', found: expect.stringContaining('pause') }),
-  );
-  for (const name of ['web', 'worker'] as const) {
-    const readyz = await ask(processes, name, 'readyz');
-    expect(readyz).toEqual({ status: 503, text: expect.stringContaining('disk: ') });
-    expect(readyz.text).toContain('999999999 MiB are kept for deliveries');
-    const { text } = await ask(processes, name, 'metrics');
-    expect(text).toMatch(/^carbon_mirror_reads_paused 1$/m);
-    expect(text).toMatch(/^carbon_mirror_disk_free_bytes [1-9]/m);
-    expect(text).toMatch(/^carbon_mirror_disk_reserve_bytes [1-9]/m);
-  }
-  const touched = "SELECT id FROM jobs WHERE state <> 'waiting' OR attempts > 0 OR claim IS NOT NULL";
-  expect(await processes.rows(touched)).toEqual([]);
-  paused.child.kill('SIGTERM');
-  expect(await paused.ended).toBe(0);
+    const env = { ...processes.env, ...HUGE };
+    const sync = await runProcess(['sync'], env);
+    expect(sync).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('Reads and certificates pause: '),
+    });
+    const status = await runProcess(['status'], env);
+    expect(status.stdout).toMatch(/\nREADS AND CERTIFICATES PAUSE: \d+ MiB are free, 999999999 MiB are kept/);
+    const doctor = await runProcess(['doctor', '--json'], env);
+    expect(JSON.parse(doctor.stdout)).toContainEqual(
+      expect.objectContaining({ check: 'disk', state: 'fail', found: expect.stringContaining('pause') }),
+    );
+    for (const name of ['web', 'worker'] as const) {
+      const readyz = await ask(processes, name, 'readyz');
+      expect(readyz).toEqual({ status: 503, text: expect.stringContaining('disk: ') });
+      expect(readyz.text).toContain('999999999 MiB are kept for deliveries');
+      const { text } = await ask(processes, name, 'metrics');
+      expect(text).toMatch(/^carbon_mirror_reads_paused 1$/m);
+      expect(text).toMatch(/^carbon_mirror_disk_free_bytes [1-9]/m);
+      expect(text).toMatch(/^carbon_mirror_disk_reserve_bytes [1-9]/m);
+    }
+    const touched = "SELECT id FROM jobs WHERE state <> 'waiting' OR attempts > 0 OR claim IS NOT NULL";
+    expect(await processes.rows(touched)).toEqual([]);
+    paused.child.kill('SIGTERM');
+    expect(await paused.ended).toBe(0);
 
-  const reading = processes.start('worker', { DISK_RESERVE_MB: '0' });
-  await processes.filled();
-  expect(await processes.rows('SELECT count(*) AS n FROM retirements')).toEqual([{ n: 5 }]);
-  expect((await ask(processes, 'worker', 'readyz')).status).toBe(200);
-  expect((await ask(processes, 'worker', 'metrics')).text).toMatch(/^carbon_mirror_reads_paused 0$/m);
-  reading.child.kill('SIGTERM');
-  expect(await reading.ended).toBe(0);
-});
+    const reading = processes.start('worker', { DISK_RESERVE_MB: '0' });
+    await processes.filled();
+    expect(await processes.rows('SELECT count(*) AS n FROM retirements')).toEqual([{ n: 5 }]);
+    expect((await ask(processes, 'worker', 'readyz')).status).toBe(200);
+    expect((await ask(processes, 'worker', 'metrics')).text).toMatch(/^carbon_mirror_reads_paused 0$/m);
+    reading.child.kill('SIGTERM');
+    expect(await reading.ended).toBe(0);
+  },
+);

@@ -114,30 +114,33 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('foreman runs two workers with one OPERATIONS_PORT for all, each on a port of its own, and SIGINT leaves nobody', async () => {
-  const processes = await startSandboxProcess(['--seed=7', '--organizations=1', '--retirements=5']);
-  // The next ports after the shared one are the workers', so the receiver's lies before it.
-  const [receiving, shared] = [String(await freePort()), String(await freePort())];
-  const env = { ...processes.env, OPERATIONS_PORT: shared };
-  const pids = async (): Promise<number[]> =>
-    (await processes.rows('SELECT pid FROM processes')).map(row => Number(Object(row).pid));
-  onTestFinished(async () => {
-    for (const pid of (await pids()).filter(isAlive)) process.kill(pid, 'SIGKILL');
-  });
-  const { runner, gone, output } = await startForeman(env, receiving, 'web=1,worker=2');
-  const ports = (): string[] =>
-    Array.from(output().matchAll(/"operations":(\d+)/g), ([, port]) => port ?? '');
-  await expect.poll(ports, PATIENCE).toHaveLength(3);
-  expect(ports()).toContain(shared);
-  expect(new Set(ports()).size).toBe(3);
-  for (const port of ports()) {
-    const { status } = await fetch(`http://127.0.0.1:${port}/livez`);
-    expect({ port, status }).toEqual({ port, status: 200 });
-  }
-  expect((await pids()).map(isAlive)).toEqual([true, true, true]);
+long.test(
+  'foreman runs two workers with one OPERATIONS_PORT for all, each on a port of its own, and SIGINT leaves nobody',
+  async () => {
+    const processes = await startSandboxProcess(['--seed=7', '--organizations=1', '--retirements=5']);
+    // The next ports after the shared one are the workers', so the receiver's lies before it.
+    const [receiving, shared] = [String(await freePort()), String(await freePort())];
+    const env = { ...processes.env, OPERATIONS_PORT: shared };
+    const pids = async (): Promise<number[]> =>
+      (await processes.rows('SELECT pid FROM processes')).map(row => Number(Object(row).pid));
+    onTestFinished(async () => {
+      for (const pid of (await pids()).filter(isAlive)) process.kill(pid, 'SIGKILL');
+    });
+    const { runner, gone, output } = await startForeman(env, receiving, 'web=1,worker=2');
+    const ports = (): string[] =>
+      Array.from(output().matchAll(/"operations":(\d+)/g), ([, port]) => port ?? '');
+    await expect.poll(ports, PATIENCE).toHaveLength(3);
+    expect(ports()).toContain(shared);
+    expect(new Set(ports()).size).toBe(3);
+    for (const port of ports()) {
+      const { status } = await fetch(`http://127.0.0.1:${port}/livez`);
+      expect({ port, status }).toEqual({ port, status: 200 });
+    }
+    expect((await pids()).map(isAlive)).toEqual([true, true, true]);
 
-  runner.kill('SIGINT');
-  await gone;
-  await expect.poll(async () => (await pids()).filter(isAlive), PATIENCE).toEqual([]);
-  expect(output().match(/"msg":"(receiver|worker) stopped"/g)).toHaveLength(3);
-});
+    runner.kill('SIGINT');
+    await gone;
+    await expect.poll(async () => (await pids()).filter(isAlive), PATIENCE).toEqual([]);
+    expect(output().match(/"msg":"(receiver|worker) stopped"/g)).toHaveLength(3);
+  },
+);

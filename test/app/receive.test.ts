@@ -13,6 +13,7 @@ import { holdReader } from '../support/held.js';
 import { freePort, type StartedProcess, startProcess } from '../support/processes.js';
 import { tablesIn } from '../support/tables.js';
 import { makeFolder } from '../support/folder.js';
+import { long } from '../support/long.js';
 
 function folder(): string {
   const made = makeFolder('carbon-mirror-app-');
@@ -137,17 +138,20 @@ test('T66 a reader that never ends stops no delivery, and the size of the log is
   ]);
 });
 
-test('T18 80 senders that pipeline and never read cost a heap of 256 MB nothing that stays', async () => {
-  const receiver = await startReceiver(undefined, { NODE_OPTIONS: '--max-old-space-size=256' });
-  const port = Number(new URL(receiver.url).port);
-  await keepBusy(port, 4000);
-  const before = residentMegabytes(receiver);
-  const cut = Promise.all(Array.from({ length: 80 }, () => pipeline(port, QUESTIONS['the front page'])));
-  for (let n = 0; n < 20; n += 1) expect((await receiver.post('suspended')).status).toBe(202);
-  await cut;
-  expect((await receiver.post('unsuspended')).status).toBe(202);
-  expect(residentMegabytes(receiver) - before).toBeLessThan(20);
-});
+long.test(
+  'T18 80 senders that pipeline and never read cost a heap of 256 MB nothing that stays',
+  async () => {
+    const receiver = await startReceiver(undefined, { NODE_OPTIONS: '--max-old-space-size=256' });
+    const port = Number(new URL(receiver.url).port);
+    await keepBusy(port, 4000);
+    const before = residentMegabytes(receiver);
+    const cut = Promise.all(Array.from({ length: 80 }, () => pipeline(port, QUESTIONS['the front page'])));
+    for (let n = 0; n < 20; n += 1) expect((await receiver.post('suspended')).status).toBe(202);
+    await cut;
+    expect((await receiver.post('unsuspended')).status).toBe(202);
+    expect(residentMegabytes(receiver) - before).toBeLessThan(20);
+  },
+);
 
 /** So many posts over some connections: a receiver that has worked for a while. */
 async function keepBusy(port: number, posts: number): Promise<void> {

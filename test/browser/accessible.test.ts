@@ -81,7 +81,7 @@ const ADDRESSES = [
   '/changes?since=2026',
   '/changes?since=soon',
 ];
-const some = ADDRESSES.filter((_, place) => place % atLength(12, 1) === 0);
+const some = ADDRESSES.filter((_, place) => place % atLength(36, 1) === 0);
 
 test('nobody stumbles over anything on any page of many organizations, in light and in dark', async () => {
   const { origin, keys } = await stage();

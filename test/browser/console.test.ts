@@ -138,13 +138,16 @@ long.test(
   },
 );
 
-test('an auditor: every row is compared with the registry by a button, and the page follows to what came of it', async () => {
-  const page = await visit({}, '/balance');
-  await page.getByRole('button', { name: 'Compare with the registry' }).click();
-  await expect
-    .poll(() => page.locator('#registry').innerText(), PATIENCE)
-    .toMatch(/rows of (\d+) of the \1 known organizations are as at the registry\./);
-});
+long.test(
+  'an auditor: every row is compared with the registry by a button, and the page follows to what came of it',
+  async () => {
+    const page = await visit({}, '/balance');
+    await page.getByRole('button', { name: 'Compare with the registry' }).click();
+    await expect
+      .poll(() => page.locator('#registry').innerText(), PATIENCE)
+      .toMatch(/rows of (\d+) of the \1 known organizations are as at the registry\./);
+  },
+);
 
 test('a failed job stands under what needs attention, and is tried again by its button', async () => {
   await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, only_duplicates_asked)
@@ -267,39 +270,42 @@ test.each(
   await expect.poll(() => isOld('available'), PATIENCE).toBe(false);
 });
 
-test('by the keyboard alone: the first stop leads past the menu, / searches, ? helps, and each thing is reached and done', async () => {
-  const page = await visit();
-  await page.keyboard.press('Tab');
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content');
-  await page.keyboard.press('/');
-  await page.keyboard.type('exPost');
-  await page.keyboard.press('Enter');
-  await expect.poll(() => sentence(page)).toContain('for “exPost”');
-  await page.waitForLoadState('domcontentloaded');
-  await page.keyboard.press('?');
-  await expect.poll(() => sentence(page)).toBe('Help');
+long.test(
+  'by the keyboard alone: the first stop leads past the menu, / searches, ? helps, and each thing is reached and done',
+  async () => {
+    const page = await visit();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content');
+    await page.keyboard.press('/');
+    await page.keyboard.type('exPost');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => sentence(page)).toContain('for “exPost”');
+    await page.waitForLoadState('domcontentloaded');
+    await page.keyboard.press('?');
+    await expect.poll(() => sentence(page)).toBe('Help');
 
-  await tabTo(page, 'Ask');
-  await page.keyboard.press('Enter');
-  await expect.poll(() => sentence(page)).toBe('Ask in SQL');
-  await tabTo(page, 'Help');
-  await page.keyboard.press('Tab');
-  await page.keyboard.type('select 6 * 7 as answer');
-  await tabTo(page, 'Ask');
-  await page.keyboard.press('Enter');
-  await expect.poll(() => page.locator('#answer').innerText()).toContain('42');
+    await tabTo(page, 'Ask');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => sentence(page)).toBe('Ask in SQL');
+    await tabTo(page, 'Help');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('select 6 * 7 as answer');
+    await tabTo(page, 'Ask');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('#answer').innerText()).toContain('42');
 
-  await tabTo(page, 'Now');
-  await page.keyboard.press('Enter');
-  await expect.poll(() => sentence(page)).toContain('available to sell now');
-  await tabTo(page, 'As a table');
-  await page.keyboard.press('Enter');
-  expect(await page.getByText('tonnes in the warehouses at the end of the day').isVisible()).toBe(true);
-  await page.goto(demo.origin);
-  await tabTo(page, 'Read everything now');
-  await page.keyboard.press('Enter');
-  await expect.poll(() => page.url()).toContain('/jobs');
-});
+    await tabTo(page, 'Now');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => sentence(page)).toContain('available to sell now');
+    await tabTo(page, 'As a table');
+    await page.keyboard.press('Enter');
+    expect(await page.getByText('tonnes in the warehouses at the end of the day').isVisible()).toBe(true);
+    await page.goto(demo.origin);
+    await tabTo(page, 'Read everything now');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toContain('/jobs');
+  },
+);
 
 const PAGES = [
   '/',
@@ -355,7 +361,7 @@ const CUT = `[...document.querySelectorAll('body *')].filter(part => {
   const { left, right } = part.getBoundingClientRect();
   if (!part.checkVisibility() || left < -500) return false;
   const style = getComputedStyle(part);
-  const isWide = right > innerWidth + 1 && !part.closest('.wide, .tabs, object, svg');
+  const isWide = right > innerWidth + 1 && !part.closest('.wide, .tabs, .filters, object, svg');
   const isCut = part.scrollWidth > part.clientWidth + 1 && style.overflowX === 'hidden' && style.textOverflow !== 'ellipsis';
   return isWide || isCut;
 }).map(part => part.outerHTML.slice(0, 100))`;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import { createReaders } from '../../src/console/readers.js';
 import { openEngine } from '../../src/store/open.js';
@@ -18,7 +18,7 @@ import { visitConsole } from '../support/console.js';
 import { wordsOf } from '../support/console-stage.js';
 import { ENGINES, type Library, type Stage } from '../support/engines.js';
 import { installation, MINUTE, TRAFFIC } from '../support/mirror.js';
-import { atLength } from '../support/long.js';
+import { filesEnough } from '../support/long.js';
 
 const OWNER = 'organization-1';
 /** What each list says, by and by, and in which words: rows are there, come, change, go and come back. */
@@ -233,21 +233,20 @@ function shownOn(photo: Photo, isCertified: boolean) {
   };
 }
 
-/** Each look at a server is a connection to it. */
-const everyOf = (name: string): number => (name === 'SQLite' ? 1 : atLength(3, 1));
-
-describe.each(ENGINES)('$name', ({ name, library }) => {
-  test('T84 just before, at and just after each change every list, certificates, as-of, export, page and _history tell what stood there by then: nothing of later, nothing missing', async () => {
-    const asked = await library();
-    const moments = await play(asked);
-    const ask = await asking(asked);
-    for (const [index, { at, photo }] of moments.entries()) {
-      if (index % everyOf(name) !== 0) continue;
-      const before = moments[index - 1];
-      if (before !== undefined)
-        expect(await ask(new Date(at - 1).toISOString())).toEqual(shownOn(before.photo, index > 1));
-      for (const later of [0, 1])
-        expect(await ask(new Date(at + later).toISOString())).toEqual(shownOn(photo, index > 0));
-    }
-  });
+describe.each(ENGINES)('$name', ({ library }) => {
+  filesEnough.test(
+    'T84 just before, at and just after each change every list, certificates, as-of, export, page and _history tell what stood there by then: nothing of later, nothing missing',
+    async () => {
+      const asked = await library();
+      const moments = await play(asked);
+      const ask = await asking(asked);
+      for (const [index, { at, photo }] of moments.entries()) {
+        const before = moments[index - 1];
+        if (before !== undefined)
+          expect(await ask(new Date(at - 1).toISOString())).toEqual(shownOn(before.photo, index > 1));
+        for (const later of [0, 1])
+          expect(await ask(new Date(at + later).toISOString())).toEqual(shownOn(photo, index > 0));
+      }
+    },
+  );
 });

@@ -23,6 +23,7 @@ import { ENGINES } from '../support/engines.js';
 import { alter, check, exportable } from '../support/folder-of-evidence.js';
 import { retirement } from '../support/mirror.js';
 import { leavesOf } from '../support/sealed.js';
+import { atLength } from '../support/long.js';
 
 const FITS = 0;
 const DOES_NOT_FIT = 1;
@@ -306,7 +307,7 @@ describe.each(ENGINES)('$name', engine => {
     const kept = files
       .map(each => join(each.parentPath, each.name))
       .map(path => [path, readFileSync(path)] as const);
-    for (const [what, forge, named] of FORGERIES) {
+    for (const [what, forge, named] of FORGERIES.filter((_, place) => place % atLength(4, 1) === 0)) {
       forge(folder);
       const { status, said } = check(folder, hex, older);
       expect(status, what).toBe(DOES_NOT_FIT);

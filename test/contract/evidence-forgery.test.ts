@@ -10,6 +10,7 @@ import { alter, check, exportable } from '../support/folder-of-evidence.js';
 import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
 import { createRandom, pick } from '../support/random.js';
 import { leavesOf, sealed } from '../support/sealed.js';
+import { filesEnough } from '../support/long.js';
 
 /** As many, with such seeds, as `npm run torture -- forgery` says. */
 const FIRST = Number(process.env['FORGERY_SEED'] ?? 1);
@@ -268,56 +269,62 @@ async function playHonestly(engine: Engine, random: Random): Promise<string[]> {
 }
 
 describe.each(ENGINES)('$name', engine => {
-  test('T90 T93 no forgery by chance of what a held checkpoint covers is missed, by verify or by check.sh, and each is named', async () => {
-    const log = await exportable(engine);
-    const { folder } = await log.write('organization-1', '--since', log.older);
-    expect((await log.verified()).faults).toEqual([]);
-    expect(check(folder, log.hex, log.older).status).toBe(0);
-    const kept = `${folder}-kept`;
-    cpSync(folder, kept, { recursive: true });
-    for (const seed of seedsOf('FORGERIES', 20)) {
-      const random = createRandom(seed);
-      if (random() < 0.7) {
-        const { what, undo, named } = await forgeRows(log, random);
-        const { faults } = await log.verified();
-        const lines = faults.map(({ where, fault }) => `${where}: ${fault}`);
-        expect(lines, `seed ${seed}: ${what}`).toContainEqual(expect.stringMatching(named));
-        await undo();
-        expect((await log.verified()).faults, `seed ${seed}: ${what}, undone`).toEqual([]);
-        continue;
+  filesEnough.test(
+    'T90 T93 no forgery by chance of what a held checkpoint covers is missed, by verify or by check.sh, and each is named',
+    async () => {
+      const log = await exportable(engine);
+      const { folder } = await log.write('organization-1', '--since', log.older);
+      expect((await log.verified()).faults).toEqual([]);
+      expect(check(folder, log.hex, log.older).status).toBe(0);
+      const kept = `${folder}-kept`;
+      cpSync(folder, kept, { recursive: true });
+      for (const seed of seedsOf('FORGERIES', 20)) {
+        const random = createRandom(seed);
+        if (random() < 0.7) {
+          const { what, undo, named } = await forgeRows(log, random);
+          const { faults } = await log.verified();
+          const lines = faults.map(({ where, fault }) => `${where}: ${fault}`);
+          expect(lines, `seed ${seed}: ${what}`).toContainEqual(expect.stringMatching(named));
+          await undo();
+          expect((await log.verified()).faults, `seed ${seed}: ${what}, undone`).toEqual([]);
+          continue;
+        }
+        const what = forgeFolder(folder, random);
+        const { status, said } = check(folder, log.hex, log.older);
+        expect([DOES_NOT_FIT, 2], `seed ${seed}: ${what}: ${said}`).toContain(status);
+        expect(said, `seed ${seed}: ${what}`).toMatch(/DOES NOT FIT: |no folder of evidence/);
+        rmSync(folder, { recursive: true });
+        cpSync(kept, folder, { recursive: true });
       }
-      const what = forgeFolder(folder, random);
-      const { status, said } = check(folder, log.hex, log.older);
-      expect([DOES_NOT_FIT, 2], `seed ${seed}: ${what}: ${said}`).toContain(status);
-      expect(said, `seed ${seed}: ${what}`).toMatch(/DOES NOT FIT: |no folder of evidence/);
-      rmSync(folder, { recursive: true });
-      cpSync(kept, folder, { recursive: true });
-    }
-  });
+    },
+  );
 
-  test('T91 what no held checkpoint covers is never called proven, and a log made anew with the key is found', async () => {
-    for (const seed of seedsOf('UNCOVERED', 2)) {
-      const { stage, forge, change, lastSigned, keyFile, hex, older, write } = await exportable(engine);
-      const covered = Number(readFileSync(older, 'utf8').split('\n')[1]);
-      const isWhole = seed % 2 === 0;
-      await stage.db.change("UPDATE retirements SET beneficiary = ? WHERE id = 'old'", `Nobody ${seed}`);
-      if (isWhole) rmSync(`${keyFile}.last-signed`);
-      await forge('DELETE FROM CHECKPOINTS WHERE size > ?', isWhole ? 0 : covered);
-      await forge('DELETE FROM LEAVES WHERE place >= ?', isWhole ? 0 : covered);
-      if (!isWhole) lastSigned.write(headOf(readFileSync(older, 'utf8')));
-      await change();
-      const { folder } = await write('organization-1');
-      const { status, said } = check(folder, hex, older);
-      expect(said, `seed ${seed}`).not.toMatch(/\bvalid|\bproven|genuine|authentic/);
-      if (isWhole) expect({ status, said }).toMatchObject({ status: DOES_NOT_FIT });
-      const led = await write('organization-1', '--since', older);
-      if (isWhole) expect(led.stderr).toContain('does not go on from the older checkpoint');
-      else
-        expect(check(led.folder, hex, older).said).toContain(
-          'of the later ones only the signature says when',
-        );
-    }
-  });
+  filesEnough.test(
+    'T91 what no held checkpoint covers is never called proven, and a log made anew with the key is found',
+    async () => {
+      for (const seed of seedsOf('UNCOVERED', 2)) {
+        const { stage, forge, change, lastSigned, keyFile, hex, older, write } = await exportable(engine);
+        const covered = Number(readFileSync(older, 'utf8').split('\n')[1]);
+        const isWhole = seed % 2 === 0;
+        await stage.db.change("UPDATE retirements SET beneficiary = ? WHERE id = 'old'", `Nobody ${seed}`);
+        if (isWhole) rmSync(`${keyFile}.last-signed`);
+        await forge('DELETE FROM CHECKPOINTS WHERE size > ?', isWhole ? 0 : covered);
+        await forge('DELETE FROM LEAVES WHERE place >= ?', isWhole ? 0 : covered);
+        if (!isWhole) lastSigned.write(headOf(readFileSync(older, 'utf8')));
+        await change();
+        const { folder } = await write('organization-1');
+        const { status, said } = check(folder, hex, older);
+        expect(said, `seed ${seed}`).not.toMatch(/\bvalid|\bproven|genuine|authentic/);
+        if (isWhole) expect({ status, said }).toMatchObject({ status: DOES_NOT_FIT });
+        const led = await write('organization-1', '--since', older);
+        if (isWhole) expect(led.stderr).toContain('does not go on from the older checkpoint');
+        else
+          expect(check(led.folder, hex, older).said).toContain(
+            'of the later ones only the signature says when',
+          );
+      }
+    },
+  );
 
   test.each(seedsOf('HONEST', 3))('T94 T95 no honest history raises an alarm (seed %i)', async seed => {
     expect(await playHonestly(engine, createRandom(seed))).toEqual([]);

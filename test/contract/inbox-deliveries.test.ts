@@ -5,6 +5,7 @@ import type { InboxPort } from '../../src/inbox/port.js';
 import { type Box, boxIn, only } from '../support/box.js';
 import { ENGINES } from '../support/engines.js';
 import { acceptedDelivery, NOON } from '../support/inbox.js';
+import { filesEnough } from '../support/long.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
 
@@ -131,7 +132,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(await inbox.at(0).countJobs()).toMatchObject({ running: 1, waiting: 0 });
   });
 
-  test('T07 an old uninstalled replayed 1,000 times asks for one read at a time', async () => {
+  filesEnough.test('T07 an old uninstalled replayed 1,000 times asks for one read at a time', async () => {
     const inbox = boxIn(await store());
     const replay = acceptedDelivery({ event: 'uninstalled', ...textOf('the same old text') });
     let starts = 0;
@@ -156,38 +157,45 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(counted).toEqual({ posts: 1000, few: 1 });
   });
 
-  test('T71 10,000 deliveries for 20 installations in 10 seconds are read at once, then once a second, then once more', async () => {
-    const inbox = boxIn(await store());
-    const starts = new Map<string, number[]>();
-    let running: ClaimedJob[] = [];
-    const turn = async (now: number): Promise<void> => {
-      for (const job of running) await inbox.finish(job, 'read', now);
-      running = await inbox.claim({ leaseMs: 60_000, slots: 20, now });
-      for (const { installationId } of running) {
-        starts.set(installationId ?? '', [...(starts.get(installationId ?? '') ?? []), now]);
+  filesEnough.test(
+    'T71 10,000 deliveries for 20 installations in 10 seconds are read at once, then once a second, then once more',
+    async () => {
+      const inbox = boxIn(await store());
+      const starts = new Map<string, number[]>();
+      let running: ClaimedJob[] = [];
+      const turn = async (now: number): Promise<void> => {
+        for (const job of running) await inbox.finish(job, 'read', now);
+        running = await inbox.claim({ leaseMs: 60_000, slots: 20, now });
+        for (const { installationId } of running) {
+          starts.set(installationId ?? '', [...(starts.get(installationId ?? '') ?? []), now]);
+        }
+      };
+      for (let step = 0; step < 500; step += 1) {
+        const now = NOON + step * 20;
+        const group = Array.from({ length: 20 }, (_, index) =>
+          acceptedDelivery({
+            receivedAt: now,
+            installationId: `installation-${index}`,
+            organizationId: null,
+          }),
+        );
+        await inbox.accept(group, now);
+        await turn(now + 10);
       }
-    };
-    for (let step = 0; step < 500; step += 1) {
-      const now = NOON + step * 20;
-      const group = Array.from({ length: 20 }, (_, index) =>
-        acceptedDelivery({ receivedAt: now, installationId: `installation-${index}`, organizationId: null }),
-      );
-      await inbox.accept(group, now);
-      await turn(now + 10);
-    }
-    const last = NOON + 499 * 20;
-    for (let now = last; now < last + 3000; now += 100) await turn(now);
-    expect(starts.size).toBe(20);
-    for (const times of starts.values()) {
-      expect(times[0]).toBe(NOON + 10);
-      expect(times.length).toBeGreaterThanOrEqual(10);
-      expect(times.length).toBeLessThanOrEqual(12);
-      expect(times.at(-1)).toBeGreaterThanOrEqual(last);
-      const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
-    }
-    expect(await inbox.at(0).countJobs()).toMatchObject({ waiting: 0 });
-  });
+      const last = NOON + 499 * 20;
+      for (let now = last; now < last + 3000; now += 100) await turn(now);
+      expect(starts.size).toBe(20);
+      for (const times of starts.values()) {
+        expect(times[0]).toBe(NOON + 10);
+        expect(times.length).toBeGreaterThanOrEqual(10);
+        expect(times.length).toBeLessThanOrEqual(12);
+        expect(times.at(-1)).toBeGreaterThanOrEqual(last);
+        const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+        expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
+      }
+      expect(await inbox.at(0).countJobs()).toMatchObject({ waiting: 0 });
+    },
+  );
 
   test('the newest delivery of a job is the last that it answers, also where it took over another, and no later one', async () => {
     const box = boxIn(await store());

@@ -77,8 +77,8 @@ const once = (ask: (reader: Reader) => unknown): Question => about([null], ask);
 const pairs = <One, Other>(some: readonly One[], others: readonly Other[]) =>
   some.flatMap(one => others.map(other => [one, other] as const));
 
-/** Of many that differ little every seventh, where there is no time for all. */
-const some = <Item>(items: readonly Item[]) => items.filter((_, place) => place % atLength(7, 1) === 0);
+/** Of many that differ little every twentieth, where there is no time for all. */
+const some = <Item>(items: readonly Item[]) => items.filter((_, place) => place % atLength(20, 1) === 0);
 
 /** Every reader, and all that it is asked. */
 const QUESTIONS: Readonly<Record<string, Question>> = {

@@ -18,8 +18,8 @@ function fuzz(program: string, ...asked: string[]) {
 
 test.each([
   ['T12 posts', 'posts=400'],
-  ['T34 answers', `answers=${atLength(700, 1500)}`],
-  ['command lines', 'commands=200'],
+  ['T34 answers', `answers=${atLength(400, 1500)}`],
+  ['command lines', `commands=${atLength(100, 200)}`],
 ])('%s at random bring about no crash, no 500, no stack and no rejection', (_, asked) => {
   const { status, said } = fuzz(PROGRAM, asked);
   expect(status, said).toBe(0);

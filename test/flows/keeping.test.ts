@@ -7,6 +7,7 @@ import { temporaryFolder } from '../support/inbox.js';
 import { PATIENCE, stageFiles, STORED } from '../support/kept-files.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 import { tablesIn, tablesInFile } from '../support/tables.js';
+import { long } from '../support/long.js';
 
 test('a backup put back over the files of a killed worker: what was lost is counted, and the mirror becomes equal to the registry', async () => {
   const { program, engine, dataDir, keyFile, tables, isQuiet, retire, ask, arrive, count, work, run } =
@@ -69,34 +70,37 @@ test('a backup put back over the files of a killed worker: what was lost is coun
   expect(await run('verify')).toMatchObject({ exitCode: 0 });
 });
 
-test('a backup while a worker writes is whole, and of each job that is done in it, it has every sync', async () => {
-  const { program, tables, retire, ask, arrive, count, isQuiet, work, run } = await stageFiles();
-  retire(30);
-  for (let more = 0; more < 7; more += 1) {
-    const { id } = createOrganization(program.sandbox);
-    issueCredit(program.sandbox, id);
-    program.registry.installations.install(program.app.id, id);
-  }
-  program.registry.faults.add({ path: '/organizations/*/**', kind: 'delay', options: { delayMs: 20 } });
-  const worker = work();
-  await ask();
-  await expect.poll(() => count('installations'), PATIENCE).toBe(8);
-  const folder = temporaryFolder();
-  let during = 0;
-  for (let each = 0; each < 4; each += 1) {
-    await arrive();
+long.test(
+  'a backup while a worker writes is whole, and of each job that is done in it, it has every sync',
+  async () => {
+    const { program, tables, retire, ask, arrive, count, isQuiet, work, run } = await stageFiles();
+    retire(30);
+    for (let more = 0; more < 7; more += 1) {
+      const { id } = createOrganization(program.sandbox);
+      issueCredit(program.sandbox, id);
+      program.registry.installations.install(program.app.id, id);
+    }
+    program.registry.faults.add({ path: '/organizations/*/**', kind: 'delay', options: { delayMs: 20 } });
+    const worker = work();
     await ask();
-    const before = await count('syncs');
-    await expect.poll(() => count('syncs'), PATIENCE).toBeGreaterThan(before);
-    const backup = join(folder, String(each));
-    const begun = await count('syncs');
-    expect(await run('backup', backup)).toMatchObject({ exitCode: 0, stdout: '' });
-    if ((await count('syncs')) > begun) during += 1;
-    const done = await tablesIn(backup).column<number>("SELECT id FROM jobs WHERE state = 'done'");
-    const syncsOf = `SELECT id FROM syncs WHERE job_id IN (${done.join(', ')}) ORDER BY id`;
-    expect(await tablesIn(backup).column(syncsOf)).toEqual(await tables.column(syncsOf));
-  }
-  expect(during).toBeGreaterThan(0);
-  await expect.poll(isQuiet, PATIENCE).toBe(true);
-  expect(await worker.stop()).toBe(0);
-});
+    await expect.poll(() => count('installations'), PATIENCE).toBe(8);
+    const folder = temporaryFolder();
+    let during = 0;
+    for (let each = 0; each < 4; each += 1) {
+      await arrive();
+      await ask();
+      const before = await count('syncs');
+      await expect.poll(() => count('syncs'), PATIENCE).toBeGreaterThan(before);
+      const backup = join(folder, String(each));
+      const begun = await count('syncs');
+      expect(await run('backup', backup)).toMatchObject({ exitCode: 0, stdout: '' });
+      if ((await count('syncs')) > begun) during += 1;
+      const done = await tablesIn(backup).column<number>("SELECT id FROM jobs WHERE state = 'done'");
+      const syncsOf = `SELECT id FROM syncs WHERE job_id IN (${done.join(', ')}) ORDER BY id`;
+      expect(await tablesIn(backup).column(syncsOf)).toEqual(await tables.column(syncsOf));
+    }
+    expect(during).toBeGreaterThan(0);
+    await expect.poll(isQuiet, PATIENCE).toBe(true);
+    expect(await worker.stop()).toBe(0);
+  },
+);
