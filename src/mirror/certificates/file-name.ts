@@ -22,7 +22,7 @@ export function demandId(retirementId: string): string {
 
 /** Of a damaged one too; null for what is no file of a retirement. */
 export function retirementOf(file: string): string | null {
-  const id = FILE.exec(file)?.[1] ?? '';
+  const id = FILE.exec(file)?.[1];
   return isId(id) ? id : null;
 }
 

@@ -33,7 +33,10 @@ export class PageDigests {
   repeated = false;
 
   /** Rows are passed only after a read that left the mirror as the list was. The first word sums up its keys. */
-  constructor({ pageDigests, outcome, isBroken }: Opening, full: boolean) {
+  constructor(
+    { pageDigests, outcome, isBroken }: Pick<Opening, 'pageDigests' | 'outcome' | 'isBroken'>,
+    full: boolean,
+  ) {
     this.#before = isBroken || full ? '' : (pageDigests ?? '');
     if (outcome === 'complete') for (const text of this.#before.split(' ').slice(1)) this.#remember(text);
   }

@@ -88,7 +88,7 @@ export class Staging<Item extends { document: string }> {
   /** How many of the rows that are there were not seen. */
   get unseen(): number {
     const { before, counts } = this.#parts.sync;
-    return before.rows + counts.added - counts.removed - (this.distinct - this.#waitingNew);
+    return before.rows + counts.added - (this.distinct - this.#waitingNew);
   }
 
   clear(): void {
