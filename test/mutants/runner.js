@@ -29,7 +29,7 @@ function* triesOf({ id, retry }) {
   seen = new Set();
   const state = yield;
   const reached = [...seen];
-  const isQuick = Boolean(retry) && state !== 'fail' && left[0] > 59_000 && (yield) !== 'fail';
+  const isQuick = Boolean(retry) && state !== 'fail' && left[0] > 57_000 && (yield) !== 'fail';
   const of = word => (isQuick ? reached.filter(mutant => noted(mutant) === word) : []);
   for (const mutant of of('alone')) yield* tried([mutant], 'killed');
   for (const mutant of of('new')) yield* tried([mutant], 'alone');

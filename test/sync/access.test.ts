@@ -33,6 +33,18 @@ test('one that answers and refuses a new token while the app is served is suspen
   });
 });
 
+test('of one that is suspended and never says its permissions they are not known', async () => {
+  const { clients, installationId, registry, known, ask } = await installed();
+  registry.installations.suspend(installationId);
+  const readInstallation: typeof clients.app.readInstallation = async (...asked) => ({
+    ...(await clients.app.readInstallation(...asked)),
+    permissions: null,
+  });
+  const silent = { ...clients, app: { ...clients.app, readInstallation } };
+  const access = await readAccess(silent, installationId, { ...ask, known });
+  expect(access).toMatchObject({ state: 'suspended', installation: { permissions: null } });
+});
+
 test("T40 one that is gone in the registry's own words is uninstalled, and no token is asked for", async () => {
   const { clients, installationId, registry, known, sandbox, ask } = await installed();
   registry.installations.uninstall(installationId);

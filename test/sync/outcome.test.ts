@@ -21,6 +21,21 @@ describe('the table of outcomes', () => {
     for (const code of REGISTRY_ERROR_CODES) expect(RULES[code], code).toBeDefined();
   });
 
+  test('says of each whether the other resources of its job are still worth asking for', () => {
+    const endsJob = Object.entries(RULES).flatMap(([code, { reach }]) => (reach === 'job' ? [code] : []));
+    expect(endsJob).toEqual(
+      'unauthorized installation_gone disk_full file_refused database_busy organization_busy shutdown disk_nearly_full cancelled access_gone claim_lost fenced not_active foreign_registry'.split(
+        ' ',
+      ),
+    );
+    for (const { reach } of Object.values(RULES)) expect(['resource', 'job']).toContain(reach);
+  });
+
+  test('a second read that is to agree comes a minute later at the earliest', () => {
+    const outcome = decide(failure('removals_unconfirmed'), { ...moment, random: () => 0 });
+    expect('at' in outcome ? outcome.at - moment.now : 0).toBeGreaterThan(60_000);
+  });
+
   test('waits longer each time, up to 15 minutes, and the jitter spreads it', () => {
     const waits = [1, 2, 3, 10, 50].map(attempts => {
       const outcome = decide(failure('unavailable'), { ...moment, attempts });
@@ -69,10 +84,16 @@ describe('the code of an error', () => {
     [Object.assign(new Error('x'), { code: 'away' }), 'database_busy'],
     [Object.assign(new Error('x'), { code: 'SQLITE_IOERR_WRITE' }), 'file_refused'],
     [Object.assign(new Error('x'), { code: 'SQLITE_CONSTRAINT_UNIQUE' }), 'unexpected'],
+    [Object.assign(new Error('x'), { code: 'EDQUOT' }), 'disk_full'],
+    [Object.assign(new Error('x'), { code: 'SQLITE_LOCKED' }), 'database_busy'],
     [new TypeError('x'), 'unexpected'],
     ['x', 'unexpected'],
   ])('%s is %s', (error, code) => {
     expect(codeOf(error)).toBe(code);
+  });
+
+  test.each(['EACCES', 'EPERM', 'EROFS', 'EMFILE', 'EIO', 'SQLITE_READONLY'])('%s is file_refused', code => {
+    expect(codeOf(Object.assign(new Error('x'), { code }))).toBe('file_refused');
   });
 
   test('T69 comes with its words, and with nothing that looks like a credential', () => {

@@ -95,3 +95,18 @@ test('every organization has its own place in the interval, always the same, spr
   );
   for (const count of quarters) expect(count).toBeGreaterThan(200);
 });
+
+test('a pattern whose time never comes is looked at once a day, and a clock that is set is never slept through', async () => {
+  const { last, next } = timesAround('0 0 30 2 *', NOON);
+  expect([last, next - NOON]).toEqual([null, DAY_MS]);
+  vi.useFakeTimers({ now: NOON });
+  onTestFinished(() => void vi.useRealTimers());
+  const asked: unknown[] = [];
+  const enqueueOnce = async (job: unknown) => asked.push(job);
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const schedule = createSchedule({ pattern: '0 0 * * *', inbox: { enqueueOnce }, now: Date.now, log });
+  schedule.start();
+  await vi.advanceTimersByTimeAsync(61_000);
+  expect(asked).toHaveLength(2);
+  await schedule.stop();
+});

@@ -28,9 +28,12 @@ test('a long run lets one that waits go first, and then goes on', async () => {
 test('a short run keeps its place, and so does a long one while nobody waits', async () => {
   const queue = new PQueue({ concurrency: 1 });
   let waiting = false;
-  const slot = await takeSlot({ queue, onLong, othersWait: async () => waiting });
-  for (let page = 1; page <= 199; page++) await slot.turn();
+  const saidLong: number[] = [];
+  let page = 1;
+  const slot = await takeSlot({ queue, onLong: () => saidLong.push(page), othersWait: async () => waiting });
+  for (; page <= 199; page++) await slot.turn();
   expect(queue.pending).toBe(1);
+  expect(saidLong).toEqual([50]);
   waiting = true;
   const order: string[] = [];
   const next = passThrough(queue, () => order.push('other'));

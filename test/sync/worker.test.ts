@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { IN_PART, installationJob } from '../../src/inbox/job.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type Box, boxOf } from '../support/box.js';
@@ -321,4 +321,107 @@ test('a huge organization in every place does not keep a small one waiting', asy
   await worker.idle();
   expect(order).toHaveLength(12);
   expect(order.slice(0, 6).every(id => id.startsWith('small'))).toBe(true);
+});
+
+test('before it is started a worker takes nothing, whoever asks whether it is idle', async () => {
+  const { folder, inbox } = newInbox();
+  await ask(inbox, 'i1');
+  const claims: unknown[] = [];
+  const port = createInboxPort(temporaryInbox(folder, 5000), Date.now);
+  const claim: InboxPort['claim'] = async wanted => {
+    claims.push(wanted);
+    return port.claim(wanted);
+  };
+  const worker = createWorker({
+    inbox: { ...port, claim },
+    perform: async () => 'read',
+    concurrency: 1,
+    now: Date.now,
+    random: () => 0,
+    log: QUIET,
+  });
+  void worker.idle();
+  await new Promise(setImmediate);
+  expect(claims).toEqual([]);
+});
+
+test('from the first good answer after one that failed what failed comes first, once, and it is said where there is any', async () => {
+  const { folder, inbox } = newInbox();
+  let at = Date.now();
+  let left = 0;
+  let asked = 0;
+  const said: string[] = [];
+  const port = createInboxPort(temporaryInbox(folder, 5000), () => at);
+  const tryFirst = async () => {
+    asked += 1;
+    return left;
+  };
+  let word = 'read';
+  const worker = startWorker(folder, async () => word, {
+    inbox: { ...port, tryFirst },
+    now: () => at,
+    log: { ...QUIET, info: (_fields, message) => said.push(message) },
+  });
+  const look = async (id: string, says: string): Promise<number> => {
+    word = says;
+    at += 10_000;
+    await ask(inbox, id, at);
+    await worker.idle();
+    return asked;
+  };
+  expect(await look('i1', 'read')).toBe(1);
+  expect(await look('i2', 'read')).toBe(1);
+  expect(await look('i3', `${IN_PART}: members failed (503)`)).toBe(1);
+  expect(said).not.toContain('the registry answers again: what failed comes first');
+  left = 2;
+  expect(await look('i4', 'read')).toBe(2);
+  expect(said).toContain('the registry answers again: what failed comes first');
+});
+
+test('a pause is told once, and so is its end, however often it is looked at', async () => {
+  const { folder } = newInbox();
+  const told: string[] = [];
+  const tell = (_fields: object, message: string) => told.push(message);
+  let reason: string | null = 'the disk is nearly full';
+  let looks = 0;
+  const whyPaused = () => {
+    looks += 1;
+    return reason;
+  };
+  startWorker(folder, async () => 'read', {
+    whyPaused,
+    lookEveryMs: 1,
+    log: { ...QUIET, info: tell, warn: tell },
+  });
+  const looked = async (times: number) => {
+    const until = looks + times;
+    await expect.poll(() => looks).toBeGreaterThan(until);
+  };
+  await looked(5);
+  reason = null;
+  await looked(5);
+  expect(told).toEqual([
+    'reads and certificates pause; deliveries are still stored',
+    'reads and certificates go on',
+  ]);
+});
+
+test('a long run that has ended leaves no place more than there are', async () => {
+  const { folder, inbox } = newInbox();
+  const letGo: (() => void)[] = [];
+  const perform: Perform = async ({ job, turn }) => {
+    if (job.installationId === 'long') for (let page = 0; page < 60; page += 1) await turn();
+    else await new Promise<void>(go => letGo.push(go));
+    return 'read';
+  };
+  const worker = startWorker(folder, perform, { concurrency: 1 });
+  await ask(inbox, 'long');
+  await worker.idle();
+  for (const id of ['i1', 'i2', 'i3']) await ask(inbox, id);
+  for (let left = 3; left > 0; left -= 1) {
+    await expect.poll(() => letGo.length).toBe(1);
+    expect(worker.running()).toBe(1);
+    letGo.shift()?.();
+  }
+  await worker.idle();
 });

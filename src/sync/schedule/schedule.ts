@@ -130,7 +130,7 @@ const ENQUEUED_AT_ONCE = 100;
  */
 export async function tick(context: Context, atWork: JobAtWork): Promise<string> {
   const { inbox, mirror, now, retentionDays } = context;
-  const intervalMs = Number(atWork.job.payload['intervalMs'] ?? 0);
+  const intervalMs = Number(atWork.job.payload['intervalMs']);
   await list(context, atWork);
   const installations = await mirror.installations();
   const jobs = installations

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { createContext } from '../../src/app/context.js';
+import type { ClaimedJob, NewJob } from '../../src/inbox/job.js';
+import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
+import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
+import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
+import type { Context } from '../../src/sync/context.js';
+import { SyncError } from '../../src/sync/outcome.js';
+import { createPerform } from '../../src/sync/sync.js';
+import { temporaryFolder, temporaryInbox } from './inbox.js';
+import { MINUTE, temporaryMirror } from './mirror.js';
+import { clientOf, createTime } from './program.js';
+import { ALL_PERMISSIONS, installApp, registerApp, temporarySandbox } from './sandbox.js';
+import { tablesOf } from './tables.js';
+
+interface StageOptions {
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly context?: Partial<Context>;
+  /** How far the registry's clock is ahead of ours. */
+  readonly aheadMs?: number;
+}
+
+interface HowDone extends Partial<Pick<ClaimedJob, 'onlyDuplicatesAsked' | 'attempts'>> {
+  readonly onTurn?: (stop: () => void) => Promise<void>;
+}
+
+/** What one job does, without a worker: a registry with one installation, an inbox and a mirror in files. */
+export async function stageOfJobs({
+  permissions = ALL_PERMISSIONS,
+  context: own,
+  aheadMs = 0,
+}: StageOptions = {}) {
+  const time = createTime();
+  const { now } = time;
+  const sandbox = await temporarySandbox({ wall: () => now() + aheadMs });
+  const installed = installApp(sandbox, { app: registerApp(sandbox, { permissions }) });
+  const folder = temporaryFolder();
+  const [mirror, inbox] = [temporaryMirror(folder), temporaryInbox(folder)];
+  const files = join(folder, 'certificates');
+  const settings = { appId: installed.app.id, mirrorMembers: true, retentionDays: 90 };
+  const context = await createContext(settings, {
+    inbox: createInboxPort(inbox, now),
+    mirror: createMirrorPort(mirror, files),
+    pdfs: createCertificateFolder(files, { now }),
+    client: clientOf(sandbox, installed.app, now),
+    now,
+    random: () => 0,
+  });
+  const { id: appId } = installed.app;
+  await context.mirror.checkOrigin({ baseUrl: sandbox.url, appId, scheduleSeconds: 900 });
+  const tables = tablesOf(inbox);
+  const perform = createPerform({ ...context, ...own });
+
+  /** A minute later asks for the job, does it and answers its word. Of what waited before nothing is left. */
+  async function run(job: NewJob, how: HowDone = {}): Promise<string> {
+    const { inbox: port } = context;
+    time.move(MINUTE);
+    await tables.change("DELETE FROM jobs WHERE state = 'waiting'");
+    await port.enqueue([job]);
+    const parts = (['data', 'certificates'] as const).map(part => ({ part, slots: 1 }));
+    const [held] = (await port.claim({ parts, leaseMs: MINUTE })).jobs;
+    if (held === undefined) throw new Error(`the job of the kind ${job.kind} was not due`);
+    const stopped = new AbortController();
+    const { signal } = stopped;
+    const { onTurn, ...rest } = how;
+    const turn = async () => {
+      await onTurn?.(() => stopped.abort(new SyncError('shutdown')));
+      signal.throwIfAborted();
+    };
+    try {
+      return await perform({ job: { ...held, ...rest }, signal, turn });
+    } finally {
+      await port.settle([{ held, end: { act: 'done', outcome: 'done' } }]);
+    }
+  }
+
+  return {
+    ...installed,
+    sandbox,
+    registry: sandbox.registry,
+    context,
+    now,
+    move: (ms: number) => time.move(ms),
+    run,
+    mirror: tablesOf(mirror),
+    inbox: tables,
+  };
+}

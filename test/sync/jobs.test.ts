@@ -1,0 +1,315 @@
+import { expect, test } from 'vitest';
+import { installationJob, type NewJob } from '../../src/inbox/job.js';
+import { stageOfJobs } from '../support/at-work.js';
+import { receivedBy } from '../support/box.js';
+import { acceptedDelivery } from '../support/inbox.js';
+import { createOrganization, issueCredit } from '../support/sandbox.js';
+
+const DISCOVER: NewJob = { kind: 'discover', dedupeKey: 'discover', trigger: 'schedule' };
+const DAY_MS = 86_400_000;
+
+const tickOf = (intervalMs: number): NewJob => ({
+  kind: 'tick',
+  dedupeKey: `tick:${intervalMs}`,
+  trigger: 'schedule',
+  payload: { intervalMs },
+});
+
+type Stage = Awaited<ReturnType<typeof stageOfJobs>>;
+
+/** Who asked for what of the jobs of installations that wait, and forgets them. */
+async function asked({ inbox }: Stage): Promise<unknown[]> {
+  const waiting = "state = 'waiting' AND kind = 'installation'";
+  const rows = await inbox.rows(
+    `SELECT installation_id AS id, "trigger" FROM jobs WHERE ${waiting} ORDER BY id`,
+  );
+  await inbox.change(`DELETE FROM jobs WHERE ${waiting}`);
+  return rows.map(Object.values);
+}
+
+test('the list of installations asks for what nobody knows as the schedule, for what has changed as the worker, and for nothing else', async () => {
+  const stage = await stageOfJobs();
+  const { run, registry, installationId, app } = stage;
+  const { installations } = registry;
+  expect(await run(DISCOVER)).toBe('found 1');
+  expect(await asked(stage)).toEqual([[installationId, 'schedule']]);
+  await run(installationJob(installationId, null, 'schedule'));
+  expect(await run(DISCOVER)).toBe('nothing new');
+  expect(await asked(stage)).toEqual([]);
+
+  installations.suspend(installationId);
+  await run(installationJob(installationId, null, 'person'));
+  expect(await run(DISCOVER)).toBe('nothing new');
+  expect(await asked(stage)).toEqual([]);
+  installations.unsuspend(installationId);
+  await run(installationJob(installationId, null, 'person'));
+
+  await stage.mirror.change("UPDATE installations SET permissions = '{}'");
+  expect(await run(DISCOVER)).toBe('nothing new');
+  expect(await asked(stage)).toEqual([[installationId, 'worker']]);
+  await run(installationJob(installationId, null, 'person'));
+
+  const other = installations.install(app.id, createOrganization(stage.sandbox).id);
+  await run(installationJob(other.id, null, 'person'));
+  installations.uninstall(other.id);
+  expect(await run(DISCOVER)).toBe('nothing new');
+  expect(await asked(stage)).toEqual([[other.id, 'worker']]);
+  await run(installationJob(other.id, null, 'person'));
+  expect(await run(DISCOVER)).toBe('nothing new');
+  expect(await asked(stage)).toEqual([]);
+
+  await stage.mirror.change("UPDATE installations SET state = 'uninstalled' WHERE id = ?", installationId);
+  expect(await run(DISCOVER)).toBe('found 1');
+  expect(await asked(stage)).toEqual([[installationId, 'schedule']]);
+});
+
+test.each([
+  [0, 2],
+  [90, 1],
+])(
+  'a tick asks for each installation at its place, and with %i days of retention leaves %i old syncs',
+  async (retentionDays, left) => {
+    const stage = await stageOfJobs({ context: { retentionDays } });
+    await stage.run(installationJob(stage.installationId, null, 'schedule'));
+    await stage.run(installationJob(stage.installationId, null, 'person'));
+    const old = "SELECT count(*) FROM syncs WHERE resource = 'warehouse'";
+    const before = await stage.mirror.value<number>(old);
+    stage.move(100 * DAY_MS);
+    expect(await stage.run(tickOf(DAY_MS))).toBe('enqueued');
+    const [row] = await stage.inbox.rows<{ run_at: string; created_at: string }>(
+      "SELECT run_at, created_at FROM jobs WHERE state = 'waiting' AND kind = 'installation'",
+    );
+    const inMs = Date.parse(row?.run_at ?? '') - stage.now();
+    expect(inMs).toBeGreaterThan(0);
+    expect(inMs).toBeLessThan(DAY_MS);
+    expect({ before, after: await stage.mirror.value<number>(old) }).toEqual({ before: 2, after: left });
+  },
+);
+
+test('a tick that cannot read the list leaves that to a job of its own', async () => {
+  const stage = await stageOfJobs();
+  stage.registry.faults.add({
+    path: '/app/installations',
+    kind: 'status',
+    options: { status: 503 },
+    count: 9,
+  });
+  expect(await stage.run(tickOf(60_000))).toBe('enqueued');
+  expect(await stage.inbox.column("SELECT kind FROM jobs WHERE state = 'waiting'")).toEqual(['discover']);
+});
+
+function certificatesOf({ installationId, organization }: Stage): NewJob {
+  const { id } = organization;
+  return {
+    kind: 'certificates',
+    dedupeKey: `certificates:${id}`,
+    trigger: 'person',
+    part: 'certificates',
+    installationId,
+    organizationId: id,
+  };
+}
+
+function retire({ registry, app, organization, sandbox }: Stage, times: number): void {
+  const creditId = issueCredit(sandbox, organization.id);
+  for (let n = 0; n < times; n += 1) {
+    const { id } = registry.reservations.reserve(organization.id, app.id, { creditId, amount: 1 });
+    const retirementData = { reason: 'for good', beneficiaryName: 'Ada', comment: '' };
+    registry.reservations.finish(organization.id, app.id, { id, action: 'retire', body: { retirementData } });
+  }
+}
+
+const callsTo = ({ registry }: Stage, ending: RegExp) =>
+  registry.calls
+    .list({ appId: null, installationId: null, limit: 10_000 })
+    .filter(({ path }) => ending.test(path)).length;
+
+test('certificates of who is not known are not asked for, and a walk ends at the first refusal', async () => {
+  const stage = await stageOfJobs();
+  const { run, registry, installationId } = stage;
+  retire(stage, 20);
+  expect(await run(certificatesOf(stage))).toBe('unknown');
+  await run(installationJob(installationId, null, 'person'));
+  const path = '/organizations/*/retirements/*/pdf';
+  registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
+  expect(await run(certificatesOf(stage))).toBe('refused');
+  expect(callsTo(stage, /pdf$/)).toBeLessThan(20);
+  registry.faults.clear();
+  expect(await run(certificatesOf(stage))).toBe('fetched');
+});
+
+test('a walk and a read of projects end where their job is stopped', async () => {
+  const stage = await stageOfJobs();
+  const { run, installationId, organization, sandbox, mirror } = stage;
+  retire(stage, 3);
+  for (let n = 0; n < 8; n += 1) issueCredit(sandbox, organization.id);
+  let turns = 0;
+  const stopAt = (last: number) => async (stop: () => void) => {
+    if ((turns += 1) === last) stop();
+  };
+  const look = installationJob(installationId, null, 'person');
+  await run(look, { onTurn: async () => void (turns += 1) });
+  await mirror.change('DELETE FROM project_states');
+  const [all] = [turns, (turns = 0)];
+  await expect(run(look, { onTurn: stopAt(all) })).rejects.toThrow('shutdown');
+  expect(await mirror.value("SELECT state FROM syncs WHERE resource = 'projects' ORDER BY id DESC")).not.toBe(
+    'complete',
+  );
+  turns = 0;
+  await expect(run(certificatesOf(stage), { onTurn: stopAt(1) })).rejects.toThrow('shutdown');
+  expect(callsTo(stage, /pdf$/)).toBe(0);
+});
+
+test('the first look at an organization asks for its certificates, also where it has retired nothing', async () => {
+  const stage = await stageOfJobs();
+  const asks = "SELECT count(*) FROM jobs WHERE kind = 'certificates'";
+  await stage.run(installationJob(stage.installationId, null, 'delivery'));
+  expect(await stage.inbox.value(asks)).toBe(1);
+  await stage.run(certificatesOf(stage));
+  await stage.run(installationJob(stage.installationId, null, 'delivery'));
+  expect(await stage.inbox.value(asks)).toBe(1);
+});
+
+test('a job for which only duplicates asked says that nothing is new only where nothing is', async () => {
+  const stage = await stageOfJobs();
+  const { registry, installationId, organization, sandbox, mirror } = stage;
+  const again = (trigger = 'delivery') =>
+    stage.run(installationJob(installationId, null, trigger), { onlyDuplicatesAsked: true });
+  expect(await again()).toBe('read');
+  expect(await again()).toBe('unchanged');
+  expect(await stage.run(installationJob(installationId, null, 'delivery'))).toBe('read');
+  issueCredit(sandbox, organization.id);
+  expect(await again()).toBe('read');
+  await again();
+  await mirror.change("UPDATE installations SET permissions = '{}'");
+  expect(await again()).toBe('read');
+  registry.installations.suspend(installationId);
+  expect(await again()).toBe('suspended');
+  expect(await again()).toBe('unchanged');
+});
+
+test('what failed is named with its status, and a retry goes on while one of its resources comes', async () => {
+  const reads: unknown[] = [];
+  const stage = await stageOfJobs({
+    context: { onRead: ({ resource, state }) => reads.push(`${resource} ${state}`) },
+  });
+  const { registry, installationId, organization } = stage;
+  registry.faults.add({
+    path: '/organizations/*/members',
+    kind: 'status',
+    options: { status: 400 },
+    count: 1,
+  });
+  registry.faults.add({
+    path: '/organizations/*/addresses',
+    kind: 'status',
+    options: { status: 418 },
+    count: 9,
+  });
+  const word = await stage.run(installationJob(installationId, null, 'person'));
+  expect(word).toBe('read in part: addresses failed (418); members failed (400)');
+  expect(reads.filter(read => String(read).endsWith('failed'))).toEqual([
+    'addresses failed',
+    'members failed',
+  ]);
+  const payload = { resources: { addresses: true, members: true } };
+  const retry: NewJob = {
+    kind: 'retry',
+    dedupeKey: 'x',
+    trigger: 'worker',
+    installationId,
+    organizationId: organization.id,
+    payload,
+  };
+  expect(await stage.run(retry)).toBe('read in part: addresses failed (418)');
+  await expect(stage.run({ ...retry, payload: { resources: { addresses: true } } })).rejects.toThrow('418');
+});
+
+test('a round that has just listed an installation does not ask for it, and everybody else does', async () => {
+  const stage = await stageOfJobs();
+  const { installationId, run } = stage;
+  const looks = () => callsTo(stage, new RegExp(`/app/installations/${installationId}$`));
+  await run(installationJob(installationId, null, 'person'));
+  const before = looks();
+  await run(tickOf(1));
+  await run(installationJob(installationId, null, 'schedule'));
+  expect(looks()).toBe(before);
+  await run(installationJob(installationId, null, 'schedule'), { attempts: 2 });
+  await run(installationJob(installationId, null, 'delivery'));
+  expect(looks()).toBe(before + 2);
+});
+
+test('a job whose installation is suspended while it reads says so', async () => {
+  const stage = await stageOfJobs();
+  const { registry, installationId } = stage;
+  const word = await stage.run(installationJob(installationId, null, 'person'), {
+    onTurn: async () => void registry.installations.suspend(installationId),
+  });
+  expect(word).toBe('suspended');
+});
+
+test('what came of a list is kept with the form of its answer', async () => {
+  const stage = await stageOfJobs();
+  await stage.run(installationJob(stage.installationId, null, 'person'));
+  const forms = 'SELECT resource, answer_form FROM resource_states WHERE answer_form IS NOT NULL ORDER BY 1';
+  expect(Object.fromEntries((await stage.mirror.rows(forms)).map(Object.values))).toMatchObject({
+    addresses: 'list',
+    organization: 'object',
+    retirements: 'pages',
+    warehouse: 'list',
+  });
+});
+
+test('the end of a reservation is looked at when it has come by the clock of the registry', async () => {
+  const AHEAD_MS = 60_000;
+  const stage = await stageOfJobs({ aheadMs: AHEAD_MS });
+  const { registry, app, organization, sandbox, installationId, now } = stage;
+  const creditId = issueCredit(sandbox, organization.id);
+  registry.reservations.reserve(organization.id, app.id, { creditId, amount: 1 });
+  await stage.run(installationJob(installationId, null, 'person'));
+  const [end = ''] = await stage.mirror.column<string>('SELECT reserved_to_at FROM reservations');
+  const [runAt = ''] = await stage.inbox.column<string>(
+    "SELECT run_at FROM jobs WHERE kind = 'reservations'",
+  );
+  expect(Date.parse(end)).toBeGreaterThan(now());
+  expect(Math.abs(Date.parse(runAt) - (Date.parse(end) - AHEAD_MS))).toBeLessThan(5_000);
+});
+
+test('a list that was read before and comes in another form has failed, and one that never came is not offered', async () => {
+  const stage = await stageOfJobs();
+  const { registry, installationId } = stage;
+  const look = () => stage.run(installationJob(installationId, null, 'person'));
+  const members = () =>
+    stage.mirror.value("SELECT not_offered_at FROM resource_states WHERE resource = 'members'");
+  registry.faults.add({ path: '/organizations/*/members', kind: 'wrongShape', count: 1 });
+  expect(await look()).toBe('read');
+  expect(await members()).not.toBeNull();
+  expect(await look()).toBe('read');
+  registry.faults.add({ path: '/organizations/*/members', kind: 'wrongShape', count: 1 });
+  expect(await look()).toBe('read in part: members failed (other form)');
+  expect(await members()).toBeNull();
+});
+
+test('a delivery that comes while other lists are read has the warehouse read once more, at once', async () => {
+  const stage = await stageOfJobs();
+  const { installationId, organization, sandbox, mirror, context, move, now } = stage;
+  issueCredit(sandbox, organization.id);
+  const credits: unknown[] = [];
+  await stage.run(installationJob(installationId, null, 'person'), {
+    onTurn: async () => {
+      credits.push(await mirror.value('SELECT count(*) FROM warehouse_credits'));
+      if (credits.length !== 4) return;
+      issueCredit(sandbox, organization.id);
+      move(2_000);
+      const delivery = acceptedDelivery({
+        receivedAt: now() - 1,
+        installationId,
+        organizationId: organization.id,
+      });
+      await context.inbox.store([receivedBy(now(), delivery)]);
+    },
+  });
+  expect(credits[3]).toBe(1);
+  expect(credits.slice(4, 8)).toContain(2);
+  expect(callsTo(stage, /warehouse\/inventory$/)).toBe(2);
+});
