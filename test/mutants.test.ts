@@ -1,7 +1,19 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
+import { findMutants } from './mutants/mutate.js';
 import { long } from './support/long.js';
+
+const ROOT = join(import.meta.dirname, '..');
+
+test('each mutant that is named is one of those that are tried', () => {
+  const named = Object.keys(JSON.parse(readFileSync(join(ROOT, 'test/mutants/known.json'), 'utf8')));
+  const files = [...new Set(named.map(key => key.split(':', 1)[0] ?? ''))];
+  const found = files.flatMap(file => findMutants(join(ROOT, file)));
+  const tried = new Set(found.map(({ key }) => key.slice(ROOT.length + 1)));
+  expect(named.filter(key => !tried.has(key))).toEqual([]);
+});
 
 long.test(
   'mutants tell what a law notices, what none ends, notices or reaches, and what is red without one',

@@ -1,0 +1,1 @@
+export function findMutants(file: string): readonly { readonly key: string }[];
