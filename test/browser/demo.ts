@@ -8,7 +8,7 @@ import { freePort, runProcess } from '../support/processes.js';
 import { type Tables, tablesIn } from '../support/tables.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 170_000;
 
 /** `up` as a process of its own, with a folder of its own. */
 export interface Started {

@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { judge } from '../../src/mirror/list/closing.js';
-import { brokenMirror } from '../support/mutant.js';
-import { credit, MINUTE, type Scene, temporaryScene } from '../support/mirror.js';
-
-const credits = (count: number) => Array.from({ length: count }, (_, index) => credit(`c-${index}`));
-const count = (scene: Scene, table: string) => scene.db.value<number>(`SELECT count(*) FROM ${table}`);
 
 describe('what becomes of missing rows', () => {
   const evidence = {
@@ -49,25 +44,4 @@ describe('what becomes of missing rows', () => {
   ] as const)('%s', (_, given, verdict) => {
     expect(judge({ ...evidence, ...given })).toBe(verdict);
   });
-});
-
-async function shorten(scene: Scene, from: number, to: number): Promise<number | undefined> {
-  await scene.read('warehouse', credits(from));
-  scene.clock.at += MINUTE;
-  await scene.read('warehouse', credits(to));
-  return await count(scene, 'warehouse_credits');
-}
-
-test('T35 the same read believes it when the gate is broken', async () => {
-  const scene = await temporaryScene({
-    create: await brokenMirror('mirror/list/closing.js', 'GATE_ROWS = 4', 'GATE_ROWS = 2e9'),
-  });
-  expect(await shorten(scene, 25, 1)).toBe(1);
-});
-
-test('T35 a short list that is suddenly empty is believed when that is not looked at', async () => {
-  const scene = await temporaryScene({
-    create: await brokenMirror('mirror/list/closing.js', 'seen === 0 ||', ''),
-  });
-  expect(await shorten(scene, 3, 0)).toBe(0);
 });

@@ -6,7 +6,7 @@ const PAGES_AT_ONCE = 500;
 /** A reader of mirror.db that does not end, and more than 16 MiB that is written meanwhile. Answers how it ends. */
 export function holdLog(folder: string): () => void {
   const file = join(folder, 'mirror.db');
-  const writer = openDatabase(file, { busyTimeoutMs: 5000 });
+  const writer = openDatabase(file, { busyTimeoutMs: 60_000 });
   writer.exec('CREATE TABLE scratch (x BLOB)');
   const insert = writer.prepare('INSERT INTO scratch VALUES (zeroblob(4000))');
   const reader = openDatabase(file, { busyTimeoutMs: 1000, readonly: true });

@@ -33,6 +33,16 @@ test('one that answers and refuses a new token while the app is served is suspen
   });
 });
 
+test('a token that is good is not asked for again where permissions are said and nobody wants a proof', async () => {
+  const { clients, installationId, known, sandbox, ask } = await installed();
+  await readAccess(clients, installationId, ask);
+  const before = mints(sandbox);
+  await readAccess(clients, installationId, { ...ask, known });
+  expect(mints(sandbox)).toBe(before);
+  await readAccess(clients, installationId, { ...ask, known, prove: true });
+  expect(mints(sandbox)).not.toBe(before);
+});
+
 test('of one that is suspended and never says its permissions they are not known', async () => {
   const { clients, installationId, registry, known, ask } = await installed();
   registry.installations.suspend(installationId);

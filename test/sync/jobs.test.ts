@@ -3,7 +3,7 @@ import { installationJob, type NewJob } from '../../src/inbox/job.js';
 import { stageOfJobs } from '../support/at-work.js';
 import { receivedBy } from '../support/box.js';
 import { acceptedDelivery } from '../support/inbox.js';
-import { createOrganization, issueCredit } from '../support/sandbox.js';
+import { ALL_PERMISSIONS, createOrganization, issueCredit } from '../support/sandbox.js';
 
 const DISCOVER: NewJob = { kind: 'discover', dedupeKey: 'discover', trigger: 'schedule' };
 const DAY_MS = 86_400_000;
@@ -129,6 +129,7 @@ test('certificates of who is not known are not asked for, and a walk ends at the
   const { run, registry, installationId } = stage;
   retire(stage, 20);
   expect(await run(certificatesOf(stage))).toBe('unknown');
+  expect(await run(installationJob('nobody', null, 'person'))).toBe('uninstalled');
   await run(installationJob(installationId, null, 'person'));
   const path = '/organizations/*/retirements/*/pdf';
   registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
@@ -208,6 +209,8 @@ test('what failed is named with its status, and a retry goes on while one of its
   });
   const word = await stage.run(installationJob(installationId, null, 'person'));
   expect(word).toBe('read in part: addresses failed (418); members failed (400)');
+  const again = await stage.inbox.value<string>("SELECT run_at FROM jobs WHERE kind = 'retry'");
+  expect(Date.parse(again ?? '') - stage.now()).toBeLessThan(60_000);
   expect(reads.filter(read => String(read).endsWith('failed'))).toEqual([
     'addresses failed',
     'members failed',
@@ -312,4 +315,102 @@ test('a delivery that comes while other lists are read has the warehouse read on
   expect(credits[3]).toBe(1);
   expect(credits.slice(4, 8)).toContain(2);
   expect(callsTo(stage, /warehouse\/inventory$/)).toBe(2);
+});
+
+const MEMBERS = '/organizations/*/members';
+const stateOfMembers = ({ mirror }: Stage) =>
+  mirror.row(
+    `SELECT no_permission_at IS NOT NULL AS unpermitted, refusals, not_offered_at IS NOT NULL AS unoffered
+     FROM resource_states WHERE resource = 'members'`,
+  );
+
+test.each([
+  ['refused again and again is refused', { path: MEMBERS, status: 403 }, 'read', [1, 1, 0]],
+  ['not there while others are is not offered', { path: MEMBERS, status: 404 }, 'read', [0, 1, 1]],
+  [
+    'not there while nothing is has failed',
+    { path: '/organizations/**', status: 404 },
+    /^read in part: .*members.* failed \(404\)/,
+    [0, 0, 0],
+  ],
+])('what is %s', async (_what, { path, status }, word, state) => {
+  const stage = await stageOfJobs();
+  stage.registry.faults.add({ path, kind: 'status', options: { status }, count: 999 });
+  expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toMatch(word);
+  expect(Object.values((await stateOfMembers(stage)) ?? {})).toEqual(state);
+});
+
+test('a permission that goes while its list is read leaves it out, and the job goes on', async () => {
+  const stage = await stageOfJobs();
+  const { registry, installationId, app } = stage;
+  const { organization_members: _members, ...rest } = ALL_PERMISSIONS;
+  let turns = 0;
+  const word = await stage.run(installationJob(installationId, null, 'person'), {
+    onTurn: async () => {
+      turns += 1;
+      if (turns !== 1) return;
+      registry.apps.change(app.id, { permissions: rest });
+      registry.installations.acceptPermissions(installationId);
+    },
+  });
+  expect(word).toBe('read');
+  expect(Object.values((await stateOfMembers(stage)) ?? {})).toEqual([1, 0, 0]);
+});
+
+test('a list that is never as long as it says is read three times, and fails then', async () => {
+  const stage = await stageOfJobs();
+  const pagination = { total: 5, currentPage: 0, pageCount: 1, nextPage: null };
+  const body = { retirements: [], pagination };
+  const path = '/organizations/*/retirements';
+  stage.registry.faults.add({ path, kind: 'wrongShape', options: { body }, count: 99 });
+  expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toBe(
+    'read in part: retirements failed (partial)',
+  );
+  expect(callsTo(stage, /retirements$/)).toBe(3);
+});
+
+test('a retirement that is missing from the list and still there by its id stays', async () => {
+  const stage = await stageOfJobs();
+  const { registry, mirror, installationId } = stage;
+  retire(stage, 3);
+  await stage.run(installationJob(installationId, null, 'person'));
+  const documents = await mirror.column<string>('SELECT document FROM retirements');
+  const pagination = { total: 2, currentPage: 0, pageCount: 1, nextPage: null };
+  const body = { retirements: documents.slice(1).map(text => JSON.parse(text) as unknown), pagination };
+  registry.faults.add({
+    path: '/organizations/*/retirements',
+    kind: 'wrongShape',
+    options: { body },
+    count: 3,
+  });
+  await stage.run(installationJob(installationId, null, 'person'));
+  expect(await mirror.value('SELECT count(*) FROM retirements')).toBe(3);
+});
+
+test('a project that the registry does not know is unavailable, and fails nobody', async () => {
+  const stage = await stageOfJobs();
+  issueCredit(stage.sandbox, stage.organization.id);
+  stage.registry.faults.add({ path: '/projects/*', kind: 'status', options: { status: 404 }, count: 9 });
+  expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toBe('read');
+  expect(await stage.mirror.column('SELECT state FROM project_states')).toEqual(['unavailable']);
+});
+
+test('a round reads what is read seldom where it finds news, or where a delivery came that no read has answered', async () => {
+  const stage = await stageOfJobs();
+  const { installationId, sandbox, organization, context, now } = stage;
+  const round = async (): Promise<number> => {
+    const before = callsTo(stage, /addresses$/);
+    await stage.run(installationJob(installationId, null, 'schedule'));
+    return callsTo(stage, /addresses$/) - before;
+  };
+  issueCredit(sandbox, organization.id);
+  await stage.run(installationJob(installationId, null, 'person'));
+  expect(await round()).toBe(0);
+  issueCredit(sandbox, organization.id);
+  expect(await round()).toBe(1);
+  expect(await round()).toBe(0);
+  const delivery = acceptedDelivery({ receivedAt: now(), installationId, organizationId: organization.id });
+  await context.inbox.store([receivedBy(now(), delivery)]);
+  expect(await round()).toBe(1);
+  expect(await round()).toBe(0);
 });

@@ -49,3 +49,20 @@ test('the first start looks for installations that were there before it, and a s
   const calls = program.registry.calls.list({ appId: null, installationId: null, limit: 100 });
   expect(calls.filter(({ path }) => path.startsWith('/app/installations'))).toHaveLength(1);
 });
+
+test('a registry that refuses the app at the start is told at once, and is asked again by a job', async () => {
+  const program = await startProgram({ receiveOnly: true });
+  program.registry.faults.add({
+    path: '/app/accessTokens',
+    kind: 'status',
+    options: { status: 401 },
+    count: 99,
+  });
+  const said: string[] = [];
+  const error = (_fields: object, message: string) => void said.push(message);
+  const sync = createSync(await contextOf(program, {}), { ...OPTIONS, log: { ...OPTIONS.log, error } });
+  await sync.start();
+  await expect.poll(() => said).toEqual([expect.stringContaining('no access to the registry: ')]);
+  await sync.stop();
+  expect(await program.rows("SELECT 1 FROM jobs WHERE kind = 'discover'")).not.toEqual([]);
+});

@@ -362,9 +362,9 @@ test('from the first good answer after one that failed what failed comes first, 
     now: () => at,
     log: { ...QUIET, info: (_fields, message) => said.push(message) },
   });
-  const look = async (id: string, says: string): Promise<number> => {
+  const look = async (id: string, says: string, afterMs = 10_000): Promise<number> => {
     word = says;
-    at += 10_000;
+    at += afterMs;
     await ask(inbox, id, at);
     await worker.idle();
     return asked;
@@ -373,8 +373,13 @@ test('from the first good answer after one that failed what failed comes first, 
   expect(await look('i2', 'read')).toBe(1);
   expect(await look('i3', `${IN_PART}: members failed (503)`)).toBe(1);
   expect(said).not.toContain('the registry answers again: what failed comes first');
+  expect(said).toContain('job done');
   left = 2;
   expect(await look('i4', 'read')).toBe(2);
+  await look('i5', `${IN_PART}: members failed (503)`);
+  expect(await look('i6', 'read', 1_000)).toBe(3);
+  await look('i7', `${IN_PART}: members failed (503)`, 1_000);
+  expect(await look('i8', 'read', 1_000)).toBe(3);
   expect(said).toContain('the registry answers again: what failed comes first');
 });
 
@@ -386,6 +391,7 @@ test('a pause is told once, and so is its end, however often it is looked at', a
   let looks = 0;
   const whyPaused = () => {
     looks += 1;
+    if (looks === 3) throw new Error('no such disk');
     return reason;
   };
   startWorker(folder, async () => 'read', {
@@ -402,6 +408,7 @@ test('a pause is told once, and so is its end, however often it is looked at', a
   await looked(5);
   expect(told).toEqual([
     'reads and certificates pause; deliveries are still stored',
+    'the disk could not be looked at this time',
     'reads and certificates go on',
   ]);
 });
@@ -424,4 +431,23 @@ test('a long run that has ended leaves no place more than there are', async () =
     letGo.shift()?.();
   }
   await worker.idle();
+});
+
+test('a stop waits for what runs, gives it back, and takes nothing more', async () => {
+  const { folder, inbox } = newInbox();
+  const begun: unknown[] = [];
+  let ended = 0;
+  const perform: Perform = async ({ job, signal }) => {
+    begun.push(job.installationId);
+    await new Promise(resolve => signal.addEventListener('abort', resolve));
+    for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
+    ended += 1;
+    throw signal.reason;
+  };
+  const worker = startWorker(folder, perform, { concurrency: 1 });
+  for (const id of ['i1', 'i2']) await ask(inbox, id);
+  await expect.poll(() => begun.length).toBe(1);
+  await worker.stop();
+  expect({ begun, ended }).toEqual({ begun: ['i1'], ended: 1 });
+  expect(await inbox.db.column('SELECT state FROM jobs')).toEqual(['waiting', 'waiting']);
 });
