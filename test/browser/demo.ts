@@ -50,7 +50,10 @@ export async function startUp(env: Readonly<Record<string, string>>, ready: stri
     rmSync(cwd, { recursive: true, force: true });
   };
   for (const deadline = Date.now() + DEADLINE_MS; !said.includes(ready); ) {
-    if (Date.now() > deadline) throw new Error(`it was not ready in time; it said:\n${said}`);
+    if (Date.now() > deadline) {
+      await stop();
+      throw new Error(`it was not ready in time; it said:\n${said}`);
+    }
     await new Promise(resolve => setTimeout(resolve, 100));
   }
   return {
