@@ -112,15 +112,15 @@ test('T35 a credit of somebody else among ours is left out and named, and no row
   answerWith({ organizationId, credits: credits(3) });
   await look();
   const closed = await count("past WHERE resource = 'warehouse'");
-  const theirs = [1, 2, 3, 4, 5].map(n => ({ id: `their-${n}`, amount: 5, organizationId: 'somebody-else' }));
+  const theirs = [{ id: 'their-credit', amount: 5, organizationId: 'somebody-else' }];
   answerWith({ organizationId, credits: [...credits(2, { organizationId }), ...theirs] });
   await look();
   expect(await state('warehouse')).toEqual({
     state: 'read_interrupted',
-    error: expect.stringMatching(/their-1 of somebody-else, .*their-3 of somebody-else and 2 more$/),
+    error: expect.stringContaining('their-credit of somebody-else'),
   });
   expect(
-    await program.rows("SELECT 1 FROM warehouse_credits_history WHERE credit_id LIKE 'their-%'"),
+    await program.rows("SELECT 1 FROM warehouse_credits_history WHERE credit_id = 'their-credit'"),
   ).toEqual([]);
   expect(await count('warehouse_credits')).toBe(3);
   expect(await program.rows("SELECT 1 FROM warehouse_credits WHERE credit_id = 'credit-2'")).toHaveLength(1);

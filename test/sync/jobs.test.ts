@@ -49,6 +49,11 @@ test('the list of installations asks for what nobody knows as the schedule, for 
   expect(await asked(stage)).toEqual([[installationId, 'worker']]);
   await run(installationJob(installationId, null, 'person'));
 
+  await stage.mirror.change("UPDATE installations SET organization_id = 'another'");
+  expect(await run(DISCOVER)).toBe('nothing new');
+  expect(await asked(stage)).toEqual([[installationId, 'worker']]);
+  await stage.mirror.change('UPDATE installations SET organization_id = ?', stage.organization.id);
+
   const other = installations.install(app.id, createOrganization(stage.sandbox).id);
   await run(installationJob(other.id, null, 'person'));
   installations.uninstall(other.id);
@@ -413,4 +418,40 @@ test('a round reads what is read seldom where it finds news, or where a delivery
   await context.inbox.store([receivedBy(now(), delivery)]);
   expect(await round()).toBe(1);
   expect(await round()).toBe(0);
+});
+
+test('rows of others are left out of a list, three of them named and all counted', async () => {
+  const stage = await stageOfJobs();
+  const { id: organizationId } = stage.organization;
+  const credits = [1, 2, 3, 4, 5].map(n => ({
+    id: `their-${n}`,
+    amount: 1,
+    organizationId: 'somebody-else',
+  }));
+  const path = '/organizations/*/warehouse/inventory';
+  const body = { organizationId, credits };
+  stage.registry.faults.add({ path, kind: 'wrongShape', options: { body }, count: 9 });
+  const word = await stage.run(installationJob(stage.installationId, null, 'person'));
+  expect(word).toBe('read in part: warehouse failed (partial)');
+  expect(await stage.mirror.value("SELECT error FROM resource_states WHERE resource = 'warehouse'")).toMatch(
+    /their-1 of somebody-else, their-2 of somebody-else, their-3 of somebody-else and 2 more$/,
+  );
+});
+
+test('pages that come again and tell no total are not the whole list: nothing is closed', async () => {
+  const stage = await stageOfJobs();
+  const { registry, mirror, installationId } = stage;
+  retire(stage, 3);
+  await stage.run(installationJob(installationId, null, 'person'));
+  const [document = ''] = await mirror.column<string>('SELECT document FROM retirements');
+  const body = { retirements: [JSON.parse(document) as unknown], pagination: { nextPage: 1 } };
+  registry.faults.add({
+    path: '/organizations/*/retirements',
+    kind: 'wrongShape',
+    options: { body },
+    count: 99,
+  });
+  const word = await stage.run(installationJob(installationId, null, 'person'));
+  expect(word).toBe('read in part: retirements failed (bad answer)');
+  expect(await mirror.value('SELECT count(*) FROM retirements')).toBe(3);
 });
