@@ -24,16 +24,21 @@ Object.assign(globalThis, { __mutant: number => seen.add(number) && alive.has(nu
 const note = (id, text) => writeFileSync(`${TMPDIR}/${id}`, text);
 const noted = id => (existsSync(`${TMPDIR}/${id}`) ? readFileSync(`${TMPDIR}/${id}`, 'utf8') : 'new');
 
-/** A quick test, again with each mutant that it reaches; of those that other tests left alive eight live at once. */
+/** A quick test, again with each mutant that it reaches; of those that other tests left alive eight live at once, but for those that have ended the process so. */
 function* triesOf({ id, retry }) {
   seen = new Set();
   const state = yield;
   const reached = [...seen];
   const isQuick = Boolean(retry) && state !== 'fail' && left[0] > 57_000 && (yield) !== 'fail';
   const of = word => (isQuick ? reached.filter(mutant => noted(mutant) === word) : []);
-  for (const mutant of of('alone')) yield* tried([mutant], 'killed');
+  const apart = new Set(noted(`${id}.apart`).split(' '));
+  for (const mutant of of('alone')) {
+    note(`${id}.apart`, [...apart.add(String(mutant))].join(' '));
+    yield* tried([mutant], 'killed');
+  }
   for (const mutant of of('new')) yield* tried([mutant], 'alone');
-  for (let open = of('survived'); open.length > 0; ) yield* tried(open.splice(0, 8), 'alone');
+  const together = of('survived').filter(mutant => !apart.has(String(mutant)));
+  while (together.length > 0) yield* tried(together.splice(0, 8), 'alone');
   if (state !== 'fail') note(id, JSON.stringify({ loaded: [...loaded], reached, isQuick }));
   [alive, seen] = [asked, loaded];
   return state;

@@ -451,3 +451,24 @@ test('a stop waits for what runs, gives it back, and takes nothing more', async 
   expect({ begun, ended }).toEqual({ begun: ['i1'], ended: 1 });
   expect(await inbox.db.column('SELECT state FROM jobs')).toEqual(['waiting', 'waiting']);
 });
+
+test('where only long runs are at work a newcomer is let in beside them', async () => {
+  const { folder, inbox } = newInbox();
+  const ended: unknown[] = [];
+  let turns = 0;
+  const perform: Perform = async ({ job, turn }) => {
+    const isLong = job.installationId === 'long';
+    while (isLong && ended.length === 0 && turns < 10_000) {
+      turns += 1;
+      await turn();
+    }
+    ended.push(job.installationId);
+    return 'read';
+  };
+  const worker = startWorker(folder, perform, { concurrency: 1 });
+  await ask(inbox, 'long');
+  await expect.poll(() => turns).toBeGreaterThan(60);
+  await ask(inbox, 'small');
+  await worker.idle();
+  expect(ended).toEqual(['small', 'long']);
+});
