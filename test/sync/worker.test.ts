@@ -457,11 +457,7 @@ test('where only long runs are at work a newcomer is let in beside them', async 
   const ended: unknown[] = [];
   let turns = 0;
   const perform: Perform = async ({ job, turn }) => {
-    const isLong = job.installationId === 'long';
-    while (isLong && ended.length === 0 && turns < 10_000) {
-      turns += 1;
-      await turn();
-    }
+    if (job.installationId === 'long') for (; ended.length === 0 && turns < 10_000; turns += 1) await turn();
     ended.push(job.installationId);
     return 'read';
   };
