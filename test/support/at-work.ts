@@ -10,11 +10,10 @@ import { createPerform } from '../../src/sync/sync.js';
 import { temporaryFolder, temporaryInbox } from './inbox.js';
 import { MINUTE, temporaryMirror } from './mirror.js';
 import { clientOf, createTime } from './program.js';
-import { ALL_PERMISSIONS, installApp, registerApp, temporarySandbox } from './sandbox.js';
+import { installApp, temporarySandbox } from './sandbox.js';
 import { tablesOf } from './tables.js';
 
 interface StageOptions {
-  readonly permissions?: Readonly<Record<string, string>>;
   readonly context?: Partial<Context>;
   /** How far the registry's clock is ahead of ours. */
   readonly aheadMs?: number;
@@ -25,28 +24,26 @@ interface HowDone extends Partial<Pick<ClaimedJob, 'onlyDuplicatesAsked' | 'atte
 }
 
 /** What one job does, without a worker: a registry with one installation, an inbox and a mirror in files. */
-export async function stageOfJobs({
-  permissions = ALL_PERMISSIONS,
-  context: own,
-  aheadMs = 0,
-}: StageOptions = {}) {
+export async function stageOfJobs({ context: own, aheadMs = 0 }: StageOptions = {}) {
   const time = createTime();
   const { now } = time;
   const sandbox = await temporarySandbox({ wall: () => now() + aheadMs });
-  const installed = installApp(sandbox, { app: registerApp(sandbox, { permissions }) });
+  const installed = installApp(sandbox);
   const folder = temporaryFolder();
   const [mirror, inbox] = [temporaryMirror(folder), temporaryInbox(folder)];
   const files = join(folder, 'certificates');
-  const settings = { appId: installed.app.id, mirrorMembers: true, retentionDays: 90 };
-  const context = await createContext(settings, {
-    inbox: createInboxPort(inbox, now),
-    mirror: createMirrorPort(mirror, files),
-    pdfs: createCertificateFolder(files, { now }),
-    client: clientOf(sandbox, installed.app, now),
-    now,
-    random: () => 0,
-  });
   const { id: appId } = installed.app;
+  const context = await createContext(
+    { appId, mirrorMembers: true, retentionDays: 90 },
+    {
+      inbox: createInboxPort(inbox, now),
+      mirror: createMirrorPort(mirror, files),
+      pdfs: createCertificateFolder(files, { now }),
+      client: clientOf(sandbox, installed.app, now),
+      now,
+      random: () => 0,
+    },
+  );
   await context.mirror.checkOrigin({ baseUrl: sandbox.url, appId, scheduleSeconds: 900 });
   const tables = tablesOf(inbox);
   const perform = createPerform({ ...context, ...own });

@@ -81,10 +81,10 @@ test.each([
     const before = await stage.mirror.value<number>(old);
     stage.move(100 * DAY_MS);
     expect(await stage.run(tickOf(DAY_MS))).toBe('enqueued');
-    const [row] = await stage.inbox.rows<{ run_at: string; created_at: string }>(
-      "SELECT run_at, created_at FROM jobs WHERE state = 'waiting' AND kind = 'installation'",
+    const runAt = await stage.inbox.value<string>(
+      "SELECT run_at FROM jobs WHERE state = 'waiting' AND kind = 'installation'",
     );
-    const inMs = Date.parse(row?.run_at ?? '') - stage.now();
+    const inMs = Date.parse(runAt ?? '') - stage.now();
     expect(inMs).toBeGreaterThan(0);
     expect(inMs).toBeLessThan(DAY_MS);
     expect({ before, after: await stage.mirror.value<number>(old) }).toEqual({ before: 2, after: left });
@@ -156,7 +156,8 @@ test('a walk and a read of projects end where their job is stopped', async () =>
   const look = installationJob(installationId, null, 'person');
   await run(look, { onTurn: async () => void (turns += 1) });
   await mirror.change('DELETE FROM project_states');
-  const [all] = [turns, (turns = 0)];
+  const all = turns;
+  turns = 0;
   await expect(run(look, { onTurn: stopAt(all) })).rejects.toThrow('shutdown');
   expect(await mirror.value("SELECT state FROM syncs WHERE resource = 'projects' ORDER BY id DESC")).not.toBe(
     'complete',
@@ -179,11 +180,11 @@ test('the first look at an organization asks for its certificates, also where it
 test('a job for which only duplicates asked says that nothing is new only where nothing is', async () => {
   const stage = await stageOfJobs();
   const { registry, installationId, organization, sandbox, mirror } = stage;
-  const again = (trigger = 'delivery') =>
-    stage.run(installationJob(installationId, null, trigger), { onlyDuplicatesAsked: true });
+  const look = installationJob(installationId, null, 'delivery');
+  const again = () => stage.run(look, { onlyDuplicatesAsked: true });
   expect(await again()).toBe('read');
   expect(await again()).toBe('unchanged');
-  expect(await stage.run(installationJob(installationId, null, 'delivery'))).toBe('read');
+  expect(await stage.run(look)).toBe('read');
   issueCredit(sandbox, organization.id);
   expect(await again()).toBe('read');
   await again();
