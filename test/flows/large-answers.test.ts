@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Program, startProgram } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
-import { createOrganization, issueCredit } from '../support/sandbox.js';
+import { createOrganization, issueCredit, retireFrom } from '../support/sandbox.js';
 import { startWorkProcess } from '../support/work-process.js';
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
@@ -53,10 +53,8 @@ function install({ sandbox, registry, app }: Program): Holder {
 }
 
 /** Announced by a webhook. */
-function retire({ registry, app }: Program, { organizationId, creditId }: Holder): void {
-  const { id } = registry.reservations.reserve(organizationId, app.id, { creditId, amount: 1 });
-  const retirementData = { reason: 'for good', beneficiaryName: 'Ada', comment: '' };
-  registry.reservations.finish(organizationId, app.id, { id, action: 'retire', body: { retirementData } });
+function retire({ sandbox, app }: Program, holder: Holder): void {
+  retireFrom(sandbox, { ...holder, appId: app.id }, 1);
 }
 
 function peakMegabytes(pid: number | undefined): number {

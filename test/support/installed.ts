@@ -1,5 +1,5 @@
 import { type Program, type ProgramOptions, startProgram } from './program.js';
-import { createOrganization, issueCredit } from './sandbox.js';
+import { callsTo, createOrganization, issueCredit, retireFrom } from './sandbox.js';
 
 export interface Installed {
   readonly program: Program;
@@ -26,18 +26,7 @@ export async function startInstalled(options: ProgramOptions = {}): Promise<Inst
     organizationId,
     installationId,
     creditId,
-    retire: amount => {
-      const { id } = registry.reservations.reserve(organizationId, app.id, { creditId, amount });
-      const retirementData = { reason: 'for good', beneficiaryName: 'Ada', comment: '' };
-      registry.reservations.finish(organizationId, app.id, {
-        id,
-        action: 'retire',
-        body: { retirementData },
-      });
-    },
-    calls: ending =>
-      registry.calls
-        .list({ appId: null, installationId: null, limit: 10_000 })
-        .filter(call => call.path.endsWith(ending)).length,
+    retire: amount => retireFrom(sandbox, { organizationId, appId: app.id, creditId }, amount),
+    calls: ending => callsTo(sandbox, ending),
   };
 }

@@ -160,6 +160,23 @@ export function issueCredit(
   return creditId;
 }
 
+/** A retirement of so many tonnes out of the warehouse, by way of a reservation. */
+export function retireFrom(
+  { registry }: Sandbox,
+  { organizationId, appId, creditId }: Readonly<Record<'organizationId' | 'appId' | 'creditId', string>>,
+  amount: number,
+): void {
+  const { id } = registry.reservations.reserve(organizationId, appId, { creditId, amount });
+  const retirementData = { reason: 'for good', beneficiaryName: 'Ada', comment: '' };
+  registry.reservations.finish(organizationId, appId, { id, action: 'retire', body: { retirementData } });
+}
+
+/** How often it was asked on paths that end so. */
+export function callsTo({ registry }: Sandbox, ending: string): number {
+  const calls = registry.calls.list({ appId: null, installationId: null, limit: 10_000 });
+  return calls.filter(({ path }) => path.endsWith(ending)).length;
+}
+
 export interface Installed {
   readonly app: TestApp;
   readonly organization: TestOrganization;
