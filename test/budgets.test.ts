@@ -11,7 +11,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 40 renew a key and begin a log anew. */
   /** 35 say of a folder of evidence whose its rows are and what they add up to. */
   /** 15 refuse evidence of what is not sealed, and take the beginnings of ids there and of reservations. */
-  'src/cli': 6289,
+  /** 14 tell a filter that fits nothing that was ever held, and in an export of a date how far each list was known then. */
+  'src/cli': 6303,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   /** 45 begin a log anew after a restore; 280 prove it to others. */
   /** 60 let a key sign the next one, 15 say on a page which checkpoint covers a row. */
@@ -19,7 +20,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/evidence': 1065,
   /** 280 are the stylesheet; the parts of a designed console carry the rest; 25 remember what looks at every row. */
   /** 50 say on the page of a delivery what it changed, of an organization what is available, and whose a certificate is. */
-  'src/console': 3878,
+  /** 19 say what of a part of the warehouses is available, and how old the oldest of all that is. */
+  'src/console': 3897,
   /** Of these 300 fulfil the port of evidence on both engines. */
   /** 90 copy all files while they are used, and 180 move them into PostgreSQL. */
   'src/store': 8500,
@@ -32,7 +34,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 80 leave rows between two days, and name what stands in few values. */
   /** 50 count how all warehouses stand and order all organizations where the rows are, for Now at 10,000 of them. */
   /** 8 add up what is left out of what was asked for, and 25 the rows of a list. */
-  'src/query': 3346,
+  /** 46 let no list of a date or of now look newer than its last read: what was read by then, and what fails. */
+  'src/query': 3392,
   /** 60 know a page that stands as it stood without cutting it. */
   'src/registry': 4295,
   'src/resources': 500,
@@ -53,7 +56,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 150 look at each page of many organizations by the rules of axe, and draw all pages. */
   /** 110 hold the registry's JSON and the receiver against each mutant of them. */
   /** 115 hold the sums of lists, what is not judged yet, what could not be compared, and names that every object has. */
-  test: 53_120,
+  /** 60 hold that. */
+  test: 53_182,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

@@ -5,7 +5,7 @@ import type { Told } from './freshness/words.js';
 import { inSql } from './lists/filter.js';
 import { RANK } from './freshness/read.js';
 import { BY_OWNER, byOwner, idsOf, sumWarehouses } from './sums.js';
-import { every, limit, ofOne, only, plain, sql } from './sql.js';
+import { every, first, limit, ofOne, only, plain, sql } from './sql.js';
 
 interface Demand {
   /** Null for all of them. */
@@ -95,6 +95,8 @@ export async function sumStanding(reader: Reader, most: number) {
   const counts = sql<Counts>`SELECT count(*) FILTER (WHERE coalesce(reason, '') <> 'uninstalled') AS known,
       count(*) FILTER (WHERE reason = 'uninstalled') AS uninstalled,
       count(*) FILTER (WHERE state = 'fresh') AS available,
+      count(failing_since) FILTER (WHERE state = 'fresh') AS failing,
+      min(as_of) FILTER (WHERE state = 'fresh') AS oldest_at,
       count(*) FILTER (WHERE ${IS_LEFT_OUT}) AS left_out,
       count(as_of) FILTER (WHERE ${IS_LEFT_OUT}) AS left_out_known
     FROM ${all}`;
@@ -109,6 +111,9 @@ interface Counts {
   readonly uninstalled: number;
   /** Of how many something is available, the empty ones too. */
   readonly available: number;
+  /** Of these, how many failed at the last read, and when the oldest was read. */
+  readonly failing: number;
+  readonly oldest_at: string | null;
   readonly left_out: number;
   /** Of these, how many have ever been read. */
   readonly left_out_known: number;
@@ -120,8 +125,17 @@ function partOf({ project, vintage, type }: Only): Statement {
       ? []
       : [sql`(project_id = ${project} OR ${inSql({ column: 'project_name', holds: project })})`]),
     ...(vintage === undefined ? [] : [sql`vintage = ${vintage}`]),
-    ...(type === undefined ? [] : [sql`type = ${type}`]),
+    ...(type === undefined ? [] : [sql`lower(type) = ${type.replace('-', '').toLowerCase()}`]),
   ]);
+}
+
+/** What is looked for and no warehouse has held, as far as the mirror has seen; null where each has been seen. */
+export async function findUnheard(reader: Reader, asked: Only): Promise<keyof Only | null> {
+  for (const name of ['project', 'vintage', 'type'] as const) {
+    const held = sql`SELECT 1 FROM mirror.warehouse_credits_history WHERE ${partOf({ [name]: asked[name] })} LIMIT 1`;
+    if (asked[name] !== undefined && (await first(reader, held)) === null) return name;
+  }
+  return null;
 }
 
 async function readRows({ all }: Reader, owners: readonly string[], part: Statement) {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { gapsOf } from '../../src/console/components/freshness.js';
 import { html } from '../../src/console/components/html.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
-import { readKnownAt } from '../../src/query/history/as-of.js';
+import { readKnownAt, sayOldest } from '../../src/query/history/as-of.js';
 import { runCommand } from '../support/command.js';
 import { wordsOf } from '../support/console-stage.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
@@ -81,14 +81,36 @@ test('a list as of an instant leaves out whom the mirror did not know then, with
   clock.at += MINUTE;
   const { exitCode, stdout, stderr } = await runCommand(
     ['retirements', 'list', '--as-of', 'now', '--limit', '0'],
-    { env: { DATA_DIR: folder }, now: () => clock.at },
+    {
+      env: { DATA_DIR: folder },
+      now: () => clock.at,
+    },
   );
   expect({ exitCode, stderr }).toEqual({
     exitCode: 0,
-    stderr: `organization-2, retirements: never read completely\nAs observed by ${new Date(clock.at).toISOString()}.\n`,
+    stderr: `organization-2, retirements: never read completely\nAs observed by ${new Date(clock.at).toISOString()}.\nWhat changed at the registry after 2026-05-04T12:00:00.000Z was not read by then.\n`,
   });
   expect(stdout).toContain('second');
   expect(stdout).not.toContain('half-known');
+});
+
+test('of several lists that are known the one that was read longest ago is named, and what is not known is none of them', () => {
+  const at = '2026-05-04T14:00:00.000Z';
+  const known = { organizationId: 'new', name: null, unknown: null, lastRead: at, reading: null };
+  const old = { ...known, organizationId: 'old', lastRead: '2026-05-03T14:00:00.000Z' };
+  const after = (of: string, read: string) => [
+    `What changed at the registry after ${read} was not read by then${of}.`,
+  ];
+  const gone = { ...old, unknown: 'never read completely' };
+  expect(sayOldest([known, old])).toEqual(after(': the oldest of 2 reads, of old', old.lastRead));
+  expect(sayOldest([known, { ...old, name: 'Old One' }])).toEqual(
+    after(': the oldest of 2 reads, of Old One', old.lastRead),
+  );
+  expect(sayOldest([known, gone])).toEqual(after('', at));
+  expect(sayOldest([known, { ...old, lastRead: null }])).toEqual([
+    'The reads that had ended by then are no longer on record.',
+  ]);
+  expect(sayOldest([gone])).toEqual([]);
 });
 
 test('a list that nobody can read any more is not known after its last complete read, and is before', async () => {
@@ -171,7 +193,9 @@ test('as of a day, a month or a year is as of its last instant: what ended with 
   const next = /\bnext\b/;
   for (const span of ['2026-05-31', '2026-05', 'yesterday']) {
     const list = await ask('retirements', 'list', '--as-of', span);
-    expect(list.stderr, span).toBe('As observed by 2026-05-31T23:59:59.999Z.\n');
+    expect(list.stderr, span).toBe(
+      `As observed by 2026-05-31T23:59:59.999Z.\nWhat changed at the registry after 2026-05-31T23:59:59.999Z was not read by then.\n`,
+    );
     const asOf = await ask('as-of', span, ...of);
     expect(asOf.stdout, span).toMatch(/^retirements as of 2026-05-31T23:59:59.999Z, last read/);
     for (const { stdout } of [list, asOf]) {

@@ -107,15 +107,49 @@ test('T85 people get a total of each type with its unit; what is looked for may 
   );
   expect(some.rows.length).toBeGreaterThan(0);
   for (const row of some.rows) expect(row).toMatchObject({ project_name: project, vintage, type });
-  expect((await run('--vintage', '1066')).stdout).toContain(
-    'Nothing that is available now fits what was asked for.',
-  );
+  expect((await json('--type', 'EX-POST')).rows).toEqual(all.filter(row => row.type === 'exPost'));
   expect(await run('--vintage', 'old')).toMatchObject({ exitCode: 2, stdout: '' });
 });
 
 function fail(): never {
   throw new Error('nothing is available');
 }
+
+test('T85 what is fresh, though its last read failed, says so to people and to programs alike', async () => {
+  const since = '2026-05-04T12:00:00.000Z';
+  await mirror.change(
+    `UPDATE resource_states SET outcome = 'failed', failing_since = '${since}' WHERE resource = 'warehouse' AND organization_id = ?`,
+    failing,
+  );
+  expect((await run()).stdout).toContain('fresh, but the last read failed');
+  const fails = { organization_id: failing, failing_since: since };
+  expect((await json()).rows).toContainEqual(expect.objectContaining({ ...fails, freshness: 'fresh' }));
+  expect((await run('--csv')).stdout).toContain(`,fresh,${since},`);
+  const asked = `SELECT organization_id, failing_since FROM available_credits WHERE organization_id = '${failing}'`;
+  expect(await mirror.rows(asked)).toContainEqual(fails);
+  const list = await runCommand(['warehouse', 'list', '--json'], { env: { DATA_DIR: mirror.folder } });
+  expect(JSON.parse(list.stdout)).toContainEqual(expect.objectContaining(fails));
+});
+
+test('what no warehouse has ever held is not there, and what is sold out is an answer', async () => {
+  for (const [name, value] of [
+    ['vintage', '1066'],
+    ['type', 'exTra'],
+    ['project', 'No such'],
+  ] as const)
+    for (const form of [[], ['--json']])
+      expect(await run(`--${name}`, value, ...form)).toMatchObject({
+        exitCode: 6,
+        stdout: '',
+        stderr: expect.stringContaining(`No warehouse has held a credit of the ${name} "${value}"`),
+      });
+  const [{ vintage } = fail()] = (await json()).rows;
+  await mirror.change("UPDATE installations SET state = 'suspended'");
+  expect(await run('--vintage', vintage)).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('Nothing that is available now fits what was asked for.'),
+  });
+});
 
 test('what is known but not available stands in a part of its own, with its state and age', async () => {
   await makeTrouble();
@@ -183,9 +217,9 @@ test('T85 a row of a list that is not fresh carries its state, as a table, as CS
   const states = { [failing]: 'stale', [suspended]: 'no_access', [doubted]: 'stale' };
   for (const row of rows) expect(row.freshness).toBe(states[row.organization_id] ?? 'fresh');
   const [head = '', ...lines] = (await list('--csv')).stdout.trim().split('\n');
-  expect(head).toMatch(/,freshness$/);
-  expect(lines.map(line => line.split(',').at(-1))).toEqual(rows.map(row => row.freshness));
-  expect((await list()).stdout).toMatch(/freshness\n[^]*no_access/);
+  expect(head).toMatch(/,freshness,failing_since$/);
+  expect(lines.map(line => line.split(',').at(-2))).toEqual(rows.map(row => row.freshness));
+  expect((await list()).stdout).toMatch(/freshness[^\n]*\n[^]*no_access/);
   const one = (await mirror.rows(`SELECT id FROM retirements WHERE organization_id = '${suspended}'`))[0];
   const shown = await runCommand(['retirements', 'show', String(one?.['id']), '--json'], {
     env: { DATA_DIR: mirror.folder },

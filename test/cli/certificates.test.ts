@@ -164,9 +164,12 @@ describe('export', () => {
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('certificates: not known before 9999')]);
     const list = readFileSync(join(folder, 'certificates.csv'), 'utf8');
     expect(list).not.toContain(out);
-    expect(JSON.parse(readFileSync(join(folder, 'export.json'), 'utf8')).not_known).toEqual([
+    const about = JSON.parse(readFileSync(join(folder, 'export.json'), 'utf8'));
+    expect(about.not_known).toEqual([
       expect.stringMatching(new RegExp(`^${out}, certificates: not known before 9999`)),
     ]);
+    for (const { last_read: read } of about.coverage) expect(read < about.as_of).toBe(true);
+    expect(about.coverage).toHaveLength(2 * demo.organizationIds.length);
     for (const other of others.slice(0, 1)) expect(list).toContain(other);
   });
 

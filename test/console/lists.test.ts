@@ -22,13 +22,13 @@ describe('a list', () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     await scene.read('warehouse', [credit('c-1')]);
     expect(/<th[^>]*>Freshness/.test(await page('/warehouse'))).toBe(false);
-    expect(await page('/warehouse.csv')).toMatch(/,freshness\n.*,fresh\n$/);
+    expect(await page('/warehouse.csv')).toMatch(/,freshness,failing_since\n.*,fresh,\n$/);
     await scene.db.change("UPDATE installations SET state = 'suspended'");
     expect(/<th[^>]*>Freshness/.test(await page('/warehouse'))).toBe(true);
     expect(wordsOf(/<tbody>[^]*<\/tbody>/.exec(await page('/warehouse'))?.[0] ?? '')).toMatch(
       /no access \(suspended\)$/,
     );
-    expect(await page('/warehouse.csv')).toMatch(/,freshness\n.*,no_access\n$/);
+    expect(await page('/warehouse.csv')).toMatch(/,freshness,failing_since\n.*,no_access,\n$/);
     expect(JSON.parse(await page('/warehouse.json'))).toMatchObject([{ freshness: 'no_access' }]);
   });
 
@@ -130,6 +130,19 @@ describe('a list', () => {
     expect(wordsOf(await page('/warehouse'))).toMatch(/2 credits ?CSV/);
     expect(wordsOf(await page('/warehouse?type=exAnte'))).toContain('1 credit (type ex-ante): 100 t.');
     expect(wordsOf(await page('/syncs'))).toMatch(/3 syncs ?CSV/);
+  });
+
+  test('of a part of the warehouses it says what is available now, where not all of it is', async () => {
+    const { scene, page } = await consoleStage({ now: Date.now });
+    const of = (organizationId: string) => ({ organizationId, project: { id: 'p-1', fullName: 'Peat bog' } });
+    await scene.read('warehouse', [credit('c-1', of('organization-1'))]);
+    const chosen = async () => wordsOf(await page('/warehouse?project_id=p-1&vintage=2021&type=exPost'));
+    const how = '(project Peat bog, vintage 2021, type ex-post)';
+    expect(await chosen()).toContain(`1 credit ${how}: 100 t.`);
+    const gone = 'organization-2';
+    await scene.read('warehouse', [credit('c-2', of(gone))], { organizationId: gone });
+    expect(await chosen()).toContain(`2 credits ${how}: 200 t; of it 100 t are available now.`);
+    expect(await chosen()).toContain('no access (uninstalled)');
   });
 
   test('of one organization has its rows alone, and its own page leads there', async () => {

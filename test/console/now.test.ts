@@ -34,6 +34,16 @@ test('a warehouse that nobody read lately is left out, by name and with the reas
   expect(words).toContain('the last complete read is older than two intervals');
 });
 
+test('how old the oldest of what is available is, and how much of it failed at the last read, is told', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  scene.clock.at -= 240_000;
+  await scene.read('warehouse', [credit('c-1')]);
+  await scene.db.change("UPDATE resource_states SET outcome = 'failed', failing_since = as_of");
+  expect(wordsOf(await page('/'))).toContain(
+    'Fresh1 of 1known organizations, the oldest read 4 min ago; the last read failed in 1',
+  );
+});
+
 test('a row without an amount is told of, not counted as nothing', async () => {
   const { sentence, scene } = await stage();
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
@@ -196,6 +206,7 @@ test('of many projects and vintages the largest stand there, and what the others
   expect(shown[0]).toMatch(/^ex-post, 14 projects\d*105$/);
   expect(shown[1]).toMatch(/^Project 13\d*14$/);
   expect(shown.at(-1)).toMatch(/^2 other projects\d*3$/);
+  expect(await page('/')).toContain('<a href="/?all=yes">2 other projects</a>');
   expect(wordsOf(await page('/'))).toContain('othersSum');
   expect(await rows('/?all=yes')).toHaveLength(15);
   const then = `/?as-of=${new Date(Date.now()).toISOString()}`;

@@ -27,6 +27,7 @@ const OF_WAREHOUSE = {
 } as const satisfies Columns;
 
 const READ = {
+  failing_since: ['instant', 'since when reads of the warehouse have failed; null where the last did not'],
   as_of: ['instant', 'start of the last complete read of the warehouse'],
   age_seconds: ['int', 'how long ago that was'],
   credit_id: ['text', 'the credit, by which it is reserved', SURE],
@@ -43,6 +44,7 @@ const OF_RETIREMENTS = {
   ...NOT_SUMMED,
   freshness: ['text', "state of the organization's retirements in the view freshness"],
   reason: ['text', 'why, as it has it'],
+  failing_since: ['instant', 'since when reads of them have failed; null where the last did not'],
   as_of: ['instant', 'start of the last complete read of them'],
   age_seconds: ['int', 'how long ago that was'],
 } as const satisfies Columns;
@@ -55,7 +57,7 @@ const ADDED = `${whole('coalesce(sum(amount_micro / 1000000), 0)')} AS tonnes,
 
 const shown = ({ as }: Dialect): string => `s.tonnes + s.micro / ${as('real', '1000000.0')},
   CASE WHEN abs(s.tonnes) < 9000000000000 THEN s.tonnes * 1000000 + s.micro END,
-  s.rows, s.rows_without_amount, f.state, f.reason, f.as_of, f.age_seconds`;
+  s.rows, s.rows_without_amount, f.state, f.reason, f.failing_since, f.as_of, f.age_seconds`;
 
 const retired =
   (name: string, by: (dialect: Dialect) => string): TextOf =>

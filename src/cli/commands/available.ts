@@ -1,4 +1,4 @@
-import { type Available, type LeftOut, readAvailable } from '../../query/available.js';
+import { type Available, findUnheard, type LeftOut, readAvailable } from '../../query/available.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { andMore, counted, MOST_SHOWN, ofKnown, withThousands } from '../../text/numbers.js';
 import { shortName } from '../../text/clean.js';
@@ -6,14 +6,15 @@ import { stretch } from '../../text/stretch.js';
 import { typeName } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
-import { checkFault } from '../exit.js';
+import { checkFault, notThereFault } from '../exit.js';
 import { organizationOrAll } from '../find/in-mirror.js';
 import { describeTotal, totalOf } from '../output/totals.js';
 import { ORGANIZATION, text, year } from '../options.js';
 
 const OF_A_ROW = ['vintage', 'type', 'amount'];
 const NAMES = ['organization_name', 'project_name'];
-const COLUMNS = [...NAMES, ...OF_A_ROW, 'rows_without_amount', 'freshness', 'age_seconds', 'credit_id'];
+const STANDS = ['freshness', 'failing_since', 'age_seconds'];
+const COLUMNS = [...NAMES, ...OF_A_ROW, 'rows_without_amount', ...STANDS, 'credit_id'];
 const FOR_PEOPLE = ['project_name', ...OF_A_ROW, 'organization_name', 'age', 'freshness', 'credit_id'];
 
 export const AVAILABLE = command({
@@ -22,7 +23,7 @@ export const AVAILABLE = command({
     organization: ORGANIZATION,
     project: text('text', 'of one project only: its id, or a part of its name'),
     vintage: year('of one vintage only'),
-    type: text('type', 'of one type only, such as exPost or exAnte'),
+    type: text('type', 'of one type only, such as ex-post or ex-ante'),
   },
   prints: {
     json: 'print both parts as JSON: rows and left_out',
@@ -38,6 +39,12 @@ export const AVAILABLE = command({
     const available = await readAvailable(reader, { organizationId, only });
     const { rows, leftOut, known, uninstalled } = available;
     demandKnown(available);
+    const unheard = rows.length === 0 ? await findUnheard(reader, only) : null;
+    if (unheard !== null)
+      throw notThereFault(
+        `No warehouse has held a credit of the ${unheard} "${only[unheard]}", as far as the mirror has seen.`,
+        'See "carbon-mirror available" for those of now.',
+      );
     if (context.format === 'json') await context.value({ known, uninstalled, rows, leftOut });
     else if (context.format === 'table') {
       const isAsked = [organization, ...Object.values(only)].some(asked => asked !== undefined);

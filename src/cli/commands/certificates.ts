@@ -25,9 +25,15 @@ export const EXPORT = command({
     const reader = await context.reader();
     const organizationId = await organizationOrAll(reader, organization);
     const all = await readExport(reader, { organizationId, at });
-    const { rows, notKnown } =
-      at === null ? { rows: all, notKnown: null } : await ofKnown(context, all, { organizationId, at });
-    const trust = { known: await countKnown(reader), coverage: await readCoverage(reader, organizationId) };
+    const { rows, ...trust } =
+      at === null
+        ? {
+            rows: all,
+            notKnown: null,
+            known: await countKnown(reader),
+            coverage: await readCoverage(reader, organizationId),
+          }
+        : await ofKnown(context, all, { organizationId, at });
     const into = createSummedFolder(folder, interrupted);
     const damaged = new Set<string>();
     for (const { file, sha256 } of rows) {
@@ -38,7 +44,7 @@ export const EXPORT = command({
     const certificates = new Set(whole.map(row => row.file)).size;
     const lines = whole.map(row => EXPORT_COLUMNS.map(name => row[name]));
     into.append(LIST, [EXPORT_COLUMNS, ...lines].map(cells => csvLine(cells)).join(''));
-    const about = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], notKnown, ...trust };
+    const about = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], ...trust };
     into.append(ABOUT, `${jsonText(withSnakeKeys(about), 2)}\n`);
     into.finish();
     const then = at === null ? '' : ` as observed by ${at}`;
@@ -54,7 +60,7 @@ export const EXPORT = command({
   },
 });
 
-/** What belongs to organizations whose retirements and certificates were known then, and what of them was not, in words. */
+/** What belongs to organizations whose retirements and certificates were known then, until when each was read, and what was not known, in words. */
 async function ofKnown(
   context: Context,
   all: readonly ExportRow[],
@@ -62,13 +68,17 @@ async function ofKnown(
 ) {
   const reader = await context.reader();
   const notKnown: string[] = [];
+  const coverage = [];
   let rows = all;
   for (const resource of ['retirements', 'certificates']) {
     const stood = await readKnownAt(reader, { ...then, resource });
-    for (const each of stood)
-      notKnown.push(...gapsIn(each).map(gap => `${each.organizationId}, ${resource}: ${gap}`));
+    for (const each of stood) {
+      const { organizationId, lastRead } = each;
+      notKnown.push(...gapsIn(each).map(gap => `${organizationId}, ${resource}: ${gap}`));
+      coverage.push({ organizationId, resource, lastRead });
+    }
     const known = idsKnown(context, stood, resource);
     rows = rows.filter(row => known.includes(row.organization_id));
   }
-  return { rows, notKnown };
+  return { rows, notKnown, coverage };
 }

@@ -4,8 +4,8 @@ import { ask } from '../../query/lists/ask.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { isThere, readNumbered, streamRows } from '../../query/lists/read.js';
-import { readKnownAt } from '../../query/history/as-of.js';
-import { readStates, withFreshness } from '../../query/freshness/read.js';
+import { readKnownAt, sayOldest } from '../../query/history/as-of.js';
+import { FRESHNESS_COLUMNS, readStates, withFreshness } from '../../query/freshness/read.js';
 import { type Command, command, ROWS } from '../command.js';
 import type { Context } from '../context.js';
 import { notThereFault, usageFault } from '../exit.js';
@@ -23,7 +23,7 @@ import {
 
 const MOST = 100;
 /** What a person looks for in a list, beside what its rows are called. */
-const LOOKED_FOR = ['amount_exact', 'end', 'error', 'freshness'];
+const LOOKED_FOR = ['amount_exact', 'end', 'error', ...FRESHNESS_COLUMNS];
 
 /** `list`: the filters of a list are its options, and so is an instant where it has a past. */
 export function listCommand(list: List): Command {
@@ -80,14 +80,13 @@ async function printList(context: Context, list: List, { given, at, most }: Want
   const asked = ask(list, { of: name => texts[name] ?? null, at });
   if ('fault' in asked) throw usageFault(asked.fault);
   const organizationId = texts['organization_id'] ?? null;
-  const known = at === null ? asked : await ofKnown(context, asked, at, organizationId);
-  const rows = streamRows(reader, known, most);
-  if (at !== null) context.say(`As observed by ${at}.`);
+  const then = at === null ? asked : await ofKnown(context, asked, at, organizationId);
+  const rows = streamRows(reader, then, most);
   const none =
     at === null && Object.keys(texts).length === 0 ? list.empty : `No ${list.one} is as asked for.`;
   const states = at === null ? await readStates(reader, list.resource, organizationId) : null;
   const isStated = states !== null && !(context.format === 'table' && states.areAllFresh);
-  const columns = isStated ? [...asked.list.columns, 'freshness'] : asked.list.columns;
+  const columns = isStated ? [...asked.list.columns, ...FRESHNESS_COLUMNS] : asked.list.columns;
   const keep = [...columns.slice(0, 1), list.named, ...LOOKED_FOR];
   const shape = { keep, tonnes: ['amount_exact'], none };
   const shown = await context.rows(columns, states === null ? rows : withFreshness(rows, states), shape);
@@ -136,6 +135,7 @@ async function ofKnown(
   const resource = asked.list.resource ?? '';
   const all = await readKnownAt(await context.reader(), { resource, at, organizationId });
   const among = idsKnown(context, all, resource);
+  context.say(`As observed by ${at}.`, ...sayOldest(all));
   const column = asked.list.filters['organization_id']?.column ?? '';
   return { ...asked, where: [...asked.where, { column, among }] };
 }

@@ -2,7 +2,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import { explainRow, reasonsOf, rowsOf, shownOf } from '../../query/history/explanation.js';
 import { readByName } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
-import { readStates } from '../../query/freshness/read.js';
+import { freshnessOf, readStates } from '../../query/freshness/read.js';
 import { type Entry, nameOf } from '../../resources/entry.js';
 import { type Command, command } from '../command.js';
 import { measure } from '../certificate-files.js';
@@ -92,8 +92,7 @@ async function readNow(reader: Reader, list: List, entry: Entry, known: readonly
   const row = rows.find(({ version }) => version === newest['version']);
   if (row === undefined) return null;
   const states = await readStates(reader, list.resource, null);
-  const state = states === null ? {} : { freshness: states.standingOf(row)?.state ?? null };
-  return { ...shownOf(row), ...state };
+  return { ...shownOf(row), ...(states !== null && freshnessOf(row, states)) };
 }
 
 async function writeOne({ print, rows }: Context, entry: Entry, shown: Shown): Promise<void> {

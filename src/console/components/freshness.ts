@@ -1,6 +1,6 @@
 import { colourOf, type Standing, wordsOf } from '../../query/freshness/words.js';
 import type { FreshnessSum } from '../../query/freshness/read.js';
-import { gapsIn, type Known } from '../../query/history/as-of.js';
+import { gapsIn, type Known, sayOldest } from '../../query/history/as-of.js';
 import { andMore, counted, MOST_SHOWN } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
 import { ago, badge, wordsAgo } from './words.js';
@@ -23,13 +23,14 @@ function describe(sum: FreshnessSum, now: number): Html {
   return html`${standing(sum)} in ${counted(resources, 'organization')}${read}. `;
 }
 
-/** What a page as of an instant cannot know, in words. */
-export function gapsOf(resource: string, gaps: readonly Known[]): Html | false {
+/** Until when a page as of an instant knows, and what it cannot know, in words. */
+export function gapsOf(resource: string, gaps: readonly Known[]): Html {
   const lines = gaps.flatMap(known => {
     const whose = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;
     return gapsIn(known).map(each => `${whose}: ${each}.`);
   });
-  if (lines.length === 0) return false;
+  const oldest = html`<p class="lead">${sayOldest(gaps)}</p>`;
+  if (lines.length === 0) return oldest;
   const shown = [...lines.slice(0, MOST_SHOWN), andMore(lines.length) ?? []].flat();
-  return html`<section class="card"><h2>What cannot be known</h2><ul class="gaps">${shown.map(each => html`<li>${each}</li>`)}</ul></section>`;
+  return html`${oldest}<section class="card"><h2>What cannot be known</h2><ul class="gaps">${shown.map(each => html`<li>${each}</li>`)}</ul></section>`;
 }

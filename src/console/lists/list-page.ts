@@ -4,9 +4,9 @@ import { ask } from '../../query/lists/ask.js';
 import { type Choice, readChoices, readNameOf, readValues } from '../../query/names.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
-import { type Paged, readPage, streamRows } from '../../query/lists/read.js';
+import { type Paged, readPage, readSumOf, streamRows } from '../../query/lists/read.js';
 import { readKnownAt } from '../../query/history/as-of.js';
-import { readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
+import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
 import { counted, manyOf, withThousands } from '../../text/numbers.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import type { Ask, Page } from '../page.js';
@@ -48,7 +48,7 @@ ${fields(list, asking, choices)}`,
     const rows = streamRows(reader, asked);
     const { columns } = asked.list;
     if (states === null) return { rows, columns };
-    return { rows: withFreshness(rows, states), columns: [...columns, 'freshness'] };
+    return { rows: withFreshness(rows, states), columns: [...columns, ...FRESHNESS_COLUMNS] };
   });
   return [page, ...files];
 }
@@ -69,13 +69,19 @@ async function show(asked: Asked, { reader, now, query, at }: Ask, choices: Choi
   const sums = at === null && resource !== null ? await sumFreshness(reader, resource, organization) : [];
   const isFresh = sums.every(sum => colourOf(sum) === 'good');
   const states = isFresh ? null : await readStates(reader, resource, organization);
-  const says = (filter: string) => {
-    const value = query.get(filter) ?? '';
-    return choices.get(filter)?.find(choice => choice.value === value)?.says ?? value;
-  };
   const owner = organization && ((await readNameOf(reader, organization, at)) ?? organization);
   const after = cursorIn(query.get('after'), list.order.length);
   const paged = await readPage(reader, { ...asked, after, limit: ROWS });
+  const says = (filter: string) => {
+    const value = query.get(filter) ?? '';
+    const said = choices.get(filter)?.find(choice => choice.value === value)?.says;
+    const named = filter === 'project_id' && value !== '' ? paged.rows[0]?.['project_name'] : null;
+    return said ?? String(named ?? value);
+  };
+  const available =
+    name === 'warehouse' && states !== null && paged.sum !== null && paged.count > 0
+      ? `; of it ${tonnesOf(await readSumOf(reader, asked, states.fresh))} t are available now`
+      : '';
   const lead = (text: string, from: string | null, rel: Html | false = false) =>
     html`<a href="${withQuery(`/${name}`, query, { after: from })}"${rel}>${text}</a>`;
   const shown = shownOf(list).map(column => ({
@@ -87,7 +93,7 @@ async function show(asked: Asked, { reader, now, query, at }: Ask, choices: Choi
   const stateOf = (row: Row) => standing(states?.standingOf(row) ?? WAITING);
   const columns = isShown ? [...shown, { name: 'Freshness', cell: stateOf }] : shown;
   return html`${at === null && resource !== null && freshnessOf(sums, now)}
-<section id="rows" data-live>${table(caption(list, paged, owner, says), columns, paged.rows, { empty: emptyWords(list, query, at), beside: filesOf(`/${name}`, query, { after: null }) })}
+<section id="rows" data-live>${table(caption(list, paged, { owner, says, available }), columns, paged.rows, { empty: emptyWords(list, query, at), beside: filesOf(`/${name}`, query, { after: null }) })}
 <p class="links">${query.has('after') && lead('First page', null)}
 ${paged.next !== null && lead('Next page', Buffer.from(JSON.stringify(paged.next)).toString('base64url'), html` rel="next"`)}</p>
 </section>
@@ -135,18 +141,23 @@ function contentOf(list: List, row: Row, column: string, { now, at }: Pick<Ask, 
   return leading(id, named, value === null ? cell(id, named, now) : content, at);
 }
 
+interface Captioned {
+  readonly owner: string | null;
+  readonly says: (name: string) => string;
+  readonly available: string;
+}
+
 function caption(
   { one, filters }: List,
   { count, isCountedToTheEnd, sum }: Paged,
-  owner: string | null,
-  says: (name: string) => string,
+  { owner, says, available }: Captioned,
 ): string {
   const many = isCountedToTheEnd ? counted(count, one) : `More than ${withThousands(count)} ${manyOf(one)}`;
   const set = Object.keys(filters).filter(name => name !== 'organization_id' && says(name) !== '');
   const how = set.map(name => `${labelOf(name)} ${says(name)}`).join(', ');
   const all = `${many}${owner === null ? '' : ` of ${owner}`}${how && ` (${how})`}`;
   if (sum === null || count === 0) return all;
-  return `${all}: ${tonnesOf(sum.amount_micro)} t.${withoutAmount(sum.rows_without_amount)}`;
+  return `${all}: ${tonnesOf(sum.amount_micro)} t${available}.${withoutAmount(sum.rows_without_amount)}`;
 }
 
 type Choices = ReadonlyMap<string, readonly Choice[] | null>;

@@ -4,7 +4,7 @@ import type { Value } from '../../store/contract/tables.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
 import { withAt } from '../components/as-of.js';
 import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
-import { html, type Html } from '../components/html.js';
+import { html, type Html, type Part } from '../components/html.js';
 import { counted } from '../../text/numbers.js';
 
 type Row = Readonly<Record<string, Value>>;
@@ -17,6 +17,8 @@ interface Line {
 
 interface How {
   readonly isAll: boolean;
+  /** Where all of them are. */
+  readonly more?: string | null;
   /** Of one that stands above it nothing is said again. */
   readonly isOne?: boolean;
   readonly at?: string | null;
@@ -32,7 +34,7 @@ const BLANK = html`<td></td>`;
 export function byVintage(
   what: string,
   rows: readonly Row[],
-  { isAll, isOne = false, at = null }: How,
+  { isAll, more = null, isOne = false, at = null }: How,
 ): Html {
   const all = linesOf(rows);
   const shown = new Set(isAll ? all : all.slice(0, MOST_PROJECTS));
@@ -58,7 +60,7 @@ export function byVintage(
       return html`<td class="number heat${heat}" title="${tonnesOf(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
     });
   };
-  const total = (name: string, lines: readonly Line[], kind: string) => {
+  const total = (name: Part, lines: readonly Line[], kind: string) => {
     const of = lines.flatMap(each => each.rows);
     const plain = (value: bigint) => html`<td class="number">${wholeTonnes(value)}</td>`;
     return across(html`<tr class="${kind}"><th scope="row">${name}</th>`, of, plain);
@@ -68,10 +70,10 @@ export function byVintage(
     const others = lines.filter(each => !shown.has(each));
     const name = `${typeName(type)}, ${counted(lines.length, 'project')}`;
     return html`<tbody>${!isOne && total(name, lines, 'sum')}${lines.filter(each => shown.has(each)).map(line)}${
-      others.length > 0 && total(counted(others.length, 'other project'), others, 'others')
+      others.length > 0 && total(moreOf(counted(others.length, 'other project'), more), others, 'others')
     }</tbody>`;
   };
-  const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes`;
+  const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes, rounded down`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="matrix">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">${isOne ? 'Type' : 'Project'}</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>
@@ -80,6 +82,10 @@ ${[...new Set(all.map(typeIn))].map(body)}
 }
 
 type Of = Readonly<Partial<Record<'organizationId' | 'project', string | null>>>;
+
+function moreOf(name: string, more: string | null): Part {
+  return more === null ? name : html`<a href="${more}">${name}</a>`;
+}
 
 /** What is available of one organization or one project. */
 export async function available(reader: Reader, of: Of): Promise<Html> {

@@ -10,6 +10,7 @@ import { counted, ofKnown, withThousands } from '../../text/numbers.js';
 import { sumByType, typeName } from '../../text/tonnes.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
+import { withQuery } from '../components/as-of.js';
 import { leading, sumsBy, wholeTonnes } from '../components/cell.js';
 import { feed, groupsOf } from '../components/changes.js';
 import { standing as stateOf } from '../components/freshness.js';
@@ -60,7 +61,7 @@ function show(answer: Overview, ask: Ask): Shown {
 <section id="attention" class="notices" data-live>${notices(troubles, canAct)}</section></div>
 <section id="invitation" data-live>${isEmpty && invitation(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
-<section id="available" data-live>${sums.length > 0 && byVintage('Available', sums, { isAll: query.has('all') })}</section>
+<section id="available" data-live>${sums.length > 0 && byVintage('Available', sums, { isAll: query.has('all'), more: withQuery('/', query, { all: 'yes' }) })}</section>
 <div class="stack"><section id="glance" data-live>${!isEmpty && glance(answer, ask)}</section>
 <section id="moved" data-live>${feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), { now, more: MORE })}</section></div>
 </div>
@@ -128,7 +129,7 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
   )}${tile(
     'Fresh',
     `${withThousands(standing.available)} of ${withThousands(standing.known)}`,
-    'known organizations',
+    html`known organizations${standing.oldest_at !== null && html`, the oldest read ${ago(standing.oldest_at, now)}`}${standing.failing > 0 && html`; <a href="/organizations">the last read failed in ${withThousands(standing.failing)}</a>`}`,
   )}${tile(
     'Newest webhook',
     activity.newestDeliveryAt === null ? 'none yet' : ago(activity.newestDeliveryAt, now),

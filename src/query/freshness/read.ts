@@ -50,12 +50,22 @@ export async function readAges({ all }: Reader): Promise<Ages[]> {
 /** How fresh the rows of a list are. */
 export interface States {
   readonly areAllFresh: boolean;
+  /** The organizations whose list is fresh, whether its last read failed or not. */
+  readonly fresh: readonly string[];
   /** How the list stands that a row stands in; null where it is none that is known. */
   readonly standingOf: (row: Readonly<Record<string, unknown>>) => Standing | null;
 }
 
-export async function* withFreshness(rows: AsyncIterable<Row>, { standingOf }: States): AsyncGenerator<Row> {
-  for await (const row of rows) yield { ...row, freshness: standingOf(row)?.state ?? null };
+/** What a program is told of it beside a row, and a person in one word or a few. */
+export const FRESHNESS_COLUMNS = ['freshness', 'failing_since'] as const;
+
+export async function* withFreshness(rows: AsyncIterable<Row>, states: States): AsyncGenerator<Row> {
+  for await (const row of rows) yield { ...row, ...freshnessOf(row, states) };
+}
+
+export function freshnessOf(row: Row, { standingOf }: States): Row {
+  const { state = null, failing_since: since = null } = standingOf(row) ?? {};
+  return { freshness: state, failing_since: since };
 }
 
 /** Of one organization, or of all of them; null where rows stand in no list that is read. */
@@ -72,6 +82,7 @@ export async function readStates(
     WHERE resource = ${resource} AND ${ofOne(organizationId)}`);
   const states = new Map<unknown, Standing>(rows.map(row => [row.organization_id, row]));
   return {
+    fresh: rows.flatMap(each => (each.state === 'fresh' ? (each.organization_id ?? []) : [])),
     areAllFresh: rows.every(each => colourOf(each) === 'good'),
     standingOf: row => states.get(String(row[owner])) ?? null,
   };

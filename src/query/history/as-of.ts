@@ -2,7 +2,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { type Entry, nameOf, ownerOf } from '../../resources/entry.js';
 import { UNREADABLE } from '../coverage.js';
-import { columns, count, largest, ofOne, plain, sql, stoodAt, table } from '../sql.js';
+import { columns, count, ofOne, plain, sql, stoodAt, table } from '../sql.js';
 
 interface Asked {
   /** Null for all of them. */
@@ -23,6 +23,8 @@ export interface Known {
   readonly name: string | null;
   /** Why it was not known then, in words; null where it was. */
   readonly unknown: string | null;
+  /** The start of its last complete read that had ended by then, as far back as syncs are kept. */
+  readonly lastRead: string | null;
   /** The read that was under way then and changed something, and its end: what it had not shown by then is left out. */
   readonly reading: { readonly from: string; readonly to: string | null } | null;
 }
@@ -35,6 +37,7 @@ interface Dated extends Pick<Known, 'name'> {
   readonly ended: string | null;
   /** How many retirements the registry dates before the instant, where it lies before the first complete read. */
   readonly earlier: number;
+  readonly last_read: string | null;
 }
 
 /** What can be known of a list: of one organization, or of all that are known, those that nobody has looked at yet last. */
@@ -44,7 +47,10 @@ export async function readKnownAt(reader: Reader, asked: Asked): Promise<Known[]
       s.first_complete_at AS since, f.as_of AS ended,
       CASE WHEN s.resource = 'retirements' AND s.first_complete_at > ${at} THEN (
         SELECT count(*) FROM mirror.retirements AS r
-        WHERE r.organization_id = s.organization_id AND r.created_at <= ${at}) ELSE 0 END AS earlier
+        WHERE r.organization_id = s.organization_id AND r.created_at <= ${at}) ELSE 0 END AS earlier,
+      (SELECT started_at FROM mirror.syncs AS l
+        WHERE l.organization_id = s.organization_id AND l.resource = ${resource} AND l.state = 'complete'
+          AND l.finished_at <= ${at} ORDER BY l.id DESC LIMIT 1) AS last_read
     FROM mirror.resource_states AS s
       LEFT JOIN mirror.organizations AS o ON o.id = s.organization_id
       LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = ${resource}
@@ -52,28 +58,37 @@ export async function readKnownAt(reader: Reader, asked: Asked): Promise<Known[]
     WHERE s.resource = ${resource} AND ${ofOne(organizationId, 's')} ORDER BY s.organization_id`);
   const reads = await readUnderWay(reader, asked);
   const known = states.map(state => {
-    const { organization_id: id, name } = state;
+    const { organization_id: id, name, last_read: lastRead } = state;
     const read = reads.find(each => each.organization_id === id);
     const reading = read === undefined ? null : { from: read.started_at, to: read.finished_at };
-    return { organizationId: id, name, unknown: whyUnknown(state, at), reading };
+    return { organizationId: id, name, unknown: whyUnknown(state, at), lastRead, reading };
   });
   if (organizationId === null) return [...known, ...(await readUnread(reader))];
   return known.length > 0 ? known : [nothingOf(organizationId)];
 }
 
-/** The same of one, and the start of its last complete read that had ended by the instant, as far back as syncs are kept. */
-export async function readKnownOf(reader: Reader, asked: ReadAt) {
-  const { organizationId, resource, at } = asked;
-  const [known = nothingOf(organizationId)] = await readKnownAt(reader, asked);
-  const reads = sql`mirror.syncs WHERE organization_id = ${organizationId} AND resource = ${resource}
-    AND state = 'complete' AND finished_at <= ${at}`;
-  return { ...known, lastRead: await largest(reader, 'started_at', reads) };
+/** The same of one. */
+export async function readKnownOf(reader: Reader, asked: ReadAt): Promise<Known> {
+  const [known = nothingOf(asked.organizationId)] = await readKnownAt(reader, asked);
+  return known;
+}
+
+/** Until when the list that was read longest ago was known then, in words; none where no list was. */
+export function sayOldest(all: readonly Known[]): string[] {
+  const known = all.filter(({ unknown }) => unknown === null);
+  const [oldest] = known.toSorted((a, b) => (a.lastRead ?? '').localeCompare(b.lastRead ?? ''));
+  if (oldest === undefined) return [];
+  const { lastRead, name, organizationId } = oldest;
+  if (lastRead === null) return ['The reads that had ended by then are no longer on record.'];
+  const whose =
+    known.length === 1 ? '' : `: the oldest of ${known.length} reads, of ${name ?? organizationId}`;
+  return [`What changed at the registry after ${lastRead} was not read by then${whose}.`];
 }
 
 const NEVER_READ = 'never read completely';
 
 function nothingOf(organizationId: string, name: string | null = null): Known {
-  return { organizationId, name, unknown: NEVER_READ, reading: null };
+  return { organizationId, name, unknown: NEVER_READ, lastRead: null, reading: null };
 }
 
 /** What nobody can read any more is known until its last complete read began, or its only one had ended. */

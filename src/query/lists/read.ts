@@ -214,6 +214,12 @@ async function readTotal(reader: Reader, asked: Asked): Promise<Total> {
   return await only(reader, sql<Total>`SELECT ${TOTAL} FROM (${few}) AS few`);
 }
 
+/** Of what adds up to a sum, how much belongs to some organizations, in millionths of a tonne. */
+export async function readSumOf(reader: Reader, asked: Asked, among: readonly string[]): Promise<bigint> {
+  const where = [...asked.where, { column: OWNER, among }];
+  return exact(await readTotal(reader, { ...asked, where })).amount_micro;
+}
+
 const AMOUNT = 'amount_micro';
 const TOTALS = ['tonnes', 'rest', 'rows', 'rows_without_amount'];
 
