@@ -1,4 +1,4 @@
-// Retires one tonne out of the first warehouse that has one, and saves the certificate.
+// Retires one tonne of exPost credits out of the first warehouse that has one, and saves the certificate.
 //
 //   REGISTRY_BASE_URL=... REGISTRY_APP_ID=... REGISTRY_PRIVATE_KEY_FILE=... node docs/examples/retire.js FILE
 //   (and REGISTRY_HEADER_PREFIX, where the registry's is another than "registry")
@@ -44,12 +44,12 @@ async function findCredit() {
     for (const installation of items) {
       const seller = client.organization(installation.id, installation.organizationId);
       for await (const credits of seller.readWarehouse()) {
-        const found = credits.find(({ amount }) => amount.value >= 1);
+        const found = credits.find(({ amount, type }) => type === 'exPost' && amount.value >= 1);
         if (found !== undefined) return { organization: seller, credit: found };
       }
     }
   }
-  throw new Error('no warehouse has a tonne');
+  throw new Error('no warehouse has a tonne of exPost credits');
 }
 
 async function findRetirement() {

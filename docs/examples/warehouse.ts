@@ -6,7 +6,9 @@ const client = createClient({
   baseUrl: process.env['REGISTRY_BASE_URL'] ?? 'http://127.0.0.1:8090',
   headerPrefix: process.env['REGISTRY_HEADER_PREFIX'] ?? 'registry',
   appId: process.env['REGISTRY_APP_ID'] ?? '',
-  privateKey: readFileSync(process.env['REGISTRY_PRIVATE_KEY_FILE'] ?? 'key.pem', 'utf8'),
+  privateKey:
+    process.env['REGISTRY_PRIVATE_KEY'] ??
+    readFileSync(process.env['REGISTRY_PRIVATE_KEY_FILE'] ?? 'key.pem', 'utf8'),
   now: Date.now,
   random: Math.random,
 });

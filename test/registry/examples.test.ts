@@ -1,13 +1,17 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start.js';
+import { freePort } from '../support/processes.js';
+import { APP_ID, payloadOf, SECRET, signedPost } from '../support/receiver.js';
+import { until } from '../support/wait.js';
 import { installApp, issueCredit, type TestApp, temporarySandbox } from '../support/sandbox.js';
 
 const run = promisify(execFile);
+const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
 
 /** A registry that takes its own version header only. */
 const OTHER_WORDS = { headerPrefix: 'icr', strict: true };
@@ -22,19 +26,15 @@ async function temporaryFolder(): Promise<string> {
 async function runExample(name: string, sandbox: Sandbox, app: TestApp, args: readonly string[]) {
   const keyFile = join(await temporaryFolder(), 'key.pem');
   await writeFile(keyFile, app.privateKey, { mode: 0o600 });
-  const { stdout } = await run(
-    process.execPath,
-    [join(import.meta.dirname, '../../docs/examples', name), ...args],
-    {
-      env: {
-        PATH: process.env['PATH'],
-        REGISTRY_BASE_URL: sandbox.url,
-        REGISTRY_HEADER_PREFIX: 'icr',
-        REGISTRY_APP_ID: app.id,
-        REGISTRY_PRIVATE_KEY_FILE: keyFile,
-      },
+  const { stdout } = await run(process.execPath, [join(EXAMPLES, name), ...args], {
+    env: {
+      PATH: process.env['PATH'],
+      REGISTRY_BASE_URL: sandbox.url,
+      REGISTRY_HEADER_PREFIX: 'icr',
+      REGISTRY_APP_ID: app.id,
+      REGISTRY_PRIVATE_KEY_FILE: keyFile,
     },
-  );
+  });
   return stdout;
 }
 
@@ -52,11 +52,13 @@ test('docs/examples/retire.js retires a tonne and saves its certificate', async 
   const sandbox = await temporarySandbox(OTHER_WORDS);
   const { app, organization } = installApp(sandbox);
   issueCredit(sandbox, organization.id, { amount: 2.5 });
+  issueCredit(sandbox, organization.id, { amount: 9, type: 'exAnte' });
   const file = join(await temporaryFolder(), 'certificate.pdf');
 
   const output = await runExample('retire.js', sandbox, app, [file]);
 
   expect(output).toContain('retired 1 t for Harbour Bakery ehf.');
+  expect(owners(sandbox)).toContainEqual({ fullName: organization.fullName, amountMicro: 9_000_000 });
   const certificate = await readFile(file);
   expect(certificate.subarray(0, 5).toString()).toBe('%PDF-');
   expect(certificate.toString('latin1').trimEnd()).toMatch(/%%EOF$/);
@@ -76,6 +78,22 @@ test('docs/examples/sell.js sells a tonne to an organization that it makes', asy
 
   expect(output).toBe(`1 t of ${creditId} now belongs to Customer and Daughters\n`);
   expect(owners(sandbox)).toEqual([{ fullName: 'Customer and Daughters', amountMicro: 1_000_000 }]);
+});
+
+test('docs/examples/own-test.js passes', async () => {
+  const { stdout } = await run(process.execPath, ['--test', join(EXAMPLES, 'own-test.js')]);
+  expect(stdout).toMatch(/pass 1\n/);
+});
+
+test('docs/examples/express.js answers a signed post, and refuses one without a body', async () => {
+  const port = await freePort();
+  const env = { PORT: String(port), WEBHOOK_SECRETS: SECRET, REGISTRY_APP_ID: APP_ID };
+  const child = spawn(process.execPath, [join(EXAMPLES, 'express.js')], { env });
+  onTestFinished(() => void child.kill());
+  const post = async (given: object) =>
+    (await fetch(`http://127.0.0.1:${port}/webhooks`, { method: 'POST', ...given })).status;
+  await until(async () => await post({}).then(Boolean, () => false), 'the program');
+  expect([await post({}), await post(signedPost(payloadOf()))]).toEqual([400, 202]);
 });
 
 test('docs/examples/sell.js gives the hold back when the customer cannot be made', async () => {

@@ -143,6 +143,7 @@ export function issueCredit(
     readonly place?: 'warehouse' | 'inventory';
     readonly amount?: number;
     readonly vintage?: string;
+    readonly type?: 'exPost' | 'exAnte';
   } = {},
 ): string {
   const project = sandbox.registry.projects.create({

@@ -1,0 +1,34 @@
+// A test of your own, against a registry of its own: node --test docs/examples/own-test.js
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { createClient } from 'carbon-mirror/client';
+import { startSandbox } from 'carbon-mirror/sandbox';
+
+await test('the warehouse of the first organization is read', async () => {
+  const sandbox = await startSandbox({ port: 0, seed: 1 });
+  // What people do in a registry: GET without a body, POST with one.
+  const control = async (path, body) => {
+    const headers = { 'content-type': 'application/json' };
+    const post = { method: 'POST', headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${sandbox.url}/_sandbox${path}`, body && post);
+    return await answer.json();
+  };
+  const permissions = { organization_info: 'VIEW', organization_warehouse: 'VIEW' };
+  const app = await control('/apps', { name: 'mine', permissions, generateKey: true });
+  const { organizations } = await control('/organizations');
+  const organizationId = organizations[0].id;
+  const installation = await control('/installations', { appId: app.id, organizationId });
+  const client = createClient({
+    baseUrl: sandbox.url,
+    appId: app.id,
+    privateKey: readFileSync(app.privateKeyFile, 'utf8'),
+    now: Date.now,
+    random: Math.random,
+  });
+  let read = 0;
+  for await (const credits of client.organization(installation.id, organizationId).readWarehouse())
+    read += credits.length;
+  assert(read > 0);
+  await sandbox.close();
+});
