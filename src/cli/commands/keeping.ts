@@ -98,14 +98,13 @@ export const MOVE = command({
 
 function keepingOf({ engine }: MirrorLocation): Keeping {
   if (engine.keeping !== null) return engine.keeping;
-  throw usageFault(
-    [
-      'This mirror is in PostgreSQL, whose own tools keep all of it:',
-      'pg_dump --format=custom --file=mirror.dump "$MIRROR_DATABASE_URL"',
-      'pg_restore --clean --if-exists --single-transaction --dbname="$MIRROR_DATABASE_URL" mirror.dump',
-    ],
-    'Stop every process of carbon-mirror before the second.',
-  );
+  throw usageFault([
+    'This mirror is in PostgreSQL, whose own tools keep all of it:',
+    'pg_dump --format=custom --file=mirror.dump "$MIRROR_DATABASE_URL"',
+    "pg_restore --list mirror.dump | grep -v ' SCHEMA - ' > mirror.list",
+    'pg_restore --clean --if-exists --single-transaction --use-list=mirror.list --dbname="$MIRROR_DATABASE_URL" mirror.dump',
+    'Stop every process of carbon-mirror before the last of these.',
+  ]);
 }
 
 function at(folder: string) {

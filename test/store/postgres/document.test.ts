@@ -1,10 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SETTINGS } from '../../../src/app/config/settings.js';
 import { createCertificateTable } from '../../../src/store/postgres/mirror/certificates.js';
+import { runCommand } from '../../support/command.js';
 import { emptyDatabase, openAs } from '../../support/engines.js';
-import { NOON } from '../../support/inbox.js';
+import { NOON, temporaryFolder } from '../../support/inbox.js';
 import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 import { blocks } from '../../support/readme.js';
 
@@ -36,6 +38,29 @@ test('the statements of docs/deploy.md make a place that can be migrated, and a 
   await empty.query(make.replaceAll('carbon_mirror', role));
   await empty.query(questions.replaceAll('questions', `${role}_questions`));
   expect(await empty.query("SELECT 1 FROM pg_roles WHERE rolname LIKE $1 || '%'", [role])).toHaveLength(2);
+});
+
+test('what backup prints saves a mirror and brings it back, by a role that may make no schema', async context => {
+  const role = `carbon_${randomBytes(4).toString('hex')}`;
+  const database = await temporaryDatabase({ migrated: false });
+  const superuser = openTemporary(database, 1);
+  await superuser.query((blocks(document, 'sql')[0] ?? '').replaceAll('carbon_mirror', role));
+  const env = { MIRROR_DATABASE_URL: database.url.replace('//postgres@', `//${role}@`) };
+  expect(await runCommand(['migrate'], { env })).toMatchObject({ exitCode: 0 });
+  const { stderr } = await runCommand(['backup', 'never made'], { env });
+  const [, dump = '', ...restore] = stderr.trim().split('\n').slice(0, -1);
+  expect(blocks(document, 'sh').map(block => block.trim())).toContain([dump, ...restore].join('\n'));
+  const cwd = temporaryFolder();
+  const play = (line: string) =>
+    spawnSync('sh', ['-c', line], { cwd, env: { ...process.env, ...env }, encoding: 'utf8' });
+  const dumped = play(dump);
+  // Tools that are older than the server, or none.
+  if (/version mismatch|not found/.test(dumped.stderr)) context.skip();
+  expect(dumped).toMatchObject({ status: 0, stderr: '' });
+  await superuser.query('UPDATE mirror.version_counter SET last = 77');
+  for (const line of restore) expect(play(line)).toMatchObject({ status: 0, stderr: '' });
+  expect(await superuser.query('SELECT last FROM mirror.version_counter')).not.toEqual([{ last: 77 }]);
+  expect(await runCommand(['verify'], { env })).toMatchObject({ exitCode: 0 });
 });
 
 test('certificates take a few percent more than their bytes', async () => {
