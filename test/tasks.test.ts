@@ -1,7 +1,13 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readStore } from '../src/app/config/config.js';
+import { lastSignedBeside, readKeyFile } from '../src/evidence/key-file.js';
+import { seal } from '../src/evidence/seal.js';
+import { openEngine } from '../src/store/open.js';
 import { runCommand } from './support/command.js';
 import { wordsOf } from './support/command-lines.js';
 import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
@@ -62,6 +68,7 @@ beforeAll(async () => {
     INSTANT: 'now',
     FOLDER: join(folder, 'certificates'),
     FILE: join(folder, 'copy.db'),
+    EVIDENCE: join(folder, 'evidence'),
   };
 });
 
@@ -76,11 +83,28 @@ async function perform(line: string): Promise<string> {
     words.filter(word => /^[A-Z-]{4,}$/.test(word)),
     line,
   ).toEqual([]);
-  const { exitCode, stdout, stderr } = await runCommand(words, { env: demo.env });
+  const keyFile = join(folder, 'evidence.key');
+  const { exitCode, stdout, stderr } = await runCommand(words, {
+    env: { ...demo.env, ...(words[0] === 'evidence' ? { EVIDENCE_KEY_FILE: keyFile } : {}) },
+  });
   expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }, line).toEqual({ exitCode: 0, stderr: '' });
   const [, reservation] = /^id +([0-9a-f-]{36})$/m.exec(stdout) ?? [];
   if (line.startsWith('reservations create')) values['RESERVATION'] = reservation ?? '';
+  if (line.startsWith('evidence init')) await sealOnce(keyFile);
   return stdout === '' ? stderr : stdout;
+}
+
+/** What a worker with the key does within a minute. */
+async function sealOnce(keyFile: string): Promise<void> {
+  const engine = openEngine(readStore(demo.env));
+  await engine.prepare(['evidence'], Date.now(), () => undefined);
+  const port = await engine.openEvidence();
+  if (port === null) throw new Error('expected a log, got none');
+  const lastSigned = lastSignedBeside(keyFile);
+  const { signal } = new AbortController();
+  const by = { randomBytes, now: Date.now, holder: 'a worker', signal };
+  await seal({ port, key: () => readKeyFile(keyFile), lastSigned, ...by });
+  await port.close();
 }
 
 /** What is turned away is counted, and written a moment later. */
@@ -131,6 +155,14 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     const files = readdirSync(values['FOLDER'] ?? '', { recursive: true, encoding: 'utf8' });
     expect(files.some(file => file.includes(values['RETIREMENT'] ?? 'none'))).toBe(true);
   },
+  'Prove it to somebody who does not trust you': ([keys = '']) => {
+    const [, line = ''] = /^\(cd EVIDENCE && (.+) KEY\)$/m.exec(document) ?? [];
+    const script = line.replace('../docs/', join(import.meta.dirname, '../docs/'));
+    const cwd = values['EVIDENCE'];
+    const checked = spawnSync('sh', ['-c', `${script} ${keys.split('\n')[0]}`], { cwd, encoding: 'utf8' });
+    expect(checked).toMatchObject({ status: 0, stderr: '' });
+    expect(checked.stdout).toContain(`Evidence of retirement ${values['RETIREMENT']}`);
+  },
   'Make sure that nothing was changed by hand': ([here = '', there = '']) => {
     expect(here).toMatch(/^inbox.db and mirror.db are whole/);
     expect(there.length).toBeGreaterThan(0);
@@ -161,11 +193,11 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
   },
 };
 
-test('twelve tasks are written down, four for each of three people, none of more than three commands', () => {
+test('thirteen tasks are written down for three people, none of more than three commands', () => {
   expect(sections.map(section => PEOPLE.find(person => section.split('\n')[0]?.includes(person)))).toEqual(
     PEOPLE,
   );
-  expect(sections.map(section => tasksOf(section).length)).toEqual([4, 4, 4]);
+  expect(sections.map(section => tasksOf(section).length)).toEqual([4, 5, 4]);
   for (const { title, counted, commands } of TASKS) {
     expect(commands, title).toHaveLength(counted);
     expect(counted, title).toBeGreaterThan(0);
