@@ -64,6 +64,29 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
     expect(sold).toBe(held?.['micro']);
     expect(rows.every(row => Number(row['age_seconds']) >= 0 && row['project_name'] !== null)).toBe(true);
   },
+  'from last_known_credits': async sql => {
+    const { folder, ...copy }: MirrorCopy = copyMirror(demo.folder);
+    await copy.change(
+      `UPDATE resource_states SET outcome = 'failed', failing_since = as_of, webhook_failed = 1`,
+    );
+    const [held] = await readRows(demo, 'SELECT count(*) AS n FROM warehouse_credits');
+    const rows = await answer(sql, folder);
+    expect(rows).toHaveLength(Number(held?.['n']));
+    for (const row of rows) expect(row).toMatchObject({ freshness: 'stale', reason: 'read_failed' });
+  },
+  'from retirements_history': async sql => {
+    const year = `FROM retirements WHERE created_at LIKE '2024-%'`;
+    const [retired] = await readRows(demo, `SELECT sum(amount_micro) AS micro ${year}`);
+    const of2024 = sql.replace("'2027-", "'2025-").replace("'2026-01-01", "'2024-01-01");
+    const added = async (date: string) => {
+      const rows = await answer(of2024.replaceAll('2026-11-30', date));
+      return rows.reduce((sum, row) => sum + Number(row['amount_micro']), 0);
+    };
+    expect(Number(retired?.['micro'])).toBeGreaterThan(0);
+    expect(await added('2999-12-31')).toBe(retired?.['micro']);
+    const before = await run('query', '--json', of2024.replaceAll('2026-11-30', '2000-12-31'));
+    expect(JSON.parse(before)).toEqual([]);
+  },
   'from reservations_now': async sql => {
     const rows = await answer(sql);
     expect(rows).toContainEqual(expect.objectContaining({ amount: 2.5 }));
