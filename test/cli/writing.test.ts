@@ -135,6 +135,29 @@ describe('reservations', () => {
     expect(last).toMatchObject({ type: 'transfer_retire', receiverId: receiver, amount: 2 });
   });
 
+  test('what the registry took and did not carry out is 3, and what may wait there is said to', async () => {
+    const { faults } = demo.sandbox.registry;
+    const finish = async (kind: 'transactionFails' | 'transactionQueues') => {
+      faults.add({ kind, count: 1 });
+      return await run(
+        'reservations',
+        'finish',
+        await reserve(),
+        '--organization',
+        owner,
+        '--yes',
+        ...RETIRE,
+      );
+    };
+    const failed = await finish('transactionFails');
+    expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/state_now +cancelled/) });
+    expect(failed.stderr).toContain('The registry did not carry it out');
+    expect(failed.stderr).not.toContain('It may still wait at the registry');
+    const queued = await finish('transactionQueues');
+    expect(queued).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/state_now +finished/) });
+    expect(queued.stderr).toContain('It may still wait at the registry');
+  });
+
   test('an action that lacks its words, or has those of another, is refused before anything is sent', async () => {
     const finish = ['reservations', 'finish', 'x', '--organization', owner, '--action'];
     await expectFault(2, 'retire needs --beneficiary and --reason.', ...finish, 'retire');

@@ -4,6 +4,7 @@ import { reservationState } from '../../../registry/reservation-state.js';
 import { LISTS } from '../../../resources/lists.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
+import { checkFault } from '../../exit.js';
 import { anId, HOW_NAMED, needed, readPrintable, text, valued, YES } from '../../options.js';
 import type { Row } from '../../output/output.js';
 import { cellsOf, sheet } from '../../output/sheet.js';
@@ -55,10 +56,12 @@ const finish = command({
   run: async (context, given) => {
     const { action, transferComment } = given;
     const body = { ...readMovement(given), transferComment };
-    await end(context, given, {
+    const ended = await end(context, given, {
       asks: what => describeMovement(what, given),
       call: ({ owner }, id) => owner.finishReservation(id, action, body),
     });
+    if (FAILED.includes(ended?.state?.toLowerCase() ?? '')) throw checkFault(NOT_CARRIED_OUT);
+    if (ended !== null && action !== 'transfer') context.say(MAY_WAIT);
   },
 });
 
@@ -74,6 +77,13 @@ const cancel = command({
       call: ({ owner }, id) => owner.cancelReservation(id),
     }),
 });
+
+/** The registry takes the call, and carries it out after that. */
+const FAILED = ['cancelled', 'failed'];
+const NOT_CARRIED_OUT =
+  'The registry did not carry it out: the transaction failed; the credits are back in the warehouse.';
+const MAY_WAIT =
+  'It may still wait at the registry: "carbon-mirror retirements list" shows it once it is retired.';
 
 /** Beside the commands that show what was written. */
 export const RESERVATIONS = { create, finish, cancel };
@@ -100,6 +110,7 @@ async function end(context: Context, { id: named, organization, yes }: Named, { 
   const ended = await call(reached, id);
   const gone = ended === null ? ['It is done; the registry shows the reservation no more.'] : [];
   await show(context, reached, ended, gone);
+  return ended;
 }
 
 async function show(
