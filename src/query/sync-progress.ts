@@ -61,14 +61,14 @@ export type Synced = Awaited<ReturnType<typeof readSynced>>[number];
 /** What became of each resource since the mark; an organization that is gone is left out unless it was named. */
 export async function readSynced(reader: Reader, asked: Asked, resources: readonly string[]) {
   const rows = await readStates(reader, asked, resources);
-  return rows.map(({ attempted_at: attemptedAt, error_code: code, ...row }) => ({
+  return rows.map(({ attempted_at: attemptedAt, ...row }) => ({
     ...row,
     /** As freshness has it, or `not_read` where it was not asked for this time and nothing else is wrong. */
     state: isReadWell(row) && (attemptedAt ?? asked.mark.at) < asked.mark.at ? 'not_read' : row.state,
     /** Whether the registry refused it although the installation permits it. */
-    refused: row.reason === 'no_permission' && code === 'forbidden',
+    refused: row.reason === 'no_permission' && row.error_code === 'forbidden',
     /** Whether some of it was changed by hand, and is as the registry has it again: `error` says what. */
-    mended: code === 'mended' && (attemptedAt ?? '') >= asked.mark.at,
+    mended: row.error_code === 'mended' && (attemptedAt ?? '') >= asked.mark.at,
   }));
 }
 

@@ -175,6 +175,19 @@ describe('of an app that may read little', () => {
     expect(stderr).toMatch(/retirements: refused, although it is permitted/);
   });
 
+  test('a list that the registry has not is no fault of a read; that its last read broke is one, and named', async () => {
+    const { registry, sync } = await startWith(ALL_PERMISSIONS);
+    const path = '/organizations/*/addresses';
+    const absent = registry.faults.add({ path, kind: 'status', options: { status: 404 } });
+    expect(await sync()).toMatchObject({ exitCode: 0 });
+    registry.faults.remove(absent.id);
+    registry.faults.add({ path, kind: 'status', options: { status: 503 } });
+    const { exitCode, stdout, stderr } = await sync();
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('1 failed');
+    expect(stderr).toMatch(/, addresses: .*503/);
+  });
+
   test('a permission that was never asked for is no fault of a read', async () => {
     const { organization_members: _, ...fewer } = ALL_PERMISSIONS;
     const { sync } = await startWith(fewer);

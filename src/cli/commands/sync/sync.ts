@@ -93,8 +93,9 @@ function demandWhole(
     );
 }
 
-function isFailing({ state, failing_since: since }: Synced): boolean {
-  return state !== 'no_access' && state !== 'not_offered' && since !== null;
+function isFailing({ state, failing_since: since, error_code: code }: Synced): boolean {
+  const isSaid = state === 'not_offered' && (code === 'not_found' || code === 'other_form');
+  return state !== 'no_access' && !isSaid && since !== null;
 }
 
 /** Projects are public: they are read even where an organization permits nothing. */
