@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 
 /** Lines, at first those of the day, up to the next fifty. Good work takes away: a budget falls with it, and rises only with its reason in a line beside it. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  'src/app': 2200,
+  /** 4 refuse a key of evidence that cannot be read. */
+  'src/app': 2204,
   /** 150 play the past of the demo; 400 are the commands of evidence with the folder for an auditor, and what forget, purge, verify and doctor do of it. */
   /** 150 back all up and put it back. */
   /** 55 let a console compare with the registry, by a process of its own. */
@@ -58,8 +59,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 110 hold the registry's JSON and the receiver against each mutant of them. */
   /** 115 hold the sums of lists, what is not judged yet, what could not be compared, and names that every object has. */
   /** 60 hold that. */
-  /** 40 play transactions that fail and wait, and reads that break of what is not offered. */
-  test: 53_222,
+  /** 40 play transactions that fail and wait, and reads that break of what is not offered; 18 a key that cannot be read. */
+  test: 53_240,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

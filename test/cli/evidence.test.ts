@@ -73,6 +73,8 @@ test('T95 purge and forget take what was sealed along, and verify and doctor say
   const env = { DATA_DIR: folder, EVIDENCE_KEY_FILE: file, REGISTRY_APP_ID: 'a' };
   const evidence = async (...words: string[]) => await runCommand(words, { env, now: () => scene.clock.at });
   expect((await evidence('doctor')).stdout).toContain('nothing was ever sealed');
+  const gone = await runCommand(['doctor'], { env: { ...env, EVIDENCE_KEY_FILE: '/gone' } });
+  expect(gone.stdout).toContain('EVIDENCE_KEY_FILE: "/gone" cannot be read (ENOENT)');
 
   const engine = openEngine(readStore(env));
   await engine.prepare(['evidence'], scene.clock.at, () => undefined);

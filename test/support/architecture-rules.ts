@@ -68,7 +68,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sandbox: [],
   cli: EVERYTHING,
   app: EVERYTHING,
-  'app/config': ['registry/auth/private-key.ts', 'store/settings.ts', 'text/distance.ts'],
+  'app/config': ['registry/auth/private-key.ts', 'evidence/note.ts', 'store/settings.ts', 'text/distance.ts'],
   'app/log': [],
   'app/operations': ['webhook/problem.ts'],
   main: [...EVERYTHING, 'cli'],

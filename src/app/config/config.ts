@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { distance } from '../../text/distance.js';
 import { namesDatabase, readDatabase } from './database.js';
-import { type Given, type ReadFile, takeSecret } from './secret.js';
+import { type Given, type ReadFile, takeSecret, unreadable } from './secret.js';
 import { SettingsError, type SettingsFault } from './fault.js';
 import type { Environment, Role, Setting } from './row.js';
 import { SETTINGS, type SettingsByRole } from './settings.js';
@@ -60,6 +60,7 @@ export async function readSettings<R extends Role>(
   const all = inOrder([
     ...faults,
     ...store.faults,
+    ...(role === 'work' ? await keyFaults(env['EVIDENCE_KEY_FILE'], readFile) : []),
     ...unfit.filter(({ name }) => !spoken.has(name.replace(/_FILE$/, ''))),
     ...unknownNames(env),
     ...placeFaults(env, role),
@@ -122,6 +123,19 @@ function withDefaults(env: Environment, role: Role): Environment {
 function takeSecretOf(role: Role, env: Environment, readFile: ReadFile): Given {
   const own = rowsOf(role).find(({ secret }) => secret);
   return own === undefined ? { given: env, faults: [] } : takeSecret(env, own.name, readFile);
+}
+
+/** It is read anew whenever it signs: whoever starts is told before anything else is done. */
+async function keyFaults(file: string | undefined, readFile: ReadFile): Promise<SettingsFault[]> {
+  if (!file) return [];
+  const { readKey } = await import('../../evidence/note.js');
+  try {
+    readKey(readFile(file));
+    return [];
+  } catch (error) {
+    const expected = 'a file that "carbon-mirror evidence init" made';
+    return [{ ...unreadable('EVIDENCE_KEY_FILE', file, error), expected }];
+  }
 }
 
 function faultAt({ name: of, secret }: Setting, expected: string, given: Environment): SettingsFault {

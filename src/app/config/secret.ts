@@ -23,8 +23,11 @@ export function takeSecret(env: Environment, name: string, readFile: ReadFile): 
       .trimEnd();
     return { given: { ...env, [name]: text }, faults: [] };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    const came = `${shownValue(path)} cannot be read${code}`;
-    return { given: env, faults: [{ name: `${name}_FILE`, expected: 'a file that can be read', came }] };
+    return { given: env, faults: [unreadable(`${name}_FILE`, path, error)] };
   }
+}
+
+export function unreadable(name: string, path: string, error: unknown): SettingsFault {
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  return { name, expected: 'a file that can be read', came: `${shownValue(path)} cannot be read${code}` };
 }

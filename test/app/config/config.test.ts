@@ -7,11 +7,14 @@ import { checkUpSettings, childEnvironment, readSettings } from '../../../src/ap
 import { databaseSecrets } from '../../../src/app/config/database.js';
 import { SettingsError } from '../../../src/app/config/fault.js';
 import type { Role } from '../../../src/app/config/row.js';
+import { signingKey, writeKey } from '../../../src/evidence/note.js';
 import { type ReceiveSettings, SETTINGS, type WorkSettings } from '../../../src/app/config/settings.js';
 
 const keyOf = (modulusLength: number, type: 'pkcs1' | 'pkcs8') =>
   generateKeyPairSync('rsa', { modulusLength }).privateKey.export({ type, format: 'pem' }).toString();
 const PEM = keyOf(2048, 'pkcs8');
+const SEED = Buffer.alloc(32);
+const SIGNING = writeKey(signingKey('mirror.example/log', SEED), SEED);
 const SECRET = 'correct horse battery';
 const NO_FILES = (path: string): string => {
   throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' });
@@ -179,6 +182,16 @@ describe('secrets', () => {
     expect(error?.message).toBe(
       'One setting is wrong:\n  REGISTRY_PRIVATE_KEY_FILE: expected a file that can be read; a text of 16 characters that is not shown cannot be read (ENOENT)',
     );
+  });
+
+  test('that sign checkpoints are read before anything starts, by who signs alone', async () => {
+    const env = { EVIDENCE_KEY_FILE: 'key' };
+    expect(await refusal(env, 'work', () => SIGNING)).toBeNull();
+    expect(await refusal(env, 'work', () => PEM)).not.toBeNull();
+    expect((await refusal({ EVIDENCE_KEY_FILE: '/nowhere' }))?.message).toBe(
+      'One setting is wrong:\n  EVIDENCE_KEY_FILE: expected a file that "carbon-mirror evidence init" made; "/nowhere" cannot be read (ENOENT)',
+    );
+    expect(await wrongNames({ EVIDENCE_KEY_FILE: '/nowhere' }, 'receive')).toEqual([]);
   });
 
   test('are given once: the text or the file', async () => {
@@ -411,7 +424,7 @@ test('the children of up get different ports and only their own secrets', async 
     OPERATIONS_PORT: '9000',
     HOME: '/home',
   });
-  const work = await readSettings(childEnvironment(env, 'work'), 'work', NO_FILES);
+  const work = await readSettings(childEnvironment(env, 'work'), 'work', () => SIGNING);
   expect(work.operationsPort).toBe(9001);
   expect(childEnvironment(env, 'work')).not.toHaveProperty('WEBHOOK_SECRETS');
   expect(work.evidenceKeyFile).toBe('key');
