@@ -75,6 +75,21 @@ test('rejected webhooks stand in a list of their own, by reason, to which Now le
   expect(wordsOf(await page('/rejected-webhooks'))).toMatch(/wrong_signature.*somebody else sent these/s);
 });
 
+test('what came with a signature and was not looked at may be of the registry, changed on its way', async () => {
+  const { tables, page } = await consoleStage();
+  const rejected = (reason: string, status: number, prefix: string) =>
+    tables.change(
+      `INSERT INTO inbox.rejected_webhooks VALUES ('2026-05-04T11:59', '${reason}', ${status}, '${prefix}', 1, '${AT}000Z')`,
+    );
+  await rejected('wrong_content_type', 415, 'registry');
+  await rejected('no_signed_text', 400, 'registry');
+  const signed = wordsOf(await page('/rejected-webhooks'));
+  expect(signed).toMatch(/wrong_content_type.*change the content type\? It must be application\/json/s);
+  expect(signed).toMatch(/no_signed_text.*Does a proxy change the body/s);
+  await rejected('wrong_content_type', 415, '');
+  expect(wordsOf(await page('/rejected-webhooks'))).toContain('The registry signs every delivery');
+});
+
 test('no page is an end: each id leads on, and help to every list', async () => {
   const { page, tables } = await consoleStage();
   await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, merged_into, only_duplicates_asked)

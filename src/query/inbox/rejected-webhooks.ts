@@ -57,9 +57,11 @@ function describeReason({ reason, status, header_prefix: prefix }: RejectedSum):
 /** What to ask oneself about a reason. */
 export function adviceFor({ reason, header_prefix: prefix }: Row | RejectedSum): string {
   if (reason === 'signature_not_valid') return "Is WEBHOOK_SECRETS the registry's?";
-  if (reason === 'no_signature' && prefix !== '') {
-    return `Is REGISTRY_HEADER_PREFIX right? The sender's is "${String(prefix)}".`;
-  }
   if (reason === 'not_stored') return "The receiver's log says why: the disk, a lock, or too many at once.";
-  return 'The registry signs every delivery: somebody else sent these.';
+  if (prefix === '') return 'The registry signs every delivery: somebody else sent these.';
+  if (reason === 'no_signature')
+    return `Is REGISTRY_HEADER_PREFIX right? The sender's is "${String(prefix)}".`;
+  if (reason === 'wrong_content_type')
+    return 'Does a proxy change the content type? It must be application/json.';
+  return 'Does a proxy change the body? If none does, somebody else sent these.';
 }
