@@ -10,7 +10,7 @@ export function describeTodo({ todo, command }: Trouble): string {
 /** What of them was found, in words; null where nothing was. */
 export function describeCounts(counts: readonly FindingCount[]): string | null {
   const found = counts.filter(({ rows }) => rows > 0);
-  return found.length === 0 ? null : found.map(({ finding, rows }) => `${rows} ${finding}`).join(', ');
+  return found.length === 0 ? null : found.map(({ finding, rows }) => `${finding}: ${rows}`).join(', ');
 }
 
 export const ON_FINDINGS = 'See "carbon-mirror balance" and the views "restatements" and "credit_findings".';

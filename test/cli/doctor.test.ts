@@ -58,6 +58,7 @@ describe('doctor', () => {
     const gone = all.find(({ check }) => check === 'registry');
     expect(flat.split(gone?.found ?? '?')).toHaveLength(2);
     expect(flat).toContain(`${gone?.found} ${gone?.todo}`);
+    expect(stderr).toMatch(/\b(1 check|\d+ checks) failed, (1 warning|\d+ warnings)\./);
   });
 
   test('T69 no key and no secret is shown, whatever is wrong with it', async () => {

@@ -67,6 +67,7 @@ describe('with no worker running', () => {
     const [head = '', row = ''] = stdout.split('\n');
     expect(head).toMatch(/organization +resource +added +changed +removed +unchanged +state/);
     expect(row).toMatch(/retirements +0 +0 +0 +\d+ +fresh/);
+    expect(stdout).toContain('1 organization; 1 resource: 1 fresh;');
   });
 
   test('of many organizations what changed or failed is shown, and all of it counted', async () => {
@@ -163,7 +164,8 @@ describe('of an app that may read little', () => {
       REGISTRY_PRIVATE_KEY: app.privateKey,
       DATA_DIR: folder,
     };
-    return { registry: world.sandbox.registry, installationId, sync: () => runCommand(['sync'], { env }) };
+    const run = (command: string) => runCommand([command], { env });
+    return { registry: world.sandbox.registry, installationId, run, sync: () => run('sync') };
   }
 
   test('a list that is refused although it is permitted is 4, and named', async () => {
@@ -190,8 +192,9 @@ describe('of an app that may read little', () => {
 
   test('a permission that was never asked for is no fault of a read', async () => {
     const { organization_members: _, ...fewer } = ALL_PERMISSIONS;
-    const { sync } = await startWith(fewer);
+    const { run, sync } = await startWith(fewer);
     expect(await sync()).toMatchObject({ exitCode: 0 });
+    expect((await run('available')).stdout).toContain('Fresh is 1 of the 1 known organization.');
   });
 
   test('nothing that can be read of all that was found is 3, and never called fresh', async () => {

@@ -20,7 +20,7 @@ test('what is found is counted in status, doctor and verify, and is no fault of 
   await program.reconcile();
   await count();
   await writers.close();
-  expect((await ask('status')).stdout).toMatch(/Findings, counted .+ ago: 1 negative_amount\./);
+  expect((await ask('status')).stdout).toMatch(/Findings, counted .+ ago: negative_amount: 1\./);
   expect(JSON.parse((await ask('status', '--json')).stdout).findings.counts).toContainEqual({
     finding: 'negative_amount',
     rows: 1,
@@ -28,8 +28,9 @@ test('what is found is counted in status, doctor and verify, and is no fault of 
   const { stdout, exitCode } = await ask('verify', '--json');
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout).findings).toContainEqual({ finding: 'negative_amount', rows: 1 });
-  expect((await ask('verify')).stderr).toContain('1 negative_amount');
+  expect((await ask('verify')).stderr).toContain('negative_amount: 1');
+  expect((await ask('available')).stdout).toContain('(1 row, 0 t ex-post)');
   expect(JSON.parse((await ask('doctor', '--json')).stdout)).toContainEqual(
-    expect.objectContaining({ check: 'findings', state: 'warn', found: '1 negative_amount' }),
+    expect.objectContaining({ check: 'findings', state: 'warn', found: 'negative_amount: 1' }),
   );
 });

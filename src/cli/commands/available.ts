@@ -89,7 +89,9 @@ async function writeForPeople(
     await context.print(
       isAsked ? 'Nothing that is available now fits what was asked for.' : 'Nothing is available now.',
     );
-  await context.print(`Fresh are ${withThousands(warehouses.length)} of ${ofKnown(known)}.`);
+  await context.print(
+    `Fresh ${warehouses.length === 1 ? 'is' : 'are'} ${withThousands(warehouses.length)} of ${ofKnown(known)}.`,
+  );
   if (leftOut.length === 0) return;
   const left = named(leftOut).map(each => `  ${each}`);
   await context.print('', 'Not available now (see last_known_credits):', '', ...left);
@@ -115,5 +117,5 @@ function describe(left: LeftOut): string {
   const tonnes = amounts.map(
     ({ type, amount }) => `, ${withThousands(Number(amount.toFixed(6)))} t ${typeName(type)}`,
   );
-  return `${name}: ${known}, not available now: ${wordsOf(left)}${why} (${rows} rows${tonnes.join('')})`;
+  return `${name}: ${known}, not available now: ${wordsOf(left)}${why} (${counted(rows, 'row')}${tonnes.join('')})`;
 }

@@ -1,4 +1,5 @@
 import type { Finding } from '../../../store/contract/finding.js';
+import { counted } from '../../../text/numbers.js';
 import { command } from '../../command.js';
 import { checkFault } from '../../exit.js';
 import type { Io } from '../../io.js';
@@ -16,8 +17,8 @@ export const DOCTOR = command({
     else await writeText(context.io, found);
     const failed = found.filter(({ state }) => state === 'fail').length;
     const warned = found.filter(({ state }) => state === 'warn').length;
-    if (failed > 0) throw checkFault(`${failed} checks failed, ${warned} warn.`);
-    context.say(warned === 0 ? 'All is well.' : `Nothing failed, ${warned} checks warn.`);
+    if (failed > 0) throw checkFault(`${counted(failed, 'check')} failed, ${counted(warned, 'warning')}.`);
+    context.say(warned === 0 ? 'All is well.' : `Nothing failed, ${counted(warned, 'warning')}.`);
   },
 });
 

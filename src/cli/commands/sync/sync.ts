@@ -133,7 +133,7 @@ function describeSynced(rows: readonly Synced[]): string {
   const sums = (['added', 'changed', 'removed'] as const).map(
     name => `${withThousands(rows.reduce((total, row) => total + row[name], 0))} ${name}`,
   );
-  const resources = `${withThousands(rows.length)} resources: ${states.join(', ')}`;
+  const resources = `${counted(rows.length, 'resource')}: ${states.join(', ')}`;
   return `${counted(countOrganizations(rows), 'organization')}; ${resources}; rows: ${sums.join(', ')}`;
 }
 

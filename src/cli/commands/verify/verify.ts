@@ -7,7 +7,7 @@ import { FRESH, wordsOf } from '../../../query/freshness/words.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
-import { andMore, MOST_SHOWN, ofKnown, withThousands } from '../../../text/numbers.js';
+import { andMore, counted, MOST_SHOWN, ofKnown, withThousands } from '../../../text/numbers.js';
 import { shortName } from '../../../text/clean.js';
 import { verifyFiles } from '../../certificate-files.js';
 import { command } from '../../command.js';
@@ -74,7 +74,7 @@ export const VERIFY = command({
     }
     if (sealed !== null) context.say(describeSealed(sealed));
     context.say(
-      `${context.location().engine.checked}. Nothing in the mirror contradicts itself: ${withThousands(checked)} rows, past ones too, and ${withThousands(files)} certificates.`,
+      `${context.location().engine.checked}. Nothing in the mirror contradicts itself: ${counted(checked, 'row')}, past ones too, and ${counted(files, 'certificate')}.`,
       compared === null
         ? NOT_ASKED
         : `${withThousands(compared.rows)} rows of ${compared.organizations} of ${ofKnown(compared.known)} are as at the registry. With dates and past rows nothing there can be compared.`,
