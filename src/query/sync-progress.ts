@@ -52,9 +52,7 @@ export async function isAnybodyAtWork(reader: Reader, now: number): Promise<bool
   return (await first(reader, held)) !== null;
 }
 
-export const SYNCED_COLUMNS = words(
-  'organization resource added changed removed unchanged state reason error',
-);
+export const SYNCED_COLUMNS = words('organization resource added changed removed unchanged state error');
 
 export type Synced = Awaited<ReturnType<typeof readSynced>>[number];
 

@@ -88,7 +88,7 @@ describe('with no worker running', () => {
     faults.remove(fault.id);
     expect(refused.exitCode).toBe(4);
     const [, row = '', total = '', ...more] = refused.stdout.split('\n');
-    expect(row).toMatch(/addresses .* no_access +no_permission/);
+    expect(row).toMatch(/addresses .* no access \(no permission\)/);
     expect(total).toMatch(/^4 organizations; 40 resources: .*39 fresh/);
     expect(more).toEqual(['']);
   });
@@ -146,6 +146,17 @@ describe('with no worker running', () => {
     faults.clear();
     expect(await sync(...one)).toMatchObject({ exitCode: 0 });
   });
+
+  test('what is fresh although its last read broke is not called fresh alone', async () => {
+    const { faults, organizations } = world.sandbox.registry;
+    const path = '/organizations/*/addresses';
+    const fault = faults.add({ path, kind: 'status', options: { status: 503 } });
+    const { exitCode, stdout } = await sync('--organization', organizations.all()[0]?.id ?? '');
+    faults.remove(fault.id);
+    expect(exitCode).toBe(3);
+    expect(stdout).toMatch(/addresses .* fresh, but the last read failed /);
+    expect(stdout).toContain('1 failed');
+  });
 });
 
 describe('of an app that may read little', () => {
@@ -173,7 +184,7 @@ describe('of an app that may read little', () => {
     registry.faults.add({ path: '/organizations/*/retirements', kind: 'status', options: { status: 403 } });
     const { exitCode, stdout, stderr } = await sync();
     expect(exitCode).toBe(4);
-    expect(stdout).toMatch(/retirements .* no_access +no_permission/);
+    expect(stdout).toMatch(/retirements .* no access \(no permission\)/);
     expect(stderr).toMatch(/retirements: refused, although it is permitted/);
   });
 

@@ -5,6 +5,7 @@ import {
   type Synced,
   SYNCED_COLUMNS,
 } from '../../../query/sync-progress.js';
+import { wordsOf } from '../../../query/freshness/words.js';
 import { RESOURCES } from '../../../sync/plan.js';
 import { shortName } from '../../../text/clean.js';
 import { command } from '../../command.js';
@@ -48,7 +49,8 @@ export const SYNC = command({
     if (format === 'json') await value({ by, seconds, resources: synced, failures });
     else if (synced.length > 0) {
       const shown = countOrganizations(synced) < 2 ? synced : synced.filter(isWorthShowing);
-      if (shown.length > 0) await rows(SYNCED_COLUMNS, shown, SHAPE);
+      const told = shown.map(row => ({ ...row, state: wordsOf(row) }));
+      if (told.length > 0) await rows(SYNCED_COLUMNS, told, SHAPE);
       await print(describeSynced(synced));
     }
     demandWhole(failures, synced, typed.organization);
