@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { EVENTS } from '../../src/registry/model.js';
 import { runCommand } from '../support/command.js';
 import { differences } from '../support/compare.js';
 import { visitConsole } from '../support/console.js';
 import { startInstalled } from '../support/installed.js';
+import { signedPost } from '../support/receiver.js';
 import type { Program } from '../support/program.js';
 
 interface Message {
@@ -195,6 +197,25 @@ test('T99 a delivery whose read failed in part says what failed and when it is t
   retire(1);
   await program.rest();
   expect((await said()).delivery.end).toMatch(/^read in \d+\.\d s: /);
+});
+
+test('of an installation that never was a delivery says so; of one that is gone, that it was uninstalled', async () => {
+  const { program, installationId } = await startInstalled();
+  const { env, registry, time } = program;
+  registry.installations.uninstall(installationId);
+  await program.rest();
+  const told = JSON.parse(lastMessage(program).body);
+  const say = async (id: string) => {
+    const signed = { ...told, at: id, installation: { ...told.installation, id } };
+    const { body, headers } = signedPost(signed, { secret: env['WEBHOOK_SECRETS'] ?? '' });
+    expect(await post(program, { body, signature: headers['x-registry-signature-256'] ?? '' })).toBe(202);
+    await program.rest();
+    const argv = ['deliveries', 'list', '--limit', '1', '--json'];
+    return JSON.parse((await runCommand(argv, { env, now: time.now })).stdout)[0];
+  };
+  const never = { outcome: 'uninstalled', end: 'the registry knows no such installation' };
+  expect(await say(randomUUID())).toMatchObject(never);
+  expect((await say(installationId)).end).toMatch(/^uninstalled in /);
 });
 
 test('what a webhook said of a transaction stands in its delivery: its command and its page show it decoded', async () => {

@@ -23,10 +23,27 @@ export async function withJobs({ all }: Reader, rows: readonly Row[]): Promise<R
 export async function withEnds(reader: Reader, rows: readonly Row[]): Promise<Row[]> {
   const ends = await readEnds(reader, rows);
   const retries = await readRetries(reader, rows.filter(isInPart));
+  const known = await readKnown(reader, rows.filter(isGone));
   return rows.map(row => {
     const own = ends.filter(end => isOf(row, end));
+    if (isGone(row) && !known.has(String(row['installation_id']))) return { ...row, end: UNKNOWN };
     return { ...row, end: describeEnd(row, own, againAt(row, retries)) };
   });
+}
+
+const UNKNOWN = 'the registry knows no such installation';
+
+function isGone({ outcome }: Row): boolean {
+  return outcome === 'uninstalled';
+}
+
+/** The installations of these rows that were there once. */
+async function readKnown({ all }: Reader, rows: readonly Row[]): Promise<ReadonlySet<string>> {
+  const ids = [...new Set(rows.map(row => String(row['installation_id'])))];
+  const known = await all(
+    sql`SELECT ${columns('installations', ['id'])} FROM mirror.installations WHERE id IN ${ids}`,
+  );
+  return new Set(known.map(({ id }) => id));
 }
 
 function isOf({ organization_id: id, claim }: Row, end: Ended): boolean {
