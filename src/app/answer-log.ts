@@ -14,15 +14,15 @@ export interface AnswerLogOptions {
 const TELL_EVERY_MS = 10_000;
 
 /**
- * A line for each delivery. What was turned away and what only duplicates is counted and told once in a while:
+ * A line for each delivery. What was turned away, by its reason, and what only duplicates is counted and told once in a while:
  * a flood of webhooks is no flood of lines.
  */
 export function createAnswerLog(options: AnswerLogOptions) {
   const { log, metrics, counter, tellEveryMs = TELL_EVERY_MS } = options;
   for (const reason of REJECTION_REASONS) metrics.rejected(REJECTION_STATUS[reason], reason, 0);
-  const rejected = createOccasion(tellEveryMs, (count, answer) => {
+  const tellRejected = (count: number, answer: Answer) =>
     log.warn({ ...describe(answer), rejected: count }, 'webhooks rejected');
-  });
+  const rejected = new Map(REJECTION_REASONS.map(each => [each, createOccasion(tellEveryMs, tellRejected)]));
   const notStored = createOccasion(tellEveryMs, (count, answer) => {
     log.error({ ...describe(answer), notStored: count }, 'deliveries not stored');
   });
@@ -53,11 +53,13 @@ export function createAnswerLog(options: AnswerLogOptions) {
       if (answer.rejected === null) return tellStored(answer);
       metrics.rejected(answer.status, answer.rejected.reason);
       counter.count(answer.rejected, answer.status);
-      return answer.delivery === null ? rejected.add(answer) : notStored.add(answer);
+      return answer.delivery === null
+        ? rejected.get(answer.rejected.reason)?.add(answer)
+        : notStored.add(answer);
     },
     /** Tell what has not been told. */
     close: () => {
-      for (const occasion of [rejected, notStored, duplicates]) occasion.close();
+      for (const occasion of [...rejected.values(), notStored, duplicates]) occasion.close();
     },
   };
 }
