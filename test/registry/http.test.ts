@@ -540,6 +540,13 @@ describe('trying again', () => {
     await closed[Symbol.asyncDispose]();
     const error = await failure(testHttp(closed.url, { attempts: 2 }).call(get()));
     expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: false });
+    expect(error.message).toMatch(/: nobody listens there \(ECONNREFUSED\)$/);
+  });
+
+  test('a connection that breaks off is said in words, with the word of the system', async () => {
+    await using registry = await listenLoopback(request => request.socket.destroy());
+    const error = await failure(testHttp(registry.url, { attempts: 1 }).call(get()));
+    expect(error.message).toMatch(/: the connection broke off \((UND_ERR_SOCKET|ECONNRESET)\)$/);
   });
 
   test('the caller can cancel a call that runs, one that waits for the budget, and one that sleeps', async () => {

@@ -19,7 +19,8 @@ const from = (value: unknown) => readSource(typeof value === 'string' ? value : 
 
 test.each([
   ['', 'JSON, came nothing'],
-  ['none at all', 'JSON, came 11 characters that are not'],
+  ['none at all', 'JSON, came 11 characters that are not whole JSON'],
+  ['<!doctype html><title>Welcome</title>', 'JSON, came a page of HTML'],
   ['null', 'an object, came null'],
   ['[]', 'an object, came an array'],
   ['3', 'an object, came number'],

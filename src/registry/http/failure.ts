@@ -6,14 +6,15 @@ interface Named {
 }
 
 /** Troubles that come before the first byte is sent: no write can have happened. */
-const NOT_SENT = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+const NOT_SENT: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ENOTFOUND: 'there is no host of that name',
+  EAI_AGAIN: 'the name of the host could not be looked up',
+  EHOSTUNREACH: 'no way leads to the host',
+  ENETUNREACH: 'no way leads to the host',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+};
+const BROKEN_OFF = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
 export function timedOut(call: Named): RegistryError {
   const name = nameOf(call);
@@ -38,11 +39,17 @@ export function failureOf(call: Named, error: unknown, signal: AbortSignal): Reg
     return new RegistryError(cause.code, message, { call: name, mayHaveHappened: true, cause: cause.cause });
   }
   const reason = systemCode(cause);
-  return new RegistryError('unavailable', `${name}: ${reason ?? 'the connection failed'}`, {
+  return new RegistryError('unavailable', `${name}: ${sentenceOf(reason)}`, {
     call: name,
-    mayHaveHappened: reason === null || !NOT_SENT.has(reason),
+    mayHaveHappened: reason === null || NOT_SENT[reason] === undefined,
     cause,
   });
+}
+
+function sentenceOf(reason: string | null): string {
+  if (reason === null) return 'the connection failed';
+  const ended = BROKEN_OFF.includes(reason) ? 'broke off' : 'failed';
+  return `${NOT_SENT[reason] ?? `the connection ${ended}`} (${reason})`;
 }
 
 function nameOf({ method, route }: Named): string {

@@ -34,8 +34,14 @@ export function parseModest(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw badAnswer(what, 'JSON', text === '' ? 'nothing' : `${text.length} characters that are not`);
+    throw badAnswer(what, 'JSON', describeText(text));
   }
+}
+
+/** Never the text itself: it may be a token. */
+function describeText(text: string): string {
+  if (text === '') return 'nothing';
+  return text.startsWith('<') ? 'a page of HTML' : `${text.length} characters that are not whole JSON`;
 }
 
 /** JSON is UTF-8. Bytes that are not were damaged on their way: decoding would replace them in silence. */
