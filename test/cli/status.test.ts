@@ -71,7 +71,7 @@ test('a heartbeat from the future is none: the clock was put right', async () =>
   expect((await status(installed)).json).toMatchObject({ worker: { state: 'gone' } });
 });
 
-test('status counts the jobs that wait to start, not those that are planned', async () => {
+test('status counts the jobs that wait, as their list does, and those of them that are due', async () => {
   const installed = await startInstalled();
   const { inbox } = installed.program;
   await installed.program.worker().stop();
@@ -80,7 +80,7 @@ test('status counts the jobs that wait to start, not those that are planned', as
     await inbox.enqueue([{ ...installationJob(id, null, 'schedule'), startInMs }]);
   }
   const { text, json } = await status(installed);
-  expect(text).toContain('Jobs: 0 running, 1 waiting to start, 0 paused, 0 failed.');
+  expect(text).toContain('Jobs: 0 running, 3 waiting (1 due now), 0 paused, 0 failed.');
   expect(json.jobs).toMatchObject({ due: 1, planned: 2 });
 });
 

@@ -85,10 +85,10 @@ function firstLine({ demo, engine }: MirrorLocation, status: Status, now: number
 
 function summary(status: Status, now: number): string[] {
   const { newestDeliveryAt: newest, ignored, findings } = status;
-  const { due, running, paused, failed } = status.jobs;
+  const { due, planned, running, paused, failed } = status.jobs;
   return [
     `Newest delivery: ${newest === null ? 'never' : `${since(newest, now)} ago`}. Ignored since yesterday: ${ignored}.`,
-    `Jobs: ${running} running, ${due} waiting to start, ${paused} paused, ${failed} failed.`,
+    `Jobs: ${running} running, ${due + planned} waiting (${due} due now), ${paused} paused, ${failed} failed.`,
     describeFindings(findings, now),
     ...findTroubles(status, now).map(each => `${each.found}. ${describeTodo(each)}`),
   ];

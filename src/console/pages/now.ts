@@ -134,7 +134,7 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
     'Newest webhook',
     activity.newestDeliveryAt === null ? 'none yet' : ago(activity.newestDeliveryAt, now),
     html`<a href="/rejected-webhooks">${withThousands(rejected)} rejected</a> since yesterday`,
-  )}${tile('Attention', attention(troubles), html`<a href="/jobs?state=failed">${counted(activity.jobs.failed, 'job')} failed</a>, ${withThousands(activity.jobs.due)} waiting to start`)}`;
+  )}${tile('Attention', attention(troubles), html`<a href="/jobs?state=failed">${counted(activity.jobs.failed, 'job')} failed</a>, ${withThousands(activity.jobs.due)} due now`)}`;
 }
 
 function attention(troubles: readonly Trouble[]): Html {
