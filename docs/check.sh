@@ -99,8 +99,7 @@ fi
 
 # 4. What you were given before: the complete subtrees of the older tree must be nodes of this one.
 if [ -n "$OLDER" ]; then
-  level=0 found= rest=$(size_of "$OLDER") || exit 2
-  old=$rest
+  level=0 found= rest=$(size_of "$OLDER") && old=$rest || exit 2
   [ -z "$KEY" ] || signed "$OLDER" "$keys" || bad "your older checkpoint is not signed by the key that you named"
   while [ "$rest" -gt 0 ] && [ "$old" -lt "$size" ]; do
     node=$(awk -v l=$level -v i=$((rest - 1)) '$1 == l && $2 == i { print $3; exit }' "$W/nodes")
@@ -172,10 +171,11 @@ awk -v what="$what" -v which="$which" -v months="$W/months" -v hashes="$W/hashes
     if (asked && !(whole && !others)) print "DOES NOT FIT: " name " in " $4 ": " shown + 0 " of " $5 ", " (shown < $5 ? "some left out" : "not those that were sealed")
     if (asked || whole && others) { all[name] += $5; seen[name] += shown } }
   END { for (key in n) for (i = 1; i <= n[key]; i++) if (amount[key, i] != "other" && !(row[key, i] in stood)) { stood[row[key, i]]; print "DOES NOT FIT: row " row[key, i] " is not shown to stand at this checkpoint" }
-    for (name in all) print name ": " seen[name] " of " all[name] (seen[name] == all[name] ? ", none left out; " sprintf("%d.%06d t", high[name] + int(low[name] / 1000000), low[name] % 1000000) ", " without[name] " without an amount" : ", the others by their hash alone") }' "$W/hashes" "$W/members" "$W/months" >"$W/found"
-say "$(sort "$W/found")" && grep -q '^DOES' "$W/found" && echo 1 >>"$W/bad"
+    for (name in all) print name ": " seen[name] " of the " all[name] " that were sealed" (seen[name] == all[name] ? ", none of these left out; " sprintf("%d.%06d t", high[name] + int(low[name] / 1000000), low[name] % 1000000) ", " without[name] " without an amount" : ", the others by their hash alone") }' "$W/hashes" "$W/members" "$W/months" >"$W/found"
+[ ! -s "$W/found" ] || say "$(sort "$W/found")" && grep -q '^DOES' "$W/found" && echo 1 >>"$W/bad"
 
 [ ! -f "$W/bad" ] || { say "Something does not fit: do not rely on this folder."; exit 1; }
+[ -s "$W/rows" ] || stop "No sealed row of this $what is here: this proves nothing."
 awk "$AWK"'plain("kind") == "sync" { here[plain("id")] } plain("resource") == "certificates" && plain("sha256") != "" { pdf[plain("retirement_id")] }
   plain("sync_id") != "" { asked[plain("sync_id")] } plain("ended_by") != "" { asked[plain("ended_by")] }
   FILENAME != context { at = plain("valid_from"); if (from == "" || at < from) from = at; if (at > to) to = at }

@@ -61,8 +61,12 @@ function hideLeaf(folder: string, file: string, part: string) {
   return { commitment, record };
 }
 
-function leaveOut(folder: string, others: (commitment: string, record: string) => string): void {
-  const { commitment, record } = hideLeaf(folder, 'rows.txt', '"id":"c"');
+function leaveOut(
+  folder: string,
+  others: (commitment: string, record: string) => string,
+  part = '"id":"c"',
+): void {
+  const { commitment, record } = hideLeaf(folder, 'rows.txt', part);
   rmSync(join(folder, 'documents', `${/"document_sha256":"(\w+)"/.exec(record)?.[1]}.json`));
   writeFileSync(join(folder, 'others.txt'), others(commitment.toString('hex'), record));
 }
@@ -77,7 +81,9 @@ describe.each(ENGINES)('$name', engine => {
     expect(period).toMatchObject({ exitCode: EXIT.ok });
     const checked = check(period.folder, hex, older);
     expect(checked).toMatchObject({ status: FITS });
-    expect(checked.said).toContain('retirements, dated by the registry: 3 of 3, none left out');
+    expect(checked.said).toContain(
+      'retirements, dated by the registry: 3 of the 3 that were sealed, none of these left out',
+    );
     expect(checked.said).toContain('3 of the rows stood in the log when your older checkpoint was signed');
     expect(checked.said).toContain(`The checkpoint is signed by ${hex}.`);
     expect(checked.said).toMatch(/^As they stand here the rows were observed from 2026\S+ to 2026\S+Z\.$/m);
@@ -90,16 +96,22 @@ describe.each(ENGINES)('$name', engine => {
     const whole = await write('organization-1', '--since', older);
     const all = check(whole.folder, hex, older);
     expect(all).toMatchObject({ status: FITS });
-    expect(all.said).toContain('retirements, observed by the mirror: 4 of 4, none left out');
-    expect(all.said).toContain('certificates, observed by the mirror: 1 of 1, none left out');
-    expect(all.said).toContain('inventory, observed by the mirror: 2 of 2, none left out');
+    expect(all.said).toContain(
+      'retirements, observed by the mirror: 4 of the 4 that were sealed, none of these left out',
+    );
+    expect(all.said).toContain(
+      'certificates, observed by the mirror: 1 of the 1 that were sealed, none of these left out',
+    );
+    expect(all.said).toContain(
+      'inventory, observed by the mirror: 2 of the 2 that were sealed, none of these left out',
+    );
     expect(all.said).toMatch(/^6 of the rows stood/m);
 
     const one = await write('old', '--since', older);
     const single = check(one.folder, hex, older);
     expect(single).toMatchObject({ status: FITS });
     expect(single.said).toContain(
-      'retirements, observed by the mirror: 1 of 4, the others by their hash alone',
+      'retirements, observed by the mirror: 1 of the 4 that were sealed, the others by their hash alone',
     );
     expect(textOf(one.folder, 'context.txt')).toContain('"beneficiary":"Harbour Ferries"');
   });
@@ -142,7 +154,21 @@ describe.each(ENGINES)('$name', engine => {
     const { exitCode, stderr, folder } = await write('0f0f0f0f');
     expect({ exitCode, isThere: existsSync(folder) }).toEqual({ exitCode: EXIT.checkFailed, isThere: false });
     expect(stderr).toContain('no row of retirement 0f0f0f0f-1111-4111-8111-111111111111 is sealed');
-    expect((await write('1999-12')).stderr).toMatch(/Wrote 0 rows .*\n.* never sealed\./);
+    const none = await write('1999-12');
+    expect(none).toMatchObject({ exitCode: EXIT.checkFailed });
+    expect(none.stderr).toMatch(/no row of period 1999-12 is sealed so far\.\n.* never sealed\./);
+    expect(existsSync(none.folder)).toBe(false);
+  });
+
+  test('T93 a folder without a row proves nothing, though all of it fits', async ({ skip }) => {
+    skip(!isTried);
+    const { write, hex } = await exportable(engine);
+    const { folder } = await write('2025');
+    alter(folder, 'WHAT.txt', () => 'period 1999\n');
+    while (textOf(folder, 'rows.txt') !== '') leaveOut(folder, () => '', '');
+    const { status, said } = check(folder, hex);
+    expect(status, said).toBe(NOTHING_TO_CHECK);
+    expect(said).toContain('No sealed row of this period is here: this proves nothing.');
   });
 
   test('T95 what was erased after a checkpoint cannot be shown as of it, and that is said', async () => {
@@ -155,7 +181,7 @@ describe.each(ENGINES)('$name', engine => {
     const erased = await write('2025', '--as-of', then);
     expect(erased).toMatchObject({ exitCode: EXIT.checkFailed });
     expect(erased.stderr).toContain('rows were erased by a purge after the checkpoint of');
-    expect(await write('2025')).toMatchObject({ exitCode: EXIT.ok });
+    expect((await write('2025')).stderr).toContain('no row of period 2025 is sealed so far');
   });
 
   test('the folder has what its sums say, paths of our own hashes alone, and a page without a script', async () => {
@@ -399,7 +425,7 @@ describe.each(ENGINES)('$name', engine => {
       expect(exitCode).toBe(status === FITS ? EXIT.ok : EXIT.checkFailed);
       return said;
     };
-    expect(await verified()).toContain('3 of 3, none left out');
+    expect(await verified()).toContain('3 of the 3 that were sealed');
     const nobody = await verify();
     expect(nobody).toMatchObject({ exitCode: EXIT.checkFailed });
     expect(nobody.stdout).toContain('signed by nobody you named');

@@ -104,7 +104,6 @@ const EXPORT = command({
     if (written === null) throw nothingSealed();
     context.say(
       `Wrote ${written.rows} rows as of the checkpoint of ${written.size} leaves to ${folder}, ${written.files} files.`,
-      ...written.missing,
       'Whoever checks it takes check.sh, the key and an older checkpoint from elsewhere: README.txt says why.',
     );
   },

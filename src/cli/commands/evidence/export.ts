@@ -56,7 +56,7 @@ export async function writeEvidence(
   into.append('page.html', totals.end());
   const deliveries = await readDeliveriesOf(reader, exported.syncs);
   into.append('deliveries.txt', deliveries.map(each => `${JSON.stringify(each)}\n`).join(''));
-  if (rows === 0 && asked.what !== 'period') {
+  if (rows === 0) {
     rmSync(folder, { recursive: true });
     throw checkFault(
       `Nothing was written: no row of ${asked.what} ${asked.which} is sealed so far.`,
@@ -72,7 +72,7 @@ export async function writeEvidence(
     'README.txt',
     readme.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(told[name])),
   );
-  return { size, rows, files: into.finish(), missing: rows === 0 ? [UNSEALED] : [] };
+  return { size, rows, files: into.finish() };
 }
 
 const UNSEALED =
