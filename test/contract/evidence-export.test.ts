@@ -105,6 +105,10 @@ describe.each(ENGINES)('$name', engine => {
     expect(all.said).toContain(
       'inventory, observed by the mirror: 2 of the 2 that were sealed, none of these left out',
     );
+    expect(all.said).toMatch(
+      /^retirements, observed by the mirror: .*; \d+\.\d{6} t, \d+ without an amount$/m,
+    );
+    expect(all.said).not.toMatch(/^(?!retirements,).* t, /m);
     expect(all.said).toMatch(/^6 of the rows stood/m);
 
     const one = await write('old', '--since', older);
