@@ -2,7 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { EvidencePort, Which } from '../evidence/port.js';
 import type { Restored } from '../evidence/restore.js';
 import type { Verified } from '../evidence/verify.js';
-import { type Finding, fail, ok } from '../store/contract/finding.js';
+import { type Finding, fail, ok, warn } from '../store/contract/finding.js';
+import { StoreError } from '../store/errors.js';
+import { withThousands } from '../text/numbers.js';
 import type { Context, MirrorLocation } from './context.js';
 import { checkFault } from './exit.js';
 import { using } from './mirror-location.js';
@@ -53,8 +55,26 @@ export function describeRestored({ origin, held, newest, lost }: Restored): stri
 const ON_SILENCE =
   'Is "carbon-mirror work" running with EVIDENCE_KEY_FILE? Its log says why it does not seal.';
 
-/** Nothing is said where nothing is to be sealed. */
+/** Leaves that are there though no setting names their key. A role that is to read the mirror alone may not see them. */
+export async function countUnchecked({ location }: Pick<Where, 'location'>): Promise<number> {
+  if (location().env['EVIDENCE_KEY_FILE']) return 0;
+  const counted = withLog(location(), async port => (await port.ends()).size);
+  const size = await counted.catch((error: unknown) => {
+    if (error instanceof StoreError && error.code === 'refused') return 0;
+    throw error;
+  });
+  return size ?? 0;
+}
+
+export function describeUnchecked(leaves: number): string {
+  return `${withThousands(leaves)} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
+}
+
+/** Nothing is said where nothing is to be sealed, and nothing ever was. */
 export async function checkSealing({ io, location }: Where): Promise<Finding[]> {
+  const unchecked = await countUnchecked({ location });
+  if (unchecked > 0)
+    return [warn('evidence', describeUnchecked(unchecked), 'Set it to the file of their key.')];
   if (!location().env['EVIDENCE_KEY_FILE']) return [];
   const { findUnsealed } = await import('../evidence/behind.js');
   const found = await withLog(location(), async port => {

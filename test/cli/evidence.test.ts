@@ -92,6 +92,13 @@ test('T95 purge and forget take what was sealed along, and verify and doctor say
   await seal({ ...sealing, signal: new AbortController().signal });
   expect(headOf((await evidence('evidence', 'checkpoint')).stdout).size).toBe((await port.ends()).size);
   expect((await evidence('doctor')).stdout).toContain('leaves are sealed');
+  const keyless = { env: { DATA_DIR: folder, REGISTRY_APP_ID: 'a' } };
+  const { size } = await port.ends();
+  const unchecked = `${size} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
+  const passed = await runCommand(['verify', '--json'], keyless);
+  expect(passed.stderr).toContain(`${unchecked}.`);
+  expect(JSON.parse(passed.stdout)).toMatchObject({ sealed: null, leaves_not_checked: size });
+  expect((await runCommand(['doctor'], keyless)).stdout).toContain(unchecked);
 
   scene.clock.at += MINUTE;
   expect((await evidence('forget', '--person', 'ada@example.org')).exitCode).toBe(EXIT.ok);

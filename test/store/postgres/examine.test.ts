@@ -92,6 +92,14 @@ test("somebody's DATABASE_URL is not used, and doctor says the one line that wou
   expect(stdout).not.toContain('their-password');
 });
 
+test('a role that may not see the log is refused no doctor and no verify, and hears of no leaves', async () => {
+  const database = await temporaryDatabase();
+  const env = { MIRROR_DATABASE_URL: (await grantedTo(openTemporary(database, 1), database, 'read')).url };
+  const verified = await runCommand(['verify', '--json'], { env });
+  expect(JSON.parse(verified.stdout)).toMatchObject({ sealed: null, leaves_not_checked: 0 });
+  expect((await runCommand(['doctor'], { env })).stdout).not.toContain('permission denied');
+});
+
 describe('T88 doctor says what a role for questions lacks, and the cure does', () => {
   async function scene() {
     const database = await temporaryDatabase();

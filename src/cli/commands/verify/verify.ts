@@ -14,7 +14,7 @@ import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
 import { describeCounts, ON_FINDINGS } from '../../health.js';
-import { verifySealed } from '../../sealed.js';
+import { countUnchecked, describeUnchecked, verifySealed } from '../../sealed.js';
 import { flag, text } from '../../options.js';
 import type { Verified } from '../../../evidence/verify.js';
 
@@ -43,7 +43,7 @@ export const VERIFY = command({
     if (key !== undefined || since !== undefined) throw usageFault('--key and --since go with --evidence.');
     const interrupted = context.io.interruption();
     const own = await check(context, interrupted);
-    const sealed = await verifySealed(context);
+    const [sealed, unchecked] = [await verifySealed(context), await countUnchecked(context)];
     const compared = againstRegistry ? await compare(context, interrupted) : null;
     const unsealed = sealed?.faults.map(fault => ({ check: 'evidence', ...fault })) ?? [];
     const faults = [...own.faults, ...unsealed, ...(compared?.faults ?? [])];
@@ -52,12 +52,14 @@ export const VERIFY = command({
     if (context.format === 'json') {
       const notCompared = left?.map(({ name, ...each }) => ({ ...each, organizationName: name })) ?? null;
       const counts = { rowsChecked: checked, certificates: files, rows, organizations, known };
-      await context.value({ faults, findings, ...counts, sealed: sealed?.covered ?? null, notCompared });
+      const leaves = { sealed: sealed?.covered ?? null, leavesNotChecked: unchecked };
+      await context.value({ faults, findings, ...counts, ...leaves, notCompared });
     } else if (faults.length > 0) await context.rows(['check', 'where', 'fault'], faults);
     const found = describeCounts(findings);
     if (found !== null)
       context.say(`Found at the registry, and no fault of the mirror: ${found}. ${ON_FINDINGS}`);
     sayLeft(context, left ?? []);
+    if (unchecked > 0) context.say(`${describeUnchecked(unchecked)}.`);
     if (faults.length > 0) {
       throw checkFault(
         `Faults: ${faults.length}.`,
