@@ -58,8 +58,7 @@ awk '!/^(0|[1-9][0-9]*) [0-9a-f]+ [{].*[}]$/ || length($2) != 64 || $1 in seen {
 fill salted <"$W/leaves"
 awk -v in_="$W/salted/" "$AWK"'BEGIN { ORS = "" } { print record() >>(in_ $1); close(in_ $1) }' "$W/leaves"
 hashes_in salted >"$W/commitments"
-sed 's/ / 00/' "$W/commitments" | fill leaf
-hashes_in leaf >"$W/known"
+sed 's/ / 00/' "$W/commitments" | fill leaf; hashes_in leaf >"$W/known"
 for file in rows context; do awk "$AWK"'NR == FNR { is[$1] = $2; next } { print $1, is[$1], record() }' "$W/commitments" $file.txt >"$W/$file"; done
 
 # 2. Tree. Level by level two neighbours make a node, SHA-256 of a byte 1 and both; the last without a neighbour goes up as it is.
@@ -90,8 +89,7 @@ if [ -n "$KEY" ]; then
     printf 'carbon-mirror key\n%s\n%s\n%s\n' "$old" "$new" "$at" >"$W/text"
     made "$old" "$signature" || bad "a leaf says that another key replaced $old, which has not signed that"
     say "The key $old was replaced by $new at $at."
-    [ "$old" != "$last" ] || last=$new
-    keys="$keys $old $new"
+    [ "$old" != "$last" ] || last=$new; keys="$keys $old $new"
   done <"$W/replaced"
   signed checkpoint.txt "$last" && say "The checkpoint is signed by $last." || bad "the checkpoint is not signed by the key that you named"
 fi
@@ -152,8 +150,7 @@ awk "$AWK"'NR == FNR { of[$4] = $1; next }
   { r = plain("resource"); o = of[r == "organization" ? plain("id") : plain("organization_id")]; m = plain("amount_micro"); v = plain("version")
     print o, r, "mirror", substr(plain("valid_from"), 1, 7), v, $2, m == "" ? "none" : m
     if (value("created_at") != "") print o, r, "registry", substr(plain("created_at"), 1, 7), v, $2, m == "" ? "none" : m }' "$W/organizations" "$W/rows" >"$W/rows-of"
-mkdir "$W/group"
-awk 'NF == 6 { print $0, "other" }' others.txt | sort -k1,1n -k2,4 -k5,5nr - "$W/rows-of" |
+mkdir "$W/group" && awk 'NF == 6 { print $0, "other" }' others.txt | sort -k1,1n -k2,4 -k5,5nr - "$W/rows-of" |
   awk -v in_="$W/group/" '{ key = $1 " " $2 " " $3 " " $4; if (key != was) { close(in_ i); i++; was = key } print $6 >>(in_ i); print i, $0 }' >"$W/members"
 hashes_in group >"$W/hashes"
 awk -v what="$what" -v which="$which" -v months="$W/months" -v hashes="$W/hashes" '
@@ -176,14 +173,17 @@ awk -v what="$what" -v which="$which" -v months="$W/months" -v hashes="$W/hashes
 
 [ ! -f "$W/bad" ] || { say "Something does not fit: do not rely on this folder."; exit 1; }
 [ -s "$W/rows" ] || stop "No sealed row of this $what is here: this proves nothing."
-awk "$AWK"'plain("kind") == "sync" { here[plain("id")] } plain("resource") == "certificates" && plain("sha256") != "" { pdf[plain("retirement_id")] }
+awk -v what="$what" "$AWK"'plain("kind") == "sync" { here[plain("id")] }
+  plain("resource") == "certificates" && plain("sha256") != "" { r = plain("retirement_id"); if (!(r in pdf)) pdf[r] = plain("sha256") }
   plain("sync_id") != "" { asked[plain("sync_id")] } plain("ended_by") != "" { asked[plain("ended_by")] }
   FILENAME != context { at = plain("valid_from"); if (from == "" || at < from) from = at; if (at > to) to = at }
-  FILENAME != context && plain("resource") == "retirements" { id[++n] = plain("id") }
+  FILENAME != context && plain("resource") == "retirements" { id[++n] = plain("id"); whom = value("beneficiary"); sub(/^null$/, "nobody", whom)
+    fact[n] = plain("amount_exact") " t, " value("project_name") " " plain("vintage") ", for " whom ", dated " plain("created_at") }
   END { if (to != "") print "As they stand here the rows were observed from " from " to " to "."
     for (sync in asked) { syncs++; if (sync in here) shown++ }
     print shown + 0 " of the " syncs + 0 " syncs that observed them are here: others were removed in time, or left out."
-    for (i = 1; i <= n; i++) if (!(id[i] in pdf) && ++lacking <= 10) without = without " " id[i]
+    for (i = 1; i <= n; i++) { if (!(id[i] in pdf) && ++lacking <= 10) without = without " " id[i]
+      if (what == "retirement") print "Retirement " id[i] ": " fact[i] ", PDF " (id[i] in pdf ? "sha256 " pdf[id[i]] : "not here") "." }
     if (n) print n - lacking " of " n " retirements have their PDF here." (lacking ? " It has none, or was left out, of:" without (lacking > 10 ? " and more." : ".") : "") }' context="$W/context" "$W/rows" "$W/context" >"$W/about"
 say "$(cat "$W/about")"
 say "$(wc -l <"$W/rows") rows and $(wc -l <"$W/context") other leaves fit the checkpoint. Read rows.txt: the page in HTML is not checked."

@@ -117,6 +117,9 @@ describe.each(ENGINES)('$name', engine => {
     expect(single.said).toContain(
       'retirements, observed by the mirror: 1 of the 4 that were sealed, the others by their hash alone',
     );
+    expect(single.said).toContain(
+      'Retirement old: 12.5 t, "Peat bog" 2021, for "Another", dated 2026-03-01T10:00:00.000Z, PDF not here.\n',
+    );
     expect(textOf(one.folder, 'context.txt')).toContain('"beneficiary":"Harbour Ferries"');
   });
 
@@ -127,6 +130,8 @@ describe.each(ENGINES)('$name', engine => {
     const { write, hex, key, older } = await exportable(engine);
     const { folder } = await write('b');
     const nobody = check(folder);
+    const pdf = first(folder, 'certificates').replace(/.*\/(\w+)\.pdf/, '$1');
+    expect(nobody.said).toMatch(new RegExp(`^Retirement b: .*, PDF sha256 ${pdf}\\.$`, 'm'));
     expect(nobody).toMatchObject({ status: NO_KEY });
     expect(nobody.said).toContain('Consistent with itself, signed by nobody you named.');
     const alone = check(
