@@ -132,7 +132,7 @@ named=$(awk -v last=$((size - 1)) "$AWK"'$1 == last && plain("kind") == "complet
 awk "$AWK"'plain("kind") ~ /^(organization|coverage|forget|purge|restore|key)$/ { print $1, $2, plain("kind"), plain("organization_id"), plain("months_sha256") }' "$W/context" | sort >"$W/kinds"
 cut -d' ' -f1-3 "$W/kinds" >"$W/shown" && sort named.txt >"$W/all"
 comm -23 "$W/shown" "$W/all" | sed 's/ .* \(.*\)/: a leaf of \1 that the last leaf does not name/' | each_bad
-awk '$3 == "organization" { print $1, $2, $5, $4 }' "$W/kinds" >"$W/organizations"
+awk '$3 == "organization" { print $1, $2, $5, $4 }' "$W/kinds" >"$W/organizations" && touch "$W/months"
 while read -r place _ months _; do
   [ "$months" = "$(hash_of "months/$place.txt")" ] && sed "s/^/$place /" "months/$place.txt" >>"$W/months" || bad "months/$place.txt is not what leaf $place says"
 done <"$W/organizations"
