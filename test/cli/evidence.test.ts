@@ -45,6 +45,14 @@ test('without the setting, and by a name that no note can have, no key is made',
     });
     expect(outcome.exitCode, name).toBe(EXIT.usage);
   }
+  const missing = join(file, '..', 'missing');
+  const nowhere = await runCommand(['evidence', 'init'], {
+    env: { EVIDENCE_KEY_FILE: join(missing, 'evidence.key') },
+  });
+  expect(nowhere).toMatchObject({
+    exitCode: EXIT.usage,
+    stderr: `The folder ${missing} is not there: make it first.\n`,
+  });
   expect(existsSync(file)).toBe(false);
 });
 

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Context } from '../../context.js';
 import { command, type CommandGroup } from '../../command.js';
 import { checkFault, notThereFault, usageFault } from '../../exit.js';
@@ -20,6 +21,8 @@ const INIT = command({
       throw usageFault(`--name: expected up to 100 letters without space or +, got "${name}".`);
     const file = keyFileOf(context);
     if (existsSync(file)) throw usageFault(`${file} is there already: a key is never written over.`);
+    if (!existsSync(dirname(file)))
+      throw usageFault(`The folder ${dirname(file)} is not there: make it first.`);
     const { makeKeyFile } = await import('../../../evidence/key-file.js');
     const { verifierKey } = await import('../../../evidence/note.js');
     const key = makeKeyFile(file, name);
