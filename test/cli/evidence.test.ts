@@ -65,7 +65,7 @@ test('where nothing was ever sealed there is no checkpoint, and none is made up'
   expect(outcome).toMatchObject({
     exitCode: EXIT.notThere,
     stdout: '',
-    stderr: expect.stringContaining('EVIDENCE_KEY_FILE'),
+    stderr: expect.stringMatching(/evidence init.*work" again with EVIDENCE_KEY_FILE/),
   });
   expect(existsSync(join(folder, 'evidence.db'))).toBe(false);
 });

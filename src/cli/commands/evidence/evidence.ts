@@ -118,7 +118,10 @@ export const EVIDENCE: CommandGroup = {
 };
 
 function nothingSealed() {
-  return notThereFault('Nothing is sealed yet.', 'Is "carbon-mirror work" running, with EVIDENCE_KEY_FILE?');
+  return notThereFault('Nothing is sealed yet.', [
+    '"carbon-mirror evidence init" makes the key. Start "carbon-mirror work" again with EVIDENCE_KEY_FILE: it reads the key at its start,',
+    'and seals within a minute.',
+  ]);
 }
 
 function keyFileOf({ settings }: Context): string {
