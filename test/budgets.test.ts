@@ -19,7 +19,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 45 begin a log anew after a restore; 280 prove it to others. */
   /** 60 let a key sign the next one, 15 say on a page which checkpoint covers a row. */
   /** 10 say that what was erased since cannot be shown as of before. */
-  'src/evidence': 1065,
+  /** 6 name the row that is not as it was sealed. */
+  'src/evidence': 1071,
   /** 280 are the stylesheet; the parts of a designed console carry the rest; 25 remember what looks at every row. */
   /** 50 say on the page of a delivery what it changed, of an organization what is available, and whose a certificate is. */
   /** 19 say what of a part of the warehouses is available, and how old the oldest of all that is. */
@@ -60,8 +61,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 110 hold the registry's JSON and the receiver against each mutant of them. */
   /** 115 hold the sums of lists, what is not judged yet, what could not be compared, and names that every object has. */
   /** 60 hold that. */
-  /** 61 hold that evidence says what it does not prove, and of what. */
-  test: 53_243,
+  /** 64 hold that evidence says what it does not prove, and of what. */
+  test: 53_246,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

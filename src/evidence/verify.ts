@@ -74,10 +74,10 @@ export async function verifyEvidence(
           tell(where, 'its salt is erased, and it is there still: forget or purge again');
       } else if (fact === undefined && kind === 'sync') removed += 1;
       else if (fact === undefined) tell(where, `it was sealed (${leaf.resource}), and is not there`);
-      else if (!isOf(leaf, fact)) tell(where, NOT_AS_SEALED);
+      else if (!isOf(leaf, fact)) tell(where, `${NOT_AS_SEALED}${rowOf(fact)}`);
     }
-    for (const number of byNumber.keys())
-      tell(`${kind} ${number}`, 'it is older than what is sealed, and was never sealed');
+    for (const [number, fact] of byNumber)
+      tell(`${kind} ${number}`, `it is older than what is sealed, and was never sealed${rowOf(fact)}`);
   }
 
   async function compareTrees(leaves: readonly Leaf[]): Promise<void> {
@@ -110,6 +110,12 @@ export async function verifyEvidence(
   function tell(where: string, fault: string): void {
     faults.push({ where, fault });
   }
+}
+
+/** By which list and id people find it. */
+function rowOf({ kind, resource, record }: Fact): string {
+  const id = record['id'] ?? record['credit_id'] ?? record['retirement_id'];
+  return kind === 'change' ? `: ${resource} ${id}` : '';
 }
 
 /** What the log tells openly is counted, so all of it must be what a leaf of this would tell. */
