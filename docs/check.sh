@@ -181,7 +181,7 @@ awk -v what="$what" "$AWK"'plain("kind") == "sync" { here[plain("id")] }
     fact[n] = plain("amount_exact") " t, " value("project_name") " " plain("vintage") ", for " whom ", dated " plain("created_at") }
   END { if (to != "") print "As they stand here the rows were observed from " from " to " to "."
     for (sync in asked) { syncs++; if (sync in here) shown++ }
-    print shown + 0 " of the " syncs + 0 " syncs that observed them are here: others were removed in time, or left out."
+    print shown + 0 " of the " syncs + 0 " syncs that observed them are here" (shown < syncs ? ": others were removed in time, or left out." : ".")
     for (i = 1; i <= n; i++) { if (!(id[i] in pdf) && ++lacking <= 10) without = without " " id[i]
       if (what == "retirement") print "Retirement " id[i] ": " fact[i] ", PDF " (id[i] in pdf ? "sha256 " pdf[id[i]] : "not here") "." }
     if (n) print n - lacking " of " n " retirements have their PDF here." (lacking ? " It has none, or was left out, of:" without (lacking > 10 ? " and more." : ".") : "") }' context="$W/context" "$W/rows" "$W/context" >"$W/about"

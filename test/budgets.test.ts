@@ -13,8 +13,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 35 say of a folder of evidence whose its rows are and what they add up to. */
   /** 15 refuse evidence of what is not sealed, and take the beginnings of ids there and of reservations. */
   /** 14 tell a filter that fits nothing that was ever held, and in an export of a date how far each list was known then. */
-  /** 27 say what of the evidence was not checked, and how it begins. */
-  'src/cli': 6330,
+  /** 29 say what of the evidence was not checked, and how it begins. */
+  'src/cli': 6332,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   /** 45 begin a log anew after a restore; 280 prove it to others. */
   /** 60 let a key sign the next one, 15 say on a page which checkpoint covers a row. */
@@ -61,8 +61,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 110 hold the registry's JSON and the receiver against each mutant of them. */
   /** 115 hold the sums of lists, what is not judged yet, what could not be compared, and names that every object has. */
   /** 60 hold that. */
-  /** 64 hold that evidence says what it does not prove, and of what. */
-  test: 53_246,
+  /** 65 hold that evidence says what it does not prove, and of what. */
+  test: 53_247,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

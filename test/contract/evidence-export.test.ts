@@ -87,7 +87,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(checked.said).toContain('3 of the rows stood in the log when your older checkpoint was signed');
     expect(checked.said).toContain(`The checkpoint is signed by ${hex}.`);
     expect(checked.said).toMatch(/^As they stand here the rows were observed from 2026\S+ to 2026\S+Z\.$/m);
-    expect(checked.said).toMatch(/^2 of the 2 syncs that observed them are here/m);
+    expect(checked.said).toMatch(/^2 of the 2 syncs that observed them are here\.$/m);
     expect(checked.said).toMatch(
       /^1 of 3 retirements have their PDF here\. It has none, or was left out, of: /m,
     );
@@ -128,7 +128,8 @@ describe.each(ENGINES)('$name', engine => {
   }) => {
     skip(!isTried);
     const { write, hex, key, older } = await exportable(engine);
-    const { folder } = await write('b');
+    const { folder, stderr } = await write('b');
+    expect(stderr).toContain('Wrote 1 retirement and 1 other row as of');
     const nobody = check(folder);
     const pdf = first(folder, 'certificates').replace(/.*\/(\w+)\.pdf/, '$1');
     expect(nobody.said).toMatch(new RegExp(`^Retirement b: .*, PDF sha256 ${pdf}\\.$`, 'm'));

@@ -32,7 +32,7 @@ export async function writeEvidence(
   const totals = createTotals(names);
   const title = `Evidence of ${asked.what} ${asked.which}`;
   into.append('page.html', pageHead(title));
-  let rows = 0;
+  let [rows, retirements] = [0, 0];
   const exported = await exportEvidence({
     port,
     asked,
@@ -48,6 +48,7 @@ export async function writeEvidence(
       if (stored !== null && !into.has(pdf) && !(await into.copy(pdfs, stored, pdf, hash)))
         throw checkFault(`The certificate ${stored} is not as it was stored.`, 'See "carbon-mirror verify".');
       if (file === 'rows.txt') rows += 1;
+      if (file === 'rows.txt' && fact.resource === 'retirements') retirements += 1;
       if (file === 'context.txt' && fact.resource !== 'certificates') return;
       into.append('page.html', pageRow(fact, names));
       totals.add(fact);
@@ -72,7 +73,7 @@ export async function writeEvidence(
     'README.txt',
     readme.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(told[name])),
   );
-  return { size, rows, files: into.finish() };
+  return { size, retirements, others: rows - retirements, files: into.finish() };
 }
 
 const UNSEALED =
