@@ -218,7 +218,11 @@ describe.each(ENGINES)('$name', engine => {
     expect(page).toContain('&lt;script&gt;');
     expect(page).not.toContain('<script');
     expect(page).toMatch(/What these rows add up to[^]*<td>retirements<td><td>4<td>[\d.,]+<\/tr>/);
-    expect(textOf(folder, 'README.txt')).toContain('(b) The operator, who has the key');
+    const readme = textOf(folder, 'README.txt');
+    expect(readme).toContain('(b) The operator, who has the key');
+    const triggers = /"trigger" is [^.]*?(?=\n  ended_version)/.exec(readme)?.[0];
+    for (const trigger of ['delivery', 'schedule', 'person', 'worker']) expect(triggers).toContain(trigger);
+    expect(readme).toMatch(/what the mirror held before it had a key/);
   });
 
   const FORGERIES: readonly [string, (folder: string) => void, string][] = [
