@@ -164,7 +164,7 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(checked.stdout).toContain(`Evidence of retirement ${values['RETIREMENT']}`);
   },
   'Make sure that nothing was changed by hand': ([here = '', there = '']) => {
-    expect(here).toMatch(/^inbox.db and mirror.db are whole/);
+    expect(here).toMatch(/^inbox.db and mirror.db are whole/m);
     expect(there.length).toBeGreaterThan(0);
   },
   'Check that the sums are balanced': ([sums = '']) => {

@@ -3,7 +3,6 @@ import type { EvidencePort, Which } from '../evidence/port.js';
 import type { Restored } from '../evidence/restore.js';
 import type { Verified } from '../evidence/verify.js';
 import { type Finding, fail, ok, warn } from '../store/contract/finding.js';
-import { StoreError } from '../store/errors.js';
 import { withThousands } from '../text/numbers.js';
 import type { Context, MirrorLocation } from './context.js';
 import { checkFault } from './exit.js';
@@ -60,7 +59,7 @@ export async function countUnchecked({ location }: Pick<Where, 'location'>): Pro
   if (location().env['EVIDENCE_KEY_FILE']) return 0;
   const counted = withLog(location(), async port => (await port.ends()).size);
   const size = await counted.catch((error: unknown) => {
-    if (error instanceof StoreError && error.code === 'refused') return 0;
+    if (error instanceof Error && 'code' in error && error.code === 'refused') return 0;
     throw error;
   });
   return size ?? 0;

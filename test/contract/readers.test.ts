@@ -6,7 +6,7 @@ import type { Value } from '../../src/store/contract/tables.js';
 import { readAnswers } from '../../src/query/freshness/answers.js';
 import { readAges, readStates, sumFreshness } from '../../src/query/freshness/read.js';
 import * as asOf from '../../src/query/history/as-of.js';
-import { readAvailable, sumStanding } from '../../src/query/available.js';
+import { findUnheard, readAvailable, sumStanding } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumStoodAt, sumWarehouses, ownersBy } from '../../src/query/sums.js';
 import { sql } from '../../src/query/sql.js';
 import { readCharts } from '../../src/query/charts.js';
@@ -21,7 +21,14 @@ import type { Filter } from '../../src/query/lists/filter.js';
 import * as find from '../../src/query/lists/find.js';
 import type { Asked, List } from '../../src/query/lists/list.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../src/query/lists/lists.js';
-import { isThere, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/read.js';
+import {
+  isThere,
+  readAll,
+  readNumbered,
+  readPage,
+  readSumOf,
+  streamRows,
+} from '../../src/query/lists/read.js';
 import * as people from '../../src/query/people.js';
 import { countKnown, countKnownAt, readKnown, readMirrored } from '../../src/query/coverage.js';
 import * as names from '../../src/query/names.js';
@@ -93,6 +100,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     asOf.countAt(reader, entry, { organizationId: ONE, at }),
   ),
   readAvailable: about(WHOSE, (reader, organizationId) => readAvailable(reader, { organizationId })),
+  findUnheard: about(
+    [{ project: 'R0' }, { project: 'no such' }, { vintage: '2021', type: 'EX-POST' }, { type: 'exTra' }],
+    findUnheard,
+  ),
   sumStanding: about([1, Infinity], sumStanding),
   sumWarehouses: about(
     pairs([sql`${[ONE]}`, ownersBy('='), ownersBy('<>', ONE)], [BY_OWNER, BY_PROJECT]),
@@ -202,6 +213,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readNames: about(['organizations', 'projects', 'installations'] as const, names.readNames),
   readPage: reader => ALL_LISTS.flatMap(asksOf).map(asked => () => everyPage(reader, asked)),
   streamRows: reader => some(ALL_LISTS.flatMap(asksOf)).map(asked => () => streamRows(reader, asked, 7)),
+  readSumOf: reader =>
+    some(MIRRORED.filter(list => list.name === 'warehouse').flatMap(asksOf)).map(
+      asked => () => readSumOf(reader, asked, [ONE]),
+    ),
   readAll: about([JOBS, SYNCS, DELIVERIES], (reader, list) =>
     readAll(reader, list, [{ column: 'id', above: 2 }], null),
   ),
@@ -314,9 +329,9 @@ async function everyPage(
 /** What readers are made of. */
 const PARTS = `
   adviceFor ask byChoice byDays byFlag byId byOwner byPart byState byText byYear colourOf columns
-  compareStandings conditionOf count every exact findTroubles first gapsIn idsOf inSql isFrozen
+  compareStandings conditionOf count every exact findTroubles first freshnessOf gapsIn idsOf inSql isFrozen
   isNamedBy joined largest listedIn limit newestInSql ofAnyOrganization ofOne only ownersBy plain
-  rankOf reasonsOf sentenceOf shownOf sql stoodAt table verdictOn withFreshness wordsOf worstOf
+  rankOf reasonsOf sayOldest sentenceOf shownOf sql stoodAt table verdictOn withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {
