@@ -80,7 +80,9 @@ async function everyStanding(reader: Reader): Promise<void> {
     .map(({ amounts: _, ...each }) => each)
     .toSorted((one, other) => compareStandings(one, other) || other.rows - one.rows);
   const seen = leftOut.filter(({ as_of: at }) => at !== null).length;
-  const sums = { known, uninstalled, available: warehouses.length };
+  const failing = warehouses.filter(each => each.failing_since !== null).length;
+  const [oldest_at = null] = warehouses.flatMap(each => each.as_of ?? []).toSorted();
+  const sums = { known, uninstalled, available: warehouses.length, failing, oldest_at };
   for (let most = 1; most <= leftOut.length + 1; most++)
     expect(withoutAges(await sumStanding(reader, most)), `${most}`).toEqual(
       withoutAges({ ...sums, leftOut: { count: leftOut.length, seen, worst: worst.slice(0, most) } }),
