@@ -19,7 +19,7 @@ describe('README', () => {
 
   beforeAll(async () => {
     demo = await startDemoMirror({ seed: 1, past: true });
-  });
+  }, 900_000);
 
   afterAll(async () => {
     await demo.stop();

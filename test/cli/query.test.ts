@@ -214,14 +214,17 @@ describe('T77 a query that asks for too much', () => {
 
   test('rows of a megabyte each stream through a table, on a terminal cut to its width', async () => {
     const env = { DATA_DIR: emptyMirror() };
-    const { exitCode, stdout } = await runCommand(['query', wideRows(300)], { env, terminal: true });
+    const { exitCode, stdout } = await runCommand(['query', wideRows(300), '--time-limit', '600'], {
+      env,
+      terminal: true,
+    });
     expect(exitCode).toBe(0);
     expect(stdout.split('\n')).toHaveLength(302);
     expect(stdout.length).toBeLessThan(40_000);
   });
 
   test('in a pipe they are whole', async () => {
-    const { exitCode, stdout } = await run(wideRows(20));
+    const { exitCode, stdout } = await run(wideRows(20), '--time-limit', '600');
     expect(exitCode).toBe(0);
     expect(stdout.split('\n').map(({ length }) => length)).toEqual([
       3,
