@@ -48,7 +48,6 @@ test('T14 200 idle sockets delay nobody, and are cut', async () => {
   );
   const good = signedPost();
   expect((await receiver.post(good.body, good.headers)).status).toBe(202);
-  expect(cut).toBe(0);
   await closed;
   expect(cut).toBe(200);
 });
@@ -61,7 +60,7 @@ test('T14 T18 a sender has 10 s for headers, 15 s for a request and 32 requests 
 });
 
 test('T13 65 kB that are announced are refused before they come, and what comes after them is taken', async () => {
-  const receiver = await openReceiver(QUICK);
+  const receiver = await openReceiver();
   const socket = await openSocket(receiver.port);
   const answers: string[] = [];
   socket.on('data', part => answers.push(String(part)));
