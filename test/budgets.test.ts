@@ -39,7 +39,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 8 add up what is left out of what was asked for, and 25 the rows of a list. */
   /** 46 let no list of a date or of now look newer than its last read: what was read by then, and what fails. */
   /** 17 tell an installation that never was from one that is gone. */
-  'src/query': 3409,
+  'src/query': 3414,
   /** 60 know a page that stands as it stood without cutting it. */
   'src/registry': 4295,
   'src/resources': 500,
@@ -62,7 +62,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 115 hold the sums of lists, what is not judged yet, what could not be compared, and names that every object has. */
   /** 105 prove to a stranger as a task does, bring a dump back as a role that makes no schema, ask two questions more and run two examples. */
   /** 245 hold that no list looks newer than its last read, that evidence says what it does not prove, and what failed behind a green word. */
-  test: 53_482,
+  test: 53_489,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

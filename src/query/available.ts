@@ -123,9 +123,14 @@ function partOf({ project, vintage, type }: Only): Statement {
   return every([
     ...(project === undefined
       ? []
-      : [sql`(project_id = ${project} OR ${inSql({ column: 'project_name', holds: project })})`]),
+      : [
+          sql`(project_id = ${project} OR ${inSql({ column: 'project_name', holds: project })} OR project_id IN (
+            SELECT id FROM mirror.projects WHERE ${inSql({ column: 'full_name', holds: project })}))`,
+        ]),
     ...(vintage === undefined ? [] : [sql`vintage = ${vintage}`]),
-    ...(type === undefined ? [] : [sql`lower(type) = ${type.replace('-', '').toLowerCase()}`]),
+    ...(type === undefined
+      ? []
+      : [sql`(type = ${type} OR lower(type) = ${type.replace('-', '').toLowerCase()})`]),
   ]);
 }
 

@@ -145,7 +145,15 @@ test('what no warehouse has ever held is not there, and what is sold out is an a
         stderr: expect.stringContaining(`No warehouse has held a credit of the ${name} "${value}"`),
       });
   const [{ vintage } = fail()] = (await json()).rows;
+  await mirror.change("UPDATE projects SET full_name = 'Another name than its credits have'");
+  await mirror.change("UPDATE warehouse_credits SET type = 'ex-Other' WHERE organization_id = ?", failing);
+  expect((await json('--type', 'ex-Other')).rows).not.toEqual([]);
   await mirror.change("UPDATE installations SET state = 'suspended'");
+  const renamed = await json('--project', 'another name');
+  const of = await mirror.rows(
+    'SELECT 1 FROM warehouse_credits WHERE project_id IN (SELECT id FROM projects)',
+  );
+  expect(count(renamed.left_out)).toBe(of.length);
   expect(await run('--vintage', vintage)).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining('Nothing that is available now fits what was asked for.'),
