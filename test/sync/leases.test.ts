@@ -1,25 +1,24 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Held } from '../../src/inbox/job.js';
 import { createLeases, type LeasesOptions } from '../../src/sync/worker/leases.js';
 
-const LEASE_MS = 60;
+const LEASE_MS = 60_000;
+const renewals = (count: number) => vi.advanceTimersByTimeAsync((count * LEASE_MS) / 3);
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 function scene(renew: LeasesOptions['renew']) {
   const lost: number[] = [];
   const failures: unknown[] = [];
-  const failedBefore: number[] = [];
   const leases = createLeases({
     renew,
     leaseMs: LEASE_MS,
-    lost: id => {
-      lost.push(id);
-      failedBefore.push(failures.length);
-    },
+    lost: id => lost.push(id),
     failed: error => failures.push(error),
   });
-  onTestFinished(() => leases.stop());
   leases.start();
-  return { leases, lost, failures, failedBefore };
+  return { leases, lost, failures };
 }
 
 test('all leases are renewed together, and one that is another’s is lost', async () => {
@@ -30,7 +29,8 @@ test('all leases are renewed together, and one that is another’s is lost', asy
   });
   leases.take({ id: 1, claim: 1 }, 0);
   leases.take({ id: 2, claim: 2 }, 0);
-  await expect.poll(() => batches.length, { interval: 5 }).toBeGreaterThan(4);
+  await renewals(5);
+  expect(batches).toHaveLength(5);
   expect(lost).toEqual([2]);
   expect(batches[0]?.map(({ id }) => id)).toEqual([1, 2]);
   expect(batches.at(-1)?.map(({ id }) => id)).toEqual([1]);
@@ -38,26 +38,29 @@ test('all leases are renewed together, and one that is another’s is lost', asy
 
 test('one whose renewals fail is lost once its last good one is a lease old, and no sooner', async () => {
   let isBroken = false;
-  let renewals = 0;
-  const { leases, lost, failedBefore } = scene(async () => {
+  const { leases, lost, failures } = scene(async () => {
     if (isBroken) throw new Error('locked');
-    renewals += 1;
     return [];
   });
   leases.take({ id: 1, claim: 1 }, 0);
-  await expect.poll(() => renewals, { interval: 5 }).toBeGreaterThan(4);
-  expect(lost).toEqual([]);
+  await renewals(5);
   isBroken = true;
-  await expect.poll(() => lost, { interval: 5 }).toEqual([1]);
-  expect(failedBefore[0]).toBeGreaterThan(0);
-  expect(failedBefore[0]).toBeLessThan(4);
+  await vi.advanceTimersByTimeAsync(LEASE_MS - 1);
+  expect([lost, failures.length]).toEqual([[], 2]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(lost).toEqual([1]);
 });
 
 test('a lease that may have begun before it was known is lost by its own age', async () => {
   const { leases, lost } = scene(() => Promise.reject(new Error('locked')));
   leases.take({ id: 1, claim: 1 }, 0);
   leases.take({ id: 2, claim: 2 }, LEASE_MS - 10);
-  await expect.poll(() => lost, { interval: 5 }).toEqual([2, 1]);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(lost).toEqual([2]);
+  await vi.advanceTimersByTimeAsync(LEASE_MS - 11);
+  expect(lost).toEqual([2]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(lost).toEqual([2, 1]);
 });
 
 test('a renewal that is never answered is not asked for twice, and the lease ends all the same', async () => {
@@ -67,9 +70,11 @@ test('a renewal that is never answered is not asked for twice, and the lease end
     return new Promise(() => undefined);
   });
   leases.take({ id: 1, claim: 1 }, 0);
-  await expect.poll(() => lost, { interval: 5 }).toEqual([1]);
+  await renewals(3);
+  expect(lost).toEqual([1]);
   leases.take({ id: 1, claim: 2 }, 0);
-  await expect.poll(() => lost, { interval: 5 }).toEqual([1, 1]);
+  await renewals(3);
+  expect(lost).toEqual([1, 1]);
   expect(asked).toBe(1);
 });
 
@@ -82,6 +87,7 @@ test('what is dropped is neither renewed nor lost', async () => {
   leases.take({ id: 1, claim: 1 }, 0);
   leases.take({ id: 2, claim: 2 }, LEASE_MS * 2);
   leases.drop(1);
-  await expect.poll(() => lost, { interval: 5 }).toEqual([2]);
+  await renewals(3);
+  expect(lost).toEqual([2]);
   expect(batches.flat().filter(({ id }) => id === 1)).toEqual([]);
 });

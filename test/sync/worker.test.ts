@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { IN_PART, installationJob } from '../../src/inbox/job.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
@@ -280,12 +280,20 @@ test('a run whose lease was lost is stopped and settles nothing', async () => {
 
 test('a lease is renewed for as long as the work goes on', async () => {
   const { folder, inbox } = newInbox();
-  const id = await ask(inbox, 'i1');
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const [leaseMs, id] = [60_000, await ask(inbox, 'i1', NOON)];
+  let now = NOON;
   let release: (() => void) | undefined;
-  startWorker(folder, () => new Promise(resolve => (release = () => resolve('read'))), { leaseMs: 150 });
-  await expect.poll(async () => (await inbox.job(id)).claimed_until ?? '').not.toBe('');
-  const first = (await inbox.job(id)).claimed_until ?? '';
-  await expect.poll(async () => ((await inbox.job(id)).claimed_until ?? '') > first).toBe(true);
+  startWorker(folder, () => new Promise(resolve => (release = () => resolve('read'))), {
+    leaseMs,
+    now: () => now,
+  });
+  await expect.poll(() => release).toBeDefined();
+  now += leaseMs / 3;
+  vi.advanceTimersByTime(leaseMs / 3);
+  const renewed = new Date(now + leaseMs).toISOString();
+  await expect.poll(async () => (await inbox.job(id)).claimed_until).toBe(renewed);
   expect(await inbox.job(id)).toMatchObject({ state: 'running', claim: 1 });
   release?.();
 });
