@@ -8,7 +8,7 @@ import { type DemoAction, offerDemo } from './demo/demo.js';
 import { createGuard, type GuardOptions, ORIGIN } from './guard/guard.js';
 import type { Changes } from './live/changes.js';
 import { SCRIPT } from './live/script.js';
-import type { Fault, Pdfs, Shared } from './page.js';
+import type { Fault, Page, Pdfs, Shared } from './page.js';
 import { createPages } from './pages/pages.js';
 import type { Readers } from './readers.js';
 import { AS_OF, withQuery } from './components/as-of.js';
@@ -49,7 +49,7 @@ export function createConsole(options: ConsoleOptions): Express {
     app.get(page.path, async (request: Request, response: Response, next: NextFunction) => {
       const { searchParams: query } = new URL(request.url, ORIGIN);
       const isDated = page.isDated === true;
-      const asked = isDated ? instantIn(query, now()) : { at: null };
+      const asked = unknownIn(query, page) ?? (isDated ? instantIn(query, now()) : { at: null });
       if ('fault' in asked) return await refuse(request, response, 400, asked.fault);
       const { at } = asked;
       if (at !== null && query.get(AS_OF) !== at && !IS_FILE.test(request.path))
@@ -111,6 +111,14 @@ function refusalOf(error: unknown): { readonly status: number; readonly text: st
 
 /** Programs take the rows at the first answer. */
 const IS_FILE = /\.(csv|json)$/;
+
+/** A word that nobody asked for would be passed over, and another question answered. */
+function unknownIn(query: URLSearchParams, { asks = [], isDated }: Page): Fault | null {
+  const known = isDated === true ? [...asks, AS_OF] : asks;
+  const unknown = [...query.keys()].find(name => !known.includes(name));
+  if (unknown === undefined) return null;
+  return { fault: `There is no “${unknown}” here. What may be asked: ${known.join(', ') || 'nothing'}.` };
+}
 
 /** Of what takes a while its last instant. */
 function instantIn(query: URLSearchParams, now: number): { readonly at: string | null } | Fault {

@@ -69,6 +69,8 @@ export interface Page {
   readonly path: string;
   /** Whether it can be shown as of an instant. */
   readonly isDated?: boolean;
+  /** What its address may ask, beside that. */
+  readonly asks?: readonly string[];
   /** Null where there is no such thing. */
   readonly show: (ask: Ask) => Promise<Shown | Sent | Fault | null>;
 }

@@ -235,6 +235,23 @@ describe('a list', () => {
   });
 });
 
+test.each([
+  ['/?typ=exPost', 'typ', 'all, as-of'],
+  ['/balance?organization=o-1', 'organization', 'organization_id'],
+  ['/changes?form=1d', 'form', 'since, until, organization_id, resource, before'],
+  ['/changes.csv?form=1d', 'form', 'since, until, organization_id, resource, before'],
+  ['/jobs?as-of=2025-05-04', 'as-of', 'state, kind'],
+  ['/retirements/r-1?at=2025-05-04', 'at', 'as-of'],
+  ['/help?q=x', 'q', 'nothing'],
+])('%s: a word that a page does not know is not passed over', async (path, word, known) => {
+  const { open } = await consoleStage();
+  const answer = await open(path);
+  expect([answer.status, wordsOf(await answer.text())]).toEqual([
+    400,
+    expect.stringContaining(`There is no “${word}” here. What may be asked: ${known}`),
+  ]);
+});
+
 test('a read is found by its number', async () => {
   const { scene, page } = await consoleStage();
   await scene.read('retirements', [retirement('r-1')]);

@@ -35,7 +35,7 @@ test.each(['/nothing', '/console.js'])('what is no longer than 4 kB is not packe
   expect(await visit(path, TAKES)).not.toMatch(PACKED);
 });
 
-test.each(['/?x=exPost', '/warehouse?vintage=2001', '/search?q=exPost', '/ask?sql=select'])(
+test.each(['/?all=exPost', '/warehouse?vintage=2001', '/search?q=exPost', '/ask?sql=select'])(
   'T83 what an address asks for is packed together with no row, whose text its length would tell: %s',
   async path => {
     const { visit } = await stage();

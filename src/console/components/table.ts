@@ -43,7 +43,8 @@ ${
 </table>${rows.length === 0 && html`<p class="empty">${empty}</p>`}${more}</div>`;
 }
 
-const ALL = 'all';
+/** The word of the first page that asks for the whole of its lists. */
+export const ALL = 'all';
 
 /** How many rows of a list of the first page are shown. */
 export function mostOf(query: URLSearchParams, most = MOST_SHOWN): number {

@@ -26,14 +26,14 @@ export function filesOf(path: string, query: URLSearchParams, changes: Readonly<
 /** Exactly the rows of a page, all of them, for another program. */
 export function rowsFiles(
   list: string,
-  isDated: boolean,
+  question: Pick<Page, 'isDated' | 'asks'>,
   read: (ask: Ask) => Promise<Rows | Fault>,
 ): readonly Page[] {
   return Object.entries(FORMS).map(([ending, { type, write }]) => {
     const file = `${list}.${ending}`;
     return {
       path: `/${file}`,
-      isDated,
+      ...question,
       show: async asking => {
         const found = await read(asking);
         const name = asking.isDemo ? `demo-${file}` : file;

@@ -24,10 +24,10 @@ const ROWS = 50;
 /** Rows that no index finds take their time: they follow. */
 export function listPage(list: List): readonly Page[] {
   const { name, title, past } = list;
-  const isDated = past !== null;
+  const question = { isDated: past !== null, asks: [...Object.keys(list.filters), 'after'] };
   const page: Page = {
     path: `/${name}`,
-    isDated,
+    ...question,
     show: async asking => {
       const asked = askedBy(list, asking);
       if ('fault' in asked) return asked;
@@ -40,7 +40,7 @@ ${fields(list, asking, choices)}`,
       };
     },
   };
-  const files = rowsFiles(name, isDated, async asking => {
+  const files = rowsFiles(name, question, async asking => {
     const asked = askedBy(list, asking);
     if ('fault' in asked) return asked;
     const { reader, at } = asking;
@@ -55,10 +55,6 @@ ${fields(list, asking, choices)}`,
 
 /** What an address asks of a list. */
 function askedBy(list: List, { query, at }: Pick<Ask, 'query' | 'at'>) {
-  const known = [...Object.keys(list.filters), 'after', AS_OF];
-  const unknown = [...query.keys()].find(name => !known.includes(name));
-  if (unknown !== undefined)
-    return { fault: `There is no “${unknown}” here. What may be asked: ${known.join(', ')}.` };
   return ask(list, { of: name => query.get(name), at });
 }
 

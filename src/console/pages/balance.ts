@@ -14,6 +14,7 @@ import { ago, badge, tonnes, withoutAmount } from '../components/words.js';
 /** Whether what is listed is what it has to be, to the millionth. Every row is looked at: it follows. */
 export const BALANCE: Page = {
   path: '/balance',
+  asks: ['organization_id'],
   show: async ask => {
     const chosen = ask.query.get('organization_id') || null;
     const organizations = await readChoices(ask.reader, 'organizations', null);

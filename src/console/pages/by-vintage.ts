@@ -2,9 +2,10 @@ import { BY_PROJECT, ownersBy, sumWarehouses } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Value } from '../../store/contract/tables.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
-import { withAt } from '../components/as-of.js';
+import { withAt, withQuery } from '../components/as-of.js';
 import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
 import { html, type Html, type Part } from '../components/html.js';
+import { ALL } from '../components/table.js';
 import { counted } from '../../text/numbers.js';
 
 type Row = Readonly<Record<string, Value>>;
@@ -16,9 +17,8 @@ interface Line {
 }
 
 interface How {
-  readonly isAll: boolean;
-  /** Where all of them are. */
-  readonly more?: string | null;
+  /** Of the first page, which may ask for all of them. */
+  readonly query?: URLSearchParams | null;
   /** Of one that stands above it nothing is said again. */
   readonly isOne?: boolean;
   readonly at?: string | null;
@@ -34,8 +34,9 @@ const BLANK = html`<td></td>`;
 export function byVintage(
   what: string,
   rows: readonly Row[],
-  { isAll, more = null, isOne = false, at = null }: How,
+  { query = null, isOne = false, at = null }: How,
 ): Html {
+  const isAll = isOne || query?.has(ALL) === true;
   const all = linesOf(rows);
   const shown = new Set(isAll ? all : all.slice(0, MOST_PROJECTS));
   const sums = [...sumsBy(rows, vintageOf)].toSorted(([, one], [, other]) => Number(other - one));
@@ -70,7 +71,7 @@ export function byVintage(
     const others = lines.filter(each => !shown.has(each));
     const name = `${typeName(type)}, ${counted(lines.length, 'project')}`;
     return html`<tbody>${!isOne && total(name, lines, 'sum')}${lines.filter(each => shown.has(each)).map(line)}${
-      others.length > 0 && total(moreOf(counted(others.length, 'other project'), more), others, 'others')
+      others.length > 0 && total(moreOf(counted(others.length, 'other project'), query), others, 'others')
     }</tbody>`;
   };
   const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes, rounded down`;
@@ -83,8 +84,8 @@ ${[...new Set(all.map(typeIn))].map(body)}
 
 type Of = Readonly<Partial<Record<'organizationId' | 'project', string | null>>>;
 
-function moreOf(name: string, more: string | null): Part {
-  return more === null ? name : html`<a href="${more}">${name}</a>`;
+function moreOf(name: string, query: URLSearchParams | null): Part {
+  return query === null ? name : html`<a href="${withQuery('/', query, { [ALL]: 'yes' })}">${name}</a>`;
 }
 
 /** What is available of one organization or one project. */
@@ -94,7 +95,7 @@ export async function available(reader: Reader, of: Of): Promise<Html> {
   const rows = sums.filter(each => project === null || each.project_id === project);
   const isOne = project !== null;
   if (rows.length === 0) return html`<p class="card">Nothing of it is available now.</p>`;
-  return byVintage('Available', rows, { isAll: isOne, isOne });
+  return byVintage('Available', rows, { isOne });
 }
 
 /** The largest first. */

@@ -27,17 +27,19 @@ const PATH = '/changes';
 const SINCE = '24h';
 const UNTIL = 'now';
 const ROWS = 100;
+const ASKS = ['since', 'until', 'organization_id', 'resource', 'before'];
 
 export const CHANGES: readonly Page[] = [
   {
     path: PATH,
+    asks: ASKS,
     show: async ask => {
       const asked = askedIn(ask.query, ask.now);
       if ('fault' in asked) return { title: TITLE, body: html`<h1>${asked.fault}</h1>${await form(ask)}` };
       return { title: TITLE, body: await showChanges(ask, asked) };
     },
   },
-  ...rowsFiles('changes', false, async ({ reader, query, now }) => {
+  ...rowsFiles('changes', { asks: ASKS }, async ({ reader, query, now }) => {
     const asked = askedIn(query, now);
     return 'fault' in asked ? asked : { rows: readChanges(reader, asked), columns: CHANGE_COLUMNS };
   }),

@@ -10,12 +10,11 @@ import { counted, ofKnown, withThousands } from '../../text/numbers.js';
 import { sumByType, typeName } from '../../text/tonnes.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
-import { withQuery } from '../components/as-of.js';
 import { leading, sumsBy, wholeTonnes } from '../components/cell.js';
 import { feed, groupsOf } from '../components/changes.js';
 import { standing as stateOf } from '../components/freshness.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { firstOf, mostOf } from '../components/table.js';
+import { ALL, firstOf, mostOf } from '../components/table.js';
 import { ago, capitalized, certificateCounts, tonnes, withoutAmount, wordsAgo } from '../components/words.js';
 import { createMemory } from '../memory.js';
 import { stockByDay, retiredByMonth } from './charts.js';
@@ -36,6 +35,7 @@ export function createNow(): Page {
   return {
     path: '/',
     isDated: true,
+    asks: [ALL],
     show: async ask => {
       const { reader, now, at, query } = ask;
       if (at !== null) return showThen(ask, at);
@@ -61,7 +61,7 @@ function show(answer: Overview, ask: Ask): Shown {
 <section id="attention" class="notices" data-live>${notices(troubles, canAct)}</section></div>
 <section id="invitation" data-live>${isEmpty && invitation(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
-<section id="available" data-live>${sums.length > 0 && byVintage('Available', sums, { isAll: query.has('all'), more: withQuery('/', query, { all: 'yes' }) })}</section>
+<section id="available" data-live>${sums.length > 0 && byVintage('Available', sums, { query })}</section>
 <div class="stack"><section id="glance" data-live>${!isEmpty && glance(answer, ask)}</section>
 <section id="moved" data-live>${feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), { now, more: MORE })}</section></div>
 </div>

@@ -12,6 +12,7 @@ const SHORTEST = 2;
 const LONGEST = 200;
 export const SEARCH: Page = {
   path: '/search',
+  asks: ['q'],
   show: async ({ reader, query }: Ask) => {
     const text = (query.get('q') ?? '').trim().slice(0, LONGEST);
     const numbered = /^\d{1,15}$/.test(text) ? await findNumbered(reader, Number(text)) : [];

@@ -7,6 +7,7 @@ import type { Ask, Shown } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 import { gapsOf } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
+import { ALL } from '../components/table.js';
 import { withoutAmount } from '../components/words.js';
 import { byVintage } from './by-vintage.js';
 
@@ -28,7 +29,7 @@ async function showStood({ reader, query }: Ask, at: string): Promise<Html> {
   const left = stood.reduce((sum, row) => sum + row.rows_without_amount, 0);
   const organizations = new Set(stood.map(row => row.organization_id)).size;
   return html`<p id="sentence"><strong>${sumByType(stood)} stood in the warehouses of ${withThousands(organizations)} of ${ofKnown(await countKnownAt(reader, at))}.</strong>${withoutAmount(left)}</p>
-${stood.length > 0 && html`<section id="stood">${byVintage('What stood there', stood, { isAll: query.has('all'), more: withQuery('/', query, { all: 'yes' }), at })}</section>`}
-<p class="links"><a href="${withQuery('/warehouse', query, { all: null })}">The credits of each organization</a></p>
+${stood.length > 0 && html`<section id="stood">${byVintage('What stood there', stood, { query, at })}</section>`}
+<p class="links"><a href="${withQuery('/warehouse', query, { [ALL]: null })}">The credits of each organization</a></p>
 ${unknown}`;
 }
