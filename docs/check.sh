@@ -162,11 +162,12 @@ awk -v what="$what" -v which="$which" -v months="$W/months" -v hashes="$W/hashes
     whole = n[key] == $5 && hash[group[key]] == $8
     asked = what == "organization" || what == "period" && index($4, which) == 1
     name = $2 ($3 == "registry" ? ", dated by the registry" : ", observed by the mirror")
-    if (whole) for (i = 1; i <= n[key]; i++) stood[row[key, i]]
+    for (i = 1; i <= n[key]; i++) { if (whole) stood[row[key, i]]; if (asked || what != "period") meant[row[key, i]] }
     if (whole && !others) { high[name] += hi; low[name] += lo; without[name] += none; add($7, -1); if (none != $6 || hi * 1000000 + lo != 0) print "DOES NOT FIT: the sum of " name " in " $4 }
     if (asked && !(whole && !others)) print "DOES NOT FIT: " name " in " $4 ": " shown + 0 " of " $5 ", " (shown < $5 ? "some left out" : "not those that were sealed")
     if (asked || whole && others) { all[name] += $5; seen[name] += shown } }
   END { for (key in n) for (i = 1; i <= n[key]; i++) if (amount[key, i] != "other" && !(row[key, i] in stood)) { stood[row[key, i]]; print "DOES NOT FIT: row " row[key, i] " is not shown to stand at this checkpoint" }
+    for (key in n) for (i = 1; i <= n[key]; i++) if (amount[key, i] != "other" && !(row[key, i] in meant)) { meant[row[key, i]]; print "DOES NOT FIT: row " row[key, i] " is of no month of " which }
     for (name in all) print name ": " seen[name] " of the " all[name] " that were sealed" (seen[name] < all[name] ? ", the others by their hash alone" : ", none of these left out" \
       (name ~ /^retirements/ ? sprintf("; %d.%06d t, %d without an amount", high[name] + int(low[name] / 1000000), low[name] % 1000000, without[name]) : "")) }' "$W/hashes" "$W/members" "$W/months" >"$W/found"
 [ ! -s "$W/found" ] || say "$(sort "$W/found")" && grep -q '^DOES' "$W/found" && echo 1 >>"$W/bad"

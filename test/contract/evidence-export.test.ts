@@ -170,11 +170,16 @@ describe.each(ENGINES)('$name', engine => {
     expect(existsSync(none.folder)).toBe(false);
   });
 
-  test('T93 a folder without a row proves nothing, though all of it fits', async ({ skip }) => {
+  test('T93 rows of another period are none of it, and a folder without a row proves nothing', async ({
+    skip,
+  }) => {
     skip(!isTried);
     const { write, hex } = await exportable(engine);
     const { folder } = await write('2025');
     alter(folder, 'WHAT.txt', () => 'period 1999\n');
+    const relabelled = check(folder, hex);
+    expect(relabelled.status, relabelled.said).toBe(DOES_NOT_FIT);
+    expect(relabelled.said).toMatch(/DOES NOT FIT: row \d+ is of no month of 1999/);
     while (textOf(folder, 'rows.txt') !== '') leaveOut(folder, () => '', '');
     const { status, said } = check(folder, hex);
     expect(status, said).toBe(NOTHING_TO_CHECK);
