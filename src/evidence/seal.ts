@@ -65,7 +65,7 @@ async function append(
 }
 
 /** What no leaf speaks of yet. */
-async function* unsealed(port: EvidencePort, ends: Record<Numbered, number>, newestChange: number) {
+export async function* unsealed(port: EvidencePort, ends: Record<Numbered, number>, newestChange: number) {
   const newest = { change: newestChange, sync: await port.newest('sync', ends.sync) };
   for (const kind of NUMBERED)
     for (let after = ends[kind]; after < newest[kind]; after += AT_ONCE)

@@ -3,7 +3,7 @@ import { isNumbered, leafOf, recordOf } from './commitment.js';
 import { openNote, type Verifier } from './note.js';
 import { ALL, COUNTED, type Fact, factOf, type Leaf, NUMBERED, type Numbered } from './port.js';
 import { readSigners } from './renew.js';
-import type { Sealing } from './seal.js';
+import { type Sealing, unsealed } from './seal.js';
 import { EMPTY, growTree } from './tree.js';
 
 /** What does not fit, and where. */
@@ -20,6 +20,8 @@ export interface Verified {
   readonly removed: number;
   /** How many leaves the newest checkpoint covers. */
   readonly covered: number;
+  /** Changes that no leaf speaks of yet. */
+  readonly waiting: number;
   readonly faults: readonly Unfit[];
 }
 
@@ -40,7 +42,8 @@ export async function verifyEvidence(
   const [last, newest] = [lastSigned.read(), await port.checkpoint(ALL)];
   const signerOf = await readSigners(port, key);
   const tree = growTree(EMPTY);
-  const { size } = await port.ends();
+  const ends = await port.ends();
+  const { size } = ends;
   for await (const leaves of port.walk(0, size)) {
     for (const kind of NUMBERED) await compareRows(kind, leaves);
     for (const leaf of leaves) countLeaf(leaf);
@@ -50,7 +53,10 @@ export async function verifyEvidence(
   for (const signed of [last, newest])
     if (signed !== null && signed.size > size)
       tellTree(signed.size, `it was signed, and only ${size} leaves are there`);
-  return { leaves: size, covered, erased, removed, faults };
+  let waiting = 0;
+  for await (const { kind } of unsealed(port, ends, await port.newest('change', ends.change)))
+    if (kind === 'change') waiting += 1;
+  return { leaves: size, covered, waiting, erased, removed, faults };
 
   function countLeaf(leaf: Leaf): void {
     if (leaf.salt === null) erased += 1;
@@ -86,13 +92,12 @@ export async function verifyEvidence(
     for (const { place, commitment } of leaves) {
       if (place > next) tell(`leaves from ${next} to ${place - 1}`, 'they are not there');
       tree.add(commitment);
-      const at = place + 1;
-      next = at;
-      const note = notes.get(at);
-      if (note !== undefined) compareNote(at, note, tree.root());
-      if (note !== undefined) covered = at;
-      if (last?.size === at && last.root !== tree.root())
-        tellTree(at, 'what was signed last is of another log');
+      next = place + 1;
+      const note = notes.get(next);
+      if (note !== undefined) compareNote(next, note, tree.root());
+      if (note !== undefined) covered = next;
+      if (last?.size === next && last.root !== tree.root())
+        tellTree(next, 'what was signed last is of another log');
     }
   }
 

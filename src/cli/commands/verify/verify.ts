@@ -52,8 +52,9 @@ export const VERIFY = command({
     if (context.format === 'json') {
       const notCompared = left?.map(({ name, ...each }) => ({ ...each, organizationName: name })) ?? null;
       const counts = { rowsChecked: checked, certificates: files, rows, organizations, known };
-      const leaves = { sealed: sealed?.covered ?? null, leavesNotChecked: unchecked };
-      await context.value({ faults, findings, ...counts, ...leaves, notCompared });
+      const { covered = null, waiting = null } = sealed ?? {};
+      const log = { sealed: covered, changesNotSealed: waiting, leavesNotChecked: unchecked };
+      await context.value({ faults, findings, ...counts, ...log, notCompared });
     } else if (faults.length > 0) await context.rows(['check', 'where', 'fault'], faults);
     const found = describeCounts(findings);
     if (found !== null)
@@ -84,9 +85,9 @@ export const VERIFY = command({
   },
 });
 
-function describeSealed({ leaves, covered, erased, removed }: Verified): string {
+function describeSealed({ leaves, covered, waiting, erased, removed }: Verified): string {
   const left = `${withThousands(erased)} were erased by forget and purge, ${withThousands(removed)} syncs removed in time`;
-  return `Of ${withThousands(leaves)} leaves of the log the newest checkpoint covers ${withThousands(covered)}; ${left}. Only a checkpoint that somebody else holds helps against whoever has the key.`;
+  return `Of ${withThousands(leaves)} leaves of the log the newest checkpoint covers ${withThousands(covered)}; ${left}. ${counted(waiting, 'change')} since then ${waiting === 1 ? 'is' : 'are'} not sealed yet. Only a checkpoint that somebody else holds helps against whoever has the key.`;
 }
 
 /** What contradicts itself, whoever is asked. */
