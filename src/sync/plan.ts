@@ -128,13 +128,13 @@ export function offsetInInterval(organizationId: string, intervalMs: number): nu
 }
 
 /** Whether to ask once more for what was declined. */
-function isDoubted({ trigger, now }: Situation, before: LastRead): boolean {
-  return since(before.attemptedAt, now) >= believedMs(before, trigger);
+function isDoubted(situation: Situation, before: LastRead): boolean {
+  return since(before.attemptedAt, situation.now) >= believedMs(before, situation);
 }
 
-/** What was never offered is looked at daily. A refusal is believed ever longer, by a delivery for a minute only. */
-function believedMs({ declined, refusals, dataAsOf }: LastRead, trigger: string): number {
-  if (declined === 'not_offered' && dataAsOf === null) return DAY_MS;
+/** What was never offered is looked at daily, and again where that broke. A refusal is believed ever longer, by a delivery for a minute only. */
+function believedMs({ declined, refusals, dataAsOf }: LastRead, { trigger, wish }: Situation): number {
+  if (declined === 'not_offered' && dataAsOf === null) return wish.resources === null ? DAY_MS : 0;
   if (trigger === 'delivery') return MINUTE_MS;
   return Math.min(MINUTE_MS * 2 ** Math.max(0, refusals - 1), DAY_MS);
 }

@@ -106,6 +106,12 @@ describe('what a sync of an installation reads', () => {
     expect(asksFor({ ...before, minutesAgo: 0 }, { trigger: 'person' })).toBe(true);
   });
 
+  test('what was never offered is read again by a job of its own, where a look at it broke', () => {
+    const before = { declined: 'not_offered' as const, refusals: 2, minutesAgo: 0 };
+    const wish = { resources: ['members' as const], full: false };
+    expect(asksFor(before, { wish, trigger: 'worker' })).toBe(true);
+  });
+
   test('what was offered once and is no more is asked for as what is refused', () => {
     const before = { declined: 'not_offered' as const, refusals: 3, dataAsOf: 0 };
     expect(asksFor({ ...before, minutesAgo: 3 })).toBe(false);
