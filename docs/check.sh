@@ -166,8 +166,7 @@ awk -v what="$what" -v which="$which" -v months="$W/months" -v hashes="$W/hashes
     if (whole && !others) { high[name] += hi; low[name] += lo; without[name] += none; add($7, -1); if (none != $6 || hi * 1000000 + lo != 0) print "DOES NOT FIT: the sum of " name " in " $4 }
     if (asked && !(whole && !others)) print "DOES NOT FIT: " name " in " $4 ": " shown + 0 " of " $5 ", " (shown < $5 ? "some left out" : "not those that were sealed")
     if (asked || whole && others) { all[name] += $5; seen[name] += shown } }
-  END { for (key in n) for (i = 1; i <= n[key]; i++) if (amount[key, i] != "other" && !(row[key, i] in stood)) { stood[row[key, i]]; print "DOES NOT FIT: row " row[key, i] " is not shown to stand at this checkpoint" }
-    for (key in n) for (i = 1; i <= n[key]; i++) if (amount[key, i] != "other" && !(row[key, i] in meant)) { meant[row[key, i]]; print "DOES NOT FIT: row " row[key, i] " is of no month of " which }
+  END { for (key in n) for (i = 1; i <= n[key]; i++) { r = row[key, i]; if (amount[key, i] == "other") continue; if (!(r in stood)) { stood[r]; print "DOES NOT FIT: row " r " is not shown to stand at this checkpoint" } else if (!(r in meant)) { meant[r]; print "DOES NOT FIT: row " r " is of no month of " which } }
     for (name in all) print name ": " seen[name] " of the " all[name] " that were sealed" (seen[name] < all[name] ? ", the others by their hash alone" : ", none of these left out" \
       (name ~ /^retirements/ ? sprintf("; %d.%06d t, %d without an amount", high[name] + int(low[name] / 1000000), low[name] % 1000000, without[name]) : "")) }' "$W/hashes" "$W/members" "$W/months" >"$W/found"
 [ ! -s "$W/found" ] || say "$(sort "$W/found")" && grep -q '^DOES' "$W/found" && echo 1 >>"$W/bad"
