@@ -213,7 +213,17 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
     }, PATIENCE)
     .toBeGreaterThan(112);
 
+  /** Each knows what it has sent itself: nobody is to be told what another has. */
+  const due = "state = 'running' OR state IN ('waiting', 'paused') AND run_at < '2100'";
+  await expect
+    .poll(async () => {
+      await processes.change("UPDATE jobs SET run_at = '2100-01-01T00:00:00.000Z' WHERE state <> 'running'");
+      return await processes.rows(`SELECT 1 FROM jobs WHERE ${due}`);
+    }, PATIENCE)
+    .toEqual([]);
   const places = await readEverything(hostile);
+  worker.child.kill('SIGTERM');
+  expect(await worker.ended).toBe(0);
   for (const argv of [
     ['reservations', 'cancel', 'none', '--organization', 'none', '--yes'],
     ['sync', '--full', '--json'],
