@@ -102,6 +102,8 @@ test('T95 purge and forget take what was sealed along, and verify and doctor say
   expect((await evidence('doctor')).stdout).toContain('leaves are sealed');
   const keyless = { env: { DATA_DIR: folder, REGISTRY_APP_ID: 'a' } };
   const { size } = await port.ends();
+  const whole = await evidence('verify', '--json');
+  expect(JSON.parse(whole.stdout)).toMatchObject({ sealed: size, changes_not_sealed: 0 });
   const unchecked = `${size} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
   const passed = await runCommand(['verify', '--json'], keyless);
   expect(passed.stderr).toContain(`${unchecked}.`);

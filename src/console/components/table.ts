@@ -51,6 +51,11 @@ export function mostOf(query: URLSearchParams, most = MOST_SHOWN): number {
   return query.has(ALL) ? Infinity : most;
 }
 
+/** The way to the whole of the lists of the first page. */
+export function toAll(query: URLSearchParams, says: Part): Html {
+  return html`<a href="${withQuery('/', query, { [ALL]: 'yes' })}">${says}</a>`;
+}
+
 /** Of a list of the first page: how many more there are and the way to them; all where the address asks for all. */
 export function firstOf<Row>(
   caption: Part,
@@ -65,7 +70,7 @@ export function firstOf<Row>(
 ): Html {
   const left = andMore(count, most);
   const isAll = left === null || query.has(ALL);
-  const rest = !isAll && html`<a href="${withQuery('/', query, { [ALL]: 'yes' })}">${left}</a>`;
+  const rest = !isAll && toAll(query, left);
   return table(caption, columns, isAll ? rows : rows.slice(0, most), {
     more: (rest !== false || more !== null) && html`<div class="more">${rest}${more}</div>`,
   });

@@ -24,10 +24,11 @@ const ROWS = 50;
 /** Rows that no index finds take their time: they follow. */
 export function listPage(list: List): readonly Page[] {
   const { name, title, past } = list;
-  const question = { isDated: past !== null, asks: [...Object.keys(list.filters), 'after'] };
+  const question = { isDated: past !== null, asks: Object.keys(list.filters) };
   const page: Page = {
     path: `/${name}`,
     ...question,
+    asks: [...question.asks, 'after'],
     show: async asking => {
       const asked = askedBy(list, asking);
       if ('fault' in asked) return asked;

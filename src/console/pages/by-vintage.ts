@@ -2,10 +2,10 @@ import { BY_PROJECT, ownersBy, sumWarehouses } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Value } from '../../store/contract/tables.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
-import { withAt, withQuery } from '../components/as-of.js';
+import { withAt } from '../components/as-of.js';
 import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { ALL } from '../components/table.js';
+import { ALL, toAll } from '../components/table.js';
 import { counted } from '../../text/numbers.js';
 
 type Row = Readonly<Record<string, Value>>;
@@ -70,8 +70,9 @@ export function byVintage(
     const lines = all.filter(each => typeIn(each) === type);
     const others = lines.filter(each => !shown.has(each));
     const name = `${typeName(type)}, ${counted(lines.length, 'project')}`;
+    const left = counted(others.length, 'other project');
     return html`<tbody>${!isOne && total(name, lines, 'sum')}${lines.filter(each => shown.has(each)).map(line)}${
-      others.length > 0 && total(moreOf(counted(others.length, 'other project'), query), others, 'others')
+      others.length > 0 && total(query === null ? left : toAll(query, left), others, 'others')
     }</tbody>`;
   };
   const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes, rounded down`;
@@ -83,10 +84,6 @@ ${[...new Set(all.map(typeIn))].map(body)}
 }
 
 type Of = Readonly<Partial<Record<'organizationId' | 'project', string | null>>>;
-
-function moreOf(name: string, query: URLSearchParams | null): Part {
-  return query === null ? name : html`<a href="${withQuery('/', query, { [ALL]: 'yes' })}">${name}</a>`;
-}
 
 /** What is available of one organization or one project. */
 export async function available(reader: Reader, of: Of): Promise<Html> {

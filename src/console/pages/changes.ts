@@ -27,12 +27,12 @@ const PATH = '/changes';
 const SINCE = '24h';
 const UNTIL = 'now';
 const ROWS = 100;
-const ASKS = ['since', 'until', 'organization_id', 'resource', 'before'];
+const ASKS = ['since', 'until', 'organization_id', 'resource'];
 
 export const CHANGES: readonly Page[] = [
   {
     path: PATH,
-    asks: ASKS,
+    asks: [...ASKS, 'before'],
     show: async ask => {
       const asked = askedIn(ask.query, ask.now);
       if ('fault' in asked) return { title: TITLE, body: html`<h1>${asked.fault}</h1>${await form(ask)}` };
