@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { demoFolder } from '../src/cli/mirror-location.js';
 import { runCommand } from './support/command.js';
-import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
+import { demoOfFile } from './support/demo-mirror.js';
 import { copyMirror, type MirrorCopy } from './support/mirror-copy.js';
 import type { Tables } from './support/tables.js';
 import { blocks } from './support/readme.js';
@@ -16,19 +16,11 @@ type Row = Record<string, string | number | null>;
 const document = readFileSync(new URL('../docs/sql.md', import.meta.url), 'utf8');
 const queries = blocks(document, 'sql');
 
-let demo: DemoMirror;
-
-beforeAll(async () => {
-  demo = await startDemoMirror();
-  const [owner = ''] = demo.organizationIds;
-  const credit = issueCredit(demo.sandbox, owner, { amount: 7 });
-  await run('reservations', 'create', '--organization', owner, '--credit-id', credit, '--amount', '2.5');
-  await run('sync', '--full');
-});
-
-afterAll(async () => {
-  await demo.stop();
-});
+const demo = await demoOfFile();
+const [owner = ''] = demo.organizationIds;
+const credit = issueCredit(demo.sandbox, owner, { amount: 7 });
+await run('reservations', 'create', '--organization', owner, '--credit-id', credit, '--amount', '2.5');
+await run('sync', '--full');
 
 async function run(...argv: string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env });

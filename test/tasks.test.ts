@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { readStore } from '../src/app/config/config.js';
 import { lastSignedBeside, readKeyFile } from '../src/evidence/key-file.js';
 import { seal } from '../src/evidence/seal.js';
 import { openEngine } from '../src/store/open.js';
 import { runCommand } from './support/command.js';
 import { wordsOf } from './support/command-lines.js';
-import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
+import { demoOfFile } from './support/demo-mirror.js';
 import { blocks } from './support/readme.js';
 
 interface Task {
@@ -44,38 +44,29 @@ function tasksOf(section: string): Task[] {
 
 const TASKS = sections.flatMap(tasksOf);
 
-let demo: DemoMirror;
-let folder = '';
-let values: Values = {};
+const demo = await demoOfFile({ seed: 1 });
+const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-tasks-'));
+const [credit] = await demo.rows(
+  `SELECT o.full_name, w.credit_id FROM warehouse_credits AS w JOIN organizations AS o ON o.id = w.organization_id
+  WHERE w.amount > 100 AND w.type = 'exPost' ORDER BY w.credit_id LIMIT 1`,
+);
+const [past] = await demo.rows(
+  `SELECT r.id, r.beneficiary FROM retirements AS r JOIN organizations AS o ON o.id = r.organization_id
+  WHERE o.full_name = '${String(credit?.['full_name'])}' AND r.beneficiary IS NOT NULL ORDER BY r.id LIMIT 1`,
+);
+const values: Values = {
+  ORGANIZATION: String(credit?.['full_name']),
+  CREDIT: String(credit?.['credit_id']),
+  BENEFICIARY: String(past?.['beneficiary']),
+  RETIREMENT: String(past?.['id']),
+  'NAME-ID': demo.sandbox.registry.apps.get(demo.appId).nameId,
+  INSTANT: 'now',
+  FOLDER: join(folder, 'certificates'),
+  FILE: join(folder, 'copy.db'),
+  EVIDENCE: join(folder, 'evidence'),
+};
 
-beforeAll(async () => {
-  demo = await startDemoMirror({ seed: 1 });
-  folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-tasks-'));
-  const [credit] = await demo.rows(
-    `SELECT o.full_name, w.credit_id FROM warehouse_credits AS w JOIN organizations AS o ON o.id = w.organization_id
-    WHERE w.amount > 100 AND w.type = 'exPost' ORDER BY w.credit_id LIMIT 1`,
-  );
-  const [retired] = await demo.rows(
-    `SELECT r.id, r.beneficiary FROM retirements AS r JOIN organizations AS o ON o.id = r.organization_id
-    WHERE o.full_name = '${String(credit?.['full_name'])}' AND r.beneficiary IS NOT NULL ORDER BY r.id LIMIT 1`,
-  );
-  values = {
-    ORGANIZATION: String(credit?.['full_name']),
-    CREDIT: String(credit?.['credit_id']),
-    BENEFICIARY: String(retired?.['beneficiary']),
-    RETIREMENT: String(retired?.['id']),
-    'NAME-ID': demo.sandbox.registry.apps.get(demo.appId).nameId,
-    INSTANT: 'now',
-    FOLDER: join(folder, 'certificates'),
-    FILE: join(folder, 'copy.db'),
-    EVIDENCE: join(folder, 'evidence'),
-  };
-});
-
-afterAll(async () => {
-  await demo.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 async function perform(line: string): Promise<string> {
   const words = wordsOf(line).map(word => values[word] ?? word);

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { REJECTION_REASONS } from '../../src/inbox/rejected.js';
 import { ALERTS, parseRules } from '../support/alerts.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/demo-mirror.js';
 
-let demo: DemoMirror;
-let served: readonly string[];
-
-beforeAll(async () => {
-  demo = await startDemoMirror({ operations: true });
-  const ports = [demo.operationsPort, demo.receiverOperationsPort];
-  served = await Promise.all(
-    ports.map(async port => (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text()),
-  );
-});
-
-afterAll(() => demo.stop());
+const demo = await demoOfFile({ operations: true });
+const ports = [demo.operationsPort, demo.receiverOperationsPort];
+const served = await Promise.all(
+  ports.map(async port => (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text()),
+);
 
 const RULES = parseRules(ALERTS);
 

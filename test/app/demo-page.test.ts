@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createActions } from '../../src/app/actions.js';
 import { createDemoActions } from '../../src/cli/commands/demo/actions.js';
 import { createClient } from '../../src/client.js';
@@ -7,15 +7,11 @@ import { openEngine } from '../../src/store/open.js';
 import { createControlClient } from '../../src/sandbox/control/client.js';
 import { visitConsole } from '../support/console.js';
 import { wordsOf } from '../support/console-stage.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/demo-mirror.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 
-let demo: DemoMirror;
-beforeAll(async () => {
-  demo = await startDemoMirror();
-});
-afterAll(() => demo.stop());
+const demo = await demoOfFile();
 
 async function stage() {
   const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });

@@ -1,26 +1,18 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Outcome, runCommand } from '../support/command.js';
 import { type DefinedCommand, listCommands } from '../support/commands.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/demo-mirror.js';
 import { type Answer, everyCommand } from '../support/every-command.js';
 import { makeFolder } from '../support/folder.js';
 import { copyMirror } from '../support/mirror-copy.js';
 import { placesOf, steadyInPlace, steadyWords } from '../support/steady.js';
 
-let demo: DemoMirror;
-let folder = '';
+const demo = await demoOfFile();
+const folder = makeFolder('carbon-mirror-approved-');
 
-beforeAll(async () => {
-  demo = await startDemoMirror();
-  folder = makeFolder('carbon-mirror-approved-');
-});
-
-afterAll(async () => {
-  await demo.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The one width at which everything is looked at; null is a pipe. */
 const WIDTH = 80;

@@ -1,29 +1,19 @@
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/demo-mirror.js';
 import { copyMirror, type MirrorCopy } from '../support/mirror-copy.js';
 import { makeFolder } from '../support/folder.js';
 
-let demo: DemoMirror;
 let mirror: MirrorCopy;
 /** Organizations with credits in their warehouse. */
-let failing = '';
-let suspended = '';
-let doubted = '';
 
-beforeAll(async () => {
-  demo = await startDemoMirror();
-  [failing = '', suspended = '', doubted = ''] = (
-    await demo.rows(
-      'SELECT organization_id AS id FROM warehouse_credits GROUP BY organization_id ORDER BY count(*) DESC',
-    )
-  ).map(({ id }) => String(id));
-});
-
-afterAll(async () => {
-  await demo.stop();
-});
+const demo = await demoOfFile();
+const [failing = '', suspended = '', doubted = ''] = (
+  await demo.rows(
+    'SELECT organization_id AS id FROM warehouse_credits GROUP BY organization_id ORDER BY count(*) DESC',
+  )
+).map(({ id }) => String(id));
 
 beforeEach(() => {
   mirror = copyMirror(demo.folder);

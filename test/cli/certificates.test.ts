@@ -2,22 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SQLITE } from '../../migrations/schema.js';
 import { CERTIFICATES } from '../../src/resources/certificates.js';
 import { archive } from '../../src/store/past.js';
 import { runCommand } from '../support/command.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/demo-mirror.js';
 
-let demo: DemoMirror;
-
-beforeAll(async () => {
-  demo = await startDemoMirror();
-});
-
-afterAll(async () => {
-  await demo.stop();
-});
+const demo = await demoOfFile();
 
 async function run(...argv: string[]) {
   return await runCommand(['certificates', ...argv], { env: { DATA_DIR: demo.folder } });

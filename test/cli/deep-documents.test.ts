@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/demo-mirror.js';
 
 /** SQLite reads JSON of 1,000 levels, and JSON.stringify ends at some 10,000. */
 const DEEP = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 
-let demo: DemoMirror;
-
-beforeAll(async () => {
-  demo = await startDemoMirror();
-});
-
-afterAll(async () => {
-  await demo.stop();
-});
+const demo = await demoOfFile();
 
 async function run(...argv: string[]) {
   return await runCommand(argv, { env: demo.env });

@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { findExposures } from '../../src/cli/faults/exposures.js';
 import { SETTINGS } from '../../src/app/config/settings.js';
 import { openEngine } from '../../src/store/open.js';
@@ -8,7 +8,7 @@ import { runCommand } from '../support/command.js';
 import { visitConsole } from '../support/console.js';
 import { wordsOf } from '../support/console-stage.js';
 import { holdLog } from '../support/held.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile, startDemoMirror } from '../support/demo-mirror.js';
 
 interface Finding {
   readonly check: string;
@@ -19,15 +19,7 @@ interface Finding {
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 
-let demo: DemoMirror;
-
-beforeAll(async () => {
-  demo = await startDemoMirror();
-});
-
-afterAll(async () => {
-  await demo.stop();
-});
+const demo = await demoOfFile();
 
 async function findings(env: Record<string, string> = demo.env, now = Date.now) {
   const { exitCode, stdout, stderr } = await runCommand(['doctor', '--json'], { env, now });

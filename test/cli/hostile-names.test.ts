@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/demo-mirror.js';
 import { brokenProgram } from '../support/mutant.js';
 import { runProcess } from '../support/processes.js';
 
@@ -12,25 +12,16 @@ const COLOURS = /\u001b\[(?:1|22|3[123]|39)m/g;
 // eslint-disable-next-line no-control-regex
 const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
-let demo: DemoMirror;
-let retirement = '';
-
-beforeAll(async () => {
-  demo = await startDemoMirror();
-  retirement = String((await demo.rows('SELECT id FROM retirements LIMIT 1'))[0]?.['id']);
-  await demo.change('UPDATE organizations SET full_name = ?', EVIL);
-  await demo.change('UPDATE projects SET full_name = ?', EVIL);
-  await demo.change(
-    'UPDATE retirements SET beneficiary = ?, document = ?',
-    EVIL,
-    JSON.stringify({ comment: EVIL }),
-  );
-  await demo.change("UPDATE resource_states SET error = ?, outcome = 'failed'", EVIL);
-});
-
-afterAll(async () => {
-  await demo.stop();
-});
+const demo = await demoOfFile();
+const retirement = String((await demo.rows('SELECT id FROM retirements LIMIT 1'))[0]?.['id']);
+await demo.change('UPDATE organizations SET full_name = ?', EVIL);
+await demo.change('UPDATE projects SET full_name = ?', EVIL);
+await demo.change(
+  'UPDATE retirements SET beneficiary = ?, document = ?',
+  EVIL,
+  JSON.stringify({ comment: EVIL }),
+);
+await demo.change("UPDATE resource_states SET error = ?, outcome = 'failed'", EVIL);
 
 const COMMANDS = [
   'status',

@@ -1,19 +1,11 @@
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/demo-mirror.js';
 import { tablesInFile } from '../support/tables.js';
 
-let demo: DemoMirror;
-
-beforeAll(async () => {
-  demo = await startDemoMirror();
-});
-
-afterAll(async () => {
-  await demo.stop();
-});
+const demo = await demoOfFile();
 
 /** As somebody who only reads: DATA_DIR is enough. */
 async function run(...argv: string[]) {

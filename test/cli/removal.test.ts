@@ -1,18 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/demo-mirror.js';
 
-let demo: DemoMirror;
-
-beforeAll(async () => {
-  demo = await startDemoMirror();
-});
-
-afterAll(async () => {
-  await demo.stop();
-});
+const demo = await demoOfFile();
 
 async function run(...argv: string[]) {
   return await runCommand(argv, { env: { DATA_DIR: demo.folder } });

@@ -1,24 +1,15 @@
 import { parseEnv } from 'node:util';
-import { beforeAll, afterAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
+import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import {
   createOrganization,
   registerApp,
   sandboxFolder,
-  startTestSandbox,
+  sandboxOfFile,
   temporarySandbox,
 } from '../support/sandbox.js';
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-});
-afterAll(async () => {
-  await stop();
-});
+const sandbox = await sandboxOfFile();
 
 async function call(...words: string[]) {
   return await runCommand(['sandbox', 'call', ...words], { env: { REGISTRY_BASE_URL: sandbox.url } });

@@ -1,6 +1,6 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { SQLITE } from '../../migrations/schema.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
 import { archive } from '../../src/store/past.js';
@@ -10,27 +10,20 @@ import { LISTED } from '../../src/store/laws/law.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import { parseRetirement } from '../../src/registry/json/parse.js';
 import { runCommand } from '../support/command.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/demo-mirror.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { MINUTE, temporaryScene } from '../support/mirror.js';
 import { copyDatabases, openBoth, type Tables, tablesIn, tablesOf, type Value } from '../support/tables.js';
 import { makeFolder } from '../support/folder.js';
 import { atLength } from '../support/long.js';
 
-let demo: DemoMirror;
 /** A copy of both databases that nothing writes to. */
-let whole: string;
 
-beforeAll(async () => {
-  demo = await startDemoMirror();
-  whole = makeFolder('carbon-mirror-whole-');
-  copyDatabases(demo.folder, whole);
-});
+const demo = await demoOfFile();
+const whole = makeFolder('carbon-mirror-whole-');
+copyDatabases(demo.folder, whole);
 
-afterAll(async () => {
-  await demo.stop();
-  rmSync(whole, { recursive: true });
-});
+afterAll(() => rmSync(whole, { recursive: true }));
 
 async function run(...argv: string[]) {
   return await runCommand(['verify', ...argv], { env: demo.env });

@@ -1,31 +1,21 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/demo-mirror.js';
 import { createPrivateKey, issueCredit } from '../support/sandbox.js';
 import { until } from '../support/wait.js';
 import { makeFolder } from '../support/folder.js';
 
-let demo: DemoMirror;
-let folder: string;
 /** An organization with plenty of one credit in its warehouse. */
-let owner: string;
-let receiver: string;
-let offered: string;
 
-beforeAll(async () => {
-  demo = await startDemoMirror();
-  folder = makeFolder('carbon-mirror-writing-');
-  [owner = '', receiver = ''] = demo.organizationIds;
-  offered = issueCredit(demo.sandbox, owner, { amount: 1000 });
-});
+const demo = await demoOfFile();
+const folder = makeFolder('carbon-mirror-writing-');
+const [owner = '', receiver = ''] = demo.organizationIds;
+const offered = issueCredit(demo.sandbox, owner, { amount: 1000 });
 
-afterAll(async () => {
-  await demo.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 async function run(...argv: string[]) {
   return await runCommand(argv, { env: demo.env });

@@ -1,23 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
-import {
-  type Answer,
-  ask,
-  registerApp,
-  signAppJwt,
-  startTestSandbox,
-  type TestApp,
-} from '../support/sandbox.js';
+import { expect, test } from 'vitest';
+import { type Answer, ask, registerApp, signAppJwt, sandboxOfFile } from '../support/sandbox.js';
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-let app: TestApp;
-
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-  app = registerApp(sandbox);
-});
-afterAll(async () => stop());
+const sandbox = await sandboxOfFile();
+const app = registerApp(sandbox);
 
 async function create(user: object, organization: object): Promise<Answer> {
   const body = { user, organization };

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   ALL_PERMISSIONS,
   ask,
@@ -12,26 +11,19 @@ import {
   registerApp,
   signAppJwt,
   signJwt,
-  startTestSandbox,
-  type TestApp,
+  sandboxOfFile,
 } from '../support/sandbox.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const TWO_HOURS_MS = 2 * 60 * 60 * 1000;
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-let app: TestApp;
 let jwt: string;
 
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-  app = registerApp(sandbox);
-});
+const sandbox = await sandboxOfFile();
+const app = registerApp(sandbox);
 beforeEach(() => {
   jwt = signAppJwt(sandbox, app);
 });
-afterAll(async () => stop());
 
 function lifetimeOf(token: { createdAt: string; expiresAt: string }): number {
   return Date.parse(token.expiresAt) - Date.parse(token.createdAt);

@@ -1,30 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
-import {
-  ask,
-  createOrganization,
-  type Installed,
-  installApp,
-  issueCredit,
-  startTestSandbox,
-} from '../support/sandbox.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ask, createOrganization, installApp, issueCredit, sandboxOfFile } from '../support/sandbox.js';
 
 const NOBODY = `0x${'Ab'.repeat(20)}`;
 const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-let installed: Installed;
-let root: string;
-let creditId: string;
-
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox({ profile: 'as-documented' }));
-  installed = installApp(sandbox);
-  root = `/organizations/${installed.organization.id}`;
-  creditId = issueCredit(sandbox, installed.organization.id);
-});
-afterAll(async () => stop());
+const sandbox = await sandboxOfFile({ profile: 'as-documented' });
+const installed = installApp(sandbox);
+const root = `/organizations/${installed.organization.id}`;
+const creditId = issueCredit(sandbox, installed.organization.id);
 
 async function call(line: string, body?: unknown) {
   const { token } = installed;

@@ -1,40 +1,35 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Answer,
   ask,
-  type Installed,
   installApp,
   issueCredit,
   mintToken,
+  sandboxOfFile,
   signAppJwt,
-  startTestSandbox,
 } from '../support/sandbox.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const UNKNOWN_ADDRESS = `0x${'0'.repeat(40)}`;
 const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-let installed: Installed;
-let creditId: string;
-let reservationId: string;
-let paths: Record<string, string>;
 let before: unknown;
 
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-  installed = installApp(sandbox);
-  const { organization, token } = installed;
-  creditId = issueCredit(sandbox, organization.id, { amount: 10 });
-  sandbox.registry.credits.issue({ organizationId: organization.id, creditId, amount: 10 });
-  const root = `/organizations/${organization.id}`;
-  const queue = `${root}/warehouse/inventory/reservations`;
-  reservationId = (await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } })).body.id;
-  paths = { root, queue, held: `${queue}/${reservationId}`, requests: `${root}/inventory/requests` };
-});
-afterAll(async () => stop());
+const sandbox = await sandboxOfFile();
+const installed = installApp(sandbox);
+const ownId = installed.organization.id;
+const creditId = issueCredit(sandbox, ownId, { amount: 10 });
+sandbox.registry.credits.issue({ organizationId: ownId, creditId, amount: 10 });
+const root = `/organizations/${ownId}`;
+const queue = `${root}/warehouse/inventory/reservations`;
+const one = { token: installed.token, body: { creditId, amount: 1 } };
+const reservationId = (await ask(sandbox, `POST ${queue}`, one)).body.id;
+const paths: Record<string, string> = {
+  root,
+  queue,
+  held: `${queue}/${reservationId}`,
+  requests: `${root}/inventory/requests`,
+};
 
 /** Everything that a refused call must leave as it is. */
 function snapshot(): unknown {

@@ -1,25 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
-import {
-  ask,
-  type Installed,
-  installApp,
-  issueCredit,
-  startTestSandbox,
-  VERSION,
-} from '../support/sandbox.js';
+import { describe, expect, test } from 'vitest';
+import { ask, installApp, issueCredit, sandboxOfFile, VERSION } from '../support/sandbox.js';
 
 const PAGE = { origin: 'https://shop.example' };
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-let installed: Installed;
-
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-  installed = installApp(sandbox);
-});
-afterAll(async () => stop());
+const sandbox = await sandboxOfFile();
+const installed = installApp(sandbox);
 
 describe('a page of any site', () => {
   test('may ask the registry, with a token and the version header, and reads the answer and the file name', async () => {

@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSandbox, type Sandbox } from '../../src/sandbox/start.js';
+import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/start.js';
 import {
   ask,
-  type Installed,
   installApp,
   issueCredit,
   signAppJwt,
-  startTestSandbox,
+  sandboxOfFile,
   temporarySandbox,
 } from '../support/sandbox.js';
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-let installed: Installed;
-let read: string;
-
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-  installed = installApp(sandbox);
-  read = `GET /organizations/${installed.organization.id}`;
-});
-afterAll(async () => stop());
+const sandbox = await sandboxOfFile();
+const installed = installApp(sandbox);
+const read = `GET /organizations/${installed.organization.id}`;
 
 /** A call with exactly these headers and no others of ours. */
 async function bare(url: string, headers: Record<string, string>): Promise<Response> {

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createControlClient } from '../../src/sandbox/control/client.js';
-import type { Sandbox } from '../../src/sandbox/start.js';
 import { CONTROL_ROUTES } from '../../src/sandbox/control/routes.js';
 import {
   ALL_PERMISSIONS,
@@ -15,17 +14,11 @@ import {
   publicKeyOf,
   registerApp,
   signAppJwt,
-  startTestSandbox,
+  sandboxOfFile,
   VERSION,
 } from '../support/sandbox.js';
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-});
-afterAll(async () => stop());
+const sandbox = await sandboxOfFile();
 
 test('one walk through the human side, over HTTP alone', async () => {
   const control = createControlClient(sandbox.url);

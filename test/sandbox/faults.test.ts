@@ -1,32 +1,14 @@
-import { afterEach, afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
-import {
-  ask,
-  type Installed,
-  installApp,
-  issueCredit,
-  issuedMicro,
-  startTestSandbox,
-  VERSION,
-} from '../support/sandbox.js';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ask, installApp, issueCredit, issuedMicro, sandboxOfFile, VERSION } from '../support/sandbox.js';
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-let installed: Installed;
-let root: string;
-let creditId: string;
-
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-  installed = installApp(sandbox);
-  root = `/organizations/${installed.organization.id}`;
-  creditId = issueCredit(sandbox, installed.organization.id, { place: 'inventory', amount: 100 });
-  for (let amount = 1; amount <= 12; amount += 1) {
-    sandbox.registry.credits.retireOffPlatform(installed.organization.id, { creditId, amount });
-  }
-});
+const sandbox = await sandboxOfFile();
+const installed = installApp(sandbox);
+const root = `/organizations/${installed.organization.id}`;
+const creditId = issueCredit(sandbox, installed.organization.id, { place: 'inventory', amount: 100 });
+for (let amount = 1; amount <= 12; amount += 1) {
+  sandbox.registry.credits.retireOffPlatform(installed.organization.id, { creditId, amount });
+}
 afterEach(() => sandbox.registry.faults.clear());
-afterAll(async () => stop());
 
 async function script(fault: object): Promise<void> {
   expect((await ask(sandbox, 'POST /_sandbox/faults', { body: fault })).status).toBe(200);

@@ -1,32 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type Answer,
   ask,
-  type Installed,
   installApp,
   issueCredit,
   registerApp,
   signAppJwt,
   signJwt,
-  startTestSandbox,
+  sandboxOfFile,
   temporarySandbox,
   type TestApp,
 } from '../support/sandbox.js';
 
 const DAY_MS = 86_400_000;
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-let installed: Installed;
-let creditId: string;
-
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-  installed = installApp(sandbox);
-  creditId = issueCredit(sandbox, installed.organization.id, { amount: 100 });
-});
-afterAll(async () => stop());
+const sandbox = await sandboxOfFile();
+const installed = installApp(sandbox);
+const creditId = issueCredit(sandbox, installed.organization.id, { amount: 100 });
 beforeEach(() => {
   sandbox.registry.faults.clear();
   sandbox.registry.store.clock.setTo(Date.now());

@@ -1,33 +1,27 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
+import { beforeEach, expect, test } from 'vitest';
 import {
   type Answer,
   ask,
   type Installed,
   installApp,
   issueCredit,
-  startTestSandbox,
+  sandboxOfFile,
 } from '../support/sandbox.js';
 
 const retirementData = { reason: 'Voluntary purposes', beneficiaryName: 'Ada', comment: 'for 2026' };
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
 let installed: Installed;
 let receiver: Installed;
 let creditId: string;
 let requests: string;
 
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-});
+const sandbox = await sandboxOfFile();
 beforeEach(() => {
   installed = installApp(sandbox, installed === undefined ? {} : { app: installed.app });
   receiver = installApp(sandbox, { app: installed.app });
   creditId = issueCredit(sandbox, installed.organization.id, { place: 'inventory', amount: 10 });
   requests = `/organizations/${installed.organization.id}/inventory/requests`;
 });
-afterAll(async () => stop());
 
 async function call(what: string, body?: unknown): Promise<Answer> {
   return ask(sandbox, what, { token: installed.token, ...(body !== undefined && { body }) });

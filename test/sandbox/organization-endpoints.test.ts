@@ -1,27 +1,18 @@
 import { get, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   ask,
   type Installed,
   installApp,
   issueCredit,
   mintToken,
-  startTestSandbox,
+  sandboxOfFile,
   VERSION,
 } from '../support/sandbox.js';
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-let installed: Installed;
-let root: string;
-
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-  installed = installApp(sandbox);
-  root = `/organizations/${installed.organization.id}`;
-});
-afterAll(async () => stop());
+const sandbox = await sandboxOfFile();
+const installed = installApp(sandbox);
+const root = `/organizations/${installed.organization.id}`;
 
 const MANY = 20_000;
 

@@ -1,43 +1,32 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
+import { describe, expect, test } from 'vitest';
 import {
   ALL_PERMISSIONS,
   type Answer,
   ask,
   createOrganization,
-  type Installed,
   installApp,
   issueCredit,
   mintToken,
   registerApp,
-  startTestSandbox,
+  sandboxOfFile,
   temporarySandbox,
 } from '../support/sandbox.js';
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-let installed: Installed;
-let creditId: string;
-let retirementId: string;
-let requestId: string;
-
 const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
 
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-  installed = installApp(sandbox);
-  const { organization, token } = installed;
-  creditId = issueCredit(sandbox, organization.id);
-  sandbox.registry.credits.issue({ organizationId: organization.id, creditId, amount: 100 });
-  const root = `/organizations/${organization.id}`;
-  await finish(await reserve(token));
-  const retirements = await ask(sandbox, `GET ${root}/retirements`, { token });
-  retirementId = retirements.body.retirements[0].id;
-  const body = { creditId, amount: 1, retirementData };
-  requestId = (await ask(sandbox, `POST ${root}/inventory/requests/retire`, { token, body })).body.id;
-});
+const sandbox = await sandboxOfFile();
+const installed = installApp(sandbox);
+const { organization: home, token: ownToken } = installed;
+const creditId = issueCredit(sandbox, home.id);
+sandbox.registry.credits.issue({ organizationId: home.id, creditId, amount: 100 });
+await finish(await reserve(ownToken));
+const retirementId = (await askOwn('GET', 'retirements')).body.retirements[0].id;
+const one = { creditId, amount: 1, retirementData };
+const requestId = (await askOwn('POST', 'inventory/requests/retire', one)).body.id;
 
-afterAll(async () => stop());
+async function askOwn(method: string, path: string, body?: unknown): Promise<Answer> {
+  return ask(sandbox, `${method} /organizations/${home.id}/${path}`, { token: ownToken, body });
+}
 
 async function reserve(token: string): Promise<string> {
   const path = `/organizations/${installed.organization.id}/warehouse/inventory/reservations`;

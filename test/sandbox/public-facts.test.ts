@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
+import { describe, expect, test } from 'vitest';
 import {
   ask,
   createOrganization,
-  type Installed,
   installApp,
   issueCredit,
   registerApp,
-  startTestSandbox,
+  sandboxOfFile,
 } from '../support/sandbox.js';
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
-let installed: Installed;
-
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox({ seed: 1 }));
-  installed = installApp(sandbox);
-});
-afterAll(async () => stop());
+const sandbox = await sandboxOfFile({ seed: 1 });
+const installed = installApp(sandbox);
 
 const TEXT = expect.any(String);
 const LIST = expect.any(Array);

@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Answer,
   ask,
@@ -7,22 +6,18 @@ import {
   type Installed,
   installApp,
   issueCredit,
-  startTestSandbox,
+  sandboxOfFile,
 } from '../support/sandbox.js';
 
 const TEN_MINUTES_MS = 10 * 60 * 1000;
 const retirementData = { reason: 'Voluntary purposes', beneficiaryName: 'Ada', comment: 'for 2026' };
 
-let sandbox: Sandbox;
-let stop: () => Promise<void>;
 let installed: Installed;
 let creditId: string;
 let root: string;
 let queue: string;
 
-beforeAll(async () => {
-  ({ sandbox, stop } = await startTestSandbox());
-});
+const sandbox = await sandboxOfFile();
 beforeEach(() => {
   sandbox.registry.store.clock.freeze();
   installed = installApp(sandbox, installed === undefined ? {} : { app: installed.app });
@@ -31,7 +26,6 @@ beforeEach(() => {
   queue = `${root}/warehouse/inventory/reservations`;
 });
 afterEach(() => sandbox.registry.store.clock.run());
-afterAll(async () => stop());
 
 async function call(what: string, body?: unknown): Promise<Answer> {
   return ask(sandbox, what, { token: installed.token, ...(body !== undefined && { body }) });

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { startReceive } from '../../src/app/receive.js';
 import { startWork } from '../../src/app/work.js';
 import { readSettings, readStore } from '../../src/app/config/config.js';
@@ -66,6 +66,13 @@ export async function startDemoMirror({
       for (const folder of Object.values(folders)) rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** The same, for all tests of a file. */
+export async function demoOfFile(options: Parameters<typeof startDemoMirror>[0] = {}): Promise<DemoMirror> {
+  const demo = await startDemoMirror(options);
+  afterAll(() => demo.stop());
+  return demo;
 }
 
 /** Folders of a registry and of its mirror, and the app that it was mirrored by. */

@@ -1,7 +1,7 @@
 import { createPublicKey, randomUUID, sign } from 'node:crypto';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 import { temporaryFolder } from './folder.js';
 
@@ -26,6 +26,13 @@ export async function startTestSandbox(
     if (unexpected.length > 0) throw new AggregateError(unexpected, 'the sandbox answered 500');
   };
   return { sandbox, stop };
+}
+
+/** The same, for all tests of a file. */
+export async function sandboxOfFile(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+  const { sandbox, stop } = await startTestSandbox(options);
+  afterAll(stop);
+  return sandbox;
 }
 
 /** The same, going away with its test. */
