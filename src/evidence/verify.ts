@@ -1,9 +1,10 @@
+import { findWaiting } from './behind.js';
 import { headOf } from './checkpoint.js';
 import { isNumbered, leafOf, recordOf } from './commitment.js';
 import { openNote, type Verifier } from './note.js';
 import { ALL, COUNTED, type Fact, factOf, type Leaf, NUMBERED, type Numbered } from './port.js';
 import { readSigners } from './renew.js';
-import { type Sealing, unsealed } from './seal.js';
+import type { Sealing } from './seal.js';
 import { EMPTY, growTree } from './tree.js';
 
 /** What does not fit, and where. */
@@ -53,9 +54,7 @@ export async function verifyEvidence(
   for (const signed of [last, newest])
     if (signed !== null && signed.size > size)
       tellTree(signed.size, `it was signed, and only ${size} leaves are there`);
-  let waiting = 0;
-  for await (const { kind } of unsealed(port, ends, await port.newest('change', ends.change)))
-    if (kind === 'change') waiting += 1;
+  const { changes: waiting } = await findWaiting(port, ends);
   return { leaves: size, covered, waiting, erased, removed, faults };
 
   function countLeaf(leaf: Leaf): void {

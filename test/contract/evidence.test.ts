@@ -425,6 +425,18 @@ describe.each(ENGINES)('$name', engine => {
     expect(await port.salted({ resource: 'members' })).toBe(1);
   });
 
+  test('T96 what waits behind a thousand numbers of which nothing is to be sealed is counted by itself', async () => {
+    const { port, stage, verified } = await sealed(engine);
+    await stage.read('retirements', retirements(1001));
+    await stage.mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:1/', appId: 'app-1' });
+    const until = new Date(stage.clock.at).toISOString();
+    await stage.db.change('UPDATE origin SET simulated_until = ?', until);
+    stage.clock.at += MINUTE;
+    await stage.read('retirements', retirements(1003));
+    expect(await findUnsealed(port, stage.clock.at + 6 * MINUTE)).toMatch(/^2 changes are not sealed/);
+    expect(await verified()).toMatchObject({ waiting: 2, faults: [] });
+  });
+
   test('T96 what waits for too long to be sealed or signed is told since when, and nothing where all is', async () => {
     const { port, stage, round } = await sealed(engine);
     expect(await findUnsealed(port, stage.clock.at)).toBeNull();
