@@ -112,7 +112,11 @@ test('T85 what is fresh, though its last read failed, says so to people and to p
     `UPDATE resource_states SET outcome = 'failed', failing_since = '${since}' WHERE resource = 'warehouse' AND organization_id = ?`,
     failing,
   );
-  expect((await run()).stdout).toContain('fresh, but the last read failed');
+  const { stdout } = await run();
+  expect(stdout).toContain('fresh, but the last read failed');
+  expect(stdout).toMatch(
+    /\nFresh (?:is|are) \d of the \d known organizations; the last read failed in 1\.\n/,
+  );
   const fails = { organization_id: failing, failing_since: since };
   expect((await json()).rows).toContainEqual(expect.objectContaining({ ...fails, freshness: 'fresh' }));
   expect((await run('--csv')).stdout).toContain(`,fresh,${since},`);

@@ -89,9 +89,10 @@ async function writeForPeople(
     await context.print(
       isAsked ? 'Nothing that is available now fits what was asked for.' : 'Nothing is available now.',
     );
-  await context.print(
-    `Fresh ${warehouses.length === 1 ? 'is' : 'are'} ${withThousands(warehouses.length)} of ${ofKnown(known)}.`,
-  );
+  const failing = warehouses.filter(each => each.failing_since !== null).length;
+  const failed = failing === 0 ? '' : `; the last read failed in ${withThousands(failing)}`;
+  const fresh = `${warehouses.length === 1 ? 'is' : 'are'} ${withThousands(warehouses.length)}`;
+  await context.print(`Fresh ${fresh} of ${ofKnown(known)}${failed}.`);
   if (leftOut.length === 0) return;
   const left = named(leftOut).map(each => `  ${each}`);
   await context.print('', 'Not available now (see last_known_credits):', '', ...left);
