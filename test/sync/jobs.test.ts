@@ -187,12 +187,17 @@ test('a job for which only duplicates asked says that nothing is new only where 
   expect(await again()).toBe('unchanged');
 });
 
+function retryOf({ installationId, organization }: Stage, payload: Record<string, unknown>): NewJob {
+  const ofOne = { installationId, organizationId: organization.id };
+  return { kind: 'retry', dedupeKey: 'x', trigger: 'worker', ...ofOne, payload };
+}
+
 test('what failed is named with its status, and a retry goes on while one of its resources comes', async () => {
   const reads: unknown[] = [];
   const stage = await stageOfJobs({
     context: { onRead: ({ resource, state }) => reads.push(`${resource} ${state}`) },
   });
-  const { registry, installationId, organization } = stage;
+  const { registry, installationId } = stage;
   registry.faults.add({
     path: '/organizations/*/members',
     kind: 'status',
@@ -213,17 +218,9 @@ test('what failed is named with its status, and a retry goes on while one of its
     'addresses failed',
     'members failed',
   ]);
-  const payload = { resources: { addresses: true, members: true } };
-  const retry: NewJob = {
-    kind: 'retry',
-    dedupeKey: 'x',
-    trigger: 'worker',
-    installationId,
-    organizationId: organization.id,
-    payload,
-  };
-  expect(await stage.run(retry)).toBe('read in part: addresses failed (418)');
-  await expect(stage.run({ ...retry, payload: { resources: { addresses: true } } })).rejects.toThrow('418');
+  const both = retryOf(stage, { resources: { addresses: true, members: true } });
+  expect(await stage.run(both)).toBe('read in part: addresses failed (418)');
+  await expect(stage.run(retryOf(stage, { resources: { addresses: true } }))).rejects.toThrow('418');
 });
 
 test('a round that has just listed an installation does not ask for it, and everybody else does', async () => {
@@ -336,6 +333,21 @@ test.each([
   stage.registry.faults.add({ path, kind: 'status', options: { status }, count: 999 });
   expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toMatch(word);
   expect(Object.values((await stateOfMembers(stage)) ?? {})).toEqual(state);
+});
+
+test('a list that was never offered and whose next read broke is read by the retry that comes of it', async () => {
+  const stage = await stageOfJobs();
+  const { registry, installationId } = stage;
+  for (const status of [404, 418]) {
+    registry.faults.add({ path: MEMBERS, kind: 'status', options: { status }, count: 1 });
+    await stage.run(installationJob(installationId, null, 'person'));
+  }
+  const payload = { resources: { members: true } };
+  const retries = await stage.inbox.column("SELECT payload FROM jobs WHERE kind = 'retry'");
+  expect(retries).toEqual([JSON.stringify(payload)]);
+  expect(await stage.run(retryOf(stage, payload))).toBe('read');
+  expect(callsTo(stage.sandbox, '/members')).toBe(3);
+  expect(Object.values((await stateOfMembers(stage)) ?? {})).toEqual([0, 0, 0]);
 });
 
 test('a permission that goes while its list is read leaves it out, and the job goes on', async () => {
