@@ -8,6 +8,7 @@ import { runCommand } from '../support/command.js';
 import { wordsOf } from '../support/console-stage.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import {
+  beginRead,
   MINUTE,
   pageOf,
   retirement,
@@ -19,13 +20,7 @@ import {
 
 /** A read of two pages that takes ten minutes, the second page telling of `late`. */
 async function readSlowly({ mirror, clock }: Scene, late: string): Promise<void> {
-  const read = await mirror.beginRead({
-    organizationId: 'organization-1',
-    resource: 'retirements',
-    claim: 1,
-    startedAt: clock.at,
-    trigger: 'schedule',
-  });
+  const read = await beginRead({ mirror, clock }, 'retirements', { trigger: 'schedule' });
   await read.writePage(pageOf(retirements(3), clock.at + MINUTE));
   await read.writePage(pageOf([retirement(late)], clock.at + 8 * MINUTE));
   clock.at += 10 * MINUTE;

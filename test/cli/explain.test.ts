@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { MINUTE, retirement, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
+import { beginRead, MINUTE, retirement, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
 
 async function sceneToAsk() {
   const folder = temporaryFolder();
@@ -96,13 +96,7 @@ test('as of before the mirror began a row is shown with when it was first seen, 
 
 test('a read that broke is named as what may have missed changes', async () => {
   const scene = await sceneOfThree();
-  const begun = await scene.mirror.beginRead({
-    organizationId: 'organization-1',
-    resource: 'retirements',
-    claim: 1,
-    startedAt: scene.clock.at,
-    trigger: 'schedule',
-  });
+  const begun = await beginRead(scene, 'retirements', { trigger: 'schedule' });
   await begun.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
   const told = await scene.json('r-1');
   expect(told.not_known.join(' ')).toMatch(/began 2026-05-04T12:30:00.000Z was \w+ \(no answer\)/);

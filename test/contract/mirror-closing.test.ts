@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type Stage } from '../support/engines.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import { credit, MINUTE, retirements, TRAFFIC } from '../support/mirror.js';
+import { beginRead, credit, MINUTE, retirements, TRAFFIC } from '../support/mirror.js';
 
 const credits = (count: number) => Array.from({ length: count }, (_, index) => credit(`c-${index}`));
 const count = (scene: Stage, table: string) => scene.db.value<number>(`SELECT count(*) FROM ${table}`);
@@ -117,11 +117,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await shorten(scene, 25, 0);
     scene.clock.at += MINUTE;
     const restarted = createMirror(scene.port, () => scene.clock.at);
-    const read = await restarted.beginRead({
-      organizationId: 'organization-1',
-      resource: 'warehouse',
+    const read = await beginRead({ ...scene, mirror: restarted }, 'warehouse', {
       claim: 2,
-      startedAt: scene.clock.at,
       trigger: 'schedule',
     });
     expect(await read.finish({ ...TRAFFIC, total: null })).toMatchObject({ state: 'complete', removed: 25 });

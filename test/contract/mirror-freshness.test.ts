@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type Engine, type Stage } from '../support/engines.js';
-import { credit, installation, MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
+import { beginRead, credit, installation, MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
 
 const ORIGIN = { baseUrl: 'https://registry.example', appId: 'app-1' };
 
@@ -14,14 +14,7 @@ async function sceneOfToday(stage: Engine['stage']): Promise<Stage> {
 const stateOf = ({ db }: Stage, resource: string) =>
   db.value<string>('SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = ?', resource);
 
-const beginWarehouse = async ({ mirror, clock }: Stage) =>
-  await mirror.beginRead({
-    organizationId: 'organization-1',
-    resource: 'warehouse',
-    claim: 1,
-    startedAt: clock.at,
-    trigger: 'schedule',
-  });
+const beginWarehouse = async (scene: Stage) => await beginRead(scene, 'warehouse', { trigger: 'schedule' });
 
 async function fail(scene: Stage): Promise<void> {
   const read = await beginWarehouse(scene);

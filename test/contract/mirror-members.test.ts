@@ -2,7 +2,7 @@ import { createMirror } from '../../src/mirror/create-mirror.js';
 import { describe, expect, test } from 'vitest';
 import { ENGINES } from '../support/engines.js';
 import type { Member } from '../../src/registry/model.js';
-import { installation, retirement, TRAFFIC } from '../support/mirror.js';
+import { beginRead, installation, retirement, TRAFFIC } from '../support/mirror.js';
 
 function member(id: string): Member {
   const item = { id, fullName: `Member ${id}`, email: `${id}@people.example` };
@@ -55,13 +55,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const text = '{"owner":"Ada@People.example"}';
     const answer = { status: 200, form: 'object' as const, at: clock.at, text };
     const fail = async () => {
-      const read = await mirror.beginRead({
-        organizationId: 'organization-1',
-        resource: 'members',
-        claim: 1,
-        startedAt: clock.at,
-        trigger: 'delivery',
-      });
+      const read = await beginRead({ mirror, clock }, 'members');
       await read.abandon({ code: 'other_form', message: 'members: expected a list' }, { ...TRAFFIC, answer });
     };
     await fail();

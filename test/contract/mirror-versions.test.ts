@@ -5,6 +5,7 @@ import type { MirrorPort } from '../../src/mirror/port.js';
 import type { Credit } from '../../src/registry/model.js';
 import {
   answering,
+  beginRead,
   credit,
   digestOf,
   groupOf,
@@ -120,13 +121,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('retirements', old, { limit: 100, total: 3_000 });
     const changed = old.map(item => ({ ...item, document: `${item.document} ` }));
     clock.at += MINUTE;
-    const broken = await createMirror(port, () => clock.at).beginRead({
-      organizationId: 'organization-1',
-      resource: 'retirements',
-      claim: 1,
-      startedAt: clock.at,
-      trigger: 'delivery',
-    });
+    const broken = await beginRead({ mirror: createMirror(port, () => clock.at), clock }, 'retirements');
     for (let page = 0; page < 10; page += 1)
       await broken.writePage(pageOf(changed.slice(page * 100, page * 100 + 100), clock.at));
     await broken.abandon({ code: 'timeout', message: 'no answer' }, { requests: 10, bytes: 1 });
@@ -148,7 +143,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('retirements', old, { limit: 100, total: 2_000 });
     clock.at += MINUTE;
     const mirror = createMirror(port, () => clock.at);
-    const broken = await begin({ mirror, clock });
+    const broken = await beginRead({ mirror, clock }, 'retirements');
     for (let page = 0; page < 10; page += 1) {
       const later = old.slice(1_000 + page * 100, 1_100 + page * 100);
       await broken.writePage(
@@ -171,7 +166,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const old = retirements(20);
     await read('retirements', old, { limit: 10, total: 20 });
     clock.at += MINUTE;
-    const same = await begin({ mirror, clock });
+    const same = await beginRead({ mirror, clock }, 'retirements');
     const parts = [old.slice(0, 10), old.slice(10), old.slice(5)];
     const { rowsOf, hasGroup } = same.known;
     expect(parts.map(part => hasGroup(digestOf(part)))).toEqual([true, true, false]);
@@ -189,7 +184,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       const old = retirements(20);
       await read('retirements', old, { limit: 10, total: 20 });
       clock.at += MINUTE;
-      const moved = await begin({ mirror, clock });
+      const moved = await beginRead({ mirror, clock }, 'retirements');
       await moved.writePage(
         given.how === 'page'
           ? knownPageOf(old.slice(0, 10), clock.at)
@@ -199,7 +194,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       const asked = answering(async ids => ids, clock);
       const ended = await moved.finish({ ...TRAFFIC, total: given.total, ask: asked });
       expect(ended).toMatchObject({ state: 'partial', readAgain: true, removed: 0 });
-      const again = await begin({ mirror, clock });
+      const again = await beginRead({ mirror, clock }, 'retirements');
       expect(again.known.hasGroup(digestOf(old.slice(0, 10)))).toBe(false);
       expect(again.known.rowsOf(pageOf(old.slice(0, 10), 0).digest)).toBeUndefined();
       expect(await db.value("SELECT count(*) FROM retirements WHERE id <> 'new'")).toBe(20);
@@ -216,11 +211,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       if (how === 'repeated')
         await read('retirements', [...old, ...old.slice(0, 1)], { limit: 10, total: 20 });
       if (how === 'broken') {
-        const broken = await begin({ mirror, clock });
+        const broken = await beginRead({ mirror, clock }, 'retirements');
         await broken.writePage(pageOf(retirements(900, 'new'), clock.at));
         await broken.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
       }
-      const next = await begin({ mirror, clock }, { full: how === 'full' });
+      const next = await beginRead({ mirror, clock }, 'retirements', { full: how === 'full' });
       expect(next.known.hasGroup(digestOf(old.slice(0, 10)))).toBe(false);
       expect(next.known.rowsOf(pageOf(old.slice(0, 10), 0).digest)).toBeUndefined();
     },
@@ -231,7 +226,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const old = retirements(20);
     await read('retirements', old, { limit: 10, total: 20 });
     clock.at += MINUTE;
-    const moved = await begin({ mirror, clock });
+    const moved = await beginRead({ mirror, clock }, 'retirements');
     const changed = retirement('r-00015', { comment: 'for a moment' });
     await moved.writePage(pageOf([changed, ...old.slice(0, 9)], clock.at));
     await moved.writePage(pageOf(old.slice(10), clock.at));
@@ -248,7 +243,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     'a row that one read saw twice with two contents has two versions ($what)',
     async ({ rows, written }) => {
       const { db, mirror, clock } = await stage();
-      const twice = await begin({ mirror, clock });
+      const twice = await beginRead({ mirror, clock }, 'retirements');
       await twice.writePage(pageOf(retirements(rows), clock.at));
       await expect.poll(() => db.value('SELECT count(*) FROM retirements')).toBe(written);
       const changed = retirement('r-00000', { comment: 'changed meanwhile' });
@@ -278,7 +273,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         return port.commit(...given);
       },
     };
-    const read = await begin({ mirror: createMirror(slow, () => clock.at), clock });
+    const read = await beginRead({ mirror: createMirror(slow, () => clock.at), clock }, 'retirements');
     await read.writePage(pageOf(retirements(800), clock.at));
     await expect.poll(() => waiting).toHaveLength(1);
     const changed = retirement('r-00350', { comment: 'changed meanwhile' });
@@ -306,7 +301,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       },
     };
     const mirror = createMirror(watched, () => clock.at);
-    const first = await begin({ mirror, clock });
+    const first = await beginRead({ mirror, clock }, 'retirements');
     await first.writePage(pageOf(retirements(800), clock.at));
     const again = [retirement('r-00007'), retirement('r-00008', { comment: 'changed' }), retirement('new')];
     await first.writePage(pageOf(again, clock.at));
@@ -314,7 +309,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await first.finish({ ...TRAFFIC, total: 801 });
     expect(asked).toEqual(['r-00007', 'r-00008']);
     expect(await db.value('SELECT count(*) FROM retirements_history')).toBe(802);
-    const second = await begin({ mirror, clock });
+    const second = await beginRead({ mirror, clock }, 'retirements');
     await second.writePage(pageOf([retirement('r-00009')], clock.at));
     await second.settle();
     expect(asked.at(-1)).toBe('r-00009');
@@ -329,7 +324,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         return port.commit(run, changes, ending);
       },
     };
-    const read = await begin({ mirror: createMirror(failing, () => clock.at), clock });
+    const read = await beginRead({ mirror: createMirror(failing, () => clock.at), clock }, 'retirements');
     await read.writePage(pageOf(retirements(800), clock.at));
     await expect(read.finish({ ...TRAFFIC, total: 800 })).rejects.toThrow('the disk is full');
     await read.abandon({ code: 'disk_full', message: 'the disk is full' }, TRAFFIC);
@@ -344,7 +339,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const old = retirements(30);
     await read('retirements', old, { limit: 10, total: 30 });
     clock.at += MINUTE;
-    const slow = await begin({ mirror, clock });
+    const slow = await beginRead({ mirror, clock }, 'retirements');
     await slow.writePage(pageOf([retirement('new-0'), ...old.slice(2, 10)], clock.at + 3_000));
     await slow.writePage(pageOf([retirement('new-1'), ...old.slice(10, 29)], clock.at + 1_000));
     const toldAt = clock.at + 4_000;
@@ -366,7 +361,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('what a list held is known from the end of its first complete read; freshness and fences count from its start', async () => {
     const { db, mirror, clock } = await stage();
-    const first = await begin({ mirror, clock });
+    const first = await beginRead({ mirror, clock }, 'retirements');
     await first.writePage(pageOf(retirements(10), clock.at + 1_000));
     await first.writePage(pageOf([retirement('last')], clock.at + 9_000));
     clock.at += 10_000;
@@ -408,13 +403,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('few changes of an answer become visible together, with its end', async () => {
     const { db, mirror, clock } = await stage();
-    const read = await mirror.beginRead({
-      organizationId: 'organization-1',
-      resource: 'warehouse',
-      claim: 1,
-      startedAt: clock.at,
-      trigger: 'delivery',
-    });
+    const read = await beginRead({ mirror, clock }, 'warehouse');
     const items = Array.from({ length: 400 }, (_, index) => credit(`c-${index}`));
     await read.writeBatch(items.slice(0, 200), clock.at);
     await read.writeBatch(items.slice(200), clock.at);
@@ -425,13 +414,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('T47 long rows become visible before the end of a read, so that they are not all held', async () => {
     const { db, mirror, clock } = await stage();
-    const read = await mirror.beginRead({
-      organizationId: 'organization-1',
-      resource: 'warehouse',
-      claim: 1,
-      startedAt: clock.at,
-      trigger: 'delivery',
-    });
+    const read = await beginRead({ mirror, clock }, 'warehouse');
     const count = () => db.value('SELECT count(*) FROM warehouse_credits');
     const document = JSON.stringify({ comment: 'x'.repeat(1024 * 1024) });
     const long = (from: number) =>
@@ -453,13 +436,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('many changes of an answer are written in slices, which are no whole read yet', async () => {
     const { db, mirror, clock } = await stage();
     clock.at = Date.now();
-    const read = await mirror.beginRead({
-      organizationId: 'organization-1',
-      resource: 'warehouse',
-      claim: 1,
-      startedAt: clock.at,
-      trigger: 'delivery',
-    });
+    const read = await beginRead({ mirror, clock }, 'warehouse');
     const items = Array.from({ length: 1_800 }, (_, index) => credit(`c-${index}`));
     await read.writeBatch(items, clock.at);
     await expect
@@ -498,17 +475,6 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 });
-
-function begin({ mirror, clock }: Pick<Stage, 'mirror' | 'clock'>, how: { readonly full?: boolean } = {}) {
-  return mirror.beginRead({
-    ...how,
-    organizationId: 'organization-1',
-    resource: 'retirements',
-    claim: 1,
-    startedAt: clock.at,
-    trigger: 'delivery',
-  });
-}
 
 async function stateOf(db: Stage['db']) {
   return await db.row(`SELECT first_complete_at, as_of, read_at, stamp_at FROM resource_states

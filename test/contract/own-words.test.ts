@@ -3,7 +3,7 @@ import { installationJob } from '../../src/inbox/job.js';
 import { describe as describeError } from '../../src/sync/outcome.js';
 import { ENGINES } from '../support/engines.js';
 import { NOON } from '../support/inbox.js';
-import { TRAFFIC } from '../support/mirror.js';
+import { beginRead, TRAFFIC } from '../support/mirror.js';
 
 /** What an error of ours may carry on: of an answer, of a path, of a system. */
 const FAULT = describeError(new Error('half \ud800 a letter and a \0 from elsewhere'));
@@ -12,13 +12,7 @@ const KEPT = 'half \ufffd a letter and a \ufffd from elsewhere';
 describe.each(ENGINES)('$name', ({ stage, store }) => {
   test('why a read failed is kept in words that every reader can read, whatever stood in the error', async () => {
     const { mirror, clock, db } = await stage();
-    const read = await mirror.beginRead({
-      organizationId: 'organization-1',
-      resource: 'warehouse',
-      claim: 1,
-      startedAt: clock.at,
-      trigger: 'delivery',
-    });
+    const read = await beginRead({ mirror, clock }, 'warehouse');
     await read.abandon(FAULT, TRAFFIC);
     expect(await db.value("SELECT error FROM syncs WHERE resource = 'warehouse'")).toBe(KEPT);
     expect(await db.value("SELECT error FROM freshness WHERE resource = 'warehouse'")).toBe(KEPT);

@@ -195,16 +195,24 @@ export async function activate(mirror: Mirror, clock: Clock): Promise<void> {
   });
 }
 
+/** Begins a read of the first organization by the newest claim. */
+export async function beginRead<Name extends ListResource>(
+  { mirror, clock }: Pick<Scene, 'mirror' | 'clock'>,
+  resource: Name,
+  how: Partial<ReadRequest<Name>> = {},
+): Promise<Read<Items[Name]>> {
+  const usual = {
+    organizationId: 'organization-1',
+    claim: 1,
+    startedAt: clock.at,
+    trigger: TRIGGER,
+  } as const;
+  return await mirror.beginRead({ ...usual, resource, ...how });
+}
+
 export function readerOf(mirror: Mirror, clock: Clock): Scene['read'] {
   return async (resource, items, { limit = null, total, ask, ...request } = {}) => {
-    const read = await mirror.beginRead({
-      organizationId: 'organization-1',
-      resource,
-      claim: 1,
-      startedAt: clock.at,
-      trigger: TRIGGER,
-      ...request,
-    });
+    const read = await beginRead({ mirror, clock }, resource, request);
     if (limit === null) await read.writeBatch(items, clock.at);
     else await writePages(read, items, limit, clock);
     return read.finish({ ...TRAFFIC, total: total ?? null, ...(ask && { ask: answering(ask, clock) }) });
