@@ -57,9 +57,10 @@ export default defineConfig({
     reporters: ['default', new FailedFiles()],
     /** Much of a test is waiting: one core fewer, as is usual, would leave a machine of two half idle, and one more leaves it busy. */
     maxWorkers: availableParallelism() + 1,
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
+    /** They only end what hangs: a busy machine is given all the time that it needs. */
+    testTimeout: 400_000,
+    hookTimeout: 400_000,
+    expect: { poll: { timeout: 170_000 } },
     projects: [
       {
         extends: true,

@@ -9,8 +9,6 @@ import { visitConsole } from '../support/console.js';
 import { wordsOf } from '../support/console-stage.js';
 import { demoOfFile } from '../support/demo-mirror.js';
 
-const PATIENCE = { timeout: 60_000, interval: 100 };
-
 const demo = await demoOfFile();
 
 async function stage() {
@@ -37,7 +35,7 @@ test('a tonne is retired by a button, and the mirror follows to its certificate'
   expect(await words('/demo')).toContain('Retire 1 t and watch');
   expect((await send('/demo/retire')).headers.get('location')).toBe('/demo');
   expect(await words('/demo')).toContain('1 t was retired for A visitor of the demo.');
-  await expect.poll(() => demo.value(PROVEN), PATIENCE).toBe(1);
+  await expect.poll(() => demo.value(PROVEN)).toBe(1);
   expect(await words('/demo')).toContain('for A visitor of the demo');
 });
 
@@ -47,9 +45,9 @@ test('a tonne is reserved, and finished', async () => {
   await send('/demo/finish');
   expect(await words('/demo')).toContain('Nothing is reserved: reserve 1 t first.');
   await send('/demo/reserve');
-  await expect.poll(() => demo.value(HELD), PATIENCE).toBe(held + 1);
+  await expect.poll(() => demo.value(HELD)).toBe(held + 1);
   await send('/demo/finish');
-  await expect.poll(() => demo.value(RETIRED), PATIENCE).toBe(retired + 1);
+  await expect.poll(() => demo.value(RETIRED)).toBe(retired + 1);
 });
 
 test('a webhook is lost on purpose: nobody tells the mirror, until it is read', async () => {
@@ -57,10 +55,10 @@ test('a webhook is lost on purpose: nobody tells the mirror, until it is read', 
   const [retired, told] = [Number(await demo.value(RETIRED)), Number(await demo.value(TOLD))];
   await send('/demo/lose');
   expect(await words('/demo')).toContain('1 t was retired, and its webhook is lost.');
-  await expect.poll(() => demo.sandbox.registry.deliveries.list(1)[0]?.state, PATIENCE).toBe('dropped');
+  await expect.poll(() => demo.sandbox.registry.deliveries.list(1)[0]?.state).toBe('dropped');
   expect([await demo.value(RETIRED), await demo.value(TOLD)]).toEqual([retired, told]);
   await send('/read-now');
-  await expect.poll(() => demo.value(RETIRED), PATIENCE).toBe(retired + 1);
+  await expect.poll(() => demo.value(RETIRED)).toBe(retired + 1);
 });
 
 test('a new customer installs the app, and is read', async () => {
@@ -68,7 +66,7 @@ test('a new customer installs the app, and is read', async () => {
   const before = Number(await demo.value(INSTALLED));
   await send('/demo/install');
   expect(await words('/demo')).toMatch(/Customer [0-9a-f]{8} has installed the app\./);
-  await expect.poll(() => demo.value(INSTALLED), PATIENCE).toBe(before + 1);
+  await expect.poll(() => demo.value(INSTALLED)).toBe(before + 1);
 });
 
 test('what the registry refuses is told as not done; what is no action is not there', async () => {

@@ -11,7 +11,6 @@ import { long } from '../support/long.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MAIN = `${ROOT}dist/main.js`;
-const PATIENCE = { timeout: 60_000, interval: 200 };
 const DATA_DIR = 'my data';
 const SETTINGS = `${DATA_DIR}/demo/demo.env`;
 const run = promisify(execFile);
@@ -46,7 +45,7 @@ long.test(
     const sandbox = String(await freePort());
     const env = { DYNO: 'web.1', DATA_DIR, PORT: port, OPERATIONS_PORT: operations, SANDBOX_PORT: sandbox };
     const first = startProcess(['up'], env, cwd);
-    await expect.poll(() => first.said(), PATIENCE).toContain('Ready: ');
+    await expect.poll(() => first.said()).toContain('Ready: ');
 
     const lines = Array.from(
       first.said().matchAll(/^ {2}(.*npx carbon-mirror .*)$/gm),
@@ -74,7 +73,7 @@ long.test(
     await first.gone;
 
     const second = startProcess(['up'], { DATA_DIR }, cwd);
-    await expect.poll(() => second.said(), PATIENCE).toContain('Ready: ');
+    await expect.poll(() => second.said()).toContain('Ready: ');
     expect(second.said()).toContain(`http://127.0.0.1:${port}/webhooks`);
     expect((await fetch(`http://127.0.0.1:${operations}/livez`)).status).toBe(200);
     const trigger = ['trigger', 'warehouseTransaction', '--organization'];
@@ -89,7 +88,7 @@ long.test(
     await second.gone;
 
     const third = startProcess(['up'], { DATA_DIR, PORT: port2 }, cwd);
-    await expect.poll(() => third.said(), PATIENCE).toContain('Ready: ');
+    await expect.poll(() => third.said()).toContain('Ready: ');
     expect(third.said()).toContain(`http://127.0.0.1:${port2}/webhooks`);
     expect(await runProcess([...trigger, id], { DATA_DIR }, cwd)).toMatchObject({
       stdout: expect.stringContaining(`:${port2}/webhooks`),

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { PATIENCE, type Processes, startSandboxProcess } from '../support/procfile.js';
+import { type Processes, startSandboxProcess } from '../support/procfile.js';
 import { runProcess } from '../support/processes.js';
 import { long } from '../support/long.js';
 
@@ -29,9 +29,9 @@ long.test(
     await processes.installEverywhere();
     const stored = async () =>
       (await processes.rows("SELECT 1 FROM deliveries WHERE verdict = 'accepted'")).length;
-    await expect.poll(stored, PATIENCE).toBeGreaterThan(0);
+    await expect.poll(stored).toBeGreaterThan(0);
     const answered = async () => JSON.stringify(await processes.control('GET /deliveries'));
-    await expect.poll(answered, PATIENCE).toContain('"status":202');
+    await expect.poll(answered).toContain('"status":202');
 
     const env = { ...processes.env, ...HUGE };
     const sync = await runProcess(['sync'], env);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openEngine } from '../../src/store/open.js';
 import { long } from '../support/long.js';
-import { PATIENCE, procfileCommand, startSandboxProcess } from '../support/procfile.js';
+import { procfileCommand, startSandboxProcess } from '../support/procfile.js';
 import { freePort, runProcess } from '../support/processes.js';
 
 const READY = {
@@ -52,7 +52,7 @@ long.test(
     await first.line(READY.worker);
     await processes.installEverywhere();
     const mirrored = async () => Number(await processes.value('SELECT count(*) FROM retirements'));
-    await expect.poll(mirrored, PATIENCE).toBeGreaterThan(0);
+    await expect.poll(mirrored).toBeGreaterThan(0);
     first.child.kill('SIGKILL');
     await first.ended;
     const left = "SELECT id FROM jobs WHERE state = 'running'";
@@ -65,7 +65,7 @@ long.test(
     await processes.control('DELETE /faults');
     const pair = [processes.start('worker'), processes.start('worker', { OPERATIONS_PORT: '0' })];
     await processes.filled();
-    await expect.poll(() => processes.rows(left), PATIENCE).toEqual([]);
+    await expect.poll(() => processes.rows(left)).toEqual([]);
     expect(await mirrored()).toBe(360);
     const engine = openEngine({ dataDir: processes.dataDir, diskReserveMb: null, database: null });
     expect(await engine.findBroken(Date.now())).toEqual([]);
@@ -129,7 +129,7 @@ long.test(
     const { runner, gone, output } = await startForeman(env, receiving, 'web=1,worker=2');
     const ports = (): string[] =>
       Array.from(output().matchAll(/"operations":(\d+)/g), ([, port]) => port ?? '');
-    await expect.poll(ports, PATIENCE).toHaveLength(3);
+    await expect.poll(ports).toHaveLength(3);
     expect(ports()).toContain(shared);
     expect(new Set(ports()).size).toBe(3);
     for (const port of ports()) {
@@ -140,7 +140,7 @@ long.test(
 
     runner.kill('SIGINT');
     await gone;
-    await expect.poll(async () => (await pids()).filter(isAlive), PATIENCE).toEqual([]);
+    await expect.poll(async () => (await pids()).filter(isAlive)).toEqual([]);
     expect(output().match(/"msg":"(receiver|worker) stopped"/g)).toHaveLength(3);
   },
 );

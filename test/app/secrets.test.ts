@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { installationOf, payloadOf, signedPost } from '../support/receiver.js';
-import { PATIENCE, PROCFILE_SECRET, type Processes, startSandboxProcess } from '../support/procfile.js';
+import { PROCFILE_SECRET, type Processes, startSandboxProcess } from '../support/procfile.js';
 import type { StartedProcess } from '../support/processes.js';
 import { startProxy } from '../support/proxy.js';
 import { createPrivateKey } from '../support/sandbox.js';
@@ -111,11 +111,9 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
       `a post before ${status}`,
       await post('newPermissionsAccepted', installation, PROCFILE_SECRET),
     ]);
-    await expect
-      .poll(() => processes.control('GET /faults'), PATIENCE)
-      .toMatchObject({ faults: [{ remaining: 0 }] });
+    await expect.poll(() => processes.control('GET /faults')).toMatchObject({ faults: [{ remaining: 0 }] });
     await processes.control('DELETE /faults');
-    await expect.poll(() => processes.rows(AT_WORK), PATIENCE).toEqual([]);
+    await expect.poll(() => processes.rows(AT_WORK)).toEqual([]);
   }
   const body = { statusCode: 500, message: `broken: ${CANARY}`, error: 'Broken' };
   await processes.control('POST /faults', {
@@ -129,7 +127,7 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
     .poll(async () => {
       await processes.change(FAILED_OFTEN);
       return await processes.rows(failed);
-    }, PATIENCE)
+    })
     .not.toEqual([]);
   await processes.control('DELETE /faults');
   worker.child.kill('SIGTERM');
@@ -138,7 +136,7 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
   await stranger.line(line => line['msg'] === 'working');
   answers.push(['a post before a wrong key', await post('installed', installation, PROCFILE_SECRET)]);
   const refused = "SELECT 1 FROM jobs WHERE error_or_pause_code = 'unauthorized'";
-  await expect.poll(() => processes.rows(refused), PATIENCE).not.toEqual([]);
+  await expect.poll(() => processes.rows(refused)).not.toEqual([]);
 
   const places = [...answers, ...(await readEverything())];
   expect(places.length).toBeGreaterThan(20);
@@ -210,7 +208,7 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
         "UPDATE jobs SET attempts = 0, run_at = '2000-01-01T00:00:00.000Z' WHERE state IN ('waiting', 'paused')",
       );
       return echo.turns();
-    }, PATIENCE)
+    })
     .toBeGreaterThan(112);
 
   /** Each knows what it has sent itself: nobody is to be told what another has. */
@@ -219,7 +217,7 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
     .poll(async () => {
       await processes.change("UPDATE jobs SET run_at = '2100-01-01T00:00:00.000Z' WHERE state <> 'running'");
       return await processes.rows(`SELECT 1 FROM jobs WHERE ${due}`);
-    }, PATIENCE)
+    })
     .toEqual([]);
   const places = await readEverything(hostile);
   worker.child.kill('SIGTERM');

@@ -12,7 +12,6 @@ import { asKilled, createPrivateKey, startTestSandbox } from '../support/sandbox
 import { tablesIn } from '../support/tables.js';
 import { long } from '../support/long.js';
 
-const PATIENCE = { timeout: 60_000, interval: 200 };
 const ROOT = join(import.meta.dirname, '../..');
 const COUNT = 'select count(*) from retirements';
 const UNSTORED = `select * from freshness where state <> 'fresh'
@@ -74,7 +73,7 @@ function copyOf(demo: Demo, cwd: string): Demo {
 async function makeDemo(): Promise<Demo> {
   const demo = await createDemo(makeFolder());
   const up = demo.start();
-  await expect.poll(() => up.said(), PATIENCE).toContain('Ready: ');
+  await expect.poll(() => up.said()).toContain('Ready: ');
   up.child.kill('SIGINT');
   expect(await up.ended).toBe(0);
   await up.gone;
@@ -101,8 +100,8 @@ async function isFilled({ cwd }: Demo): Promise<boolean> {
 test('with no settings at all it makes a demo, goes on from there, and leaves no process behind', async () => {
   const demo = await createDemo();
   const first = demo.start();
-  await expect.poll(() => first.said(), PATIENCE).toContain('This is a DEMO');
-  await expect.poll(() => isFilled(demo), PATIENCE).toBe(true);
+  await expect.poll(() => first.said()).toContain('This is a DEMO');
+  await expect.poll(() => isFilled(demo)).toBe(true);
 
   const told = first.said();
   expect(told.match(/^ {2}npx carbon-mirror /gm)).toHaveLength(3);
@@ -139,9 +138,9 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   expect(status.stdout).toContain('The demo in data/demo of http://127.0.0.1:');
 
   const letsIn = '"npx carbon-mirror console url" prints the address that lets a browser in.';
-  await expect.poll(() => first.said(), PATIENCE).toContain(letsIn);
+  await expect.poll(() => first.said()).toContain(letsIn);
   const address = `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`;
-  await expect.poll(() => first.said().trimEnd().split('\n').at(-1), PATIENCE).toBe(address);
+  await expect.poll(() => first.said().trimEnd().split('\n').at(-1)).toBe(address);
   expect(first.said()).not.toContain('key=');
   expect(await visit((await demo.run('console', 'url')).stdout.trim())).toContain('available to sell now');
 
@@ -163,7 +162,7 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   const versions = 'select id, valid_from from retirements order by id';
   const before = await rows(demo, versions);
   const second = demo.start();
-  await expect.poll(() => second.said(), PATIENCE).toContain('This is a DEMO');
+  await expect.poll(() => second.said()).toContain('This is a DEMO');
   expect(readFileSync(join(demo.cwd, 'data/demo/demo.env'), 'utf8')).toBe(settings);
   const same = await demo.world();
   expect(same.installations.rows()).toEqual(world.installations.rows());
@@ -181,7 +180,7 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
 
   earlier ??= copyOf(demo, makeFolder());
   const third = demo.start();
-  await expect.poll(() => third.said(), PATIENCE).toContain('This is a DEMO');
+  await expect.poll(() => third.said()).toContain('This is a DEMO');
   third.child.kill('SIGKILL');
   expect(await third.ended).toBe('SIGKILL');
   await third.gone;
@@ -206,7 +205,7 @@ test('a demo has six months of a past, which it plays once, and which nobody has
   const before = await tables.rows(played);
 
   const up = demo.start();
-  await expect.poll(() => up.said(), PATIENCE).toContain('Ready: ');
+  await expect.poll(() => up.said()).toContain('Ready: ');
   expect(await tables.rows("SELECT DISTINCT state FROM freshness WHERE state <> 'not_offered'")).toEqual([
     { state: 'fresh' },
   ]);
@@ -223,11 +222,11 @@ long.test('a demo that is stopped while it plays its past goes on at the present
   const first = demo.start();
   const tables = tablesIn(join(demo.cwd, 'data/demo'));
   const syncs = () => tables.value<number>('SELECT count(*) FROM syncs').catch(() => 0);
-  await expect.poll(syncs, PATIENCE).toBeGreaterThan(0);
+  await expect.poll(syncs).toBeGreaterThan(0);
   first.child.kill('SIGKILL');
   await first.gone;
   const second = demo.start();
-  await expect.poll(() => second.said(), PATIENCE).toContain('Ready: ');
+  await expect.poll(() => second.said()).toContain('Ready: ');
   expect(await demo.run('verify', '--against-registry')).toMatchObject({ exitCode: 0 });
   second.child.kill('SIGTERM');
   await second.gone;
@@ -291,7 +290,7 @@ long.test('a console whose port is taken is told of in words, and the others go 
   const stranger = createServer().listen(port, '127.0.0.1');
   onTestFinished(() => void stranger.close());
   const up = demo.start();
-  await expect.poll(() => up.said(), PATIENCE).toContain('Ready: ');
+  await expect.poll(() => up.said()).toContain('Ready: ');
   expect(up.said()).toContain(`Another program has port ${port}.`);
   expect(up.said()).toContain('"carbon-mirror console" ended with exit code 2; the others go on without it.');
   expect(up.said()).not.toContain('prints the address');
@@ -322,7 +321,7 @@ function isAlive(pid: number): boolean {
 async function pidOf(demo: Demo, role: string, not = 0): Promise<number> {
   const find = async (): Promise<number> =>
     (await living(demo)).find(each => each.role === role && each.pid !== not)?.pid ?? 0;
-  await expect.poll(find, PATIENCE).not.toBe(0);
+  await expect.poll(find).not.toBe(0);
   return find();
 }
 
@@ -330,7 +329,7 @@ describe('a child that falls', () => {
   long.test('is started again at the same port, after a pause that grows', async () => {
     const demo = await oldDemo();
     const up = demo.start();
-    await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
+    await expect.poll(() => up.said()).toContain('This is a DEMO');
     for (const role of ['receive', 'work']) {
       const first = await pidOf(demo, role);
       process.kill(first, 'SIGKILL');
@@ -339,11 +338,11 @@ describe('a child that falls', () => {
       await pidOf(demo, role, second);
       for (const pauseS of [1, 2]) {
         const told = `"carbon-mirror ${role}" ended by SIGKILL; it is started again in ${pauseS} s.`;
-        await expect.poll(() => up.said(), PATIENCE).toContain(told);
+        await expect.poll(() => up.said()).toContain(told);
       }
     }
     const url = `http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`;
-    await expect.poll(async () => (await fetch(url).catch(() => null))?.status, PATIENCE).toBe(405);
+    await expect.poll(async () => (await fetch(url).catch(() => null))?.status).toBe(405);
     expect(up.said().match(/This is a DEMO/g)).toHaveLength(1);
     up.child.kill('SIGINT');
     expect(await up.ended).toBe(0);
@@ -354,9 +353,9 @@ describe('a child that falls', () => {
   long.test('is not started again where that cannot help, exit 2, and nothing is left running', async () => {
     const demo = await oldDemo();
     const up = demo.start();
-    await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
+    await expect.poll(() => up.said()).toContain('This is a DEMO');
     process.kill(await pidOf(demo, 'receive'), 'SIGKILL');
-    await expect.poll(() => up.said(), PATIENCE).toContain('it is started again in 1 s');
+    await expect.poll(() => up.said()).toContain('it is started again in 1 s');
     const stranger = createServer().listen(Number(demo.env['PORT']), '127.0.0.1');
     onTestFinished(() => void stranger.close());
     expect(await up.ended).toBe(2);
@@ -369,11 +368,11 @@ long.test('a command beside a demo that is just starting finds its mirror, still
   const demo = await createDemo();
   const up = demo.start();
   const settings = join(demo.cwd, 'data/demo/demo.env');
-  await expect.poll(() => existsSync(settings), { ...PATIENCE, interval: 1 }).toBe(true);
+  await expect.poll(() => existsSync(settings), { interval: 1 }).toBe(true);
   expect(existsSync(join(demo.cwd, 'data/demo/mirror.db'))).toBe(true);
   const { exitCode, stderr } = await demo.run('status');
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-  await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
+  await expect.poll(() => up.said()).toContain('This is a DEMO');
 });
 
 test('where there is no mirror a command says so, and leaves nothing behind', async () => {
@@ -391,7 +390,7 @@ long.test('a demo whose ports nobody named has free ones, and its registry posts
   const urls: string[] = [];
   for (const [i, up] of ups.entries()) {
     const address = (): string => /webhooks +(\S+)\n/.exec(up.said())?.[1] ?? '';
-    await expect.poll(address, PATIENCE).not.toBe('');
+    await expect.poll(address).not.toBe('');
     const url = address();
     expect((await fetch(url)).status).toBe(405);
     expect(webhookUrlIn(await demos[i]?.world())).toBe(url);
@@ -421,7 +420,7 @@ long.test(
     const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
     await occupy(...['PORT', 'SANDBOX_PORT', 'CONSOLE_PORT'].map(name => env[name] ?? ''));
     const first = startProcess(['up'], unnamed, cwd);
-    await expect.poll(() => first.said(), PATIENCE).toContain('Ready: ');
+    await expect.poll(() => first.said()).toContain('Ready: ');
     const { console = '', registry = '', webhooks = '' } = addressesIn(first.said());
     expect((await fetch(`${registry}/_sandbox/status`)).status).toBe(200);
     expect((await fetch(webhooks)).status).toBe(405);
@@ -434,7 +433,7 @@ long.test(
     await first.gone;
 
     const second = startProcess(['up'], unnamed, cwd);
-    await expect.poll(() => second.said(), PATIENCE).toContain('Ready: ');
+    await expect.poll(() => second.said()).toContain('Ready: ');
     expect(addressesIn(second.said())).toEqual({ console, registry, webhooks });
   },
 );
@@ -444,7 +443,7 @@ long.test(
   async () => {
     const demo = await oldDemo();
     const up = demo.start();
-    await expect.poll(() => up.said(), PATIENCE).toContain('\nOpen ');
+    await expect.poll(() => up.said()).toContain('\nOpen ');
     expect(up.said().trimEnd().split('\n').at(-1)).toBe(
       `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`,
     );
@@ -457,7 +456,7 @@ long.test(
   async () => {
     const demo = await oldDemo();
     const up = demo.start();
-    await expect.poll(() => up.said(), PATIENCE).toContain('Ready: ');
+    await expect.poll(() => up.said()).toContain('Ready: ');
     const registry = `http://127.0.0.1:${demo.env['SANDBOX_PORT'] ?? ''}`;
     for (const env of [{}, { SANDBOX_PORT: String(await freePort()) }]) {
       const again = await runProcess(['up'], env, demo.cwd);
@@ -499,7 +498,7 @@ long.test('SIGTERM to `npm start` reaches the demo, which stops in order and lea
   onTestFinished(async () => {
     for (const { pid } of await living(demo)) process.kill(pid, 'SIGTERM');
   });
-  await expect.poll(() => output, PATIENCE).toContain('This is a DEMO');
+  await expect.poll(() => output).toContain('This is a DEMO');
   expect((await living(demo)).map(({ role }) => role).toSorted()).toEqual(['receive', 'work']);
   npm.kill('SIGTERM');
   await gone;

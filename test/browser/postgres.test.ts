@@ -6,7 +6,6 @@ import { registerApp, startTestSandbox } from '../support/sandbox.js';
 import { openPage, startBrowser } from './browser.js';
 import { type Started, startUp } from './demo.js';
 
-const PATIENCE = { timeout: 60_000, interval: 100 };
 const WORLD = { organizations: 2, projects: 2, credits: 10, retirements: 10 };
 const SECRET = 'a webhook secret of a running sandbox';
 const PERMISSIONS = { organization_info: 'VIEW', organization_warehouse: 'WRITE' };
@@ -50,7 +49,7 @@ long.test(
   async () => {
     const page = await openPage(browser, up.origin);
     const shows = async (part: string, what: RegExp | string) =>
-      await expect.poll(() => page.locator(part).innerText(), PATIENCE).toMatch(what);
+      await expect.poll(() => page.locator(part).innerText()).toMatch(what);
     const press = async (name: string, done: string) => {
       await page.goto(`${up.origin}/demo`);
       await page.getByRole('button', { name, exact: true }).click();
@@ -71,10 +70,10 @@ long.test(
 
     const retired = async () =>
       JSON.parse(await (await page.request.get(`${up.origin}/retirements.json`)).text()).length;
-    await expect.poll(retired, PATIENCE).toBe(WORLD.retirements + 2);
+    await expect.poll(retired).toBe(WORLD.retirements + 2);
     await press('Retire 1 t and lose its webhook', 'its webhook is lost');
     await page.goto(`${up.origin}/`);
     await page.getByRole('button', { name: 'Read everything now' }).click();
-    await expect.poll(retired, PATIENCE).toBe(WORLD.retirements + 3);
+    await expect.poll(retired).toBe(WORLD.retirements + 3);
   },
 );

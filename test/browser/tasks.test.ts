@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPage, type Remembered, rememberVisit, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
 import { atLength } from '../support/long.js';
 
-const PATIENCE = { timeout: 60_000, interval: 100 };
 const MOST = 4;
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
 /** By task, as docs/tasks.md counts them. */
@@ -15,8 +14,6 @@ const COUNTED = new Map(
     ([, task = '', clicks]) => [task, Number(clicks)],
   ),
 );
-
-vi.setConfig({ testTimeout: 200_000 });
 
 let demo: Demo;
 let browser: Browser;
@@ -56,7 +53,7 @@ function personAt(page: Page) {
       return `${answer.headers()['content-type']} ${(await answer.text()).slice(0, 4)}`;
     },
     sees: async (text: RegExp) => {
-      await expect.poll(() => page.locator('main').innerText(), PATIENCE).toMatch(text);
+      await expect.poll(() => page.locator('main').innerText()).toMatch(text);
     },
   };
 }
@@ -85,7 +82,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.sees(/1 job has failed/);
     await person.click(person.page.getByRole('button', { name: 'Try again' }));
     await expect
-      .poll(() => demo.tables.value(`SELECT count(*) FROM inbox.jobs WHERE state = 'failed'`), PATIENCE)
+      .poll(() => demo.tables.value(`SELECT count(*) FROM inbox.jobs WHERE state = 'failed'`))
       .toBe(0);
   },
   'Read what stood there at an instant': async person => {

@@ -177,7 +177,7 @@ test('what every command says in a pipe was approved, and the names of what it s
     said.push(`--- as JSON: ${places.join(' ')}`);
   }
   await expect(`${said.join('\n')}\n`).toMatchFileSnapshot('../fixtures/approved/words.txt');
-}, 300_000);
+});
 
 test('keys are snake_case in everything that --json prints, in every command', async () => {
   const [organization] = await demo.rows('SELECT id, full_name AS name FROM organizations LIMIT 1');

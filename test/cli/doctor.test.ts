@@ -17,8 +17,6 @@ interface Finding {
   readonly todo: string | null;
 }
 
-const PATIENCE = { timeout: 60_000, interval: 100 };
-
 const demo = await demoOfFile();
 
 async function findings(env: Record<string, string> = demo.env, now = Date.now) {
@@ -220,9 +218,9 @@ describe('doctor', () => {
     installations.suspend(installation?.id ?? '');
     const env = { DATA_DIR: other.folder };
     await runCommand(['sync'], { env: other.env });
-    await expect.poll(() => other.value('SELECT count(*) FROM inbox.rejected_webhooks'), PATIENCE).toBe(1);
+    await expect.poll(() => other.value('SELECT count(*) FROM inbox.rejected_webhooks')).toBe(1);
     const PAUSED = "SELECT count(*) FROM inbox.jobs WHERE state = 'paused'";
-    await expect.poll(() => other.value(PAUSED), PATIENCE).toBeGreaterThan(0);
+    await expect.poll(() => other.value(PAUSED)).toBeGreaterThan(0);
 
     const { of } = await findings(other.env);
     const { stdout } = await runCommand(['status'], { env });

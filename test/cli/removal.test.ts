@@ -15,7 +15,7 @@ async function nameOf(id: string): Promise<string> {
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  await expect.poll(holds, { timeout: 60_000, interval: 20 }).toBe(true);
+  await expect.poll(holds, { interval: 20 }).toBe(true);
 }
 
 describe('forget', () => {

@@ -475,9 +475,7 @@ describe('after an outage', () => {
     registry.faults.clear();
     await inbox.enqueue([{ kind: 'discover', dedupeKey: 'discover', trigger: 'worker' }]);
     await expect
-      .poll(() => rows("SELECT id FROM jobs WHERE state IN ('waiting', 'running', 'failed')"), {
-        timeout: 15_000,
-      })
+      .poll(() => rows("SELECT id FROM jobs WHERE state IN ('waiting', 'running', 'failed')"))
       .toEqual([]);
   });
 

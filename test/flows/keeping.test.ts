@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { lastSignedBeside } from '../../src/evidence/key-file.js';
 import { differences } from '../support/compare.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { PATIENCE, stageFiles, STORED } from '../support/kept-files.js';
+import { stageFiles, STORED } from '../support/kept-files.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 import { tablesIn, tablesInFile } from '../support/tables.js';
 import { long } from '../support/long.js';
@@ -15,8 +15,8 @@ test('a backup put back over the files of a killed worker: what was lost is coun
   retire(40);
   await ask();
   const first = work();
-  await expect.poll(() => count(STORED), PATIENCE).toBe(40);
-  await expect.poll(isQuiet, PATIENCE).toBe(true);
+  await expect.poll(() => count(STORED)).toBe(40);
+  await expect.poll(isQuiet).toBe(true);
   const backup = join(temporaryFolder(), 'backup');
   expect(await run('backup', backup)).toMatchObject({ exitCode: 0, stdout: '' });
   expect(readdirSync(backup).toSorted()).toEqual(['certificates', 'evidence.db', 'inbox.db', 'mirror.db']);
@@ -26,13 +26,13 @@ test('a backup put back over the files of a killed worker: what was lost is coun
   const leaves = Number(await log.value('SELECT count(*) FROM leaves'));
   expect(await first.stop()).toBe(0);
   const killed = work();
-  await expect.poll(() => lastSignedBeside(keyFile).read()?.size ?? 0, PATIENCE).toBeGreaterThan(leaves);
+  await expect.poll(() => lastSignedBeside(keyFile).read()?.size ?? 0).toBeGreaterThan(leaves);
   const newest = lastSignedBeside(keyFile).read();
 
   program.registry.faults.add({ path: '/organizations/*/**', kind: 'delay', options: { delayMs: 30 } });
   retire(20);
   await arrive();
-  await expect.poll(() => count('retirements'), PATIENCE).toBeGreaterThan(40);
+  await expect.poll(() => count('retirements')).toBeGreaterThan(40);
   const beside = await run('restore', backup);
   expect(beside).toMatchObject({ exitCode: 2, stdout: '' });
   expect(beside.stderr).toContain('is open in a process');
@@ -61,8 +61,8 @@ test('a backup put back over the files of a killed worker: what was lost is coun
   program.registry.faults.clear();
   await ask();
   const last = work();
-  await expect.poll(() => count(STORED), PATIENCE).toBe(60);
-  await expect.poll(isQuiet, PATIENCE).toBe(true);
+  await expect.poll(() => count(STORED)).toBe(60);
+  await expect.poll(isQuiet).toBe(true);
   expect(await last.stop()).toBe(0);
   expect(await differences({ ...program, ...tables })).toEqual([]);
   expect(await engine.findBroken(Date.now())).toEqual([]);
@@ -83,14 +83,14 @@ long.test(
     program.registry.faults.add({ path: '/organizations/*/**', kind: 'delay', options: { delayMs: 20 } });
     const worker = work();
     await ask();
-    await expect.poll(() => count('installations'), PATIENCE).toBe(8);
+    await expect.poll(() => count('installations')).toBe(8);
     const folder = temporaryFolder();
     let during = 0;
     for (let each = 0; each < 4; each += 1) {
       await arrive();
       await ask();
       const before = await count('syncs');
-      await expect.poll(() => count('syncs'), PATIENCE).toBeGreaterThan(before);
+      await expect.poll(() => count('syncs')).toBeGreaterThan(before);
       const backup = join(folder, String(each));
       const begun = await count('syncs');
       expect(await run('backup', backup)).toMatchObject({ exitCode: 0, stdout: '' });
@@ -100,7 +100,7 @@ long.test(
       expect(await tablesIn(backup).column(syncsOf)).toEqual(await tables.column(syncsOf));
     }
     expect(during).toBeGreaterThan(0);
-    await expect.poll(isQuiet, PATIENCE).toBe(true);
+    await expect.poll(isQuiet).toBe(true);
     expect(await worker.stop()).toBe(0);
   },
 );

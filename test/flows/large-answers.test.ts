@@ -5,7 +5,6 @@ import { startProxy } from '../support/proxy.js';
 import { createOrganization, issueCredit, retireFrom } from '../support/sandbox.js';
 import { startWorkProcess } from '../support/work-process.js';
 
-const PATIENCE = { timeout: 60_000, interval: 50 };
 const MB = 1024 * 1024;
 /** What a worker takes at most where it is answered nothing but such things; 195 MB were measured. */
 const MOST_MB = 300;
@@ -83,8 +82,7 @@ test.skipIf(process.platform !== 'linux')(
           state,
         )
       ).length;
-    for (const holder of [...attacked, other])
-      await expect.poll(() => reads(holder, 'fresh'), PATIENCE).toBe(10);
+    for (const holder of [...attacked, other]) await expect.poll(() => reads(holder, 'fresh')).toBe(10);
     const rowsOf = ({ organizationId }: Holder) =>
       Promise.all(
         TABLES.map(table =>
@@ -94,13 +92,13 @@ test.skipIf(process.platform !== 'linux')(
     const before = await Promise.all(attacked.map(rowsOf));
     isHostile = true;
     for (const holder of attacked) retire(program, holder);
-    for (const holder of attacked) await expect.poll(() => reads(holder, 'read_failed'), PATIENCE).toBe(7);
+    for (const holder of attacked) await expect.poll(() => reads(holder, 'read_failed')).toBe(7);
     retire(program, other);
     await program.registry.deliveries.settled();
     const retired = async () =>
       (await program.rows('SELECT 1 FROM retirements WHERE organization_id = ?', other.organizationId))
         .length;
-    await expect.poll(retired, PATIENCE).toBe(1);
+    await expect.poll(retired).toBe(1);
     const attempts = program.registry.deliveries.list(1000).flatMap(delivery => delivery.attempts);
     expect(new Set(attempts.map(({ status }) => status))).toEqual(new Set([202]));
     expect(await Promise.all(attacked.map(rowsOf))).toEqual(before);

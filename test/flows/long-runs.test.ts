@@ -3,7 +3,6 @@ import { differences } from '../support/compare.js';
 import { startInstalled } from '../support/installed.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
-const PATIENCE = { timeout: 60_000, interval: 5 };
 const RETIREMENTS = '/organizations/*/retirements';
 
 test('a delivery that comes while a long list is read sees the warehouse read before the list ends', async () => {
@@ -15,12 +14,12 @@ test('a delivery that comes while a long list is read sees the warehouse read be
   issueCredit(program.sandbox, organizationId, { amount: 9 });
   program.registry.installations.acceptPermissions(installationId);
   await expect
-    .poll(async () => (await program.rows('SELECT 1 FROM warehouse_credits')).length, PATIENCE)
+    .poll(async () => (await program.rows('SELECT 1 FROM warehouse_credits')).length, { interval: 5 })
     .toBe(2);
   issueCredit(program.sandbox, organizationId, { amount: 11 });
   program.registry.installations.acceptPermissions(installationId);
   await expect
-    .poll(async () => (await program.rows('SELECT 1 FROM warehouse_credits')).length, PATIENCE)
+    .poll(async () => (await program.rows('SELECT 1 FROM warehouse_credits')).length, { interval: 5 })
     .toBe(3);
   expect(program.ended.slice(began)).toEqual([]);
   await program.rest();
@@ -34,14 +33,14 @@ test('a huge organization in every place does not keep a small one waiting', asy
   const { faults, installations } = program.registry;
   faults.add({ path: RETIREMENTS, kind: 'pageSize', options: { rows: 1 } });
   retire(0.1);
-  await expect.poll(async () => (await program.inbox.countJobs()).running, PATIENCE).toBe(1);
+  await expect.poll(async () => (await program.inbox.countJobs()).running, { interval: 5 }).toBe(1);
   const began = program.ended.length;
   const small = createOrganization(program.sandbox);
   issueCredit(program.sandbox, small.id);
   installations.install(program.app.id, small.id);
   const isRead = async () =>
     (await program.rows('SELECT 1 FROM warehouse_credits WHERE organization_id = ?', small.id)).length;
-  await expect.poll(isRead, PATIENCE).toBe(1);
+  await expect.poll(isRead, { interval: 5 }).toBe(1);
   expect(program.ended.slice(began).filter(({ kind }) => kind === 'installation').length).toBeLessThanOrEqual(
     1,
   );

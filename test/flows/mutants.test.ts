@@ -7,7 +7,6 @@ import { startProxy } from '../support/proxy.js';
 import { issueCredit } from '../support/sandbox.js';
 import { withResolvers } from '../support/wait.js';
 
-const PATIENCE = { timeout: 60_000, interval: 5 };
 const HOUR_MS = 3_600_000;
 
 /** Each law is played twice: as it is, and with one safeguard taken out by a trigger in the database. */
@@ -67,11 +66,13 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
     const late = program.worker();
     await program.startWorker(patient);
     await expect
-      .poll(() => program.rows('SELECT 1 FROM warehouse_credits WHERE credit_id = ?', creditId), PATIENCE)
+      .poll(() => program.rows('SELECT 1 FROM warehouse_credits WHERE credit_id = ?', creditId), {
+        interval: 5,
+      })
       .toEqual([]);
     await program.rest();
     released.resolve();
-    await expect.poll(() => late.running(), PATIENCE).toBe(0);
+    await expect.poll(() => late.running(), { interval: 5 }).toBe(0);
     return program;
   }
 
@@ -81,7 +82,7 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
 
   test('without the fence it would bring back what is gone', async () => {
     const program = await comeBackLate(NO_FENCE);
-    await expect.poll(() => differences(program), PATIENCE).not.toEqual([]);
+    await expect.poll(() => differences(program), { interval: 5 }).not.toEqual([]);
   });
 });
 
@@ -104,7 +105,7 @@ describe('the merge rule: a delivery arrives while its installation is being rea
     const path = '/organizations/*/retirements';
     program.registry.faults.add({ path, kind: 'delay', options: { delayMs: 400 }, count: 1 });
     retire(1);
-    await expect.poll(() => program.registry.faults.list()[0]?.remaining, PATIENCE).toBe(0);
+    await expect.poll(() => program.registry.faults.list()[0]?.remaining, { interval: 5 }).toBe(0);
     retire(2);
     await program.rest();
     return await differences(program);

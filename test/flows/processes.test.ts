@@ -15,8 +15,6 @@ import { type Tables, tablesIn, whileOpen } from '../support/tables.js';
 import { startWorkProcess } from '../support/work-process.js';
 import { atLength, long } from '../support/long.js';
 
-const PATIENCE = { timeout: 60_000, interval: 20 };
-
 /** A minute passes for every lease at once. */
 async function expireLeases(program: Program): Promise<void> {
   await program.change("UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'running'");
@@ -41,7 +39,9 @@ test('T61 a worker process that is killed again and again in the middle of its w
   let killedAtWork = 0;
   for (let life = 0; life < atLength(3, 6); life++) {
     const work = startWorkProcess(settings);
-    await expect.poll(async () => (await program.inbox.countJobs()).running, PATIENCE).toBeGreaterThan(0);
+    await expect
+      .poll(async () => (await program.inbox.countJobs()).running, { interval: 20 })
+      .toBeGreaterThan(0);
     await new Promise(resolve => setTimeout(resolve, random() * 250));
     killedAtWork += (await program.inbox.countJobs()).running > 0 ? 1 : 0;
     await work.kill();
@@ -51,7 +51,7 @@ test('T61 a worker process that is killed again and again in the middle of its w
   expect(killedAtWork).toBeGreaterThan(0);
   program.registry.faults.clear();
   const last = startWorkProcess(settings);
-  await expect.poll(() => isQuiet(program.inbox), PATIENCE).toBe(true);
+  await expect.poll(() => isQuiet(program.inbox)).toBe(true);
   expect(await last.stop()).toBe(0);
   expect(await differences(program)).toEqual([]);
   expect(await program.engine.findBroken(Date.now())).toEqual([]);
@@ -69,8 +69,8 @@ test('T63 two and four worker processes on one pair of databases run no job twic
     program.registry.installations.install(program.app.id, id);
   }
   await program.registry.deliveries.settled();
-  await expect.poll(async () => (await program.rows('SELECT 1 FROM installations')).length, PATIENCE).toBe(8);
-  await expect.poll(() => isQuiet(program.inbox), PATIENCE).toBe(true);
+  await expect.poll(async () => (await program.rows('SELECT 1 FROM installations')).length).toBe(8);
+  await expect.poll(() => isQuiet(program.inbox)).toBe(true);
   for (const work of works) expect(await work.stop()).toBe(0);
   expect(await differences(program)).toEqual([]);
   const overlaps =
@@ -110,8 +110,8 @@ async function mirrorIn(TZ: string, program: Program, installationId: string, or
   const work = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env: { TZ } });
   const tables = tablesIn(dataDir);
   const stored = () => tables.rows("SELECT 1 FROM certificates WHERE state = 'stored'");
-  await expect.poll(stored, { ...PATIENCE, interval: 100 }).toHaveLength(5);
-  await expect.poll(() => isQuiet(at(Date.now())), PATIENCE).toBe(true);
+  await expect.poll(stored, { interval: 100 }).toHaveLength(5);
+  await expect.poll(() => isQuiet(at(Date.now()))).toBe(true);
   expect(await work.stop()).toBe(0);
   return await whileOpen(dataDir, async open => ({
     rows: await comparedRows(open),

@@ -13,7 +13,6 @@ import { createOrganization, issueCredit } from './sandbox.js';
 import { tablesIn } from './tables.js';
 import { startWorkProcess } from './work-process.js';
 
-export const PATIENCE = { timeout: 60_000, interval: 50 };
 export const STORED = "certificates WHERE state = 'stored'";
 
 /** A registry with retirements, and a folder of files that worker processes fill from it. */

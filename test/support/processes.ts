@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 170_000;
 
 /** `carbon-mirror` as a process of its own, as a Procfile starts it. */
 export interface StartedProcess {

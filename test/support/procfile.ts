@@ -7,7 +7,6 @@ import { ALL_PERMISSIONS } from './sandbox.js';
 import { type Tables, tablesIn, whileOpen } from './tables.js';
 
 export const PROCFILE_SECRET = 'a webhook secret for three processes';
-export const PATIENCE = { timeout: 150_000, interval: 50 };
 
 const UNFINISHED = `SELECT 1 FROM freshness WHERE state <> 'fresh'
   UNION ALL SELECT 1 FROM certificates WHERE state = 'pending'`;
@@ -106,9 +105,9 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
     ...tables,
     async filled() {
       const count = async (of: Tables, sql: string) => (await of.rows(sql)).length;
-      await expect.poll(() => count(tables, 'SELECT 1 FROM certificates LIMIT 1'), PATIENCE).toBe(1);
+      await expect.poll(() => count(tables, 'SELECT 1 FROM certificates LIMIT 1')).toBe(1);
       await whileOpen(dataDir, async open => {
-        await expect.poll(() => count(open, UNFINISHED), PATIENCE).toBe(0);
+        await expect.poll(() => count(open, UNFINISHED)).toBe(0);
       });
     },
   };

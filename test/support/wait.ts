@@ -1,8 +1,8 @@
 /** Wait for a condition, generously; the deadline only keeps a broken test from hanging. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + 170_000;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited 60 s in vain for ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited 170 s in vain for ${what}`);
     await new Promise(resolve => setTimeout(resolve, 10));
   }
 }

@@ -5,7 +5,7 @@ import type { Reader, Statement } from '../../../src/store/contract/reader.js';
 import { relationsOf } from '../../../src/store/migrations.js';
 import { openEngine } from '../../../src/store/open.js';
 import { runCommand } from '../../support/command.js';
-import { PATIENCE, stageFiles, STORED } from '../../support/kept-files.js';
+import { stageFiles, STORED } from '../../support/kept-files.js';
 import { atLength } from '../../support/long.js';
 import { temporaryDatabase } from '../../support/postgres.js';
 import { startWorkProcess } from '../../support/work-process.js';
@@ -28,10 +28,10 @@ test('files moved into a database are equal in every column and certificate, and
   retire(retirements);
   await ask();
   const first = work();
-  await expect.poll(() => count(STORED), { ...PATIENCE, timeout: 300_000 }).toBe(retirements);
-  await expect.poll(isQuiet, PATIENCE).toBe(true);
+  await expect.poll(() => count(STORED), { timeout: 300_000 }).toBe(retirements);
+  await expect.poll(isQuiet).toBe(true);
   await arrive();
-  await expect.poll(isQuiet, PATIENCE).toBe(true);
+  await expect.poll(isQuiet).toBe(true);
   expect(await run('move', '--to', 'postgres')).toMatchObject({ exitCode: 2 });
   const { url } = await temporaryDatabase();
   const there = { MIRROR_DATABASE_URL: url };
@@ -79,9 +79,9 @@ test('files moved into a database are equal in every column and certificate, and
     reader.all(query.sql<{ resource: string }>`SELECT resource, state, rows_added, rows_changed, rows_removed
       FROM mirror.syncs WHERE id > ${newest}`);
   await expect
-    .poll(async () => (await syncs()).filter(({ resource }) => resource === 'retirements').length, PATIENCE)
+    .poll(async () => (await syncs()).filter(({ resource }) => resource === 'retirements').length)
     .toBeGreaterThan(0);
-  await expect.poll(async () => (await inbox.countJobs()).running, PATIENCE).toBe(0);
+  await expect.poll(async () => (await inbox.countJobs()).running).toBe(0);
   expect(await next.stop()).toBe(0);
   for (const sync of await syncs())
     expect(sync).toMatchObject({ rows_added: 0, rows_changed: 0, rows_removed: 0 });
