@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 /** Lines, at first those of the day, up to the next fifty. Good work takes away: a budget falls with it, and rises only with its reason in a line beside it. */
 const BUDGETS: Readonly<Record<string, number>> = {
   /** 4 refuse a key of evidence that cannot be read, 2 log rejected webhooks by reason. */
-  'src/app': 2206,
+  /** 11 end a count with the worker, and no process with its log. */
+  'src/app': 2217,
   /** 150 play the past of the demo; 400 are the commands of evidence with the folder for an auditor, and what forget, purge, verify and doctor do of it. */
   /** 150 back all up and put it back. */
   /** 55 let a console compare with the registry, by a process of its own. */
@@ -15,7 +16,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 14 tell a filter that fits nothing that was ever held, and in an export of a date how far each list was known then. */
   /** 30 say what of the evidence was not checked or sealed, and how it begins; 15 that the registry did not carry out what it took. */
   /** 1 counts below what is available where the last read failed: a narrow terminal has no column for it. */
-  'src/cli': 6349,
+  /** 33 say how many faults there are, of how many organizations a sum is, what was not counted, never read or cannot be summed, and write one organization a row at a time. */
+  'src/cli': 6382,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   /** 45 begin a log anew after a restore; 280 prove it to others. */
   /** 60 let a key sign the next one, 15 say on a page which checkpoint covers a row. */
@@ -26,10 +28,12 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 50 say on the page of a delivery what it changed, of an organization what is available, and whose a certificate is. */
   /** 19 say what of a part of the warehouses is available, and how old the oldest of all that is. */
   /** 16 refuse a word of an address that its page or file does not know. */
-  'src/console': 3913,
+  /** 7 keep new what stood still beside what followed, and say so where a page cannot be fetched whole. */
+  'src/console': 3920,
   /** Of these 300 fulfil the port of evidence on both engines. */
   /** 90 copy all files while they are used, and 180 move them into PostgreSQL. */
-  'src/store': 8500,
+  /** 6 count the rows that break a law, beyond the five that are shown. */
+  'src/store': 8506,
   'src/inbox': 500,
   /** 50 pass a page that stands as it stood, and look for the rows of several at once. */
   'src/mirror': 2230,
@@ -41,12 +45,14 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 8 add up what is left out of what was asked for, and 25 the rows of a list. */
   /** 46 let no list of a date or of now look newer than its last read: what was read by then, and what fails. */
   /** 17 tell an installation that never was from one that is gone. */
-  'src/query': 3414,
+  /** 34 tell a job that was refused from one that found nothing, the last read of a list from those before, and a row that is gone from one never seen. */
+  'src/query': 3448,
   /** 60 know a page that stands as it stood without cutting it. */
   'src/registry': 4295,
   'src/resources': 500,
   'src/sandbox': 5450,
-  'src/sync': 2390,
+  /** 4 look once a day at a reservation whose end is far. */
+  'src/sync': 2394,
   /** 15 came from app: how far a word is from another. */
   'src/text': 408,
   'src/webhook': 984,
@@ -66,7 +72,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 245 hold that no list looks newer than its last read, that evidence says what it does not prove, and what failed behind a green word. */
   /** 50 refuse words that no page knows and rows of another period, give leases a clock, read again what broke and let a hostile registry say to each its own. */
   /** 240 went where a file of tests starts a registry or a demo in a line, and a law each was added for what waits to be sealed, for failed reads below a table and for a retry. */
-  test: 53_350,
+  /** 140 hold what was untrue of taken-over reads, old counts, pages that stood still, sums and what is missing. */
+  test: 53_500,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

@@ -10,7 +10,7 @@ import { describeSeal } from '../../src/evidence/sealed-in.js';
 import { seal } from '../../src/evidence/seal.js';
 import { erase } from '../../src/evidence/write.js';
 import { ENGINES } from '../support/engines.js';
-import { credit, MINUTE, retirement, retirements } from '../support/mirror.js';
+import { beginRead, credit, MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
 import { ALL, commitmentsOf, leavesOf, sealed } from '../support/sealed.js';
 
 /** The recursion of RFC 6962, written out by itself. */
@@ -423,6 +423,18 @@ describe.each(ENGINES)('$name', engine => {
     );
     expect(await verified()).toMatchObject({ erased: 1, faults: [] });
     expect(await port.salted({ resource: 'members' })).toBe(1);
+  });
+
+  test('T44 T95 a worker that was taken over and wakes changes nothing that was sealed meanwhile', async () => {
+    const { stage, round, verified } = await sealed(engine);
+    const read = await beginRead(stage, 'warehouse');
+    const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
+    await read.writeBatch(credits, stage.clock.at);
+    await stage.mirror.raiseFence({ organizationId: 'organization-1', part: 'data', claim: 2 });
+    await round();
+    await expect(read.finish({ ...TRAFFIC, total: null })).rejects.toMatchObject({ code: 'fenced' });
+    await read.abandon({ code: 'fenced', message: 'taken over' }, TRAFFIC);
+    expect(await verified()).toMatchObject({ faults: [] });
   });
 
   test('T96 what waits behind a thousand numbers of which nothing is to be sealed is counted by itself', async () => {

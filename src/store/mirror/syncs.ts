@@ -55,7 +55,7 @@ const COUNT_SYNC = statement<SyncCounts>(`UPDATE mirror.syncs SET ${COUNTS} WHER
 const END_SYNC = statement<SyncEnd>(
   `UPDATE mirror.syncs SET ${COUNTS}, finished_at = @finished_at, last_answer_at = @last_answer_at, state = @state,
      requests = @requests, bytes = @bytes, drift = @drift, error_code = @error_code, error = @error
-   WHERE id = @id`,
+   WHERE id = @id AND finished_at IS NULL`,
 );
 
 type Written = Whose &
