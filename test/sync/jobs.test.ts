@@ -3,7 +3,14 @@ import { installationJob, type NewJob } from '../../src/inbox/job.js';
 import { stageOfJobs } from '../support/at-work.js';
 import { receivedBy } from '../support/box.js';
 import { acceptedDelivery } from '../support/inbox.js';
-import { ALL_PERMISSIONS, callsTo, createOrganization, issueCredit, retireFrom } from '../support/sandbox.js';
+import {
+  ALL_PERMISSIONS,
+  ask,
+  callsTo,
+  createOrganization,
+  issueCredit,
+  retireFrom,
+} from '../support/sandbox.js';
 
 const DISCOVER: NewJob = { kind: 'discover', dedupeKey: 'discover', trigger: 'schedule' };
 const DAY_MS = 86_400_000;
@@ -271,6 +278,23 @@ test('the end of a reservation is looked at when it has come by the clock of the
   );
   expect(Date.parse(end)).toBeGreaterThan(now());
   expect(Math.abs(Date.parse(runAt) - (Date.parse(end) - AHEAD_MS))).toBeLessThan(5_000);
+});
+
+test('a reservation that ends in a year of five digits is looked at daily, and not without end', async () => {
+  const stage = await stageOfJobs();
+  const { registry, app, organization, sandbox, installationId, now } = stage;
+  const creditId = issueCredit(sandbox, organization.id);
+  registry.reservations.reserve(organization.id, app.id, { creditId, amount: 1 });
+  const path = `/organizations/${organization.id}/warehouse/inventory/reservations`;
+  const { body } = await ask(sandbox, `GET ${path}`, { token: stage.token });
+  const text = JSON.stringify(body).replaceAll(/("reservedToDate":")[^"]+/g, '$19999-12-31T23:59:59.999Z');
+  const options = { body: JSON.parse(text) as unknown };
+  registry.faults.add({ path, kind: 'wrongShape', options, count: 9 });
+  await stage.run(installationJob(installationId, null, 'person'));
+  const [runAt = ''] = await stage.inbox.column<string>(
+    "SELECT run_at FROM jobs WHERE kind = 'reservations'",
+  );
+  expect(Math.abs(Date.parse(runAt) - now() - DAY_MS)).toBeLessThan(5_000);
 });
 
 test('a list that was read before and comes in another form has failed, and one that never came is not offered', async () => {

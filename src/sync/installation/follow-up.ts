@@ -4,11 +4,15 @@ import type { Step } from './step.js';
 import { decide, describe } from '../outcome.js';
 import { type JobKind, RESOURCES, type Resource, writeWish } from '../plan.js';
 
+/** An end that is further away is looked at again by then: its year may have five digits. */
+const FURTHEST_MS = 86_400_000;
+
 /** What one look leads to: a read of the reservations when they end, certificates to fetch, failed resources to read again. */
 export async function followUp(step: Step): Promise<string> {
   const { inbox, client, certificates, now, organizationId, installationId, observed } = step;
   if (observed.reservationEnd !== null) {
-    const startInMs = observed.reservationEnd - (client.http.clockSkewMs() ?? 0) - now();
+    const endsInMs = observed.reservationEnd - (client.http.clockSkewMs() ?? 0) - now();
+    const startInMs = Math.min(endsInMs, FURTHEST_MS);
     const payload = writeWish({ resources: ['warehouse', 'reservations'], full: false });
     await inbox.enqueue([jobOf(step, 'reservations', installationId, { payload, startInMs })]);
   }
