@@ -18,8 +18,11 @@ const LONGEST_MS = 10 * 60_000;
 const SQL = 'SELECT finding, rows FROM findings';
 
 /** Counts what does not add up or cannot be right, where it keeps nobody waiting. */
-export async function countFindings({ engine, mirror, now }: Omit<Counting, 'log'>): Promise<void> {
-  const { rows } = await engine.ask({ sql: SQL, timeLimitMs: LONGEST_MS });
+export async function countFindings(
+  { engine, mirror, now }: Omit<Counting, 'log'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { rows } = await engine.ask({ sql: SQL, timeLimitMs: LONGEST_MS, ...(signal && { signal }) });
   const findings = [];
   for await (const { finding, rows: count } of rows) {
     findings.push({ finding: String(finding), rows: Number(count) });
@@ -31,7 +34,7 @@ export async function countFindings({ engine, mirror, now }: Omit<Counting, 'log
 export function startCounting(counting: Counting): () => Promise<void> {
   let timer = setTimeout(begin, FIRST_MS).unref();
   let underWay = Promise.resolve();
-  let stopped = false;
+  const stopping = new AbortController();
 
   function begin(): void {
     underWay = count();
@@ -39,15 +42,17 @@ export function startCounting(counting: Counting): () => Promise<void> {
 
   async function count(): Promise<void> {
     const from = performance.now();
-    await countFindings(counting).catch((error: unknown) =>
-      counting.log.warn({ error: describe(error) }, 'findings were not counted this time'),
-    );
+    await countFindings(counting, stopping.signal).catch((error: unknown) => {
+      if (stopping.signal.aborted) return;
+      counting.log.warn({ error: describe(error) }, 'findings were not counted this time');
+    });
     const lengthMs = performance.now() - from;
-    if (!stopped) timer = setTimeout(begin, Math.max(EVERY_MS, TIMES_ITS_LENGTH * lengthMs)).unref();
+    if (!stopping.signal.aborted)
+      timer = setTimeout(begin, Math.max(EVERY_MS, TIMES_ITS_LENGTH * lengthMs)).unref();
   }
 
   return async () => {
-    stopped = true;
+    stopping.abort();
     clearTimeout(timer);
     await underWay;
   };

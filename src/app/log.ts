@@ -19,7 +19,7 @@ export interface LogOptions {
 
 /** Ids go in as the fields `delivery`, `job` and `installation`; errors as `err`. */
 export function createLog(options: LogOptions): Log {
-  const { level, mask, now, pretty, fields = {}, sink = pino.destination({ dest: 1, sync: true }) } = options;
+  const { level, mask, now, pretty, fields = {}, sink = standardOutput() } = options;
   const shape = pretty ? forPeople(options.inColour === true) : asIs;
   return pino(
     {
@@ -31,6 +31,12 @@ export function createLog(options: LogOptions): Log {
     },
     { write: line => void sink.write(shape(mask.line(line))) },
   );
+}
+
+/** Where a line cannot be written it waits for the next one, and the oldest are lost: nothing ends by it. */
+function standardOutput() {
+  const out = pino.destination({ dest: 1, sync: true, maxLength: 1 << 20 });
+  return out.on('error', () => undefined);
 }
 
 function asIs(line: string): string {

@@ -1,5 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { closeSync, openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMask } from '../../src/registry/http/mask.js';
 import { createLog, type LogOptions } from '../../src/app/log.js';
 
@@ -26,6 +29,21 @@ test('an event is one line of JSON with its level as a word and its time in UTC'
   expect(lines).toEqual([
     '{"level":"info","time":"1970-01-01T00:00:00.000Z","role":"receive","delivery":7,"installation":"abc","msg":"delivery stored\\nand more"}\n',
   ]);
+});
+
+test('T17 a log that cannot be written ends nobody', () => {
+  const log = fileURLToPath(new URL('../../dist/src/app/log.js', import.meta.url));
+  const program = `import { createLog } from ${JSON.stringify(log)};
+    const log = createLog({ level: 'info', mask: { line: text => text }, now: () => 0, pretty: false });
+    for (let n = 0; n < 3; n += 1) log.info('not written');
+    process.exitCode = 7;`;
+  const full = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(full));
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 7, stderr: '' });
 });
 
 test('lines below the level are not written', async () => {

@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { startCounting } from '../../src/app/counting.js';
+import type { Question } from '../../src/store/contract/asked.js';
+import { createLog } from '../../src/app/log.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test('a count that is under way is ended with the worker, and its end is no fault', async () => {
+  const lines: string[] = [];
+  const mask = { line: (text: string) => text };
+  const sink = { write: (line: string) => lines.push(line) };
+  const asked: Question[] = [];
+  const stop = startCounting({
+    engine: {
+      ask: async question => {
+        asked.push(question);
+        return await new Promise((_resolve, reject) => {
+          question.signal?.addEventListener('abort', () => reject(new Error('left')));
+        });
+      },
+    },
+    mirror: { tell: () => Promise.reject(new Error('nothing is told of half a count')) },
+    now: () => 0,
+    log: createLog({ level: 'info', mask, now: () => 0, pretty: false, sink }),
+  });
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(asked).toHaveLength(1);
+  await stop();
+  expect([lines, vi.getTimerCount()]).toEqual([[], 0]);
+});
