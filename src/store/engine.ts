@@ -1,3 +1,4 @@
+import type { Broken } from './contract/broken.js';
 import type { EvidencePort } from '../evidence/port.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
@@ -53,12 +54,6 @@ export type OpenPdfs = Pick<Stores, 'pdfs' | 'close'>;
 export interface Writers extends Stores {
   /** After something was removed: leaves as few older copies of it as the engine can see to. */
   readonly erase: (vacuum: boolean) => Promise<Erased>;
-}
-
-/** One law of the databases that a row breaks. */
-export interface Broken {
-  readonly law: string;
-  readonly where: string;
 }
 
 /** Told of a connection that was lost while nobody waited for an answer: it is made anew by who asks next. */

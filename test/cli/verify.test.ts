@@ -7,6 +7,7 @@ import { archive } from '../../src/store/past.js';
 import { findUnderived } from '../../src/cli/commands/verify/compare.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { LISTED } from '../../src/store/laws/law.js';
+import { withThousands } from '../../src/text/numbers.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import { parseRetirement } from '../../src/registry/json/parse.js';
 import { runCommand } from '../support/command.js';
@@ -315,6 +316,38 @@ test('each column that was changed by hand in any table is named', async () => {
   expect(changed.length).toBeGreaterThan(60);
   expect(new Set(changed.map(name => name.split('.')[0])).size).toBeGreaterThan(7);
 });
+
+test('of many faults of one kind five are listed, and all are counted', async () => {
+  const folder = makeFolder('carbon-mirror-many-');
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(whole, folder, { recursive: true });
+  const env = { ...demo.env, DATA_DIR: folder };
+  const db = openBoth(folder, false);
+  const copy = tablesOf(db);
+  await copy.change("UPDATE retirements SET beneficiary = 'Nobody'");
+  await copy.change("UPDATE retirements SET valid_from = '2999-01-01T00:00:00.000Z'");
+  const many = (await copy.value<number>('SELECT count(*) FROM retirements')) ?? 0;
+  db.close();
+  const { exitCode, stdout } = await runCommand(['verify', '--json'], { env });
+  expect(exitCode).toBe(3);
+  const { faults: found, rows_checked: rows }: Verdict = JSON.parse(stdout);
+  const law = 'each column of retirements is what its document says';
+  const told = found.filter(({ check }) => check === law);
+  expect([told.length, told.at(-1)?.where, sumOf(told)]).toEqual([6, `${many - 5} more`, many]);
+  expect(rows).toBeGreaterThan(many);
+  const said = await runCommand(['verify'], { env });
+  expect(said.stderr).toContain(`Faults: ${withThousands(sumOf(found))}.`);
+  expect(found.length).toBeLessThan(sumOf(found));
+});
+
+interface Verdict {
+  readonly faults: readonly { readonly check: string; readonly where: string; readonly count: number }[];
+  readonly rows_checked: number;
+}
+
+function sumOf(all: Verdict['faults']): number {
+  return all.reduce((sum, { count }) => sum + count, 0);
+}
 
 /** The newest row of a table, and each of its columns with what stands there and what does not. */
 async function newestOf({ rows, row, value }: Tables, table: string) {

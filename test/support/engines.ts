@@ -3,7 +3,7 @@ import { inject, onTestFinished } from 'vitest';
 import { createInboxPort } from '../../src/store/postgres/inbox/inbox.js';
 import { createMirrorPort } from '../../src/store/postgres/mirror/mirror.js';
 import { openPostgres, type Postgres } from '../../src/store/postgres/open.js';
-import type { Broken } from '../../src/store/engine.js';
+import type { Broken } from '../../src/store/contract/broken.js';
 import { findBroken } from '../../src/store/postgres/find-broken.js';
 import { findBroken as findBrokenInFiles } from '../../src/store/sqlite/find-broken.js';
 import { snapshot } from '../../src/store/postgres/snapshot.js';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { findUnderived } from '../../src/cli/commands/verify/compare.js';
-import type { Broken } from '../../src/store/engine.js';
+import type { Broken } from '../../src/store/contract/broken.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import { differences, photograph, photographAsOf } from './compare.js';

@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.js';
-import type { Broken } from '../engine.js';
+import { type Broken, firstOf, SHOWN } from '../contract/broken.js';
 import { keyOf } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
 import { ENTRIES, findEntry } from '../../resources/resources.js';
@@ -11,25 +11,30 @@ export interface Law {
   readonly sql: string;
 }
 
+/** A row that breaks a law, and of how many it is one. */
+export interface Found {
+  readonly found: string;
+  readonly many: number;
+}
+
 /** A clock may be corrected by so much without making what it said impossible. */
 const LEEWAY_MS = 60_000;
-
-const SHOWN = 5;
 
 /** Each law is asked at an instant, for the first few of the rows that break it. */
 export async function findBreaks(
   laws: readonly Law[],
   { bytewise }: Dialect,
   now: number,
-  ask: (sql: string) => Promise<readonly { readonly found: string }[]>,
+  ask: (sql: string) => Promise<readonly Found[]>,
 ): Promise<Broken[]> {
   const at = (ms: number) => `'${new Date(ms).toISOString()}'`;
   const broken: Broken[] = [];
   for (const { law, sql } of laws) {
     const asked = sql.replaceAll(':now', at(now)).replaceAll(':soon', at(now + LEEWAY_MS));
     const order = `ORDER BY ${bytewise('found')} LIMIT ${SHOWN}`;
-    const rows = await ask(`SELECT found FROM (${asked}) AS broken ${order}`);
-    broken.push(...rows.map(({ found }) => ({ law, where: found })));
+    const rows = await ask(`SELECT found, count(*) OVER () AS many FROM (${asked}) AS broken ${order}`);
+    const wheres = rows.map(({ found }) => found);
+    broken.push(...firstOf(law, wheres, rows[0]?.many));
   }
   return broken;
 }

@@ -1,4 +1,4 @@
-import type { Broken } from '../engine.js';
+import type { Broken } from '../contract/broken.js';
 import { POSTGRES } from '../dialect.js';
 import { findBreaks, type Law } from '../laws/law.js';
 import { lawsIn } from '../laws/laws.js';

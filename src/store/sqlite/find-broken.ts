@@ -1,11 +1,10 @@
-import type { Broken } from '../engine.js';
+import { type Broken, firstOf, SHOWN } from '../contract/broken.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
 import { SQLITE } from '../dialect.js';
-import { findBreaks, KEYS, type Law } from '../laws/law.js';
+import { findBreaks, type Found, KEYS, type Law } from '../laws/law.js';
 import { lawsIn } from '../laws/laws.js';
 
-const SHOWN = 5;
 const INSTANT =
   '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9][0-9][0-9]Z';
 
@@ -21,7 +20,7 @@ const LAWS: readonly Law[] = [...lawsIn(SQLITE), ...INSTANT_LAWS];
 export async function findBroken(files: Files, now: number): Promise<Broken[]> {
   const db = openBoth(files);
   try {
-    const ask = async (sql: string) => db.prepare<[], { found: string }>(sql).all();
+    const ask = async (sql: string) => db.prepare<[], Found>(sql).all();
     return [...structure(db), ...(await findBreaks(LAWS, SQLITE, now, ask))];
   } finally {
     db.close();
@@ -36,9 +35,8 @@ function structure(db: Sqlite): Broken[] {
       if (answer !== 'ok') found.push({ law: `SQLite finds ${fileOf(name)} whole`, where: answer });
     }
     const foreign = db.prepare<[], { table: string }>(`PRAGMA ${name}.foreign_key_check`).all();
-    for (const { table } of foreign.slice(0, SHOWN)) {
-      found.push({ law: `foreign keys of ${fileOf(name)} are kept`, where: table });
-    }
+    const tables = foreign.map(({ table }) => table);
+    found.push(...firstOf(`foreign keys of ${fileOf(name)} are kept`, tables));
   }
   return found;
 }

@@ -16,7 +16,7 @@ import type { Entry } from '../../../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
 import { SOURCES } from '../../../sync/sources.js';
 import type { Value } from '../../../store/contract/tables.js';
-import type { Broken } from '../../../store/engine.js';
+import { type Broken, firstOf, SHOWN } from '../../../store/contract/broken.js';
 import { contradictedColumns, DERIVED_TABLES } from '../../../sync/derived.js';
 
 /** The list and whose it is, the key of the row, and what is not the same. */
@@ -180,7 +180,6 @@ function saying<T>(codes: readonly string[], says: T): (error: unknown) => T {
   };
 }
 
-const SHOWN = 5;
 const ROWS_AT_ONCE = 1_000;
 
 /** Told how many rows were looked at, again and again. */
@@ -194,19 +193,20 @@ export async function findUnderived(reader: Reader, looked: Looked = () => undef
 }
 
 async function findIn(reader: Reader, table: string, looked: Looked): Promise<Broken[]> {
-  const broken: Broken[] = [];
+  const found: string[] = [];
+  let many = 0;
   for (let last: Value = 0; ; ) {
     const rows = await readVersions(reader, table, last, ROWS_AT_ONCE);
     looked(rows.length);
     for (const row of rows) {
       const columns = contradictedColumns(table, row);
       if (columns.length === 0) continue;
-      const where = `version ${String(row['version'])}: ${columns.join(', ')}`;
-      broken.push({ law: `each column of ${table} is what its document says`, where });
-      if (broken.length === SHOWN) return broken;
+      many += 1;
+      if (many <= SHOWN) found.push(`version ${String(row['version'])}: ${columns.join(', ')}`);
     }
     const end = rows.at(-1)?.['version'];
-    if (end === undefined || rows.length < ROWS_AT_ONCE) return broken;
+    if (end === undefined || rows.length < ROWS_AT_ONCE)
+      return firstOf(`each column of ${table} is what its document says`, found, many);
     last = end;
     await pause();
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Reader } from '../../../store/contract/reader.js';
-import type { Broken } from '../../../store/engine.js';
+import type { Broken } from '../../../store/contract/broken.js';
 import { countKnown } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/at-registry.js';
 import { FRESH, wordsOf } from '../../../query/freshness/words.js';
@@ -46,7 +46,8 @@ export const VERIFY = command({
     const [sealed, unchecked] = [await verifySealed(context), await countUnchecked(context)];
     const compared = againstRegistry ? await compare(context, interrupted) : null;
     const unsealed = sealed?.faults.map(fault => ({ check: 'evidence', ...fault })) ?? [];
-    const faults = [...own.faults, ...unsealed, ...(compared?.faults ?? [])];
+    const found = [...own.faults, ...unsealed, ...(compared?.faults ?? [])];
+    const faults = found.map(each => ({ count: 1, ...each }));
     const { findings, rows: checked, files } = own;
     const { rows = null, organizations = null, known = null, left = null } = compared ?? {};
     if (context.format === 'json') {
@@ -56,14 +57,14 @@ export const VERIFY = command({
       const log = { sealed: covered, changesNotSealed: waiting, leavesNotChecked: unchecked };
       await context.value({ faults, findings, ...counts, ...log, notCompared });
     } else if (faults.length > 0) await context.rows(['check', 'where', 'fault'], faults);
-    const found = describeCounts(findings);
-    if (found !== null)
-      context.say(`Found at the registry, and no fault of the mirror: ${found}. ${ON_FINDINGS}`);
+    const told = describeCounts(findings);
+    if (told !== null)
+      context.say(`Found at the registry, and no fault of the mirror: ${told}. ${ON_FINDINGS}`);
     sayLeft(context, left ?? []);
     if (unchecked > 0) context.say(`${describeUnchecked(unchecked)}.`);
     if (faults.length > 0) {
       throw checkFault(
-        `Faults: ${faults.length}.`,
+        `Faults: ${withThousands(faults.reduce((sum, { count }) => sum + count, 0))}.`,
         compared === null || compared.faults.length < faults.length
           ? '"carbon-mirror sync --full" restores what the registry shows; only a backup restores dates, past versions and broken files.'
           : 'It may have changed at the registry since it was read, by a webhook that was lost: run "carbon-mirror sync", then this again. What differs still was changed here: "carbon-mirror sync --full" restores it.',
@@ -102,7 +103,7 @@ async function check({ io, location, reader: open, pdfs }: Context, interrupted:
   ];
   const findings = await countFindings(reader);
   const { checked, faults } = await verifyFiles(reader, await pdfs(), interrupted);
-  const inRows = broken.map(({ law, where }) => ({ check: law, where, fault: 'broken' }));
+  const inRows = broken.map(({ law, where, count = 1 }) => ({ check: law, where, fault: 'broken', count }));
   const inFiles = faults.map(({ file, fault }) => ({ check: 'certificates', where: file, fault }));
   return { rows, findings, files: checked, faults: [...inRows, ...inFiles] };
 }

@@ -1,0 +1,17 @@
+/** A law that does not hold, and where. */
+export interface Broken {
+  readonly law: string;
+  readonly where: string;
+  /** How many more there are, where so many are told in one. */
+  readonly count?: number;
+}
+
+/** Of each law. */
+export const SHOWN = 5;
+
+/** The first few by themselves, and all the others as one. */
+export function firstOf(law: string, found: readonly string[], many = found.length): Broken[] {
+  const first = found.slice(0, SHOWN).map(where => ({ law, where }));
+  const count = many - first.length;
+  return count > 0 ? [...first, { law, where: `${count} more`, count }] : first;
+}
