@@ -2,16 +2,22 @@ import { expect, test } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { retirement } from '../support/mirror.js';
+import type { Tables } from '../support/tables.js';
 
 const AT = '2026-05-04T12:00:00.';
 
-test('the life of a webhook is a timeline: received, stored, its job, what was read and changed, each a link', async () => {
-  const { tables, page, scene } = await consoleStage();
-  await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state,
+/** Delivery 7, and its job 5. */
+async function deliver(tables: Tables, outcome = 'read'): Promise<void> {
+  await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, outcome,
     attempts, run_at, created_at, started_at, finished_at, claim, only_duplicates_asked) VALUES (5, 'installation', 'organization-1', 'installation-1', 'data',
-    'k', 'delivery', '{}', 'done', 1, '${AT}000Z', '${AT}000Z', '${AT}012Z', '${AT}900Z', 1, 0)`);
+    'k', 'delivery', '{}', 'done', '${outcome}', 1, '${AT}000Z', '${AT}000Z', '${AT}012Z', '${AT}900Z', 1, 0)`);
   await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates, job_id)
     VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 5)`);
+}
+
+test('the life of a webhook is a timeline: received, stored, its job, what was read and changed, each a link', async () => {
+  const { tables, page, scene } = await consoleStage();
+  await deliver(tables);
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
   await tables.change(
     `UPDATE syncs SET job_id = 5, started_at = '${AT}020Z', finished_at = '${AT}200Z' WHERE resource = 'retirements'`,
@@ -27,11 +33,7 @@ test('the life of a webhook is a timeline: received, stored, its job, what was r
 
 test('a timeline says of what was not read that nobody knows whether it changed', async () => {
   const { tables, page, scene } = await consoleStage();
-  await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state,
-    attempts, run_at, created_at, started_at, finished_at, claim, only_duplicates_asked) VALUES (5, 'installation', 'organization-1', 'installation-1', 'data',
-    'k', 'delivery', '{}', 'done', 1, '${AT}000Z', '${AT}000Z', '${AT}012Z', '${AT}900Z', 1, 0)`);
-  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates, job_id)
-    VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 5)`);
+  await deliver(tables);
   await scene.read('retirements', []);
   await tables.change(
     `UPDATE syncs SET job_id = 5, state = 'failed', error = 'The registry answered 503.' WHERE resource = 'retirements'`,
@@ -42,6 +44,37 @@ test('a timeline says of what was not read that nobody knows whether it changed'
   expect(words).toContain('No change is known What was not read may have changed.');
   expect(words).not.toContain('Nothing changed');
   expect(shown).toContain('<li class="bad"><strong>1 of 1 list not read');
+});
+
+test('a list that was read again counts as it was read last, with all that changed, and nothing is concluded before the job is over', async () => {
+  const { tables, page, scene } = await consoleStage();
+  await deliver(tables);
+  await tables.change("UPDATE inbox.jobs SET state = 'waiting', finished_at = NULL, outcome = NULL");
+  await scene.read('retirements', [retirement('r-1')]);
+  await tables.change("UPDATE syncs SET state = 'partial' WHERE resource = 'retirements'");
+  await scene.read('retirements', [retirement('r-1')]);
+  await tables.change("UPDATE syncs SET job_id = 5 WHERE resource = 'retirements'");
+  expect(wordsOf(await page('/deliveries/7'))).toMatch(/Read 1 list .*1 row changed Its work is not over/);
+  await tables.change(`UPDATE inbox.jobs SET state = 'done', finished_at = '${AT}900Z'`);
+  const over = await page('/deliveries/7');
+  expect(wordsOf(over)).toMatch(/Read 1 list .*1 row changed 1 retirement added/);
+  expect(over).not.toContain('not read');
+});
+
+test('of a read that was refused or cut off it is never said that nothing is new', async () => {
+  const { tables, page, scene } = await consoleStage();
+  await deliver(tables, 'refused');
+  await tables.change("UPDATE syncs SET claim = 2 WHERE resource = 'installation'");
+  const end = async () => {
+    const [delivery]: { end: string }[] = JSON.parse(await page('/deliveries.json'));
+    return delivery?.end;
+  };
+  await scene.read('retirements', []);
+  expect(await end()).toBe('read in 0.9 s: nothing new');
+  await tables.change("UPDATE syncs SET state = 'failed' WHERE resource = 'retirements'");
+  expect(await end()).toBe('refused in 0.9 s');
+  await tables.change("UPDATE syncs SET rows_added = 2 WHERE resource = 'retirements'");
+  expect(await end()).toBe('refused in 0.9 s: 2 added in retirements');
 });
 
 test('the list of deliveries says whose each is and what became of it, of the job that it was merged into', async () => {

@@ -10,7 +10,8 @@ type Read = Tables['syncs'];
 /** From the post to what it changed, a stop each; none says more than is known. */
 export function life(delivery: Row, reads: readonly Read[], now: number): Html {
   const stops = [received(delivery, now), stored(delivery), ...worked(delivery)];
-  return timeline(reads.length === 0 ? stops : [...stops, read(reads), changed(reads)]);
+  const isOver = delivery['job_state'] === 'done';
+  return timeline(reads.length === 0 ? stops : [...stops, read(reads), changed(reads, isOver)]);
 }
 
 function received({ received_at: at, duplicates }: Row, now: number): Stop {
@@ -64,16 +65,16 @@ export function effectsOf(reads: readonly Read[]): string[] {
   );
 }
 
-/** Where something was not read, nobody knows whether it changed. */
-function changed(reads: readonly Read[]): Stop {
+/** Where something was not read, or not yet, nobody knows whether it changed. */
+function changed(reads: readonly Read[], isOver: boolean): Stop {
   const rows = reads.reduce((sum, each) => sum + changesOf(each), 0);
-  const isAll = reads.every(isWhole);
+  const isAll = isOver && reads.every(isWhole);
   const nothing = isAll ? 'Nothing changed' : 'No change is known';
   const what = rows > 0 ? counted(rows, 'row changed', 'rows changed') : nothing;
   return {
     colour: isAll ? 'good' : 'doubt',
     what: html`<strong>${what}</strong>`,
-    more: isAll ? null : 'What was not read may have changed.',
+    more: isAll ? null : isOver ? 'What was not read may have changed.' : 'Its work is not over.',
     each: effectsOf(reads),
   };
 }

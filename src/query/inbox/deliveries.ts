@@ -34,16 +34,30 @@ export function readSignedTexts({ stream }: Reader) {
   return stream(sql`SELECT ${wanted} FROM inbox.signed_texts WHERE signed_data <> '' ORDER BY id`);
 }
 
-const READS = 20;
+const READS = 200;
 
-/** What the job that answers a delivery read, in its order, and the walk over certificates that came next for the same organization. */
+/** What the job that answers a delivery read, in its order: each list as it was read last, with all that changed. And the walk over certificates that came next for the same organization. */
 export async function readSyncsOf({ all }: Reader, organizationId: string, jobId: number) {
   const syncs = sql<Tables['syncs']>`SELECT * FROM mirror.syncs WHERE organization_id = ${organizationId}`;
   const reads = await all(sql`${syncs} AND job_id = ${jobId} ORDER BY id LIMIT ${READS}`);
   const last = reads.at(-1);
   if (last === undefined) return [];
   const next = sql`${syncs} AND resource = 'certificates' AND id > ${last.id} ORDER BY id LIMIT 1`;
-  return [...reads, ...(await all(next))];
+  const known = new Map<string, (typeof reads)[number]>();
+  for (const read of reads) {
+    const {
+      rows_added: added = 0,
+      rows_changed: altered = 0,
+      rows_removed: removed = 0,
+    } = known.get(read.resource) ?? {};
+    known.set(read.resource, {
+      ...read,
+      rows_added: read.rows_added + added,
+      rows_changed: read.rows_changed + altered,
+      rows_removed: read.rows_removed + removed,
+    });
+  }
+  return [...known.values(), ...(await all(next))];
 }
 
 /** Of what no later read brings back: how many there are, and the newest. */

@@ -57,7 +57,7 @@ const COUNTS = ['rows_added', 'rows_changed', 'rows_removed'] as const;
 /** What the reads of these claims changed, in their order. */
 async function readEnds({ all }: Reader, rows: readonly Row[]) {
   const claims = new Set(rows.flatMap(({ claim }) => (typeof claim === 'number' ? [claim] : [])));
-  const wanted = columns('syncs', ['organization_id', 'claim', 'resource', ...COUNTS]);
+  const wanted = columns('syncs', ['organization_id', 'claim', 'resource', 'state', ...COUNTS]);
   return await all(sql`SELECT ${wanted} FROM mirror.syncs WHERE claim IN ${[...claims]} ORDER BY id`);
 }
 
@@ -101,8 +101,11 @@ function describeEnd(row: Row, ends: readonly Ended[], again: string | null): st
     const when = again === null ? '' : `, tried again ${again.slice(11, 16)}`;
     return [`${String(outcome)}${when}`, ...changes].join('; ');
   }
-  if (ends.length === 0) return `${String(outcome ?? 'done')} in ${seconds} s`;
-  return `read in ${seconds} s: ${changes.length === 0 ? 'nothing new' : changes.join(', ')}`;
+  /** Where a read was refused or cut off, nobody knows that nothing is new. */
+  const isWhole = ends.length > 0 && ends.every(end => end.state === 'complete');
+  if (isWhole && changes.length === 0) return `read in ${seconds} s: nothing new`;
+  const what = `${isWhole ? 'read' : String(outcome ?? 'done')} in ${seconds} s`;
+  return changes.length === 0 ? what : `${what}: ${changes.join(', ')}`;
 }
 
 function changesOf({ resource, ...rows }: Ended): string {
