@@ -3,8 +3,8 @@ export function createMemory<T>(forMs: number) {
   let known: { readonly at: number; readonly key: string; readonly answer: Promise<T> } | null = null;
 
   return async (now: number, key: string, read: () => Promise<T>): Promise<T> => {
-    if (known === null || now - known.at >= forMs || known.key !== key)
-      known = { at: now, key, answer: read() };
+    const isOld = known !== null && (now < known.at || now - known.at >= forMs);
+    if (known === null || isOld || known.key !== key) known = { at: now, key, answer: read() };
     try {
       return await known.answer;
     } catch (error) {

@@ -218,24 +218,30 @@ test('a page that follows fetches at most once a second, and misses nothing that
 /** Where time is short: what a page does every few seconds it does twenty times as often. */
 const HASTE = 'const every = window.setInterval; window.setInterval = (work, ms) => every(work, ms / 20);';
 
-long.test(
-  'a page that is not there does not say that the console is gone; one that cannot be fetched does, until it can',
-  async () => {
-    const context = await browser.newContext(visitor);
-    const page = await context.newPage();
-    await page.addInitScript(HASTE);
-    await page.goto(`${demo.origin}/deliveries/999999`);
-    for (let looks = 0; looks < 2; looks++)
-      await page.waitForResponse(answer => answer.request().resourceType() === 'fetch', { timeout: 170_000 });
-    const saysGone = async () => await page.locator('#link').isVisible();
-    expect(await saysGone()).toBe(false);
-    await context.setOffline(true);
-    await expect.poll(saysGone).toBe(true);
-    await context.setOffline(false);
-    await expect.poll(saysGone).toBe(false);
-    await context.close();
-  },
-);
+test('a page that is not there does not say that it may be old; one that cannot be fetched, or not whole, does, until it can', async () => {
+  const context = await browser.newContext(visitor);
+  const page = await context.newPage();
+  await page.addInitScript(HASTE);
+  await page.goto(`${demo.origin}/deliveries/999999`);
+  for (let looks = 0; looks < 2; looks++)
+    await page.waitForResponse(answer => answer.request().resourceType() === 'fetch', { timeout: 170_000 });
+  const saysOld = async () => await page.locator('#link').isVisible();
+  expect(await saysOld()).toBe(false);
+  for (const answer of [
+    { status: 500 },
+    { status: 200, contentType: 'text/html', body: '<p class="fault">' },
+  ]) {
+    await page.route(page.url(), route => route.fulfill(answer));
+    await expect.poll(saysOld).toBe(true);
+    await page.unroute(page.url());
+    await expect.poll(saysOld).toBe(false);
+  }
+  await context.setOffline(true);
+  await expect.poll(saysOld).toBe(true);
+  await context.setOffline(false);
+  await expect.poll(saysOld).toBe(false);
+  await context.close();
+});
 
 /** A few of them, the first page among them. */
 const some = (pages: readonly string[]) => pages.slice(0, atLength(3, pages.length));

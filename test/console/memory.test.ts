@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { createMemory } from '../../src/console/memory.js';
 
-test('what is remembered is read again once its key says something else, or its time is over, and not before', async () => {
+test('what is remembered is read again once its key says something else, or its time is over, or the clock was set back, and not before', async () => {
   let reads = 0;
   const remembered = createMemory<string>(1_000);
   const read = (now: number, key: string) => remembered(now, key, async () => `${key} ${(reads += 1)}`);
   expect([await read(0, 'one'), await read(999, 'one')]).toEqual(['one 1', 'one 1']);
   expect(await read(1_000, 'one')).toBe('one 2');
   expect([await read(1_001, 'two'), await read(1_002, 'two')]).toEqual(['two 3', 'two 3']);
+  expect([await read(900, 'two'), await read(901, 'two')]).toEqual(['two 4', 'two 4']);
 });
 
 test('what failed is not remembered', async () => {

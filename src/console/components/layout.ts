@@ -75,7 +75,7 @@ ${SCRIPT}${goesOn && AGAIN}
 <ul>${aside}</ul>
 <details class="menu"><summary>Menu</summary><ul>${rooms}${aside}</ul></details>
 </header>
-<p id="link" role="status" hidden>The connection to the console is gone. What you see may be old.</p>
+<p id="link" role="status" hidden>This page cannot be fetched anew. What you see may be old.</p>
 ${(hasTabs || about || dated !== null) && html`<div class="under">${hasTabs && tabs(entered, path, at)}${about}${dated !== null && asOfBar(path, query, dated)}</div>`}
 <main id="content">${body}`;
   const last = html`</main>

@@ -32,10 +32,11 @@ export const SCRIPT = `'use strict';
     isTooEarly = true;
     due = false;
     try {
-      const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+      const answer = await fetch(location.href, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(15000) });
       const text = await answer.text();
       if (answer.ok) fresh = new DOMParser().parseFromString(text, 'text/html');
-      gone.hidden = changes.readyState === EventSource.OPEN;
+      const isWhole = answer.ok ? fresh.querySelector('.fault') === null : answer.status === 404;
+      gone.hidden = isWhole && changes.readyState === EventSource.OPEN;
     } catch {
       due = true;
       gone.hidden = false;

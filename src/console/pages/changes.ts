@@ -76,7 +76,7 @@ ${await form(ask)}
 <section id="rows" data-live>${feed('Newest first', groupsOf(changes), { now, beside: filesOf(PATH, query, { before: null }) })}
 <p class="links">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
 ${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}</p></section>
-<p class="lead">Observed from ${moment(asked.since)} to ${moment(asked.until)}: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
+<p id="span" class="lead" data-live>Observed from ${moment(asked.since)} to ${moment(asked.until)}: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
 <details><summary>The SQL of this page</summary><pre>${newestInSql(reader, asked, before, ROWS)}</pre></details>`;
 }
 
@@ -104,7 +104,7 @@ function presets(now: number): (readonly [says: string, since: string, until: st
 async function form({ reader, query, now }: Ask): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
   const what = CHANGED.map(value => ({ value, says: value.replaceAll('_', ' ') }));
-  return html`<p class="choices">${presets(now).map(
+  return html`<p id="choices" class="choices" data-live>${presets(now).map(
     ([says, since, until]) =>
       html`<a href="${withQuery(PATH, query, { since, until, before: null })}"${query.get('since') === since && html` aria-current="true"`}>${says}</a>`,
   )}</p>

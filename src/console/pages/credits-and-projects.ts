@@ -32,7 +32,7 @@ function thing(list: List): Page {
       const title = titleOf(list, first);
       const body = html`${head([`/${list.name}`, list.title], title, rows.map(isGone).every(Boolean) && badge('The registry does not show it any more.', 'bad'))}
 ${list.name === 'projects' && (await ofProject(id, ask))}
-${await Promise.all(rows.map(async row => await one(list, row, history, ask)))}`;
+${await Promise.all(rows.map(async (row, place) => await one(list, [row, place], history, ask)))}`;
       return { title: `${list.one} ${id}`, body };
     },
   };
@@ -72,13 +72,18 @@ async function ofProject(project: string, { reader }: Ask): Promise<Html> {
   const links = ['warehouse', 'inventory', 'retirements'].map(
     name => html`<a href="/${name}?project_id=${encodeURIComponent(project)}">Its ${name}</a>`,
   );
-  return html`<section>${await available(reader, { project })}<p class="links">${links}</p></section>`;
+  return html`<section id="available" data-live>${await available(reader, { project })}<p class="links">${links}</p></section>`;
 }
 
-async function one(list: List, row: Row, history: readonly Row[], { reader, now }: Ask): Promise<Part> {
+async function one(
+  list: List,
+  [row, place]: readonly [Row, number],
+  history: readonly Row[],
+  { reader, now }: Ask,
+): Promise<Part> {
   const owner = textIn(row, 'organization_id');
   const own = history.filter(each => keyOf(each) === keyOf(row));
-  return html`<div class="columns"><section class="card"><h2>${owner === null ? 'What is known of it' : leading('organization_id', owner, html`${(await readNameOf(reader, owner, null)) ?? owner}`, null)}</h2>${facts(row, { now }, WITHOUT)}
+  return html`<div id="known-${place}" class="columns" data-live><section class="card"><h2>${owner === null ? 'What is known of it' : leading('organization_id', owner, html`${(await readNameOf(reader, owner, null)) ?? owner}`, null)}</h2>${facts(row, { now }, WITHOUT)}
 ${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}</section>
 <section class="card"><h2>${list.name === 'projects' ? 'Its history' : 'Its movements'}, newest first</h2>${versions(own, now)}</section></div>`;
 }
