@@ -45,7 +45,11 @@ export async function readAvailable(reader: Reader, demand: Demand) {
     /** What is left out of what was asked for, with tonnes of each type, to look at. */
     const leftOut = standing.leftOut.map(each => {
       const sums = sumsOf(each).toReversed();
-      const amounts = sums.map(sum => ({ type: sum.type, amount: Number(plainTonnes(sum.amount_micro)) }));
+      const amounts = sums.map(({ type, ...sum }) => {
+        const isKnown = sum.rows > sum.rows_without_amount;
+        const amount = isKnown ? Number(plainTonnes(sum.amount_micro)) : null;
+        return { type, amount, rowsWithoutAmount: sum.rows_without_amount };
+      });
       return { ...each, rows: isPart ? sums.reduce((all, sum) => all + sum.rows, 0) : each.rows, amounts };
     });
     return { ...standing, rows, leftOut };

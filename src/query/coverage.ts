@@ -22,6 +22,16 @@ export async function countKnown(reader: Reader): Promise<number> {
   return await count(reader, plain(`mirror.coverage WHERE state <> 'uninstalled'`));
 }
 
+/** Of how many of them a list of amounts was ever read completely. */
+export async function countSummed(reader: Reader): Promise<number> {
+  return await count(
+    reader,
+    plain(`mirror.coverage WHERE state <> 'uninstalled' AND organization_id IN (
+      SELECT organization_id FROM mirror.resource_states WHERE first_complete_at IS NOT NULL
+        AND resource IN ('warehouse', 'inventory', 'retirements'))`),
+  );
+}
+
 /** The same at an instant, those that had removed the app by then included: what had been read stays. */
 export async function countKnownAt(reader: Reader, at: string): Promise<number> {
   const known = sql`SELECT DISTINCT organization_id FROM mirror.installations_history WHERE ${stoodAt(at)}`;

@@ -132,6 +132,26 @@ test('a list that nobody can read any more is not known after its last complete 
   );
 });
 
+test('a list of which nothing was ever read has no answer, where no organization is known too', async () => {
+  const folder = temporaryFolder();
+  temporaryInbox(folder);
+  const { clock, read, db } = await temporaryScene({ folder });
+  await read('retirements', []);
+  for (const words of [
+    ['members', 'list', '--as-of', 'now'],
+    ['retirements', 'list', '--as-of', 'now'],
+    ['certificates', 'export', join(folder, 'export'), '--as-of', 'now'],
+  ]) {
+    const { exitCode, stdout, stderr } = await runCommand(words, {
+      env: { DATA_DIR: folder },
+      now: () => clock.at,
+    });
+    expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr).toContain('never read');
+    for (const table of ['installations', 'resource_states']) await db.change(`DELETE FROM ${table}`);
+  }
+});
+
 test('between two reads as-of speaks of no read', async () => {
   const { ask } = await sceneToAsk();
   const between = await ask('2026-05-04T12:30:00Z');

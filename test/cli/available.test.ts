@@ -174,6 +174,14 @@ test('what is known but not available stands in a part of its own, with its stat
   expect(stdout).toMatch(
     /: known \d+ (s|min) ago, not available now: stale \(read failed\), it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
   );
+  const one =
+    "rowid = (SELECT min(rowid) FROM warehouse_credits WHERE organization_id = ? AND type = 'exPost')";
+  await mirror.change(`UPDATE warehouse_credits SET amount_micro = NULL WHERE ${one}`, failing);
+  expect((await run()).stdout).toMatch(/ t ex-ante, without 1 whose amount cannot be summed\)/);
+  await mirror.change('UPDATE warehouse_credits SET amount_micro = NULL WHERE organization_id = ?', failing);
+  expect((await run()).stdout).toMatch(
+    /it answered 500 \((\d+) rows, without \1 whose amount cannot be summed\)/,
+  );
   const csv = await run('--csv');
   expect(csv.stdout).not.toContain('not available');
   expect(csv.stderr).toContain('not available now: no access (suspended)');

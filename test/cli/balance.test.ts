@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { reservation } from '../support/reservation.js';
-import { amount, credit, MINUTE, retirement, temporaryScene } from '../support/mirror.js';
+import { amount, credit, installation, MINUTE, retirement, temporaryScene } from '../support/mirror.js';
 
 const USED_AT = '2026-05-04T12:01:30Z';
 
@@ -53,6 +53,20 @@ test('each sum is a row, with what was seen to rise and to fall between reads', 
     'All 6 sums are balanced.',
     '',
   ]);
+});
+
+test('of how many of the known organizations the sums are is said', async () => {
+  const { ask, mirror, clock } = await sceneToBalance();
+  await mirror.writeInstallation({
+    installation: installation('installation-2', { organizationId: 'organization-2' }),
+    state: 'active',
+    claim: 1,
+    startedAt: clock.at,
+    arrivedAt: clock.at,
+    trigger: 'schedule',
+  });
+  expect((await ask()).stderr).toContain('These are the sums of 1 of the 2 known organizations.');
+  expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ organizations: 1, known: 2 });
 });
 
 test('where nothing had been read yet nothing is called balanced', async () => {

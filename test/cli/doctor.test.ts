@@ -8,6 +8,7 @@ import { runCommand } from '../support/command.js';
 import { visitConsole } from '../support/console.js';
 import { wordsOf } from '../support/console-stage.js';
 import { holdLog } from '../support/held.js';
+import { copyMirror } from '../support/mirror-copy.js';
 import { demoOfFile, startDemoMirror } from '../support/demo-mirror.js';
 
 interface Finding {
@@ -100,6 +101,32 @@ describe('doctor', () => {
         { found: `the file of ${name} is open to others (mode 644)`, todo: `chmod 600 ${file}` },
       ]);
     }
+  });
+
+  test('what was never read yet, and findings that were not counted for long, are no green', async () => {
+    const mirror = copyMirror(demo.folder);
+    const env = { ...demo.env, DATA_DIR: mirror.folder };
+    const counted = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+    await mirror.change('DELETE FROM finding_counts');
+    await mirror.change(
+      "INSERT INTO finding_counts (finding, rows, counted_at) VALUES ('restatements', 0, ?)",
+      counted(3),
+    );
+    const [well] = (await findings(env)).of('findings');
+    expect(well).toMatchObject({ state: 'ok', found: expect.stringMatching(/was found, counted 3 h ago$/) });
+    await mirror.change('UPDATE finding_counts SET counted_at = ?', counted(9));
+    await mirror.change(
+      'DELETE FROM resource_states WHERE organization_id = ?',
+      demo.organizationIds[0] ?? '',
+    );
+    const { of } = await findings(env);
+    expect(of('findings')).toMatchObject([
+      { state: 'warn', found: expect.stringContaining('counted 9 h ago') },
+    ]);
+    const unread = expect.stringMatching(
+      /^organizations: 1 were never read completely, all others are fresh$/,
+    );
+    expect(of('freshness')).toMatchObject([{ state: 'warn', found: unread }]);
   });
 
   test('T66 a reader that holds a log back is told, with its process', async () => {

@@ -94,6 +94,16 @@ test('as of before the mirror began a row is shown with when it was first seen, 
   );
 });
 
+test('of a row that is gone it is said when it was no longer listed, and not that it was never seen', async () => {
+  const scene = await sceneOfThree();
+  scene.clock.at += MINUTE;
+  await scene.read('retirements', [retirement('r-2')], { limit: 10, total: 1, ask: async ids => ids });
+  const { stdout } = await scene.ask('retirements', 'r-1');
+  expect(stdout).toContain('It was no longer listed at 2026-05-04T');
+  expect(stdout).toContain('First seen 2026-05-04T12:00:00.000Z.');
+  expect(stdout).not.toContain('had not seen it');
+});
+
 test('a read that broke is named as what may have missed changes', async () => {
   const scene = await sceneOfThree();
   const begun = await beginRead(scene, 'retirements', { trigger: 'schedule' });

@@ -160,7 +160,7 @@ describe('with no worker running', () => {
 });
 
 describe('of an app that may read little', () => {
-  async function startWith(permissions: Readonly<Record<string, string>>) {
+  async function startWith(permissions: Readonly<Record<string, string>>, more: Record<string, string> = {}) {
     const folder = makeFolder('carbon-mirror-sync-');
     const world = await startTestSandbox({});
     onTestFinished(async () => {
@@ -175,7 +175,7 @@ describe('of an app that may read little', () => {
       REGISTRY_PRIVATE_KEY: app.privateKey,
       DATA_DIR: folder,
     };
-    const run = (command: string) => runCommand([command], { env });
+    const run = (...words: string[]) => runCommand(words, { env: { ...env, ...more } });
     return { registry: world.sandbox.registry, installationId, run, sync: () => run('sync') };
   }
 
@@ -199,6 +199,13 @@ describe('of an app that may read little', () => {
     expect(exitCode).toBe(3);
     expect(stdout).toContain('1 failed');
     expect(stderr).toMatch(/, addresses: .*503/);
+  });
+
+  test('members that are not mirrored are no organization without the app', async () => {
+    const { run } = await startWith(ALL_PERMISSIONS, { MIRROR_MEMBERS: 'off' });
+    await run('sync');
+    const { exitCode, stderr } = await run('sync', '--resource', 'members');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: expect.stringContaining('MIRROR_MEMBERS') });
   });
 
   test('a permission that was never asked for is no fault of a read', async () => {

@@ -9,7 +9,8 @@ import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { usageFault } from '../exit.js';
 import { demandKnown, organizationIn } from '../find/in-mirror.js';
-import type { Row } from '../output/output.js';
+import { writeTexts } from '../io.js';
+import { jsonOf, jsonText } from '../output/output.js';
 import { createTally, describeTotal } from '../output/totals.js';
 import { date, needed, text } from '../options.js';
 
@@ -37,13 +38,7 @@ export const AS_OF = command({
       for (const part of known) await writePart(context, part, at);
       return;
     }
-    const parts: Record<string, unknown> = {};
-    for (const { resource, lastRead, reading, rows } of known) {
-      const listed: Row[] = [];
-      for await (const row of rows) listed.push(row);
-      parts[resource] = { lastRead, being_read: reading, rows: listed };
-    }
-    await context.value({ organizationId, at, ...parts });
+    await writeTexts(context.io, jsonOfParts({ organization_id: organizationId, at }, known));
   },
 });
 
@@ -58,6 +53,18 @@ async function readPart(reader: Reader, list: List, organizationId: string, at: 
   const withMicro = { ...asked, list: { ...asked.list, reads: [...reads, 'amount_micro'] } };
   const known = await readKnownOf(reader, place);
   return { ...known, resource: list.name, columns, rows: streamRows(reader, withMicro) };
+}
+
+/** A row at a time: a list may be longer than a text. */
+async function* jsonOfParts(asked: object, parts: readonly Part[]): AsyncGenerator<string> {
+  yield jsonText(asked).slice(0, -1);
+  for (const { resource, lastRead, reading, rows } of parts) {
+    const known = jsonText({ last_read: lastRead, being_read: reading }).slice(0, -1);
+    yield `,\n${jsonText(resource)}: ${known}, "rows": `;
+    yield* jsonOf(rows);
+    yield '}';
+  }
+  yield '}\n';
 }
 
 async function writePart(

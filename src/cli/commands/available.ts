@@ -115,8 +115,10 @@ function describe(left: LeftOut): string {
   const name = shortName(left.organization_name ?? left.organization_id ?? left.installation_id);
   const known = age === null ? 'never read completely' : `known ${stretch(age)} ago`;
   const why = sentence === null ? '' : `, ${sentence}`;
-  const tonnes = amounts.map(
-    ({ type, amount }) => `, ${withThousands(Number(amount.toFixed(6)))} t ${typeName(type)}`,
+  const tonnes = amounts.map(({ type, amount }) =>
+    amount === null ? '' : `, ${withThousands(Number(amount.toFixed(6)))} t ${typeName(type)}`,
   );
-  return `${name}: ${known}, not available now: ${wordsOf(left)}${why} (${counted(rows, 'row')}${tonnes.join('')})`;
+  const unsummed = amounts.reduce((sum, { rowsWithoutAmount: more }) => sum + more, 0);
+  const without = unsummed === 0 ? '' : `, without ${withThousands(unsummed)} whose amount cannot be summed`;
+  return `${name}: ${known}, not available now: ${wordsOf(left)}${why} (${counted(rows, 'row')}${tonnes.join('')}${without})`;
 }

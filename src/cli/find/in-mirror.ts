@@ -96,9 +96,9 @@ export function demandKnown<Asked extends Pick<Known, 'unknown'>>(
 ): Asked[] {
   const known = all.filter(({ unknown }) => unknown === null);
   const lines = all.filter(({ unknown }) => unknown !== null).map(each => `${nameOf(each)}: ${each.unknown}`);
-  if (known.length === 0 && lines.length > 0) {
+  if (known.length === 0) {
     throw checkFault(
-      lines,
+      lines.length > 0 ? lines : 'Of no organization is this list known: it was never read.',
       'The mirror cannot tell what was there before its first complete read, nor what came after its last.',
     );
   }

@@ -3,7 +3,7 @@ import type { Tables } from '../../store/contract/tables.js';
 import { withThousands } from '../../text/numbers.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import { count, ofOne, plain, sql, table } from '../sql.js';
-import { countKnown } from '../coverage.js';
+import { countKnown, countSummed } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
 
 /** Null where it is too large, or not said. */
@@ -63,6 +63,7 @@ export async function readBalance(reader: Reader, organizationId: string | null)
   }
   const isKnown = [...sums.values()].some(({ rows, opening_micro: at }) => rows > 0 || (at ?? 0) > 0);
   return {
+    organizations: await countSummed(reader),
     known: await countKnown(reader),
     balanced: isKnown ? notBalanced.every(line => line.balanced === null) : null,
     rowsWithoutAmount: await countWithoutAmount(reader, organizationId),

@@ -149,7 +149,8 @@ function text(value: unknown): string | null {
 /** Why it stands as it does, or what can be said where it was not known. What was before it was first seen, whatever the registry dates it, is not for the mirror to prove. */
 export function reasonsOf(told: Omit<Explanation, 'row'> & { readonly row: object | null }): string[] {
   const { at, row, shown_by: shown, contradicted, last_seen_at: seen, until, ended_by: ended } = told;
-  const unseen = `The mirror had not seen it in the list by ${at}.`;
+  const unseen =
+    until === null ? `The mirror had not seen it in the list by ${at}.` : `It was no longer listed at ${at}.`;
   const dated = told.dated_at === null ? '' : ` The registry dates it ${told.dated_at}.`;
   return [
     row === null

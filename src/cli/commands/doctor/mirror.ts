@@ -9,7 +9,7 @@ import { readAnswers } from '../../../query/freshness/answers.js';
 import { readOrigin } from '../../../query/names.js';
 import { SYNCS } from '../../../query/lists/lists.js';
 import { readAll } from '../../../query/lists/read.js';
-import type { Status } from '../../../query/status.js';
+import { type Status, worstOf } from '../../../query/status.js';
 import { since } from '../../../text/stretch.js';
 import { describeCounts, describeTodo, ON_FINDINGS } from '../../health.js';
 
@@ -40,9 +40,13 @@ const ON_SILENCE =
 const SEE_STATUS = 'See "carbon-mirror status" for the reasons.';
 
 const CHECKED = ['worker', 'backlog', 'jobs'];
+const CLOSED = ['suspended', 'uninstalled'];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const LAST = '9999';
+/** A worker counts twice in that time, however long it takes. */
+const COUNTED_MS = 8 * HOUR_MS;
+const NOT_COUNTED = 'Is a worker running? Its log says why findings are not counted any more.';
 /** A registry that does not see our answers sends again some times, not every minute. */
 const MANY_DUPLICATES = 60;
 
@@ -81,9 +85,19 @@ export const MIRROR_CHECKS = {
     const unread = troubled.filter(({ reason }) => reason === 'unread_webhook' || reason === 'worker_gone');
     const say = (count: string, { name, resource, ...standing }: (typeof troubled)[number]) =>
       `resources: ${count}, such as ${name}, ${resource}: ${wordsOf(standing)}`;
+    const waiting = organizations.filter(
+      each => !CLOSED.includes(each.state) && worstOf(each).reason === 'waiting',
+    );
     const [[missed], [worst]] = [unread, troubled.toSorted(compareStandings)];
     if (missed !== undefined) return fail('freshness', say(`${unread.length} not read`, missed), SEE_STATUS);
-    if (worst === undefined) return ok('freshness', 'every resource that may be read is fresh');
+    if (worst === undefined && waiting.length === 0)
+      return ok('freshness', 'every resource that may be read is fresh');
+    if (worst === undefined)
+      return warn(
+        'freshness',
+        `organizations: ${waiting.length} were never read completely, all others are fresh`,
+        SEE_STATUS,
+      );
     return warn('freshness', say(`${troubled.length} not fresh, or failing`, worst), SEE_STATUS);
   },
 
@@ -98,12 +112,16 @@ export const MIRROR_CHECKS = {
   },
 
   /** What the registry restated is told and no fault. */
-  findings: ({ status }) => {
+  findings: ({ status, now }) => {
     const { countedAt, counts } = status.findings;
     const wrong = describeCounts(counts.filter(({ finding }) => finding !== 'restatements'));
-    if (wrong !== null) return warn('findings', wrong, ON_FINDINGS);
     if (countedAt === null) return [];
-    return ok('findings', describeCounts(counts) ?? 'everything adds up, and nothing impossible was found');
+    const told = describeCounts(counts) ?? 'everything adds up, and nothing impossible was found';
+    const found = `${told}, counted ${since(countedAt, now)} ago`;
+    if (wrong !== null) return warn('findings', found, ON_FINDINGS);
+    return now - Date.parse(countedAt) < COUNTED_MS
+      ? ok('findings', found)
+      : warn('findings', found, NOT_COUNTED);
   },
 
   rejected_webhooks: async ({ reader, now }) => {

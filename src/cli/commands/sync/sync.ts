@@ -5,6 +5,7 @@ import {
   type Synced,
   SYNCED_COLUMNS,
 } from '../../../query/sync-progress.js';
+import { countKnown } from '../../../query/coverage.js';
 import { wordsOf } from '../../../query/freshness/words.js';
 import { RESOURCES } from '../../../sync/plan.js';
 import { shortName } from '../../../text/clean.js';
@@ -54,6 +55,8 @@ export const SYNC = command({
       await print(describeSynced(synced));
     }
     demandWhole(failures, synced, typed.organization);
+    if (synced.length === 0 && typed.resource === 'members' && (await countKnown(await reader())) > 0)
+      throw checkFault('No member was read: they are not mirrored.', 'MIRROR_MEMBERS=on has them mirrored.');
     if (synced.length === 0) say('The app is installed on no organization: there was nothing to read.');
     say(`Read in ${((io.now() - startedAt) / 1000).toFixed(1)} s by ${by}.`);
   },
