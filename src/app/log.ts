@@ -33,7 +33,7 @@ export function createLog(options: LogOptions): Log {
   );
 }
 
-/** Where a line cannot be written it waits for the next one, and the oldest are lost: nothing ends by it. */
+/** Where lines cannot be written a megabyte of them waits, and what is more is lost: nothing ends by it. */
 function standardOutput() {
   const out = pino.destination({ dest: 1, sync: true, maxLength: 1 << 20 });
   return out.on('error', () => undefined);

@@ -10,7 +10,7 @@ type Read = Tables['syncs'];
 /** From the post to what it changed, a stop each; none says more than is known. */
 export function life(delivery: Row, reads: readonly Read[], now: number): Html {
   const stops = [received(delivery, now), stored(delivery), ...worked(delivery)];
-  const isOver = delivery['job_state'] === 'done';
+  const isOver = !['waiting', 'running', 'paused'].includes(String(delivery['job_state']));
   return timeline(reads.length === 0 ? stops : [...stops, read(reads), changed(reads, isOver)]);
 }
 
