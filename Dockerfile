@@ -5,6 +5,7 @@ FROM node:24-bookworm AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 COPY tools tools
+COPY migrations migrations
 COPY src src
 RUN npm ci && npm prune --omit=dev
 
@@ -13,7 +14,6 @@ WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json .env.example Procfile LICENSE ./
-COPY migrations migrations
 COPY docs docs
 RUN ln -s /app/dist/main.js /usr/local/bin/carbon-mirror && install -d -o node -g node -m 0700 /data
 ENV NODE_ENV=production DATA_DIR=/data OPERATIONS_PORT=8081

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -25,6 +25,22 @@ describe('Dockerfile', () => {
     expect(lines.findIndex(line => line.includes('npm prune --omit=dev'))).toBeLessThan(
       lines.findLastIndex(line => line.startsWith('FROM')),
     );
+  });
+
+  test('copies all that a build asks for before it builds', { timeout: 300_000 }, () => {
+    const folder = temporaryFolder();
+    const before = lines.slice(
+      0,
+      lines.findIndex(line => line.includes('npm ci')),
+    );
+    const paths = before.flatMap(line => /^COPY (?!--)(.+) \S+$/.exec(line)?.[1]?.split(' ') ?? []);
+    for (const path of paths) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const { status, stderr, stdout } = spawnSync(process.execPath, ['tools/build.js'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect(status, stderr + stdout).toBe(0);
   });
 
   test('copies what is there, all that the package ships but what a build makes, and nothing that .dockerignore leaves out', () => {
