@@ -16,8 +16,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 14 tell a filter that fits nothing that was ever held, and in an export of a date how far each list was known then. */
   /** 30 say what of the evidence was not checked or sealed, and how it begins; 15 that the registry did not carry out what it took. */
   /** 1 counts below what is available where the last read failed: a narrow terminal has no column for it. */
-  /** 33 say how many faults there are, of how many organizations a sum is, what was not counted, never read or cannot be summed, and write one organization a row at a time. */
-  'src/cli': 6382,
+  /** 36 say how many faults there are, of how many organizations a sum is, what was not counted, never read or cannot be summed, and write one organization a row at a time. */
+  'src/cli': 6385,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   /** 45 begin a log anew after a restore; 280 prove it to others. */
   /** 60 let a key sign the next one, 15 say on a page which checkpoint covers a row. */
@@ -32,8 +32,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/console': 3920,
   /** Of these 300 fulfil the port of evidence on both engines. */
   /** 90 copy all files while they are used, and 180 move them into PostgreSQL. */
-  /** 6 count the rows that break a law, beyond the five that are shown. */
-  'src/store': 8506,
+  /** 8 count the rows that break a law, beyond the five that are shown, and let no receiver into a database that files are moved to. */
+  'src/store': 8508,
   'src/inbox': 500,
   /** 50 pass a page that stands as it stood, and look for the rows of several at once. */
   'src/mirror': 2230,
@@ -73,7 +73,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 50 refuse words that no page knows and rows of another period, give leases a clock, read again what broke and let a hostile registry say to each its own. */
   /** 240 went where a file of tests starts a registry or a demo in a line, and a law each was added for what waits to be sealed, for failed reads below a table and for a retry. */
   /** 140 hold what was untrue of taken-over reads, old counts, pages that stood still, sums and what is missing. */
-  test: 53_500,
+  test: 53_520,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

@@ -7,7 +7,7 @@ import type { Moved } from './engine.js';
 import { FAMILIES, type Family } from './migrations.js';
 import type { PoolOptions } from './postgres/driver.js';
 import { StoreError } from './errors.js';
-import { migrate } from './postgres/migrate.js';
+import { migrate, MOVING } from './postgres/migrate.js';
 import type { Postgres, Query } from './postgres/open.js';
 import { during } from './postgres/prepare.js';
 import { readerIn as readerInSchemas } from './postgres/snapshot.js';
@@ -23,7 +23,6 @@ export interface From {
 
 /** Rows that migrations put into an empty database. */
 const FROM_THE_BEGINNING = 3;
-const MARK = 'version = 0';
 
 /** Files that nobody writes into a database that nobody has used. Until all of it is there and compared, everybody refuses that. */
 export function moveToPostgres({ files, pdfs }: From, pool: PoolOptions, at: string): Promise<Moved> {
@@ -35,17 +34,19 @@ export function moveToPostgres({ files, pdfs }: From, pool: PoolOptions, at: str
     let certificates = 0;
     for (const table of CERTIFICATE_FILES.relations)
       certificates += await copy(postgres, table, () => readPdfs(pdfs, at));
-    await postgres.query(`DELETE FROM mirror.schema_migrations WHERE ${MARK}`);
+    for (const family of FAMILIES)
+      await postgres.query(`DELETE FROM ${family}.schema_migrations WHERE version = ${MOVING}`);
     return { rows, certificates };
   });
 }
 
 /** One that was begun before goes on: each table is emptied before it is filled. */
 async function mark(query: Query, at: string): Promise<void> {
-  const begun = await query(
-    "INSERT INTO mirror.schema_migrations VALUES (0, 'move', $1, '') ON CONFLICT DO NOTHING RETURNING version",
-    [at],
-  );
+  const begun = [];
+  for (const family of FAMILIES) {
+    const into = `INSERT INTO ${family}.schema_migrations VALUES (${MOVING}, 'move', $1, '')`;
+    begun.push(...(await query(`${into} ON CONFLICT DO NOTHING RETURNING version`, [at])));
+  }
   if (begun.length === 0) return;
   const counts = FAMILIES.flatMap(tablesIn).map(({ name }) => `(SELECT count(*) FROM ${name})`);
   const [found] = await query<{ n: number }>(`SELECT ${counts.join(' + ')} AS n`);

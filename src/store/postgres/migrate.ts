@@ -14,6 +14,8 @@ import type { Postgres, Query } from './open.js';
 
 /** One lock for all who migrate a database of ours, whatever else they lock. */
 const LOCK = 7_261_003_415;
+/** Stands among the versions until all files have been moved into the database. */
+export const MOVING = 0;
 
 /**
  * Bring a database to the program's schema; answers the names of the migrations applied. Each and its record share one
@@ -39,8 +41,8 @@ export async function migrate(
 
 export async function demandSchema({ query }: Postgres, family: Family): Promise<void> {
   demandCurrent(await standingOf(query, family), migrationsOf('postgres', family));
-  const moving = `SELECT 1 FROM ${family}.schema_migrations WHERE version = 0`;
-  if (family === 'mirror' && (await query(moving)).length > 0) {
+  const moving = `SELECT 1 FROM ${family}.schema_migrations WHERE version = ${MOVING}`;
+  if ((await query(moving)).length > 0) {
     throw new StoreError(
       'unfinished',
       'files are being moved into this database, or were and did not all arrive: run "carbon-mirror move --to postgres" again',

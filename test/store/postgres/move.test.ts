@@ -49,6 +49,10 @@ test('files moved into a database are equal in every column and certificate, and
   const refused = await runCommand(['status'], { env: there });
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
   expect(refused.stderr).toContain('run "carbon-mirror move --to postgres" again');
+  for (const family of ['inbox', 'mirror', 'evidence'] as const)
+    await expect(
+      openEngine(readStore(there)).prepare([family], Date.now(), () => undefined),
+    ).rejects.toMatchObject({ code: 'unfinished' });
   await tables.change("DELETE FROM jobs WHERE kind = 'twice'");
 
   const moved = await moveThere();
