@@ -58,11 +58,12 @@ const ON_SILENCE =
 export async function countUnchecked({ location }: Pick<Where, 'location'>): Promise<number> {
   if (location().env['EVIDENCE_KEY_FILE']) return 0;
   const counted = withLog(location(), async port => (await port.ends()).size);
-  const size = await counted.catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'refused') return 0;
-    throw error;
-  });
-  return size ?? 0;
+  return (await counted.catch(unlessRefused)) ?? 0;
+}
+
+function unlessRefused(error: unknown): null {
+  if (error instanceof Error && 'code' in error && error.code === 'refused') return null;
+  throw error;
 }
 
 export function describeUnchecked(leaves: number): string {
@@ -84,11 +85,14 @@ export async function checkSealing({ io, location }: Where): Promise<Finding[]> 
   return [found ?? fail('evidence', 'nothing was ever sealed', ON_SILENCE)];
 }
 
-/** Null where nothing is to be sealed. */
-export async function readSeal(location: MirrorLocation, version: number): Promise<string | null> {
-  if (!location.env['EVIDENCE_KEY_FILE']) return null;
+/** Null where nothing was ever sealed, or this role may not see it. */
+export async function readSeal(
+  location: Pick<MirrorLocation, 'engine'>,
+  version: number,
+): Promise<string | null> {
   const { describeSeal } = await import('../evidence/sealed-in.js');
-  return (await withLog(location, port => describeSeal(port, version))) ?? 'Not sealed yet.';
+  const told = withLog(location, port => describeSeal(port, version));
+  return await told.catch(unlessRefused);
 }
 
 /** Null where no setting names a key: without one nobody can tell which log it is. */

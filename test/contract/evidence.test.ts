@@ -6,6 +6,9 @@ import { headOf } from '../../src/evidence/checkpoint.js';
 import { signingKey } from '../../src/evidence/note.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
+import { readStore } from '../../src/app/config/config.js';
+import { readSeal } from '../../src/cli/sealed.js';
+import { openEngine } from '../../src/store/open.js';
 import { describeSeal } from '../../src/evidence/sealed-in.js';
 import { seal } from '../../src/evidence/seal.js';
 import { erase } from '../../src/evidence/write.js';
@@ -394,7 +397,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T90 of a row it is told which checkpoint covers it, and that it does not fit any more', async () => {
-    const { port, stage, round, newest } = await sealed(engine);
+    const { port, stage, round, newest, env } = await sealed(engine);
     const number = Number(await stage.db.value("SELECT version FROM retirements WHERE id = 'r-00001'"));
     expect(await describeSeal(port, number)).toBe('Not sealed yet.');
     const size = await round();
@@ -403,6 +406,7 @@ describe.each(ENGINES)('$name', engine => {
     await stage.read('retirements', retirements(4));
     await round();
     expect(await describeSeal(port, number)).toBe(told);
+    expect(await readSeal({ engine: openEngine(readStore(env)) }, number)).toBe(told);
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'r-00001'");
     expect(await describeSeal(port, number)).toMatch(/^It is not as it was sealed, as leaf \d+: see/);
   });
