@@ -103,12 +103,10 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   await expect.poll(() => first.said()).toContain('This is a DEMO');
   await expect.poll(() => isFilled(demo)).toBe(true);
 
-  const told = first.said();
-  expect(told.match(/^ {2}npx carbon-mirror /gm)).toHaveLength(3);
-  for (const command of Array.from(
-    told.matchAll(/^ {2}npx carbon-mirror (\w+)/gm),
-    match => match[1] ?? '',
-  )) {
+  const commands = () =>
+    Array.from(first.said().matchAll(/^ {2}npx carbon-mirror (\w+)/gm), ([, name = '']) => name);
+  await expect.poll(commands).toHaveLength(3);
+  for (const command of commands()) {
     const argv = command === 'query' ? ['query', COUNT] : [command];
     expect(await demo.run(...argv), command).toMatchObject({ exitCode: 0 });
   }
