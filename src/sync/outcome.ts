@@ -92,7 +92,8 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   disk_nearly_full: { act: 'give_back', reach: 'job' },
   cancelled: { act: 'give_back', reach: 'job' },
   access_gone: { act: 'give_up', reach: 'job' },
-  claim_lost: { act: 'give_up', reach: 'job' },
+  /** Nobody may have it: where somebody has, this changes nothing. */
+  claim_lost: { act: 'give_back', reach: 'job' },
   /** Somebody with a newer claim has written: nothing of ours is wanted any more. */
   fenced: { act: 'give_up', reach: 'job' },
   not_active: { act: 'give_up', reach: 'job' },

@@ -70,9 +70,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('retirements', [retirement('r-1')]);
     scene.clock.at += DAY;
     await storeAgain(scene);
+    await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
+    await scene.store.enter();
     scene.clock.at -= DAY;
     const walk = await scene.begin();
-    expect((await walk.due(10)).map(({ retirementId }) => retirementId)).toEqual(['r-1']);
+    expect((await walk.due(10)).map(({ retirementId }) => retirementId)).toEqual(['r-1', 'r-2']);
   });
 
   test('a certificate is dated by the end of its download, also where its retirement is closed before that', async () => {

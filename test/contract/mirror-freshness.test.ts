@@ -22,6 +22,15 @@ async function fail(scene: Stage): Promise<void> {
 }
 
 describe.each(ENGINES)('$name', ({ stage }) => {
+  test('T42 a clock that is put forward while a list is read makes its read no long one', async () => {
+    const scene = await stage();
+    const read = await beginWarehouse(scene);
+    scene.clock.at += 8 * 60 * MINUTE;
+    await read.finish({ ...TRAFFIC, total: null });
+    const took = await scene.db.value("SELECT duration_ms FROM resource_states WHERE resource = 'warehouse'");
+    expect(took).toBe(2 * MINUTE);
+  });
+
   test('a resource that was never read says so, and so does one whose first read failed', async () => {
     const scene = await sceneOfToday(stage);
     expect(await stateOf(scene, 'warehouse')).toBe('waiting');

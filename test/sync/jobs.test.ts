@@ -403,23 +403,35 @@ test('a list that is never as long as it says is read three times, and fails the
   expect(callsTo(stage.sandbox, '/retirements')).toBe(3);
 });
 
-test('a retirement that is missing from the list and still there by its id stays', async () => {
-  const stage = await stageOfJobs();
-  const { registry, mirror, installationId } = stage;
-  retire(stage, 3);
-  await stage.run(installationJob(installationId, null, 'person'));
-  const documents = await mirror.column<string>('SELECT document FROM retirements');
-  const pagination = { total: 2, currentPage: 0, pageCount: 1, nextPage: null };
-  const body = { retirements: documents.slice(1).map(text => JSON.parse(text) as unknown), pagination };
-  registry.faults.add({
-    path: '/organizations/*/retirements',
-    kind: 'wrongShape',
-    options: { body },
-    count: 3,
-  });
-  await stage.run(installationJob(installationId, null, 'person'));
-  expect(await mirror.value('SELECT count(*) FROM retirements')).toBe(3);
-});
+test.each([null, 403, 410])(
+  'a retirement that is missing from the list and not said to be gone (%s) stays, and new ones come',
+  async status => {
+    const stage = await stageOfJobs();
+    const { registry, mirror, installationId } = stage;
+    retire(stage, 3);
+    await stage.run(installationJob(installationId, null, 'person'));
+    const documents = await mirror.column<string>('SELECT document FROM retirements');
+    const pagination = { total: 3, currentPage: 0, pageCount: 1, nextPage: null };
+    const listed: object[] = documents.slice(1).map(text => JSON.parse(text));
+    const body = { retirements: [{ ...listed[0], id: 'new' }, ...listed], pagination };
+    registry.faults.add({
+      path: '/organizations/*/retirements',
+      kind: 'wrongShape',
+      options: { body },
+      count: 3,
+    });
+    if (status !== null)
+      registry.faults.add({
+        path: '/organizations/*/retirements/*',
+        kind: 'status',
+        options: { status },
+        count: 9,
+      });
+    expect(await stage.run(installationJob(installationId, null, 'person'))).toBe('read');
+    const ids = await mirror.column<string>('SELECT id FROM retirements ORDER BY id');
+    expect([ids.length, ids.includes('new')]).toEqual([4, true]);
+  },
+);
 
 test('a project that the registry does not know is unavailable, and fails nobody', async () => {
   const stage = await stageOfJobs();

@@ -62,7 +62,7 @@ describe('the table of outcomes', () => {
 
   test('T44 a job that was overtaken writes and retries nothing more', () => {
     expect(decide(failure('fenced'), moment)).toEqual({ act: 'give_up' });
-    expect(decide(failure('claim_lost'), moment)).toEqual({ act: 'give_up' });
+    expect(decide(failure('claim_lost'), moment)).toEqual({ act: 'give_back', at: moment.now });
   });
 
   test('a shutdown gives the job back, to resume at once', () => {

@@ -278,6 +278,60 @@ test('a run whose lease was lost is stopped and settles nothing', async () => {
   expect(await inbox.job(id)).toMatchObject({ state: 'running', claim: taken?.claim });
 });
 
+test('a job whose lease nobody renewed and nobody took is done again', async () => {
+  const { folder, inbox } = newInbox();
+  const id = await ask(inbox, 'i1');
+  let runs = 0;
+  const worker = startWorker(
+    folder,
+    async ({ signal }) => {
+      if ((runs += 1) > 1) return 'read';
+      return await new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    },
+    {
+      leaseMs: 90,
+      inbox: {
+        ...createInboxPort(temporaryInbox(folder, 5000), Date.now),
+        renew: () => Promise.reject(new Error('locked')),
+      },
+    },
+  );
+  await expect.poll(async () => (await inbox.job(id)).state).toBe('done');
+  await worker.idle();
+  expect(await inbox.job(id)).toMatchObject({ outcome: 'read' });
+});
+
+test('a worker that takes its own job anew, by a clock that was put forward, ends the run before and keeps the later one', async () => {
+  const { folder, inbox } = newInbox();
+  let now = NOON;
+  const id = await ask(inbox, 'i1', now);
+  const ended: unknown[] = [];
+  const release: ((word: string) => void)[] = [];
+  const worker = startWorker(
+    folder,
+    async ({ job, signal }) => {
+      if (job.id !== id) return 'read';
+      signal.addEventListener('abort', () => ended.push(signal.reason));
+      return await new Promise((resolve, reject) => {
+        release.push(resolve);
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    },
+    { now: () => now },
+  );
+  await expect.poll(() => release.length).toBe(1);
+  now += 120_000;
+  const other = await ask(inbox, 'other', now);
+  await expect.poll(() => release.length).toBe(2);
+  await expect.poll(async () => (await inbox.job(other)).state).toBe('done');
+  expect(ended).toMatchObject([{ code: 'claim_lost' }]);
+  expect([worker.running(), await inbox.job(id)]).toMatchObject([1, { state: 'running' }]);
+  release[1]?.('read');
+  await expect.poll(async () => (await inbox.job(id)).outcome).toBe('read');
+});
+
 test('a lease is renewed for as long as the work goes on', async () => {
   const { folder, inbox } = newInbox();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });

@@ -50,7 +50,7 @@ const MAKE_DUE = statement<
 >(
   `UPDATE mirror.certificates SET due_at = @at WHERE version IN (
      SELECT version FROM mirror.certificates
-     WHERE organization_id = @organizationId AND due_at > @at AND (@isAll = 1 OR checked_at > @at) LIMIT ${DUE_AT_ONCE})
+     WHERE organization_id = @organizationId AND due_at > @at AND (@isAll = 1 OR coalesce(checked_at, valid_from) > @at) LIMIT ${DUE_AT_ONCE})
    RETURNING version`,
 );
 const NEXT = `checked_at = @at,

@@ -97,6 +97,7 @@ const LEAVE_ENDED = statement<Ended>(
    WHERE ${WHOSE}`,
 );
 
+const LONGEST_CALL_MS = 60_000;
 const NOTHING: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
 /** So many numbers of the counter, under the lock of all who write versions: theirs are seen in the order of the numbers. */
@@ -271,7 +272,7 @@ function endingColumns({ request }: OpenSync, ending: Ending) {
     ),
     error_code: fault?.code ?? null,
     error: fault?.message ?? null,
-    duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt) : null,
+    duration_ms: isWhole ? durationOf(request.startedAt, endedAt, requests) : null,
     /** Whether `page_digests` is to be written. */
     is_listed: Number(ending.pageDigests !== undefined),
     page_digests: ending.pageDigests ?? null,
@@ -287,6 +288,11 @@ function endingColumns({ request }: OpenSync, ending: Ending) {
     answer_text: text(answer?.text ?? null),
     last_answer_at: answer === null ? null : formatInstant(answer.at),
   };
+}
+
+/** A clock that was put forward meanwhile makes no read long: a list that takes long is read less often. */
+function durationOf(startedAt: number, endedAt: number, requests: number): number {
+  return Math.min(Math.max(0, endedAt - startedAt), (requests + 1) * LONGEST_CALL_MS);
 }
 
 /** What a sync says of who asked for it. */

@@ -102,12 +102,16 @@ function asking<Item>(
   };
 }
 
+/** What says nothing of the one that was asked for. */
+const SAID_OF_ALL: readonly string[] = ['cancelled', 'unauthorized', 'installation_gone', 'rate_limited'];
+
+/** Any other answer than that it is not found proves nothing: the row stays, and the list is read to its end. */
 async function isUnknown(asked: Promise<unknown>): Promise<boolean> {
   try {
     await asked;
     return false;
   } catch (error) {
-    if (error instanceof RegistryError && error.code === 'not_found') return true;
-    throw error;
+    if (!(error instanceof RegistryError) || SAID_OF_ALL.includes(error.code)) throw error;
+    return error.code === 'not_found';
   }
 }

@@ -137,6 +137,8 @@ export function createWorker(options: WorkerOptions) {
     const at = bothParts.find(({ part }) => part === job.part);
     if (at === undefined) return;
     const stop = new AbortController();
+    /** Our own lease ran out by a clock that was put forward. */
+    at.runs.get(job.id)?.stop.abort(new SyncError('claim_lost'));
     at.runs.set(job.id, { job, stop });
     leases.take(job, agoMs);
     void runJob(at, job, stop);
@@ -165,9 +167,11 @@ export function createWorker(options: WorkerOptions) {
       const outcome = decide(failure, { now: now(), attempts: job.attempts, random });
       await settle(job, startedAt, outcome.act, failure, endOf(outcome, failure, now()));
     } finally {
-      at.runs.delete(job.id);
-      at.long.delete(job.id);
-      leases.drop(job.id);
+      if (at.runs.get(job.id)?.stop === stop) {
+        at.runs.delete(job.id);
+        at.long.delete(job.id);
+        leases.drop(job.id);
+      }
       await pump();
       slot.leave();
     }
