@@ -30,7 +30,7 @@ import {
   streamRows,
 } from '../../src/query/lists/read.js';
 import * as people from '../../src/query/people.js';
-import { countKnown, countKnownAt, readKnown, readMirrored } from '../../src/query/coverage.js';
+import { countKnown, countKnownAt, countSummed, readKnown, readMirrored } from '../../src/query/coverage.js';
 import * as names from '../../src/query/names.js';
 import { readOverview, readSums } from '../../src/query/overview.js';
 import { findNumbered, search } from '../../src/query/search.js';
@@ -198,6 +198,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     people.readMentions(reader, document => document.includes('apfel@example.com')),
   ),
   countKnown: once(countKnown),
+  countSummed: once(countSummed),
   countKnownAt: about(MOMENTS, countKnownAt),
   readKept: once(reader => inbox.readKept(reader)),
   readDeliveriesOf: about([[], Array.from({ length: 100 }, (_, id) => id)], inbox.readDeliveriesOf),

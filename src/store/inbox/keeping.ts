@@ -10,7 +10,8 @@ const BATCH = 500;
 
 /** Who prunes removes the same deliveries as their texts. */
 const ALONE = fixed(({ alone }) => alone('inbox.deliveries'));
-const OLD = `inbox.deliveries WHERE received_at < @before ORDER BY received_at, id LIMIT ${BATCH}`;
+/** The newest stays: SQLite would give its id to the next one, and what it led to would name that. */
+const OLD = `inbox.deliveries WHERE received_at < @before AND id < (SELECT max(id) FROM inbox.deliveries) ORDER BY received_at, id LIMIT ${BATCH}`;
 const DONE = `inbox.jobs WHERE state = 'done' AND finished_at < @before ORDER BY finished_at LIMIT ${BATCH}`;
 
 /** What is old is looked for once: where it stood in the condition, PostgreSQL looked for it again for each row. */
