@@ -33,7 +33,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** Of these 300 fulfil the port of evidence on both engines. */
   /** 90 copy all files while they are used, and 180 move them into PostgreSQL. */
   /** 8 count the rows that break a law, beyond the five that are shown, and let no receiver into a database that files are moved to. */
-  'src/store': 8508,
+  /** 7 let no step of a clock make a read long, and give no id of a delivery twice. */
+  'src/store': 8515,
   'src/inbox': 500,
   /** 50 pass a page that stands as it stood, and look for the rows of several at once. */
   'src/mirror': 2230,
@@ -48,11 +49,13 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 34 tell a job that was refused from one that found nothing, the last read of a list from those before, and a row that is gone from one never seen. */
   'src/query': 3448,
   /** 60 know a page that stands as it stood without cutting it. */
-  'src/registry': 4295,
+  /** 5 call no secret what every JWT begins with, and take no digits without end. */
+  'src/registry': 4300,
   'src/resources': 500,
   'src/sandbox': 5450,
   /** 4 look once a day at a reservation whose end is far. */
-  'src/sync': 2394,
+  /** 9 end our own run where its job is taken anew, and believe no answer that a retirement is gone but one. */
+  'src/sync': 2403,
   /** 15 came from app: how far a word is from another. */
   'src/text': 408,
   'src/webhook': 984,
@@ -73,7 +76,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 50 refuse words that no page knows and rows of another period, give leases a clock, read again what broke and let a hostile registry say to each its own. */
   /** 240 went where a file of tests starts a registry or a demo in a line, and a law each was added for what waits to be sealed, for failed reads below a table and for a retry. */
   /** 140 hold what was untrue of taken-over reads, old counts, pages that stood still, sums and what is missing. */
-  test: 53_520,
+  /** 95 play eight more things that a clock, a stranger or a lying registry can do. */
+  test: 53_620,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

@@ -3,7 +3,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createMask } from '../../src/registry/http/mask.js';
+import { createLearningMask, createMask } from '../../src/registry/http/mask.js';
 import { createLog, type LogOptions } from '../../src/app/log.js';
 
 const SECRET = 'canary/secret+with "quotes" & ümläuts';
@@ -44,6 +44,15 @@ test('T17 a log that cannot be written ends nobody', () => {
     encoding: 'utf8',
   });
   expect({ status, stderr }).toEqual({ status: 7, stderr: '' });
+});
+
+test('T69 how a JWT begins is no secret, though a name says the same, and its signature is one', () => {
+  const [header, signature] = [btoa('{"alg":"RS256","typ":"JWT"}'), 's'.repeat(64)];
+  const jwt = `${header}.${btoa('{"iss":"the id of an app, and more"}')}.${signature}`;
+  const mask = createLearningMask([]);
+  expect(mask.finds(jwt, Buffer.from(`{"fullName":"${header}"}`))).toBe(false);
+  for (const said of [jwt, signature])
+    expect(mask.finds(jwt, Buffer.from(`{"fullName":"${said}"}`))).toBe(true);
 });
 
 test('lines below the level are not written', async () => {

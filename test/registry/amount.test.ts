@@ -63,6 +63,10 @@ test.each([
   expect(read(literal)).toEqual({ exact: null, value: null, micro: null, fault });
 });
 
+test('T67 digits without end are a fault too', () => {
+  expect(read(`1.${'0'.repeat(1_000)}`)).toMatchObject({ exact: null, fault: 'longer than any number' });
+});
+
 test('T67 an amount that is not there is a fault too', () => {
   expect(readAmount('{"nested":{"amount":8}}', undefined).fault).toBe('absent');
 });

@@ -66,10 +66,14 @@ function endsNumber(code: number): boolean {
   return code === COMMA || code === CLOSE_OBJECT;
 }
 
+/** PostgreSQL keeps no more than some thousands of decimals. */
+const LONGEST = 1_000;
+
 export function amountOf(exact: string): Amount {
   const value = Number(exact);
   if (!NUMBER.test(exact) || Number.isNaN(value)) return fault('expected a number');
   if (!Number.isFinite(value)) return fault('larger than any number');
+  if (exact.length > LONGEST) return fault('longer than any number');
   if (value < 0 || (value === 0 && exact.startsWith('-') && /[1-9]/.test(mantissa(exact))))
     return fault('negative');
   return new WritableAmount(exact, value === 0 ? 0 : value, microOf(exact), null);
