@@ -60,6 +60,6 @@ test('what is older than the retention and proves nothing is removed at a tick, 
   expect((await program.rows(idle, now)).length).toBeGreaterThan(0);
   await program.reconcile(91 * 24 * 3_600_000);
   expect(await program.rows(idle, now)).toEqual([]);
-  expect(await program.rows('SELECT 1 FROM deliveries')).toEqual([]);
+  expect(await program.rows('SELECT 1 FROM deliveries')).toHaveLength(1);
   expect(await differences(program)).toEqual([]);
 });
