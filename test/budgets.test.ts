@@ -28,8 +28,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 50 say on the page of a delivery what it changed, of an organization what is available, and whose a certificate is. */
   /** 19 say what of a part of the warehouses is available, and how old the oldest of all that is. */
   /** 16 refuse a word of an address that its page or file does not know. */
-  /** 7 keep new what stood still beside what followed, and say so where a page cannot be fetched whole. */
-  'src/console': 3920,
+  /** 8 keep new what stood still beside what followed, and say so where a page cannot be fetched whole. */
+  'src/console': 3921,
   /** Of these 300 fulfil the port of evidence on both engines. */
   /** 90 copy all files while they are used, and 180 move them into PostgreSQL. */
   /** 8 count the rows that break a law, beyond the five that are shown, and let no receiver into a database that files are moved to. */
@@ -77,7 +77,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 240 went where a file of tests starts a registry or a demo in a line, and a law each was added for what waits to be sealed, for failed reads below a table and for a retry. */
   /** 140 hold what was untrue of taken-over reads, old counts, pages that stood still, sums and what is missing. */
   /** 95 play eight more things that a clock, a stranger or a lying registry can do. */
-  test: 53_620,
+  test: 53_640,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { retirement } from '../support/mirror.js';
+import { credit, retirement } from '../support/mirror.js';
 import type { Tables } from '../support/tables.js';
 
 const AT = '2026-05-04T12:00:00.';
@@ -59,6 +59,23 @@ test('a list that was read again counts as it was read last, with all that chang
   const over = await page('/deliveries/7');
   expect(wordsOf(over)).toMatch(/Read 1 list .*1 row changed 1 retirement added/);
   expect(over).not.toContain('not read');
+  await tables.change("UPDATE inbox.jobs SET state = 'failed'");
+  expect(await page('/deliveries/7')).toContain('What was not read may have changed.');
+});
+
+test('what grows old on a page stands in a part of it that is kept new', async () => {
+  const { tables, page, scene } = await consoleStage();
+  await deliver(tables);
+  await scene.read('warehouse', [credit('c-1')]);
+  const parts = [
+    ['/deliveries/7', 'came'],
+    ['/changes', 'span'],
+    ['/changes', 'choices'],
+    ['/warehouse/c-1', 'known-0'],
+    ['/projects/project-1', 'available'],
+  ];
+  for (const [path = '', part] of parts)
+    expect(await page(path), path).toMatch(new RegExp(`id="${part}"[^>]* data-live>`));
 });
 
 test('of a read that was refused or cut off it is never said that nothing is new', async () => {

@@ -10,8 +10,8 @@ type Read = Tables['syncs'];
 /** From the post to what it changed, a stop each; none says more than is known. */
 export function life(delivery: Row, reads: readonly Read[], now: number): Html {
   const stops = [received(delivery, now), stored(delivery), ...worked(delivery)];
-  const isOver = !['waiting', 'running', 'paused'].includes(String(delivery['job_state']));
-  return timeline(reads.length === 0 ? stops : [...stops, read(reads), changed(reads, isOver)]);
+  const state = String(delivery['job_state']);
+  return timeline(reads.length === 0 ? stops : [...stops, read(reads), changed(reads, state)]);
 }
 
 function received({ received_at: at, duplicates }: Row, now: number): Stop {
@@ -66,9 +66,10 @@ export function effectsOf(reads: readonly Read[]): string[] {
 }
 
 /** Where something was not read, or not yet, nobody knows whether it changed. */
-function changed(reads: readonly Read[], isOver: boolean): Stop {
+function changed(reads: readonly Read[], state: string): Stop {
   const rows = reads.reduce((sum, each) => sum + changesOf(each), 0);
-  const isAll = isOver && reads.every(isWhole);
+  const isOver = !['waiting', 'running', 'paused'].includes(state);
+  const isAll = isOver && state !== 'failed' && reads.every(isWhole);
   const nothing = isAll ? 'Nothing changed' : 'No change is known';
   const what = rows > 0 ? counted(rows, 'row changed', 'rows changed') : nothing;
   return {
