@@ -80,7 +80,7 @@ function brokenFolder(file: string, piece: string, broken: string): string {
   ]) {
     copyCode(join(ROOT, 'dist/src', part), join(folder, 'dist/src', part));
   }
-  cpSync(join(ROOT, 'dist/migrations'), join(folder, 'dist/migrations'), { recursive: true });
+  copyCode(join(ROOT, 'dist/migrations'), join(folder, 'dist/migrations'), true);
   borrow(folder);
   breakPiece(join(folder, 'dist/src', file), piece, broken);
   return folder;
@@ -98,9 +98,10 @@ function breakPiece(file: string, piece: string, broken: string): void {
 }
 
 /** Without the source maps, which would point to nothing. */
-function copyCode(from: string, to: string): void {
-  mkdirSync(to, { recursive: true });
-  for (const name of readdirSync(from).filter(each => each.endsWith('.js'))) {
+function copyCode(from: string, to: string, recursive = false): void {
+  const names = readdirSync(from, { recursive, encoding: 'utf8' });
+  for (const name of names.filter(each => each.endsWith('.js'))) {
+    mkdirSync(dirname(join(to, name)), { recursive: true });
     const code = readFileSync(join(from, name), 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '');
     writeFileSync(join(to, name), code);
   }
