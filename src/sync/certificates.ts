@@ -90,7 +90,7 @@ function createFetcher({ walk, organization, options, now }: FetcherOptions) {
   };
 }
 
-/** No permission, no disk, no claim: the next certificate would end the same way. */
+/** No place in the budget, no disk, no claim: the next certificate would end the same way. */
 function endsWalk(error: unknown, { code }: Failure): boolean {
-  return code === 'forbidden' || code === 'rate_limited' || endsJob(error);
+  return code === 'rate_limited' || endsJob(error);
 }

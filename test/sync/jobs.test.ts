@@ -128,7 +128,7 @@ function retire({ sandbox, app, organization }: Stage, times: number): void {
     retireFrom(sandbox, { organizationId: organization.id, appId: app.id, creditId }, 1);
 }
 
-test('certificates of who is not known are not asked for, and a walk ends at the first refusal', async () => {
+test('certificates of who is not known are not asked for, and a walk ends at many refusals in a row', async () => {
   const stage = await stageOfJobs();
   const { run, registry, installationId } = stage;
   retire(stage, 20);
@@ -138,9 +138,24 @@ test('certificates of who is not known are not asked for, and a walk ends at the
   const path = '/organizations/*/retirements/*/pdf';
   registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
   expect(await run(certificatesOf(stage))).toBe('refused');
-  expect(callsTo(stage.sandbox, '/pdf')).toBeLessThan(20);
+  const twiceEach = 2 * 20;
+  expect(callsTo(stage.sandbox, '/pdf')).toBeLessThan(twiceEach);
   registry.faults.clear();
   expect(await run(certificatesOf(stage))).toBe('fetched');
+});
+
+test('a certificate that is refused alone is told of, and keeps no other from coming', async () => {
+  const stage = await stageOfJobs();
+  const { run, registry, installationId, mirror } = stage;
+  retire(stage, 12);
+  await run(installationJob(installationId, null, 'person'));
+  const first = await mirror.value<string>('SELECT min(id) FROM retirements');
+  const path = `/organizations/*/retirements/${String(first)}/pdf`;
+  registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
+  expect(await run(certificatesOf(stage))).toMatch(/^read in part/);
+  expect(await mirror.rows("SELECT retirement_id, error FROM certificates WHERE state <> 'stored'")).toEqual(
+    [{ retirement_id: first, error: expect.stringMatching(/^forbidden: /) }],
+  );
 });
 
 test('a walk and a read of projects end where their job is stopped', async () => {
