@@ -14,6 +14,7 @@ export type Keys = ReturnType<typeof createKeys>;
 /** Keys say themselves until when they are good, so that a console that starts again knows them. */
 export function createKeys({ secret, now }: KeysOptions) {
   const begunAt = now();
+  const begun = performance.now();
   const shownBefore = new Map<string, number>();
 
   const sign = (text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
@@ -26,8 +27,10 @@ export function createKeys({ secret, now }: KeysOptions) {
     return text.startsWith(`${kind}.`) && isEqual(sign(text), signature) && untilOf(text) > now();
   };
 
+  /** By the clock as it is now, wherever it was set since. */
+  const startedAt = (): number => Math.min(begunAt, now() - (performance.now() - begun));
   /** Whether it was shown to a console that ran before this one, nobody knows. */
-  const isOfBefore = (key: string): boolean => untilOf(key) - SHOWN_FOR_MS < begunAt;
+  const isOfBefore = (key: string): boolean => untilOf(key) - SHOWN_FOR_MS < startedAt();
 
   return {
     /** What the printed address holds: good for one visit. */
