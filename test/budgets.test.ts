@@ -28,8 +28,9 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 50 say on the page of a delivery what it changed, of an organization what is available, and whose a certificate is. */
   /** 19 say what of a part of the warehouses is available, and how old the oldest of all that is. */
   /** 16 refuse a word of an address that its page or file does not know. */
+  /** 14 say of tiles and charts what is in no sum, and know an address by the clock as it was set. */
   /** 8 keep new what stood still beside what followed, and say so where a page cannot be fetched whole. */
-  'src/console': 3921,
+  'src/console': 3935,
   /** Of these 300 fulfil the port of evidence on both engines. */
   /** 90 copy all files while they are used, and 180 move them into PostgreSQL. */
   /** 8 count the rows that break a law, beyond the five that are shown, and let no receiver into a database that files are moved to. */
@@ -47,7 +48,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 46 let no list of a date or of now look newer than its last read: what was read by then, and what fails. */
   /** 17 tell an installation that never was from one that is gone. */
   /** 34 tell a job that was refused from one that found nothing, the last read of a list from those before, and a row that is gone from one never seen. */
-  'src/query': 3448,
+  /** 18 count in charts what is in no sum. */
+  'src/query': 3466,
   /** 60 know a page that stands as it stood without cutting it. */
   /** 5 call no secret what every JWT begins with, and take no digits without end. */
   'src/registry': 4300,
@@ -77,7 +79,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 240 went where a file of tests starts a registry or a demo in a line, and a law each was added for what waits to be sealed, for failed reads below a table and for a retry. */
   /** 140 hold what was untrue of taken-over reads, old counts, pages that stood still, sums and what is missing. */
   /** 95 play eight more things that a clock, a stranger or a lying registry can do. */
-  test: 53_640,
+  /** 57 hold what no sum has in it, a clock set back and one refused certificate. */
+  test: 53_700,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

@@ -1,11 +1,18 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
 import { joined, plain, sql } from './sql.js';
-import { ADDED, type Added, exact } from './sums.js';
+import { exact, type Total, TOTAL } from './sums.js';
 
-/** Millionths of a tonne of one type at the end of each day, or in each month. */
+/** Millionths of a tonne at the end of a day, or in a month, and how many rows are in no sum. */
+export interface Point {
+  readonly name: string;
+  readonly micro: bigint;
+  readonly rows_without_amount: number;
+}
+
+/** Of one type. */
 export interface Series {
   readonly type: string | null;
-  readonly points: readonly { readonly name: string; readonly micro: bigint }[];
+  readonly points: readonly Point[];
 }
 
 export type Charts = Awaited<ReturnType<typeof readCharts>>;
@@ -18,7 +25,7 @@ const DAY_MS = 86_400_000;
 const DAYS = 30;
 const MONTHS = 12;
 
-interface Stood extends Added {
+interface Stood extends Total {
   readonly type: string | null;
   /** The first day at whose end it had come, and at whose end it had gone; after the last where it has not. */
   readonly came: number;
@@ -30,7 +37,7 @@ async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
   const days = Array.from({ length: DAYS }, (_, ago) => dayOf(now - (DAYS - 1 - ago) * DAY_MS));
   const nights = days.map(day => `${day}T23:59:59.999Z`);
   const dayIn = (column: string) => placeIn(nights, plain(`${column} <=`));
-  const found = await all(sql<Stood>`SELECT type, came, went, ${ADDED}
+  const found = await all(sql<Stood>`SELECT type, came, went, ${TOTAL}
     FROM (SELECT type, amount_micro, ${dayIn('valid_from')} AS came, ${dayIn('valid_to')} AS went
       FROM mirror.warehouse_credits_history
       WHERE valid_to IS NULL OR valid_to >= ${`${days[0]}T00:00:00.000Z`}) AS v
@@ -40,10 +47,18 @@ async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
   return [...new Set(sums.map(({ type }) => type))].map(type => {
     const points = days.map((name, place) => {
       const stood = sums.filter(each => each.type === type && each.came <= place && place < each.went);
-      return { name, micro: stood.reduce((micro, each) => micro + each.amount_micro, 0n) };
+      return pointOf(name, stood);
     });
     return { type, points: points.slice(first) };
   });
+}
+
+function pointOf(name: string, sums: readonly ReturnType<typeof exact<Total>>[]): Point {
+  return {
+    name,
+    micro: sums.reduce((micro, each) => micro + each.amount_micro, 0n),
+    rows_without_amount: sums.reduce((left, each) => left + each.rows_without_amount, 0),
+  };
 }
 
 function dayOf(ms: number): string {
@@ -51,15 +66,20 @@ function dayOf(ms: number): string {
 }
 
 /** What was retired in each of twelve months, by the dates of the registry; the last goes on. */
-async function readRetiredByMonth({ all }: Reader, now: number): Promise<Series['points']> {
+async function readRetiredByMonth({ all }: Reader, now: number): Promise<Point[]> {
   const months = Array.from({ length: MONTHS + 1 }, (_, place) => monthAgo(now, MONTHS - 1 - place));
   const [first, ...ends] = months.map(month => `${month}-01T00:00:00.000Z`);
-  const sums = await all(sql<Added & { readonly place: number }>`SELECT
-      ${placeIn(ends, plain('created_at <'))} AS place, ${ADDED} FROM mirror.retirements
+  const sums = await all(sql<Total & { readonly place: number }>`SELECT
+      ${placeIn(ends, plain('created_at <'))} AS place, ${TOTAL} FROM mirror.retirements
     WHERE organization_id IN (SELECT organization_id FROM mirror.resource_states)
       AND created_at >= ${first ?? ''} AND created_at < ${ends.at(-1) ?? ''} GROUP BY place`);
-  const micros = new Map(sums.map(exact).map(({ place, amount_micro: micro }) => [place, micro]));
-  return months.slice(0, MONTHS).map((name, place) => ({ name, micro: micros.get(place) ?? 0n }));
+  const retired = sums.map(exact);
+  return months.slice(0, MONTHS).map((name, month) =>
+    pointOf(
+      name,
+      retired.filter(({ place }) => place === month),
+    ),
+  );
 }
 
 /** Before which of these ends an instant came first; after the last where before none. */

@@ -4,7 +4,7 @@ import { ALL_CHANGES, readNewest } from './history/changes.js';
 import { readActivity } from './inbox/activity.js';
 import { type OrganizationStatus, readOrganizations, sumCertificates } from './status.js';
 import { sql } from './sql.js';
-import { ADDED, type Added, BY_OWNER, BY_PROJECT, exact, idsOf, ownersBy, sumWarehouses } from './sums.js';
+import { BY_OWNER, BY_PROJECT, exact, idsOf, ownersBy, sumWarehouses, type Total, TOTAL } from './sums.js';
 
 /** So many are grouped. */
 const CHANGES = 100;
@@ -46,15 +46,14 @@ function isAvailable({ resource, state }: OrganizationStatus['resources'][number
   return resource === 'warehouse' && state === 'fresh';
 }
 
-interface Reserved extends Added {
+interface Reserved extends Total {
   readonly type: string | null;
-  readonly reservations: number;
   readonly first_ends_at: string | null;
 }
 
-/** What is reserved now, of each type: how much, in how many reservations, and when the first of them ends. */
+/** What is reserved now, of each type: how much, in how many rows, and when the first of them ends. */
 async function sumReservations({ all }: Reader) {
-  const rows = await all(sql<Reserved>`SELECT type, ${ADDED}, count(*) AS reservations,
+  const rows = await all(sql<Reserved>`SELECT type, ${TOTAL},
       min(reserved_to_at) AS first_ends_at
     FROM mirror.reservations_now WHERE state_now = 'outstanding' GROUP BY type`);
   return rows.map(exact);

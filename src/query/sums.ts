@@ -3,7 +3,7 @@ import type { Tables } from '../store/contract/tables.js';
 import { ofOne, plain, sql, stoodAt } from './sql.js';
 
 /** What rows add up to: whole tonnes and the millionths beyond, each by itself, so that no sum of them overflows. */
-export const ADDED = plain('sum(amount_micro / 1000000) AS tonnes, sum(amount_micro % 1000000) AS rest');
+const ADDED = plain('sum(amount_micro / 1000000) AS tonnes, sum(amount_micro % 1000000) AS rest');
 
 export type Added = Readonly<Record<'tonnes' | 'rest', number | bigint | null>>;
 

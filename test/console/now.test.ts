@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, credit, fill, retirements } from '../support/mirror.js';
+import { amount, credit, fill, retirement, retirements } from '../support/mirror.js';
 
 async function stage() {
   const { page, ...rest } = await consoleStage();
@@ -50,6 +50,41 @@ test('a row without an amount is told of, not counted as nothing', async () => {
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
   expect(await sentence()).toContain('100 t ex-post available to sell now in 1 of the 1 known organization');
   expect(await sentence()).toContain('1 row has no amount that can be added.');
+});
+
+const HOLD = {
+  id: 'h-1',
+  creditId: 'c-1',
+  serialization: null,
+  type: 'exPost',
+  project: null,
+  reserverId: null,
+  reserverName: null,
+  state: null,
+  isComplete: null,
+  createdAt: null,
+  updatedAt: null,
+};
+
+test('what a tile or a chart adds up says what is in no sum', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
+  const without = { amount: unknown, document: '{}' };
+  const day = new Date(scene.clock.at);
+  await scene.read('retirements', [retirement('r-1', { createdAt: day.toISOString(), ...without })]);
+  const reservedToDate = new Date(scene.clock.at + 600_000).toISOString();
+  await scene.read('reservations', [{ ...HOLD, reservedToDate, ...without }]);
+  scene.clock.at -= 3_600_000;
+  await scene.read('warehouse', [credit('c-1'), credit('c-2', without)]);
+  scene.clock.at += 3_600_000;
+  const words = wordsOf(await page('/'));
+  const left = '1 row has no amount that can be added.';
+  expect(words).toMatch(
+    new RegExp(`Reserved0 t ex-post1 reservation, the first ends in \\d+ min\\. ${left}`),
+  );
+  expect(words).toContain(`Not available100 t ex-postorganization-1: stale (overdue). ${left}`);
+  expect(words).toContain(`known since today: 100 t. ${left}`);
+  expect(words).toContain(`In these twelve months 0 t were retired. ${left}`);
 });
 
 test('what needs attention is named with what helps', async () => {

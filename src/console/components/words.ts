@@ -71,6 +71,12 @@ export function withoutAmount(rows: number): string {
   return rows === 0 ? '' : ` ${counted(rows, 'row has', 'rows have')} no amount that can be added.`;
 }
 
+/** The same behind sums, where they are not of all their rows. */
+export function outOf(sums: readonly { readonly rows_without_amount: number }[]): string {
+  const left = sums.reduce((sum, row) => sum + row.rows_without_amount, 0);
+  return left === 0 ? '' : `.${withoutAmount(left)}`;
+}
+
 /** What a number is that has digits after its point: these stand below each other. */
 export function tonnes(text: string): Html {
   const [whole = '', fraction] = text.split('.');

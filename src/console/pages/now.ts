@@ -15,7 +15,7 @@ import { feed, groupsOf } from '../components/changes.js';
 import { standing as stateOf } from '../components/freshness.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { ALL, firstOf, mostOf } from '../components/table.js';
-import { ago, capitalized, certificateCounts, tonnes, withoutAmount, wordsAgo } from '../components/words.js';
+import { ago, capitalized, certificateCounts, outOf, tonnes, wordsAgo } from '../components/words.js';
 import { createMemory } from '../memory.js';
 import { stockByDay, retiredByMonth } from './charts.js';
 import { byVintage } from './by-vintage.js';
@@ -95,8 +95,7 @@ function invitation(webhookUrl: string | null, newestDeliveryAt: string | null, 
 function hero({ standing, sums }: Overview): Html {
   if (countOf(standing) === 0)
     return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app, as far as the mirror has seen.</h1>`;
-  const left = sums.reduce((sum, row) => sum + row.rows_without_amount, 0);
-  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(sums))} <span class="of">available to sell now in ${withThousands(standing.available)} of ${ofKnown(standing.known)}${left > 0 && `.${withoutAmount(left)}`}</span></h1>`;
+  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(sums))} <span class="of">available to sell now in ${withThousands(standing.available)} of ${ofKnown(standing.known)}${outOf(sums)}</span></h1>`;
 }
 
 /** A line for each type, its number to be seen from afar. */
@@ -111,7 +110,7 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
   const { standing, left, reserved, activity } = answer;
   const { count, seen, worst } = standing.leftOut;
   const [first] = worst;
-  const reservations = reserved.reduce((sum, each) => sum + each.reservations, 0);
+  const reservations = reserved.reduce((sum, each) => sum + each.rows, 0);
   const [ends = null] = reserved.flatMap(({ first_ends_at: at }) => at ?? []).toSorted();
   const rejected = activity.rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
   return html`${tile(
@@ -119,13 +118,13 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
     sumByType(reserved),
     reservations === 0
       ? 'no reservation stands'
-      : html`<a href="/reservations?state=outstanding">${counted(reservations, 'reservation')}</a>, the first ends ${ends === null ? 'never' : wordsAgo(ends, now)}`,
+      : html`<a href="/reservations?state=outstanding">${counted(reservations, 'reservation')}</a>, the first ends ${ends === null ? 'never' : wordsAgo(ends, now)}${outOf(reserved)}`,
   )}${tile(
     'Not available',
     count > 0 && seen === 0 ? 'not known' : sumByType(left),
     first === undefined
       ? 'no organization is left out'
-      : html`<a href="#leftout">${nameOf(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${counted(count - 1, 'other')}`}`,
+      : html`<a href="#leftout">${nameOf(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${counted(count - 1, 'other')}`}${outOf(left)}`,
   )}${tile(
     'Fresh',
     `${withThousands(standing.available)} of ${withThousands(standing.known)}`,

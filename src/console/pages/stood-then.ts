@@ -8,7 +8,7 @@ import { withQuery } from '../components/as-of.js';
 import { gapsOf } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { ALL } from '../components/table.js';
-import { withoutAmount } from '../components/words.js';
+import { outOf } from '../components/words.js';
 import { byVintage } from './by-vintage.js';
 
 /** What stood in the warehouses at an instant. Nobody can say whether it was available then: that is a matter of the moment. */
@@ -26,9 +26,8 @@ async function showStood({ reader, query }: Ask, at: string): Promise<Html> {
   const unknown = gapsOf('warehouse', gaps);
   if (stood.length === 0 && gaps.some(each => each.unknown !== null))
     return html`<p id="sentence"><strong>The mirror had seen no credit in any warehouse then.</strong></p>${unknown}`;
-  const left = stood.reduce((sum, row) => sum + row.rows_without_amount, 0);
   const organizations = new Set(stood.map(row => row.organization_id)).size;
-  return html`<p id="sentence"><strong>${sumByType(stood)} stood in the warehouses of ${withThousands(organizations)} of ${ofKnown(await countKnownAt(reader, at))}.</strong>${withoutAmount(left)}</p>
+  return html`<p id="sentence"><strong>${sumByType(stood)} stood in the warehouses of ${withThousands(organizations)} of ${ofKnown(await countKnownAt(reader, at))}${outOf(stood) || '.'}</strong></p>
 ${stood.length > 0 && html`<section id="stood">${byVintage('What stood there', stood, { query, at })}</section>`}
 <p class="links"><a href="${withQuery('/warehouse', query, { [ALL]: null })}">The credits of each organization</a></p>
 ${unknown}`;
