@@ -153,9 +153,9 @@ test('a certificate that is refused alone is told of, and keeps no other from co
   const path = `/organizations/*/retirements/${String(first)}/pdf`;
   registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
   expect(await run(certificatesOf(stage))).toMatch(/^read in part/);
-  expect(await mirror.rows("SELECT retirement_id, error FROM certificates WHERE state <> 'stored'")).toEqual(
-    [{ retirement_id: first, error: expect.stringMatching(/^forbidden: /) }],
-  );
+  expect(await mirror.rows("SELECT retirement_id, error FROM certificates WHERE state <> 'stored'")).toEqual([
+    { retirement_id: first, error: expect.stringMatching(/^forbidden: /) },
+  ]);
 });
 
 test('a walk and a read of projects end where their job is stopped', async () => {

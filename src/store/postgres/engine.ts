@@ -31,7 +31,10 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
       const postgres = await openMigrated(poolOf(database, 'work', lostAtWork));
       return (await stores()).storesIn(postgres, now, clockOf(database, now));
     },
-    ask: async question => (await import('./asker.js')).ask(forQuestions ?? pool, question),
+    ask: async question => {
+      await (await open()).close();
+      return await (await import('./asker.js')).ask(forQuestions ?? pool, question);
+    },
     snapshot: (file, now) =>
       during(async postgres =>
         (await import('./snapshot.js')).snapshot(postgres, file, new Date(now).toISOString()),

@@ -46,9 +46,11 @@ test('files moved into a database are equal in every column and certificate, and
        VALUES ('twice', '${key}', 'person', ${at}, ${at}, 'running', ${at}, 'one')`,
     );
   expect(await moveThere()).toMatchObject({ exitCode: 1, stdout: '' });
-  const refused = await runCommand(['status'], { env: there });
-  expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(refused.stderr).toContain('run "carbon-mirror move --to postgres" again');
+  for (const command of [['status'], ['query', 'SELECT count(*) FROM retirements']]) {
+    const refused = await runCommand(command, { env: there });
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toContain('run "carbon-mirror move --to postgres" again');
+  }
   for (const family of ['inbox', 'mirror', 'evidence'] as const)
     await expect(
       openEngine(readStore(there)).prepare([family], Date.now(), () => undefined),
