@@ -22,13 +22,14 @@ export async function countKnown(reader: Reader): Promise<number> {
   return await count(reader, plain(`mirror.coverage WHERE state <> 'uninstalled'`));
 }
 
-/** Of how many of them a list of amounts was ever read completely. */
-export async function countSummed(reader: Reader): Promise<number> {
+/** Of how many of them, or of those that have removed the app, all lists of amounts are there that were ever to be read. */
+export async function countSummed(reader: Reader, is: '<>' | '='): Promise<number> {
+  const amounts = `AND resource IN ('warehouse', 'inventory', 'retirements')`;
   return await count(
     reader,
-    plain(`mirror.coverage WHERE state <> 'uninstalled' AND organization_id IN (
-      SELECT organization_id FROM mirror.resource_states WHERE first_complete_at IS NOT NULL
-        AND resource IN ('warehouse', 'inventory', 'retirements'))`),
+    plain(`mirror.coverage WHERE state ${is} 'uninstalled' AND organization_id IN (
+      SELECT organization_id FROM mirror.resource_states WHERE first_complete_at IS NOT NULL ${amounts}
+      EXCEPT SELECT organization_id FROM mirror.freshness WHERE state = 'never_read' ${amounts})`),
   );
 }
 

@@ -56,7 +56,38 @@ test('each sum is a row, with what was seen to rise and to fall between reads', 
 });
 
 test('of how many of the known organizations the sums are is said', async () => {
-  const { ask, mirror, clock } = await sceneToBalance();
+  const { ask, mirror, clock, db } = await sceneToBalance();
+  const write = async (number: number, state: 'active' | 'uninstalled') =>
+    await mirror.writeInstallation({
+      installation: installation(`installation-${number}`, { organizationId: `organization-${number}` }),
+      state,
+      claim: number,
+      startedAt: clock.at,
+      arrivedAt: clock.at,
+      trigger: 'schedule',
+    });
+  await write(2, 'active');
+  expect((await ask()).stderr).toContain('These sums have all lists of 1 of the 2 known organizations.');
+  expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ organizations: 1, known: 2 });
+  await db.change(
+    "UPDATE resource_states SET as_of = NULL, first_complete_at = NULL WHERE resource = 'inventory'",
+  );
+  expect((await ask()).stderr).toContain('These sums have all lists of 0 of the 2 known organizations.');
+  clock.at += MINUTE;
+  await write(1, 'uninstalled');
+  expect((await ask()).stderr).toContain(
+    'These sums have all lists of 0 of the 1 known organization, and of 1 without the app.',
+  );
+});
+
+test('a list that was never read is no list of nothing, whatever is asked of it', async () => {
+  const { folder, mirror, clock, read } = await temporaryScene();
+  temporaryInbox(folder);
+  const list = async (...words: string[]) =>
+    await runCommand(['retirements', 'list', ...words], { env: { DATA_DIR: folder }, now: () => clock.at });
+  const unread = { exitCode: 3, stderr: expect.stringContaining('of 1 organization that was never read') };
+  expect(await list('--year', '2025')).toMatchObject(unread);
+  expect(await list()).toMatchObject(unread);
   await mirror.writeInstallation({
     installation: installation('installation-2', { organizationId: 'organization-2' }),
     state: 'active',
@@ -65,8 +96,12 @@ test('of how many of the known organizations the sums are is said', async () => 
     arrivedAt: clock.at,
     trigger: 'schedule',
   });
-  expect((await ask()).stderr).toContain('These are the sums of 1 of the 2 known organizations.');
-  expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ organizations: 1, known: 2 });
+  await read('retirements', []);
+  const partly = 'Not in this list: 1 organization that was never read completely.';
+  expect(await list('--year', '2025')).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining(partly),
+  });
 });
 
 test('where nothing had been read yet nothing is called balanced', async () => {

@@ -198,7 +198,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     people.readMentions(reader, document => document.includes('apfel@example.com')),
   ),
   countKnown: once(countKnown),
-  countSummed: once(countSummed),
+  countSummed: about(['<>', '='] as const, countSummed),
   countKnownAt: about(MOMENTS, countKnownAt),
   readKept: once(reader => inbox.readKept(reader)),
   readDeliveriesOf: about([[], Array.from({ length: 100 }, (_, id) => id)], inbox.readDeliveriesOf),
@@ -330,8 +330,8 @@ async function everyPage(
 /** What readers are made of. */
 const PARTS = `
   adviceFor ask byChoice byDays byFlag byId byOwner byPart byState byText byYear colourOf columns
-  compareStandings conditionOf count every exact findTroubles first freshnessOf gapsIn idsOf inSql isFrozen
-  isNamedBy joined largest listedIn limit newestInSql ofAnyOrganization ofOne only ownersBy plain
+  compareStandings conditionOf count coverageOf every exact findTroubles first freshnessOf gapsIn idsOf inSql isFrozen
+  isNamedBy joined knownIn largest listedIn limit newestInSql ofAnyOrganization ofOne only ownersBy plain
   rankOf reasonsOf sayOldest sentenceOf shownOf sql stoodAt table verdictOn withFreshness wordsOf worstOf
 `.match(/\w+/g);
 

@@ -1,13 +1,14 @@
 import {
   type Balance,
   BALANCE_COLUMNS,
+  coverageOf,
   type Line,
   listedIn,
   readBalance,
   verdictOn,
 } from '../../query/history/balance.js';
 import { shortName } from '../../text/clean.js';
-import { ofKnown, withThousands } from '../../text/numbers.js';
+import { withThousands } from '../../text/numbers.js';
 import { plainTonnes } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
@@ -26,7 +27,7 @@ export const BALANCE = command({
     const reader = await context.reader();
     const organizationId = await organizationOrAll(reader, organization);
     const balance = await readBalance(reader, organizationId);
-    const { organizations, known, balanced, rowsWithoutAmount, sums, notBalanced } = balance;
+    const { balanced, rowsWithoutAmount, sums, notBalanced } = balance;
     if (format === 'json') await context.value({ organizationId, ...balance });
     else if (format === 'table') await writeForPeople(context, balance);
     else await context.rows(BALANCE_COLUMNS, [...sums, ...notBalanced]);
@@ -35,8 +36,7 @@ export const BALANCE = command({
       say(`${many} rows have no amount that can be added: no sum has them in it, balanced or not.`);
     }
     if (balanced === null) throw checkFault(NOTHING_KNOWN);
-    if (organizationId === null)
-      say(`These are the sums of ${withThousands(organizations)} of ${ofKnown(known)}.`);
+    if (organizationId === null) say(coverageOf(balance));
     else say('Projects and serializations are compared over all organizations only.');
     if (!balanced) throw checkFault('It does not add up.', 'The rows that are not balanced say by how much.');
   },

@@ -5,10 +5,11 @@ import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { isThere, readNumbered, streamRows } from '../../query/lists/read.js';
 import { readKnownAt, sayOldest } from '../../query/history/as-of.js';
-import { FRESHNESS_COLUMNS, readStates, withFreshness } from '../../query/freshness/read.js';
+import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
+import { counted } from '../../text/numbers.js';
 import { type Command, command, ROWS } from '../command.js';
 import type { Context } from '../context.js';
-import { notThereFault, usageFault } from '../exit.js';
+import { checkFault, notThereFault, usageFault } from '../exit.js';
 import { idsKnown, installationIn, organizationIn } from '../find/in-mirror.js';
 import {
   choice,
@@ -82,14 +83,25 @@ async function printList(context: Context, list: List, { given, at, most }: Want
   const organizationId = texts['organization_id'] ?? null;
   const then = at === null ? asked : await ofKnown(context, asked, at, organizationId);
   const rows = streamRows(reader, then, most);
-  const none =
-    at === null && Object.keys(texts).length === 0 ? list.empty : `No ${list.one} is as asked for.`;
+  const sums =
+    at === null && list.resource !== null ? await sumFreshness(reader, list.resource, organizationId) : [];
+  const unread = sums.reduce((sum, each) => sum + (each.state === 'never_read' ? each.resources : 0), 0);
+  const isUnread = unread > 0 && sums.every(each => each.as_of === null);
+  const isAll = at === null && Object.keys(texts).length === 0;
+  const none = isAll || isUnread ? list.empty : `No ${list.one} is as asked for.`;
   const states = at === null ? await readStates(reader, list.resource, organizationId) : null;
   const isStated = states !== null && !(context.format === 'table' && states.areAllFresh);
   const columns = isStated ? [...asked.list.columns, ...FRESHNESS_COLUMNS] : asked.list.columns;
   const keep = [...columns.slice(0, 1), list.named, ...LOOKED_FOR];
   const shape = { keep, tonnes: ['amount_exact'], none };
   const shown = await context.rows(columns, states === null ? rows : withFreshness(rows, states), shape);
+  const many = `${counted(unread, 'organization')} that ${unread === 1 ? 'was' : 'were'} never read completely`;
+  if (isUnread)
+    throw checkFault(
+      `This list is of ${many}: nothing is known of what they have.`,
+      'See "carbon-mirror status".',
+    );
+  if (unread > 0) context.say(`Not in this list: ${many}.`);
   if (shown === most) context.say(`Shown: ${shown}. There may be more: --limit 0 shows all.`);
 }
 

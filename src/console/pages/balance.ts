@@ -1,4 +1,11 @@
-import { type Balance, type Line, listedIn, readBalance, verdictOn } from '../../query/history/balance.js';
+import {
+  type Balance,
+  coverageOf,
+  type Line,
+  listedIn,
+  readBalance,
+  verdictOn,
+} from '../../query/history/balance.js';
 import { FRESH, wordsOf } from '../../query/freshness/words.js';
 import { readChoices } from '../../query/names.js';
 import { andMore, counted, MOST_SHOWN, ofKnown, withThousands } from '../../text/numbers.js';
@@ -30,8 +37,8 @@ ${registry(ask)}`,
 };
 
 function show(balance: Balance, chosen: Ask['at']): Html {
-  const { balanced, organizations, known, rowsWithoutAmount, notBalanced } = balance;
-  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${verdict(balance)} ${chosen === null ? `This is of ${withThousands(organizations)} of ${ofKnown(known)}.` : 'Projects and serializations are compared over all organizations only.'}${withoutAmount(rowsWithoutAmount)}</p></section>
+  const { balanced, rowsWithoutAmount, notBalanced } = balance;
+  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${verdict(balance)} ${chosen === null ? coverageOf(balance) : 'Projects and serializations are compared over all organizations only.'}${withoutAmount(rowsWithoutAmount)}</p></section>
 <section id="wrong" data-live>${notBalanced.length > 0 && table('What is not balanced', [WHAT, WHOSE, { name: 'Why', cell: ({ why }) => why }], notBalanced)}</section>
 <section id="sums" data-live>${table('What was added up', COLUMNS, listedIn(balance), { empty: 'No list that has rows has been read completely.' })}</section>`;
 }

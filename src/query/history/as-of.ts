@@ -40,6 +40,11 @@ interface Dated extends Pick<Known, 'name'> {
   readonly last_read: string | null;
 }
 
+/** Whose list was known then. */
+export function knownIn(all: readonly Known[]): string[] {
+  return all.flatMap(each => (each.unknown === null ? each.organizationId : []));
+}
+
 /** What can be known of a list: of one organization, or of all that are known, those that nobody has looked at yet last. */
 export async function readKnownAt(reader: Reader, asked: Asked): Promise<Known[]> {
   const { organizationId, resource, at } = asked;

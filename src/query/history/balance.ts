@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
-import { withThousands } from '../../text/numbers.js';
+import { ofKnown, withThousands } from '../../text/numbers.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import { count, ofOne, plain, sql, table } from '../sql.js';
 import { countKnown, countSummed } from '../coverage.js';
@@ -63,8 +63,10 @@ export async function readBalance(reader: Reader, organizationId: string | null)
   }
   const isKnown = [...sums.values()].some(({ rows, opening_micro: at }) => rows > 0 || (at ?? 0) > 0);
   return {
-    organizations: await countSummed(reader),
+    organizations: await countSummed(reader, '<>'),
     known: await countKnown(reader),
+    /** Whose rows are in the sums, too. */
+    uninstalled: await countSummed(reader, '='),
     balanced: isKnown ? notBalanced.every(line => line.balanced === null) : null,
     rowsWithoutAmount: await countWithoutAmount(reader, organizationId),
     sums: [...sums.values()],
@@ -73,6 +75,11 @@ export async function readBalance(reader: Reader, organizationId: string | null)
 }
 
 export type Balance = Awaited<ReturnType<typeof readBalance>>;
+
+export function coverageOf({ organizations, known, uninstalled }: Balance): string {
+  const gone = uninstalled === 0 ? '' : `, and of ${withThousands(uninstalled)} without the app`;
+  return `These sums have all lists of ${withThousands(organizations)} of ${ofKnown(known)}${gone}.`;
+}
 
 /** Of nothing, all is balanced: that is counted, and not listed. */
 export function listedIn({ sums }: Balance): Line[] {
