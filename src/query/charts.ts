@@ -1,5 +1,5 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
-import { joined, plain, sql } from './sql.js';
+import { count, joined, plain, sql } from './sql.js';
 import { exact, type Total, TOTAL } from './sums.js';
 
 /** Millionths of a tonne at the end of a day, or in a month, and how many rows are in no sum. */
@@ -65,11 +65,14 @@ function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }
 
-/** What was retired in each of twelve months, by the dates of the registry; the last goes on. */
-async function readRetiredByMonth({ all }: Reader, now: number): Promise<Point[]> {
+const READ = plain("mirror.resource_states WHERE resource = 'retirements' AND first_complete_at IS NOT NULL");
+
+/** What was retired in each of twelve months, by the dates of the registry; the last goes on. Nothing where none were ever read. */
+async function readRetiredByMonth(reader: Reader, now: number): Promise<Point[]> {
+  if ((await count(reader, READ)) === 0) return [];
   const months = Array.from({ length: MONTHS + 1 }, (_, place) => monthAgo(now, MONTHS - 1 - place));
   const [first, ...ends] = months.map(month => `${month}-01T00:00:00.000Z`);
-  const sums = await all(sql<Total & { readonly place: number }>`SELECT
+  const sums = await reader.all(sql<Total & { readonly place: number }>`SELECT
       ${placeIn(ends, plain('created_at <'))} AS place, ${TOTAL} FROM mirror.retirements
     WHERE organization_id IN (SELECT organization_id FROM mirror.resource_states)
       AND created_at >= ${first ?? ''} AND created_at < ${ends.at(-1) ?? ''} GROUP BY place`);

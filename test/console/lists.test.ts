@@ -152,8 +152,11 @@ describe('a list', () => {
     await scene.read('retirements', [retirement('r-2', { organizationId: id })], { organizationId: id });
     expect(idsOf(await page('/retirements'))).toEqual(['r-2', 'r-1']);
     expect(idsOf(await page('/retirements?organization_id=organization-1'))).toEqual(['r-1']);
-    const then = await page(`/retirements.json?organization_id=${id}&as-of=now`);
-    expect(JSON.parse(then)).toMatchObject([{ id: 'r-2' }]);
+    const then = async (whose: string) => await page(`/retirements.json?as-of=now${whose}`);
+    expect(JSON.parse(await then('&organization_id=organization-1'))).toMatchObject([{ id: 'r-1' }]);
+    expect(JSON.parse(await then(''))).toMatchObject([{ id: 'r-1' }]);
+    expect(idsOf(await page('/retirements?as-of=now'))).toHaveLength(1);
+    expect(await then(`&organization_id=${id}`)).toContain('Nothing of it was known then.');
     const own = await page('/organizations/organization-1');
     for (const path of ['warehouse', 'retirements', 'reservations', 'members', 'certificates', 'projects'])
       expect(own).toContain(`href="/${path}?organization_id=organization-1"`);

@@ -45,11 +45,15 @@ test('how old the oldest of what is available is, and how much of it failed at t
 });
 
 test('a row without an amount is told of, not counted as nothing', async () => {
-  const { sentence, scene } = await stage();
+  const { sentence, scene, page } = await stage();
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
   expect(await sentence()).toContain('100 t ex-post available to sell now in 1 of the 1 known organization');
   expect(await sentence()).toContain('1 row has no amount that can be added.');
+  expect(wordsOf(await page('/organizations/organization-1'))).toContain(
+    'rounded down. 1 row has no amount that can be added.',
+  );
+  expect(wordsOf(await page('/'))).not.toContain('twelve months');
 });
 
 const HOLD = {

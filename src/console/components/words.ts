@@ -72,8 +72,8 @@ export function withoutAmount(rows: number): string {
 }
 
 /** The same behind sums, where they are not of all their rows. */
-export function outOf(sums: readonly { readonly rows_without_amount: number }[]): string {
-  const left = sums.reduce((sum, row) => sum + row.rows_without_amount, 0);
+export function outOf(sums: readonly { readonly rows_without_amount?: unknown }[]): string {
+  const left = sums.reduce((sum, row) => sum + Number(row.rows_without_amount ?? 0), 0);
   return left === 0 ? '' : `.${withoutAmount(left)}`;
 }
 

@@ -1,11 +1,12 @@
 import type { Row, Value } from '../../store/contract/tables.js';
+import { ownerOf } from '../../resources/entry.js';
 import { colourOf, WAITING } from '../../query/freshness/words.js';
 import { ask } from '../../query/lists/ask.js';
 import { type Choice, readChoices, readNameOf, readValues } from '../../query/names.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { Asked, List } from '../../query/lists/list.js';
 import { type Paged, readPage, readSumOf, streamRows } from '../../query/lists/read.js';
-import { readKnownAt } from '../../query/history/as-of.js';
+import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
 import { counted, manyOf, withThousands } from '../../text/numbers.js';
 import { tonnesOf } from '../../text/tonnes.js';
@@ -46,7 +47,9 @@ ${fields(list, asking, choices)}`,
     if ('fault' in asked) return asked;
     const { reader, at } = asking;
     const states = at === null ? await readStates(reader, list.resource, null) : null;
-    const rows = streamRows(reader, asked);
+    const { asked: then, gaps } = await ofKnown(asked, asking);
+    if (gaps.length > 0 && knownIn(gaps).length === 0) return { fault: 'Nothing of it was known then.' };
+    const rows = streamRows(reader, then);
     const { columns } = asked.list;
     if (states === null) return { rows, columns };
     return { rows: withFreshness(rows, states), columns: [...columns, ...FRESHNESS_COLUMNS] };
@@ -59,7 +62,19 @@ function askedBy(list: List, { query, at }: Pick<Ask, 'query' | 'at'>) {
   return ask(list, { of: name => query.get(name), at });
 }
 
-async function show(asked: Asked, { reader, now, query, at }: Ask, choices: Choices): Promise<Html> {
+/** The same of those whose list was known then, and what is to be said of all. */
+async function ofKnown(asked: Asked, { reader, query, at }: Pick<Ask, 'reader' | 'query' | 'at'>) {
+  const { resource, entry } = asked.list;
+  const column = entry && ownerOf(entry);
+  if (at === null || resource === null || column === null) return { asked, gaps: [] };
+  const organizationId = query.get('organization_id') || null;
+  const gaps = await readKnownAt(reader, { resource, at, organizationId });
+  return { asked: { ...asked, where: [...asked.where, { column, among: knownIn(gaps) }] }, gaps };
+}
+
+async function show(all: Asked, asking: Ask, choices: Choices): Promise<Html> {
+  const { reader, now, query, at } = asking;
+  const { asked, gaps } = await ofKnown(all, asking);
   const { list } = asked;
   const { name, resource } = list;
   const organization = query.get('organization_id') || null;
@@ -94,7 +109,7 @@ async function show(asked: Asked, { reader, now, query, at }: Ask, choices: Choi
 <p class="links">${query.has('after') && lead('First page', null)}
 ${paged.next !== null && lead('Next page', Buffer.from(JSON.stringify(paged.next)).toString('base64url'), html` rel="next"`)}</p>
 </section>
-${at !== null && resource !== null && gapsOf(resource, await readKnownAt(reader, { resource, at, organizationId: organization }))}
+${gaps.length > 0 && gapsOf(resource ?? '', gaps)}
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
 }
 

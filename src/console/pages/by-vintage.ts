@@ -6,6 +6,7 @@ import { withAt } from '../components/as-of.js';
 import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { ALL, toAll } from '../components/table.js';
+import { outOf } from '../components/words.js';
 import { counted } from '../../text/numbers.js';
 
 type Row = Readonly<Record<string, Value>>;
@@ -75,7 +76,7 @@ export function byVintage(
       others.length > 0 && total(query === null ? left : toAll(query, left), others, 'others')
     }</tbody>`;
   };
-  const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes, rounded down`;
+  const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes, rounded down${outOf(rows)}`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="matrix">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">${isOne ? 'Type' : 'Project'}</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>

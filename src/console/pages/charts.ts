@@ -45,8 +45,9 @@ function lastOf({ points }: Series): number {
 
 export function retiredByMonth(points: readonly Point[]): Html {
   const [most] = points.toSorted((one, other) => Number(other.micro - one.micro));
+  if (most === undefined) return html``;
   const title =
-    most === undefined || most.micro === 0n
+    most.micro === 0n
       ? 'In these twelve months 0 t were retired'
       : `Of twelve months, most was retired in ${monthWords(most.name)}: ${wholeTonnes(most.micro)} t`;
   const more = outOf(points);

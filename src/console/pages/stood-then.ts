@@ -1,4 +1,4 @@
-import { readKnownAt } from '../../query/history/as-of.js';
+import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { countKnownAt } from '../../query/coverage.js';
 import { sumStoodAt } from '../../query/sums.js';
 import { ofKnown, withThousands } from '../../text/numbers.js';
@@ -21,8 +21,9 @@ export function showThen(ask: Ask, at: string): Shown {
 }
 
 async function showStood({ reader, query }: Ask, at: string): Promise<Html> {
-  const stood = await sumStoodAt(reader, at);
   const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
+  const known = new Set(knownIn(gaps));
+  const stood = (await sumStoodAt(reader, at)).filter(row => known.has(row.organization_id ?? ''));
   const unknown = gapsOf('warehouse', gaps);
   if (stood.length === 0 && gaps.some(each => each.unknown !== null))
     return html`<p id="sentence"><strong>The mirror had seen no credit in any warehouse then.</strong></p>${unknown}`;
