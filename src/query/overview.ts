@@ -3,7 +3,7 @@ import { sumStanding } from './available.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
 import { readActivity } from './inbox/activity.js';
 import { type OrganizationStatus, readOrganizations, sumCertificates } from './status.js';
-import { sql } from './sql.js';
+import { count, plain, sql } from './sql.js';
 import { BY_OWNER, BY_PROJECT, exact, idsOf, ownersBy, sumWarehouses, type Total, TOTAL } from './sums.js';
 
 /** So many are grouped. */
@@ -33,6 +33,7 @@ export async function readSums(reader: Reader, most: number, mostLeftOut: number
       /** Of all organizations, by state. */
       certificates: await sumCertificates(snapshot),
       standing,
+      failing: await count(snapshot, FAILING),
       /** What is known of those that are left out. */
       left: standing.leftOut.seen === 0 ? [] : await sumWarehouses(snapshot, ownersBy('<>'), ['type']),
       sums: await sumWarehouses(snapshot, ownersBy('='), BY_PROJECT),
@@ -41,6 +42,10 @@ export async function readSums(reader: Reader, most: number, mostLeftOut: number
     };
   });
 }
+
+/** Lists whose last read broke, was refused although it is permitted, or is not believed yet. */
+const FAILING = plain(`mirror.freshness WHERE (failing_since IS NOT NULL OR reason = 'removals_unconfirmed')
+  AND state <> 'not_offered' AND coalesce(reason, '') NOT IN ('uninstalled', 'suspended')`);
 
 function isAvailable({ resource, state }: OrganizationStatus['resources'][number]): boolean {
   return resource === 'warehouse' && state === 'fresh';

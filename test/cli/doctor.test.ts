@@ -315,4 +315,21 @@ describe('doctor', () => {
       },
     ]);
   });
+
+  test('a list that is refused although it is permitted is not called fresh', async () => {
+    const mark = async (at: string | null) =>
+      await demo.change(
+        "UPDATE resource_states SET no_permission_at = ?, refusals = 1, failing_since = ?, outcome = ? WHERE organization_id = ? AND resource = 'members'",
+        at,
+        at,
+        at === null ? 'complete' : 'failed',
+        demo.organizationIds[1] ?? '',
+      );
+    await mark(new Date().toISOString());
+    const { of } = await findings();
+    await mark(null);
+    expect(of('freshness')).toMatchObject([
+      { state: 'warn', found: expect.stringContaining('members: no access (no permission)') },
+    ]);
+  });
 });

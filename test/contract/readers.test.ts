@@ -330,7 +330,7 @@ async function everyPage(
 /** What readers are made of. */
 const PARTS = `
   adviceFor ask byChoice byDays byFlag byId byOwner byPart byState byText byYear colourOf columns
-  compareStandings conditionOf count coverageOf every exact findTroubles first freshnessOf gapsIn idsOf inSql isFrozen
+  compareStandings conditionOf count coverageOf every exact findFailing findTroubles first freshnessOf gapsIn idsOf inSql isFrozen
   isNamedBy joined knownIn largest listedIn limit newestInSql ofAnyOrganization ofOne only ownersBy plain
   rankOf reasonsOf sayOldest sentenceOf shownOf sql stoodAt table verdictOn withFreshness wordsOf worstOf
 `.match(/\w+/g);

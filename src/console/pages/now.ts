@@ -1,6 +1,6 @@
 import type { StandingSums, Warehouse } from '../../query/available.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
-import { findTroubles, type Trouble } from '../../query/inbox/troubles.js';
+import { findFailing, findTroubles, type Trouble } from '../../query/inbox/troubles.js';
 import { readPulse } from '../../query/inbox/activity.js';
 import { readOrigin } from '../../query/names.js';
 import { type Charts, readCharts } from '../../query/charts.js';
@@ -56,7 +56,7 @@ function show(answer: Overview, ask: Ask): Shown {
   const { now, canAct, webhookUrl, query } = ask;
   const { activity, standing, sums, changes } = answer;
   const isEmpty = countOf(standing) === 0;
-  const troubles = findTroubles(activity, now);
+  const troubles = [...findTroubles(activity, now), ...findFailing(answer.failing)];
   const body = html`<div class="stack"><div class="tiles">${hero(answer)}<div id="tiles" data-live>${tiles(answer, troubles, now)}</div></div>
 <section id="attention" class="notices" data-live>${notices(troubles, canAct)}</section></div>
 <section id="invitation" data-live>${isEmpty && invitation(webhookUrl, activity.newestDeliveryAt, now)}</section>

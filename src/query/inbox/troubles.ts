@@ -4,7 +4,7 @@ import type { Activity, Cause } from './activity.js';
 
 /** What does not go on by itself, in the words of doctor, status and the pages alike. */
 export interface Trouble {
-  readonly check: Cause['check'] | 'worker' | 'receiver' | 'backlog' | 'jobs';
+  readonly check: Cause['check'] | 'worker' | 'receiver' | 'backlog' | 'jobs' | 'lists';
   readonly isFault: boolean;
   readonly found: string;
   readonly todo: string;
@@ -50,6 +50,15 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
     }),
   ];
 }
+
+export function findFailing(lists: number): Trouble[] {
+  if (lists === 0) return [];
+  const found = `${counted(lists, 'list')} could not be read the last time`;
+  const todo = 'Each is read again by itself; the page of its organization says why.';
+  return [{ check: 'lists', isFault: false, found, todo, href: '/organizations', command: STATUS }];
+}
+
+const STATUS = 'carbon-mirror status';
 
 const PAGES: Readonly<Record<Cause['check'], string>> = {
   registry: '/jobs?state=paused',

@@ -167,8 +167,8 @@ export const MIRROR_CHECKS = {
   },
 } satisfies Readonly<Record<string, Check>>;
 
-/** Stale, never read for a fault, or fresh with a last read that failed. */
+/** Stale, never read for a fault, or with a last read that failed or was refused although it is permitted. */
 function isTroubled({ state, reason, failing_since: failing }: Standing): boolean {
   if (state === 'never_read') return reason !== 'waiting';
-  return state === 'stale' || (state === 'fresh' && failing !== null);
+  return state === 'stale' || ((state === 'fresh' || reason === 'no_permission') && failing !== null);
 }
