@@ -17,8 +17,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 30 say what of the evidence was not checked or sealed, and how it begins; 15 that the registry did not carry out what it took. */
   /** 1 counts below what is available where the last read failed: a narrow terminal has no column for it. */
   /** 36 say how many faults there are, of how many organizations a sum is, what was not counted, never read or cannot be summed, and write one organization a row at a time. */
-  /** 12 say of whom a list has nothing, and end with 3 where it has nothing of anybody. */
-  'src/cli': 6397,
+  /** 15 say of whom a list has nothing, end with 3 where it has nothing of anybody, and leave no half export. */
+  'src/cli': 6400,
   /** A new room: the log of what was observed, its key and its checkpoints; 120 say of each organization what is whole. */
   /** 45 begin a log anew after a restore; 280 prove it to others. */
   /** 60 let a key sign the next one, 15 say on a page which checkpoint covers a row. */
@@ -85,7 +85,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 95 play eight more things that a clock, a stranger or a lying registry can do. */
   /** 57 hold what no sum has in it, a clock set back and one refused certificate. */
   /** 66 hold of whom lists, sums and files are, and which list was refused. */
-  test: 53_770,
+  test: 53_775,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

@@ -53,6 +53,9 @@ export async function writeEvidence(
       into.append('page.html', pageRow(fact, names));
       totals.add(fact);
     },
+  }).catch((error: unknown) => {
+    rmSync(folder, { recursive: true });
+    throw error;
   });
   into.append('page.html', totals.end());
   const deliveries = await readDeliveriesOf(reader, exported.syncs);
