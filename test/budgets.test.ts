@@ -38,10 +38,11 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 8 count the rows that break a law, beyond the five that are shown, and let no receiver into a database that files are moved to. */
   /** 7 let no step of a clock make a read long, and give no id of a delivery twice. */
   /** 3 answer no question of a database that files are moved to. */
-  'src/store': 8518,
+  /** 10 count the certificates that could not be fetched. */
+  'src/store': 8528,
   'src/inbox': 500,
   /** 50 pass a page that stands as it stood, and look for the rows of several at once. */
-  'src/mirror': 2230,
+  'src/mirror': 2231,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
   /** 140 draw the stock by day and what was retired by month, and name what may be chosen. */
   /** 30 count what a restore loses. */
@@ -61,7 +62,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/sandbox': 5450,
   /** 4 look once a day at a reservation whose end is far. */
   /** 9 end our own run where its job is taken anew, and believe no answer that a retirement is gone but one. */
-  'src/sync': 2403,
+  /** 10 go on behind a project or a file that fails. */
+  'src/sync': 2413,
   /** 15 came from app: how far a word is from another. */
   'src/text': 408,
   'src/webhook': 984,
@@ -85,7 +87,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 95 play eight more things that a clock, a stranger or a lying registry can do. */
   /** 57 hold what no sum has in it, a clock set back and one refused certificate. */
   /** 66 hold of whom lists, sums and files are, and which list was refused. */
-  test: 53_775,
+  /** 24 play one that fails among many. */
+  test: 53_800,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,

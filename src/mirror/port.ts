@@ -397,6 +397,8 @@ export interface MirrorPort {
   /** Makes some certificates due; 0 where none is left. */
   readonly makeCertificatesDue: (which: Due, at: number) => Promise<number>;
   readonly dueCertificates: (organizationId: string, at: number, limit: number) => Promise<DueCertificate[]>;
+  /** Those that failed when they were asked for, and of which no copy is there. */
+  readonly countFailedCertificates: (organizationId: string) => Promise<number>;
   readonly writeCertificates: (
     sync: OpenSync,
     answers: readonly CertificateAnswer[],

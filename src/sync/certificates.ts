@@ -5,15 +5,13 @@ import type { OrganizationClient } from '../registry/clients.js';
 import type { ReadOptions } from '../registry/reading.js';
 import { withCause } from './installation/step.js';
 import type { Context } from './context.js';
-import { describe, endsJob, type Failure } from './outcome.js';
+import { describe, endsWalk, TROUBLES } from './outcome.js';
 import { countCalls, inLanes } from './read/calls.js';
 import type { JobAtWork } from './worker/worker.js';
 
 /** Downloads at once; all of them share the budget of calls with everybody else. */
 const AT_ONCE = 8;
 const BATCH = 64;
-/** After so many failures in a row the registry itself is in trouble, and the rest is left for later. */
-const TROUBLES = 10;
 
 /**
  * Walk one organization's certificates that are due, in a part of their own.
@@ -79,7 +77,7 @@ function createFetcher({ walk, organization, options, now }: FetcherOptions) {
       return;
     }
     const failure = describe(error);
-    if (options.signal?.aborted === true || endsWalk(error, failure)) throw error;
+    if (options.signal?.aborted === true || endsWalk(error)) throw error;
     await walk.fail(retirementId, failure, askedAt);
     troubles += 1;
     if (troubles >= TROUBLES) throw error;
@@ -88,9 +86,4 @@ function createFetcher({ walk, organization, options, now }: FetcherOptions) {
   return {
     fetchAll: (ids: readonly string[]) => inLanes(AT_ONCE, ids, fetchOne),
   };
-}
-
-/** No place in the budget, no disk, no claim: the next certificate would end the same way. */
-function endsWalk(error: unknown, { code }: Failure): boolean {
-  return code === 'rate_limited' || endsJob(error);
 }

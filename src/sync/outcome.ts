@@ -130,6 +130,15 @@ export function endsJob(error: unknown): boolean {
   return RULES[codeOf(error)].reach === 'job';
 }
 
+/** After so many failures in a row the registry itself is in trouble, and the rest is left for later. */
+export const TROUBLES = 10;
+
+/** Whether the next one of many would end the same way: no place in the budget, no claim. */
+export function endsWalk(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'rate_limited' || (code !== 'file_refused' && endsJob(error));
+}
+
 export interface Failure {
   readonly code: FailureCode;
   readonly message: string;

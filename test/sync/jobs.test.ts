@@ -141,6 +141,10 @@ test('certificates of who is not known are not asked for, and a walk ends at man
   const twiceEach = 2 * 20;
   expect(callsTo(stage.sandbox, '/pdf')).toBeLessThan(twiceEach);
   registry.faults.clear();
+  expect(await run(certificatesOf(stage))).toMatch(/^read in part/);
+  const left = await stage.mirror.value<number>("SELECT count(*) FROM certificates WHERE state <> 'stored'");
+  await stage.mirror.change('UPDATE certificates SET due_at = valid_from WHERE attempts > 0');
+  expect(left).toBeGreaterThan(0);
   expect(await run(certificatesOf(stage))).toBe('fetched');
 });
 
@@ -156,6 +160,26 @@ test('a certificate that is refused alone is told of, and keeps no other from co
   expect(await mirror.rows("SELECT retirement_id, error FROM certificates WHERE state <> 'stored'")).toEqual([
     { retirement_id: first, error: expect.stringMatching(/^forbidden: /) },
   ]);
+  expect(await run(certificatesOf(stage))).toMatch(/^read in part/);
+});
+
+test('a project that cannot be read keeps no other from being read', async () => {
+  const stage = await stageOfJobs();
+  const { run, installationId, organization, sandbox, registry, mirror } = stage;
+  for (let n = 0; n < 8; n += 1) issueCredit(sandbox, organization.id);
+  const look = installationJob(installationId, null, 'person');
+  await run(look);
+  const projects = (await mirror.rows('SELECT 1 FROM project_states')).length;
+  expect(projects).toBeGreaterThan(4);
+  const first = await mirror.value<string>('SELECT min(project_id) FROM project_references');
+  await mirror.change('DELETE FROM project_states');
+  const path = `/projects/${String(first)}`;
+  registry.faults.add({ path, kind: 'status', options: { status: 409 }, count: 100 });
+  await run(look).catch(() => null);
+  expect(await mirror.rows('SELECT 1 FROM project_states')).toHaveLength(projects - 1);
+  expect(await mirror.value("SELECT state FROM syncs WHERE resource = 'projects' ORDER BY id DESC")).toBe(
+    'partial',
+  );
 });
 
 test('a walk and a read of projects end where their job is stopped', async () => {

@@ -112,8 +112,9 @@ function beginWalk({ port, pdfs, now, organizationId, sync }: WalkParts): Certif
     },
     finish: async traffic => {
       await write();
-      const isLeft = failed > 0 || (await port.dueCertificates(organizationId, now(), 1)).length > 0;
-      const message = failed > 0 ? `${failed} certificates could not be stored` : 'some are still due';
+      const failing = Math.max(failed, await port.countFailedCertificates(organizationId));
+      const isLeft = failing > 0 || (await port.dueCertificates(organizationId, now(), 1)).length > 0;
+      const message = failing > 0 ? `${failing} certificates could not be stored` : 'some are still due';
       const fault = isLeft ? { code: 'certificates_left', message } : null;
       const state = isLeft ? 'partial' : 'complete';
       await sync.end({ state, fault, isInterrupted: false, ...traffic });

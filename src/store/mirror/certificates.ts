@@ -70,6 +70,11 @@ const POSTPONE = statement<Next & { state: string; error: string | null }>(
    WHERE version = @known`,
 );
 
+const FAILED = statement<{ organizationId: string }, { readonly count: number }>(
+  `SELECT count(*) AS count FROM mirror.certificates
+   WHERE organization_id = @organizationId AND error IS NOT NULL AND state <> 'stored'`,
+);
+
 const MARK = '(SELECT retirement_version FROM mirror.certificate_mark)';
 /** One after the other: what the next one enters begins where this one has ended. */
 const HOLD_MARK = fixed(
@@ -99,7 +104,10 @@ const MOVE_MARK = statement<{ last: number }>(
 export function createCertificates(
   { look, transact }: Database,
   files: CertificateFiles,
-): Pick<MirrorPort, 'makeCertificatesDue' | 'dueCertificates' | 'writeCertificates'> {
+): Pick<
+  MirrorPort,
+  'makeCertificatesDue' | 'dueCertificates' | 'countFailedCertificates' | 'writeCertificates'
+> {
   const versions = createVersions(CERTIFICATES);
 
   async function enterSome(batch: Batch, at: string): Promise<number> {
@@ -119,6 +127,8 @@ export function createCertificates(
       }),
     dueCertificates: async (organizationId, at, limit) =>
       (await look(DUE({ organizationId, at: formatInstant(at), limit })))[0],
+    countFailedCertificates: async organizationId =>
+      (await look(FAILED({ organizationId })))[0][0]?.count ?? 0,
     writeCertificates: (sync, answers) =>
       transact(async batch => {
         const { organizationId } = sync.request;

@@ -2,14 +2,14 @@ import type { ProjectAnswer } from '../../mirror/port.js';
 import { projectAnswer } from '../../mirror/projects.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { Step } from '../installation/step.js';
-import { describe } from '../outcome.js';
+import { describe, endsWalk, TROUBLES } from '../outcome.js';
 import { countCalls } from './calls.js';
 
 const AT_ONCE = 4;
 const DAY_MS = 86_400_000;
 
 /**
- * The projects that the organization's rows name, one call each, each once a day, all of them for a person. One that cannot be read is marked so and fails nobody.
+ * The projects that the organization's rows name, one call each, each once a day, all of them for a person. One that is refused is marked so and fails nobody; one that fails is asked for again, and keeps no other from being read.
  */
 export async function readProjects(step: Step): Promise<void> {
   const { mirror, task, job, cause, now, signal } = step;
@@ -31,12 +31,19 @@ export async function readProjects(step: Step): Promise<void> {
     }
   }
 
+  const failures: unknown[] = [];
+  let troubles = 0;
+
   /** What came is written, also where one of them failed. */
   async function readSome(ids: readonly string[]): Promise<void> {
     const asked = await Promise.allSettled(ids.map(readOne));
     await walk.write(asked.flatMap(each => (each.status === 'fulfilled' ? [each.value] : [])));
-    const failed = asked.find(each => each.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+    for (const each of asked) {
+      troubles = each.status === 'rejected' ? troubles + 1 : 0;
+      if (each.status === 'fulfilled') continue;
+      failures.push(each.reason);
+      if (signal.aborted || troubles >= TROUBLES || endsWalk(each.reason)) throw each.reason;
+    }
   }
 
   try {
@@ -44,6 +51,7 @@ export async function readProjects(step: Step): Promise<void> {
       await readSome(due.slice(start, start + AT_ONCE));
       await step.turn();
     }
+    if (failures.length > 0) throw failures[0];
     await walk.finish(traffic());
   } catch (error) {
     const { code, message } = describe(signal.aborted ? signal.reason : error);
