@@ -87,8 +87,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 95 play eight more things that a clock, a stranger or a lying registry can do. */
   /** 57 hold what no sum has in it, a clock set back and one refused certificate. */
   /** 66 hold of whom lists, sums and files are, and which list was refused. */
-  /** 24 play one that fails among many. */
-  test: 53_800,
+  /** 34 play one that fails among many. */
+  test: 53_810,
   /** 50 of evidence: who lies, and what helps. */
   docs: 900,
   'README.md': 100,
