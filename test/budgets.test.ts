@@ -38,11 +38,11 @@ const BUDGETS: Readonly<Record<string, number>> = {
   /** 8 count the rows that break a law, beyond the five that are shown, and let no receiver into a database that files are moved to. */
   /** 7 let no step of a clock make a read long, and give no id of a delivery twice. */
   /** 3 answer no question of a database that files are moved to. */
-  /** 10 count the certificates that could not be fetched. */
-  'src/store': 8528,
+  /** 12 find the certificates that could not be fetched. */
+  'src/store': 8530,
   'src/inbox': 500,
   /** 50 pass a page that stands as it stood, and look for the rows of several at once. */
-  'src/mirror': 2231,
+  'src/mirror': 2237,
   /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console; then all words of freshness, 120, of which six other files had some. */
   /** 140 draw the stock by day and what was retired by month, and name what may be chosen. */
   /** 30 count what a restore loses. */

@@ -396,9 +396,12 @@ export interface MirrorPort {
 
   /** Makes some certificates due; 0 where none is left. */
   readonly makeCertificatesDue: (which: Due, at: number) => Promise<number>;
-  readonly dueCertificates: (organizationId: string, at: number, limit: number) => Promise<DueCertificate[]>;
-  /** Those that failed when they were asked for, and of which no copy is there. */
-  readonly countFailedCertificates: (organizationId: string) => Promise<number>;
+  /** At null those that failed when they were asked for, and of which no copy is there, whenever they are due. */
+  readonly dueCertificates: (
+    organizationId: string,
+    at: number | null,
+    limit: number,
+  ) => Promise<DueCertificate[]>;
   readonly writeCertificates: (
     sync: OpenSync,
     answers: readonly CertificateAnswer[],

@@ -112,9 +112,12 @@ function beginWalk({ port, pdfs, now, organizationId, sync }: WalkParts): Certif
     },
     finish: async traffic => {
       await write();
-      const failing = Math.max(failed, await port.countFailedCertificates(organizationId));
-      const isLeft = failing > 0 || (await port.dueCertificates(organizationId, now(), 1)).length > 0;
-      const message = failing > 0 ? `${failing} certificates could not be stored` : 'some are still due';
+      const isAny = async (at: number | null) =>
+        (await port.dueCertificates(organizationId, at, 1)).length > 0;
+      const isFailing = failed > 0 || (await isAny(null));
+      const isLeft = isFailing || (await isAny(now()));
+      const many = failed > 0 ? `${failed}` : 'some';
+      const message = isFailing ? `${many} certificates could not be stored` : 'some are still due';
       const fault = isLeft ? { code: 'certificates_left', message } : null;
       const state = isLeft ? 'partial' : 'complete';
       await sync.end({ state, fault, isInterrupted: false, ...traffic });

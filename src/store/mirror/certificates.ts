@@ -70,9 +70,10 @@ const POSTPONE = statement<Next & { state: string; error: string | null }>(
    WHERE version = @known`,
 );
 
-const FAILED = statement<{ organizationId: string }, { readonly count: number }>(
-  `SELECT count(*) AS count FROM mirror.certificates
-   WHERE organization_id = @organizationId AND error IS NOT NULL AND state <> 'stored'`,
+const FAILED = statement<{ organizationId: string; limit: number }, DueCertificate>(
+  `SELECT retirement_id AS "retirementId", state, attempts, retirement_version AS "retirementVersion"
+   FROM mirror.certificates
+   WHERE organization_id = @organizationId AND error IS NOT NULL AND state <> 'stored' ORDER BY version LIMIT @limit`,
 );
 
 const MARK = '(SELECT retirement_version FROM mirror.certificate_mark)';
@@ -104,10 +105,7 @@ const MOVE_MARK = statement<{ last: number }>(
 export function createCertificates(
   { look, transact }: Database,
   files: CertificateFiles,
-): Pick<
-  MirrorPort,
-  'makeCertificatesDue' | 'dueCertificates' | 'countFailedCertificates' | 'writeCertificates'
-> {
+): Pick<MirrorPort, 'makeCertificatesDue' | 'dueCertificates' | 'writeCertificates'> {
   const versions = createVersions(CERTIFICATES);
 
   async function enterSome(batch: Batch, at: string): Promise<number> {
@@ -126,9 +124,13 @@ export function createCertificates(
         return (await batch(MAKE_DUE({ organizationId, at, isAll: Number(which === 'all') })))[0].length;
       }),
     dueCertificates: async (organizationId, at, limit) =>
-      (await look(DUE({ organizationId, at: formatInstant(at), limit })))[0],
-    countFailedCertificates: async organizationId =>
-      (await look(FAILED({ organizationId })))[0][0]?.count ?? 0,
+      (
+        await look(
+          at === null
+            ? FAILED({ organizationId, limit })
+            : DUE({ organizationId, at: formatInstant(at), limit }),
+        )
+      )[0],
     writeCertificates: (sync, answers) =>
       transact(async batch => {
         const { organizationId } = sync.request;
