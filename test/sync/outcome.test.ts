@@ -4,6 +4,7 @@ import {
   codeOf,
   decide,
   describe as describeError,
+  endsWalk,
   type FailureCode,
   RULES,
   SyncError,
@@ -104,4 +105,11 @@ describe('the code of an error', () => {
     const error = new RegistryError('rate_limited', 'slow down', { retryAfterMs: 5000 });
     expect(describeError(error)).toEqual({ code: 'rate_limited', message: 'slow down', retryAfterMs: 5000 });
   });
+});
+
+test('what one of many fails with ends a walk only where the next would fail alike', () => {
+  const system = (code: string) => Object.assign(new Error(code), { code });
+  for (const code of ['EACCES', 'EIO']) expect(endsWalk(system(code))).toBe(false);
+  expect(endsWalk(system('ENOSPC'))).toBe(true);
+  expect(endsWalk(new SyncError('shutdown'))).toBe(true);
 });

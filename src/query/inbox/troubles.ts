@@ -53,7 +53,7 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
 
 export function findFailing(lists: number): Trouble[] {
   if (lists === 0) return [];
-  const found = `${counted(lists, 'list')} could not be read the last time`;
+  const found = `${counted(lists, 'list')} could not be read, or not be believed, the last time`;
   const todo = 'Each is read again by itself; the page of its organization says why.';
   return [{ check: 'lists', isFault: false, found, todo, href: '/organizations', command: STATUS }];
 }
