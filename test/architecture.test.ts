@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { checkArchitecture, explain, type Fault } from './support/architecture.js';
 import config, { BROWSER, POSTGRES, PROGRAM } from '../vitest.config.js';
 import { HOMES, MAY_IMPORT } from './support/architecture-rules.js';
-import { longestChain, readImports } from './support/import-chain.js';
 import { readSource } from './support/source.js';
 
 const fixtures = join(import.meta.dirname, 'fixtures/architecture');
@@ -27,25 +26,6 @@ const filesAndRules = (faults: readonly Fault[]): string[] =>
 
 test('the code keeps to the architecture', () => {
   expect(explain(checkArchitecture(join(import.meta.dirname, '../src')))).toBe('');
-});
-
-/** From one that starts to one that imports nothing, types among them. */
-const CHAIN_AT_MOST = 14;
-
-test('what a file rests on is soon understood: chains of imports are short', () => {
-  const chain = longestChain(readImports(join(import.meta.dirname, '../src')));
-  expect(chain.length, chain.join('\n')).toBeLessThanOrEqual(CHAIN_AT_MOST);
-  expect(chain.length).toBeGreaterThan(CHAIN_AT_MOST / 2);
-});
-
-test('the longest chain is found among shorter ones', () => {
-  const imports = new Map([
-    ['a', ['b', 'd']],
-    ['b', ['c']],
-    ['c', ['d']],
-    ['d', []],
-  ]);
-  expect(longestChain(imports)).toEqual(['a', 'b', 'c', 'd']);
 });
 
 test('no test sees what lies in the checkout: each begins in an empty folder', () => {
@@ -78,31 +58,6 @@ test('no test mixes the sources with what is built', () => {
     return built.length > 0 && built.length < reached.length ? [`${file}: ${built.join(', ')}`] : [];
   });
   expect(mixed).toEqual([]);
-});
-
-const DRIVER = /^\.\.\/(?:dist\/)?src\/store\/sqlite\/(?:driver|open)\.js$/;
-
-/** Tests of the engine, and benchmarks of what it costs. */
-const OWN_SQL = /^(?:store|bench)\//;
-
-/** Who opens a database with the driver, and what for. All others look at rows by test/support/tables.ts. */
-const OPENS: Readonly<Record<string, string>> = {
-  'support/tables.ts': 'the home of looking at rows',
-  'support/inbox.ts': 'makes the inbox that a test plays on',
-  'support/mirror.ts': 'makes the mirror that a test plays on',
-  'support/receiver.ts': 'puts a receiver before an inbox',
-  'support/box.ts': 'an inbox whose clock is told',
-  'support/held.ts': 'strangers that hold a lock or a log',
-  'support/killed-writer.js': 'a process that dies as it writes',
-  'support/kill-receiver.js': 'looks at a file before any program mends it',
-  'support/receiver-process.js': 'a process that dies as it stores',
-};
-
-test('no test but those of the engine has a handle of its driver', () => {
-  const openers = [...TESTS.entries()]
-    .filter(([file, imports]) => !OWN_SQL.test(file) && imports.some(({ from }) => DRIVER.test(from)))
-    .map(([file]) => file);
-  expect(openers.toSorted()).toEqual(Object.keys(OPENS).toSorted());
 });
 
 interface Imported {

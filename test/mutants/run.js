@@ -60,6 +60,12 @@ for (const mutant of mutants) {
   counts.named += key in reasons ? 1 : 0;
   console.log(`${reasons[key] ?? state}: line ${line} of ${key}`);
 }
+const keys = new Set(mutants.map(({ key }) => key));
+const isWhole = every === '1';
+for (const key of Object.keys(reasons)) {
+  if (isWhole && key.startsWith(`src/${room}`) && !keys.has(key))
+    console.log(`named, but no longer there: ${key}`);
+}
 console.table([{ room, places: mutants.length, ...counts }]);
 await vitest.close();
 rmSync(TMPDIR, { recursive: true });

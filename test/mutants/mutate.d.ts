@@ -1,1 +1,0 @@
-export function findMutants(file: string): readonly { readonly key: string }[];
