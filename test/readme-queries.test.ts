@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { demoFolder } from '../src/cli/mirror-location.js';
@@ -133,7 +133,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
 };
 
 describe('on a mirror', () => {
-  test('every query of docs/sql.md is checked', () => {
+  test('P09 every query of docs/sql.md is checked', () => {
     expect(queries).toHaveLength(Object.keys(CHECKS).length);
   });
 
@@ -152,49 +152,6 @@ test('the line for python3 reads a copy, where there is a python3', async () => 
   expect(stderr).toBe('');
   expect(stdout.match(/'retirements'/g)).toHaveLength(demo.organizationIds.length);
 });
-
-function askDuckDb(sql: string, cwd: string): { rows?: Row[]; fault?: string } {
-  const ask = join(import.meta.dirname, 'duckdb/ask.js');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [ask, sql], { cwd, encoding: 'utf8' });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  return JSON.parse(stdout);
-}
-
-/** `npm run tools` puts it there. */
-const hasDuckDb = existsSync(join(import.meta.dirname, 'duckdb/node_modules/.lock-sha256'));
-
-test.skipIf(!hasDuckDb)(
-  'the lines for DuckDB: rows that were written are added up, and a copy is attached as far as its extension is there',
-  async () => {
-    const lines = Array.from(document.matchAll(/^duckdb -c "(.*)"$/gm), ([, sql = '']) => sql);
-    const [sum = '', attach = ''] = lines;
-    expect(lines).toHaveLength(2);
-    const cwd = makeFolder('carbon-mirror-duckdb-');
-    const [, words = ''] = /`npx carbon-mirror (.*) > retirements\.csv`/.exec(document) ?? [];
-    writeFileSync(join(cwd, 'retirements.csv'), await run(...words.split(' ')));
-    const { rows = [] } = askDuckDb(sum, cwd);
-    const kept = await readRows(
-      demo,
-      'SELECT beneficiary, sum(amount_micro) AS micro FROM retirements GROUP BY beneficiary ORDER BY 1',
-    );
-    const told = rows.map(row => [
-      row['beneficiary'],
-      Math.round(Number(row['sum(amount_exact)']) * 1_000_000),
-    ]);
-    expect(told.toSorted(byText)).toEqual(
-      kept.map(({ beneficiary, micro }) => [beneficiary, micro]).toSorted(byText),
-    );
-    await run('snapshot', join(cwd, 'mirror-copy.db'));
-    const attached = askDuckDb(attach, cwd);
-    if (attached.fault === undefined) expect(attached.rows).toHaveLength(5);
-    else expect(attached.fault).toContain('sqlite_scanner');
-    rmSync(cwd, { recursive: true });
-  },
-);
-
-function byText(one: readonly unknown[], other: readonly unknown[]): number {
-  return String(one[0]) < String(other[0]) ? -1 : 1;
-}
 
 test('the line for sqlite3 works where the demo is', async () => {
   const [, file = '', sql = ''] = /^sqlite3 -readonly (\S+) "(.*)"$/m.exec(document) ?? [];

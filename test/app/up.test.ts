@@ -245,7 +245,7 @@ async function expectNobody({ env }: Demo): Promise<void> {
 }
 
 describe('with some settings but not all', () => {
-  test('it names each that is missing, exit 2, and makes no demo', async () => {
+  test('P15 it names each missing setting, ends with 2 and makes no demo', async () => {
     const cwd = temporaryFolder();
     const { exitCode, stderr } = await runProcess(['up'], { REGISTRY_HEADER_PREFIX: 'icr' }, cwd);
     expect(exitCode).toBe(2);

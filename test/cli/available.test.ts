@@ -62,7 +62,7 @@ async function held(): Promise<{ rows: number; micro: number }> {
 
 const count = (parts: readonly { readonly rows: number }[]) => parts.reduce((sum, { rows }) => sum + rows, 0);
 
-test('what is available adds up to what stands in the warehouses', async () => {
+test('P11 what is available adds up to what the warehouses hold', async () => {
   const { rows, left_out } = await json();
   expect(left_out).toEqual([]);
   expect({ rows: count(rows), micro: rows.reduce((sum, row) => sum + row.amount_micro, 0) }).toEqual(

@@ -32,7 +32,7 @@ async function sceneOfThree() {
   return scene;
 }
 
-test('a row is shown with the read that showed it first, the last that saw it so, and the one that ended it', async () => {
+test('P16 a row is shown with the read that first showed it, the last that confirmed it, and the one that ended it', async () => {
   const { json, ask } = await sceneOfThree();
   const told = await json('r-1', '--as-of', '2026-05-04T12:15:00Z');
   expect(told).toMatchObject({

@@ -142,7 +142,7 @@ function ended(which: number, end: JobEnd | null): Step {
 }
 
 test.each(seeds(2, 0))(
-  'what comes by chance stands in the tables of both engines alike (seed %i)',
+  'P07 after the same random deliveries both engines hold the same rows (seed %i)',
   async seed => {
     const stores = await Promise.all(BOTH.map(({ store }) => store()));
     const played = stores.map(store => ({ store, box: boxIn(store), held: new Map<number, ClaimedJob>() }));

@@ -98,7 +98,7 @@ const WRONG: readonly (readonly [view: (typeof VIEWS)[number], what: string, cha
 ];
 
 describe.each(ENGINES)('$name', ({ stage, library }) => {
-  test('reservations, moves and retirements are balanced in each of the four balances', async () => {
+  test('P06 reservations, moves and retirements are balanced in each of the four balances', async () => {
     const scene = await balanced(stage);
     expect(await looseIn(scene)).toEqual([]);
     expect(

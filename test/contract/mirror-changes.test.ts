@@ -18,7 +18,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   const seen = new Set<string>();
 
   test.each(seeds(2, 0))(
-    'whoever keeps the last number finds every change once, in order, those of rows that are gone too (seed %i)',
+    'P05 a reader that keeps the last number gets every change once and in order, removed rows included (seed %i)',
     async seed => {
       const scene = await stage();
       const { change } = changing(scene, seed);

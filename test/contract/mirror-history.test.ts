@@ -14,7 +14,7 @@ const tally = { removed: 0, broken: 0, back: 0, moved: 0, remembered: 0 };
 
 describe.each(ENGINES)('$name', ({ stage, seeds }) => {
   test.each(seeds)(
-    'after each whole read the mirror equals the registry, and its history what it was then unless the clock went back beyond it (seed %i)',
+    'P03 after each whole read the mirror equals the registry, and its history what it was then unless the clock went back beyond it (seed %i)',
     async seed => {
       const random = createRandom(seed);
       const scene = await stage();

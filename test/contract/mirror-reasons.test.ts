@@ -398,7 +398,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     });
   });
 
-  test.each(seeds(25, 200))('whatever happens, state and reason say what happened (seed %i)', async seed => {
+  test.each(seeds(25, 200))('P04 freshness and its reason agree with what happened (seed %i)', async seed => {
     const scene = await sceneOf(library);
     const past = await play(scene, createRandom(seed));
     const { error, failing_since: failingSince, ...judged } = (await scene.standing()) ?? {};

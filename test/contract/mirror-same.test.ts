@@ -27,7 +27,7 @@ const CHANGES = 40;
 const tally = new Set<string>();
 
 test.each(seeds(2))(
-  'after the same changes both engines hold the same, rows, history and books (seed %i)',
+  'P07 after the same changes both engines hold the same rows, history and books (seed %i)',
   async seed => {
     const mirrors: unknown[] = [];
     for (const { stage } of BOTH) {

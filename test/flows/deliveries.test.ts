@@ -135,7 +135,7 @@ test('lost, repeated and reordered deliveries end in the same rows', async () =>
   expect(await differences(program)).toEqual([]);
 });
 
-test('a delivery is read again after it arrived, even while its installation was just being read', async () => {
+test('P02 a delivery that arrives during a read of its installation leads to another read', async () => {
   const { program, retire } = await startInstalled();
   program.registry.faults.add({
     path: '/organizations/*/retirements',

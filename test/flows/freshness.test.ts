@@ -302,7 +302,7 @@ async function demandTruth(scene: Watched): Promise<void> {
 const STEPS = 24;
 
 test.each(seeds(atLength(1, 2), inject('keptIn') === 'PostgreSQL' ? 3 : 1))(
-  'whatever is announced, read and watched, freshness says what the inbox says (seed %i)',
+  'P04 freshness agrees with the inbox (seed %i)',
   async seed => {
     const random = createRandom(seed);
     const scene = await startWatched();

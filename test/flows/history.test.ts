@@ -9,7 +9,7 @@ const FIRST = Number(process.env['HISTORY_FIRST_SEED'] ?? (inject('keptIn') === 
 const played: Tally[] = [];
 
 test.each(Array.from({ length: SEEDS }, (_, index) => FIRST + index))(
-  'whatever happens, the mirror at rest equals the registry, and its history stays true and shows nothing before the registry did (seed %i)',
+  'P01 the mirror at rest equals the registry, and its history shows nothing before the registry did (seed %i)',
   async seed => {
     played.push(await playHistory(seed));
   },

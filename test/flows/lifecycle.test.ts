@@ -147,7 +147,7 @@ filesEnough.test(
   },
 );
 
-test('a deposit that no webhook announced is found by the schedule and counted as drift', async () => {
+test('P13 a deposit that no webhook announced is found by the schedule and counted as drift', async () => {
   const { program, organizationId } = await startInstalled();
   issueCredit(program.sandbox, organizationId, { amount: 12 });
   await program.reconcile();

@@ -69,7 +69,7 @@ async function compile(files: readonly string[]): Promise<readonly string[]> {
   return stdout.split('\n').filter(line => line !== '');
 }
 
-test('packed and installed in an empty folder, the programs of docs/examples type-check and run', async () => {
+test('P10 packed and installed in an empty folder, the programs of docs/examples type-check and run', async () => {
   const sandbox = await temporarySandbox({ headerPrefix: 'icr', strict: true });
   const { app, organization, token } = installApp(sandbox);
   issueCredit(sandbox, organization.id, { amount: 12.5 });

@@ -40,7 +40,7 @@ interface Stage {
   readonly tally: Map<string, number>;
 }
 
-test(`Credits are conserved over ${SEQUENCES} random sequences of operations, ten at a time`, async () => {
+test(`P08 credits are conserved over ${SEQUENCES} random sequences of operations, ten at a time`, async () => {
   const stage = await setUp();
   const { sandbox, tally } = stage;
   for (let first = FIRST; first < FIRST + SEQUENCES; first += AT_ONCE) {

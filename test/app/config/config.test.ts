@@ -82,7 +82,7 @@ test('the defaults are those of the table', async () => {
   });
 });
 
-test('every fault is reported at once, by name, in the order of the table', async () => {
+test('P15 every fault in the settings is reported at once, by name, in the order of the table', async () => {
   const env = {
     REGISTRY_BASE_URL: 'ftp://registry.example',
     REGISTRY_APP_ID: '../app',

@@ -1,0 +1,67 @@
+// npm run prove -- CODE [CODE …]: runs the tests that prove these promises of docs/promises.md (T17, P03), on SQLite, on PostgreSQL and in
+// the browser. It fails when a test fails, when all tests of a promise were skipped, or when a promise has no test.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+
+const codes = process.argv.slice(2);
+if (codes.length === 0 || codes.some(code => !/^[TP]\d{2,3}$/.test(code))) {
+  process.stderr.write(
+    'usage: npm run prove -- CODE [CODE ...]\nA code is T or P and a number; docs/promises.md lists them.\n',
+  );
+  process.exit(2);
+}
+
+const filesOf = new Map(codes.map(code => [code, findTestFiles(code)]));
+const unproved = codes.filter(code => filesOf.get(code).length === 0);
+if (unproved.length > 0) {
+  process.stderr.write(`No test has ${unproved.join(' or ')} in its title, so nothing proves it.\n`);
+  process.exit(1);
+}
+process.exitCode = prove();
+
+function findTestFiles(code) {
+  const title = new RegExp(`['"\`](?:[TP]\\d+ )*${code} `);
+  return readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.test.ts') && !file.includes('node_modules'))
+    .map(file => join('test', file))
+    .filter(file => title.test(readFileSync(file, 'utf8')));
+}
+
+function prove() {
+  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-prove-'));
+  const output = join(folder, 'results.json');
+  const files = [...new Set([...filesOf.values()].flat())];
+  const titles = codes.map(code => `\\b${code} `).join('|');
+  const argv = [
+    'vitest',
+    'run',
+    '-t',
+    titles,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${output}`,
+    ...files,
+  ];
+  try {
+    const { status } = spawnSync('npx', argv, { stdio: 'inherit' });
+    const { testResults } = JSON.parse(readFileSync(output, 'utf8'));
+    const tests = testResults.flatMap(({ name, assertionResults }) =>
+      assertionResults.map(({ fullName, status: state }) => ({ file: relative('.', name), fullName, state })),
+    );
+    const proofs = codes.map(code => reportCode(code, tests));
+    return status === 0 && proofs.every(Boolean) ? 0 : 1;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A test that runs on both engines counts twice. */
+function reportCode(code, tests) {
+  const own = tests.filter(({ fullName }) => new RegExp(`\\b${code} `).test(fullName));
+  const count = state => own.filter(test => test.state === state).length;
+  const [passed, failed] = [count('passed'), count('failed')];
+  process.stdout.write(`${code}: ${passed} passed, ${failed} failed\n`);
+  return passed > 0 && failed === 0;
+}
