@@ -2,21 +2,31 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { FailedFiles } from './test/support/failed-files.js';
 
-/** What starts processes or threads, needs the build or takes long. All other tests are laws, and share few processes. */
+/** Tests that start the program, processes or threads, or need the build. All tests in no list of this file are unit tests. */
 export const PROGRAM = [
-  'test/{at-once,build,ci,deploy,mutants,public-names,readme,readme-queries,tasks}.test.ts',
+  'test/{build,deploy,prove,readme,readme-queries,run-tests,tasks}.test.ts',
   'test/app/*.test.ts',
   'test/contract/evidence-{export,others}.test.ts',
   'test/contract/evidence-forgery.test.ts',
+  'test/duckdb/*.test.ts',
   'test/{cli,store}/**/*.test.ts',
   'test/flows/!(certificates|lifecycle).test.ts',
   'test/registry/{examples,package}.test.ts',
   'test/sandbox/{conservation,webhooks}.test.ts',
-  'test/resources/adds-a-resource.test.ts',
   'test/webhook/{pipelining,kill,power}.test.ts',
 ];
 
-/** What needs a PostgreSQL. One is started for all of them, and only for them. */
+/** Program tests that take long. `npm run test:all` runs them; `npm test` runs a shorter test of each promise that they prove. */
+export const SLOW = [
+  'test/{deploy,readme,run-tests}.test.ts',
+  'test/app/{secrets,up,work}.test.ts',
+  'test/cli/{approved-words,deep-documents,restore,sync,verify,writing}.test.ts',
+  'test/contract/evidence-{export,others}.test.ts',
+  'test/duckdb/*.test.ts',
+  'test/flows/{answers,declined,findings,forged,fuzz,keeping,long-runs,mutants,owners,processes,quiet}.test.ts',
+];
+
+/** Tests that need PostgreSQL. One server is started for all of them. */
 export const POSTGRES = [
   'test/contract/{commands,inbox-same,mirror-same,readers}.test.ts',
   'test/postgres/**/*.test.ts',
@@ -24,16 +34,16 @@ export const POSTGRES = [
   'test/flows/postgres.test.ts',
 ];
 
-/** What needs a browser. It is unpacked once for all of them, and only for them. */
+/** Tests that need a browser. It is unpacked once for all of them. */
 export const BROWSER = ['test/browser/**/*.test.ts'];
 
-/** In `npm run torture -- long`. */
+/** Set by `npm run torture -- long`. */
 const IS_LONG = process.env['LONG'] !== undefined;
 
-/** Flows that meet the engine: on files, and once more on a PostgreSQL. The others and why: test/flows/engines.test.ts. */
+/** Flows that run on SQLite and on PostgreSQL. test/flows/engines.test.ts says why the others do not. */
 export const ON_BOTH = ['certificates', 'history', 'lifecycle'];
 
-/** These meet it no less; what they ask of it are laws of test/contract, so that the long way is enough. */
+/** Flows whose statements test/contract already checks on PostgreSQL: they run there only in the long form. */
 export const ON_BOTH_AT_LENGTH = [
   'freshness',
   'causes',
@@ -52,12 +62,12 @@ const PLAYED_TWICE = [...ON_BOTH, ...(IS_LONG ? ON_BOTH_AT_LENGTH : [])];
 export default defineConfig({
   test: {
     pool: 'forks',
-    /** What one project has compiled is there for the others. */
+    /** Projects share compiled modules. */
     experimental: { fsModuleCache: true },
     reporters: ['default', new FailedFiles()],
-    /** Much of a test is waiting: one core fewer, as is usual, would leave a machine of two half idle, and one more leaves it busy. */
+    /** Tests wait much: one worker more than there are cores keeps a machine of two busy. */
     maxWorkers: availableParallelism() + 1,
-    /** They only end what hangs: a busy machine is given all the time that it needs. */
+    /** Timeouts only end tests that hang, so they are generous: a busy machine must not fail a test. */
     testTimeout: 400_000,
     hookTimeout: 400_000,
     expect: { poll: { timeout: 170_000 } },
@@ -77,7 +87,17 @@ export default defineConfig({
         test: {
           name: 'program',
           include: PROGRAM,
-          exclude: ['test/fixtures/**', ...POSTGRES],
+          exclude: ['test/fixtures/**', ...POSTGRES, ...SLOW],
+          isolate: false,
+          globalSetup: ['test/support/worlds.ts'],
+          setupFiles: ['test/support/leaves-nothing.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: SLOW,
           isolate: false,
           globalSetup: ['test/support/worlds.ts'],
           setupFiles: ['test/support/leaves-nothing.ts'],
@@ -100,7 +120,7 @@ export default defineConfig({
             'test/contract/**/*.test.ts',
             ...PLAYED_TWICE.map(name => `test/flows/${name}.test.ts`),
           ],
-          /** It reads nothing but a folder. */
+          /** This test reads a folder and no database. */
           exclude: ['test/contract/evidence-others.test.ts'],
           isolate: false,
           globalSetup: ['test/postgres/global-setup.ts'],

@@ -1,4 +1,4 @@
-// node tools/at-once.js NAME...: runs these scripts of package.json at once, and prints what each said when it is over.
+// node tools/parallel.js NAME...: runs these scripts of package.json in parallel, and prints the output of each when all have ended.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
