@@ -32,6 +32,13 @@ describe('a list', () => {
     expect(JSON.parse(await page('/warehouse.json'))).toMatchObject([{ freshness: 'no_access' }]);
   });
 
+  test('the SQL of a page looks for the value that was typed, even where it contains a schema name', async () => {
+    const { page } = await consoleStage();
+    const shown = (await page('/retirements?beneficiary=mirror.co.uk')).replaceAll('&#39;', "'");
+    expect(shown).toContain("LIKE '%mirror.co.uk%'");
+    expect(shown).not.toContain('mirror.retirements');
+  });
+
   test('what no row has is no column of the page, and stands in its files all the same', async () => {
     const { scene, page } = await consoleStage();
     const isShown = async () => /<th[^>]*>Retired/.test(await page('/retirements'));

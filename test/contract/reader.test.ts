@@ -80,6 +80,17 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(await reader.all(plain(said))).toEqual(await reader.all(asked));
   });
 
+  test('a statement is shown with its values as they are, even where one contains a schema name', async () => {
+    const { reader, tables } = await open(library);
+    await tables.change("INSERT INTO certificate_sums VALUES ('mirror.co.uk', 'inbox.evidence.', 1)");
+    const asked = sql`SELECT certificates FROM mirror.certificate_sums
+      WHERE organization_id = ${'mirror.co.uk'} AND state = ${'inbox.evidence.'}`;
+    const shown = reader.shown(asked);
+    expect(shown).toContain("organization_id = 'mirror.co.uk' AND state = 'inbox.evidence.'");
+    expect(await tables.rows(shown)).toEqual([{ certificates: 1 }]);
+    expect(await reader.all(asked)).toEqual([{ certificates: 1 }]);
+  });
+
   test('a reader writes nothing', async () => {
     const { reader } = await open(library);
     const written = reader.all(sql`DELETE FROM inbox.rejected_webhooks RETURNING minute`);

@@ -1,9 +1,12 @@
 import {
   type CompiledQuery,
   createQueryId,
+  OperationNodeTransformer,
   PostgresQueryCompiler,
   type QueryCompiler,
+  type QueryId,
   type RawBuilder,
+  type RawNode,
 } from 'kysely';
 
 /** Rows stream in groups of so many: few enough to be small, enough to cost little each. */
@@ -45,12 +48,33 @@ class ShownCompiler extends PostgresQueryCompiler {
   }
 }
 
-export function shown(asked: Statement<never>): string {
-  return compileBy(new ShownCompiler(), asked).sql;
+export function shown(statement: Statement<never>, editText?: (text: string) => string): string {
+  return compileBy(new ShownCompiler(), statement, editText).sql;
 }
 
-export function compileBy(compiler: QueryCompiler, asked: Statement<never>): CompiledQuery {
-  return compiler.compileQuery(asked.toOperationNode(), createQueryId());
+/** Compiles a statement. `editText` is given the statement's own text, never a value. */
+export function compileBy(
+  compiler: QueryCompiler,
+  statement: Statement<never>,
+  editText?: (text: string) => string,
+): CompiledQuery {
+  const node = statement.toOperationNode();
+  const edited = editText === undefined ? node : new TextEditor(editText).transformNode(node);
+  return compiler.compileQuery(edited, createQueryId());
+}
+
+class TextEditor extends OperationNodeTransformer {
+  readonly #editText: (text: string) => string;
+
+  constructor(editText: (text: string) => string) {
+    super();
+    this.#editText = editText;
+  }
+
+  protected override transformRaw(node: RawNode, queryId?: QueryId): RawNode {
+    const { sqlFragments, ...raw } = super.transformRaw(node, queryId);
+    return { ...raw, sqlFragments: sqlFragments.map(text => this.#editText(text)) };
+  }
 }
 
 function quoted(value: Given): string {

@@ -25,7 +25,7 @@ export function readerOf(db: Sqlite): Reader {
     stream: async function* stream(asked) {
       for (const row of prepare(asked).iterate()) yield narrow(row);
     },
-    shown: asked => inMain(shown(asked)),
+    shown: asked => shown(asked, removeSchema),
   };
   const inside: Reader = { ...reader, inSnapshot: async work => await work(inside) };
   return {
@@ -57,12 +57,12 @@ class FileCompiler extends SqliteQueryCompiler {
 }
 
 export function compile(asked: Statement<never>) {
-  const { sql, parameters } = compileBy(new FileCompiler(), asked);
-  return { text: inMain(sql), values: parameters };
+  const { sql, parameters } = compileBy(new FileCompiler(), asked, removeSchema);
+  return { text: sql, values: parameters };
 }
 
 /** The mirror is the file that is open, and needs no name. */
-function inMain(text: string): string {
+function removeSchema(text: string): string {
   return text.replaceAll('mirror.', '');
 }
 
