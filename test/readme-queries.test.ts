@@ -51,9 +51,15 @@ async function answer(sql: string, folder = demo.folder): Promise<Row[]> {
 const CHECKS: Record<string, (sql: string) => Promise<void>> = {
   'from available_credits': async sql => {
     const rows = await answer(sql);
-    const [held] = await readRows(demo, 'SELECT sum(amount_micro) AS micro FROM warehouse_credits');
-    const sold = rows.reduce((sum, row) => sum + Math.round(Number(row['amount']) * 1_000_000), 0);
-    expect(sold).toBe(held?.['micro']);
+    const held = await readRows(
+      demo,
+      'SELECT type, sum(amount_micro) AS micro FROM warehouse_credits GROUP BY type',
+    );
+    const sumOf = (column: string) =>
+      rows.reduce((sum, row) => sum + Math.round(Number(row[column]) * 1_000_000), 0);
+    expect(held).toHaveLength(2);
+    expect(held).toContainEqual({ type: 'exPost', micro: sumOf('amount_ex_post') });
+    expect(held).toContainEqual({ type: 'exAnte', micro: sumOf('amount_ex_ante') });
     expect(rows.every(row => Number(row['age_seconds']) >= 0 && row['project_name'] !== null)).toBe(true);
   },
   'from last_known_credits': async sql => {

@@ -63,7 +63,7 @@ test('with no webhook at all the schedule alone fills the mirror, and each of it
   const { app, organization } = installApp(sandbox);
   issueCredit(sandbox, organization.id);
   const { rows } = await startHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
-  const amounts = () => rows('SELECT amount FROM available_credits');
+  const amounts = () => rows('SELECT amount_ex_post AS amount FROM available_credits');
   await expect.poll(amounts).toEqual([{ amount: 100 }]);
   const unread = () => rows("SELECT id FROM jobs WHERE kind = 'tick' AND started_at IS NULL");
   const ticks = async () => (await rows("SELECT id FROM jobs WHERE kind = 'tick' AND state = 'done'")).length;
@@ -218,7 +218,9 @@ test('T91 with a key what is in the mirror is sealed, in a thread, and without o
   issueCredit(sandbox, organization.id);
   const first = await startHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
   const { folder: dataDir } = first;
-  await expect.poll(() => first.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 100 }]);
+  await expect
+    .poll(() => first.rows('SELECT amount_ex_post AS amount FROM available_credits'))
+    .toEqual([{ amount: 100 }]);
   await first.stop();
   expect(existsSync(join(dataDir, 'evidence.db'))).toBe(false);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type Engine, type Stage } from '../support/engines.js';
-import { beginRead, credit, installation, MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
+import { amount, beginRead, credit, installation, MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
 
 const ORIGIN = { baseUrl: 'https://registry.example', appId: 'app-1' };
 
@@ -85,11 +85,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await sceneOfToday(stage);
     const { db, mirror } = scene;
     await scene.read('warehouse', [credit('c-1'), credit('c-2'), credit('c-3', { vintage: '2020' })]);
-    const sold = () => db.rows('SELECT credit_id, amount, rows FROM available_credits ORDER BY 1');
+    const sold = () => db.rows('SELECT credit_id, amount_ex_post, rows FROM available_credits ORDER BY 1');
     const known = () =>
       db.rows('SELECT freshness, reason, credit_id FROM last_known_credits ORDER BY credit_id');
     const ids = ['c-1', 'c-2', 'c-3'];
-    expect(await sold()).toEqual(ids.map(id => ({ credit_id: id, amount: 100, rows: 1 })));
+    expect(await sold()).toEqual(ids.map(id => ({ credit_id: id, amount_ex_post: 100, rows: 1 })));
     expect(await known()).toEqual([]);
     for (const state of ['suspended', 'uninstalled'] as const) {
       await mirror.writeInstallation({
@@ -115,6 +115,35 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     });
     expect(await sold()).toHaveLength(ids.length);
   });
+
+  test.each(['available_credits', 'last_known_credits'])(
+    'T85 %s has ex-post and ex-ante amounts in separate columns, and no sum of both',
+    async view => {
+      const scene = await sceneOfToday(stage);
+      const { db } = scene;
+      const none = { exact: '0.33333333', value: 0.33333333, micro: null, fault: null };
+      await scene.read('warehouse', [
+        credit('c-1', { amount: amount('98.25'), type: 'exPost' }),
+        credit('c-2', { amount: amount('40'), type: 'exAnte' }),
+        credit('c-3', { amount: none, type: 'exPost' }),
+        credit('c-4', { amount: amount('7'), type: 'exSitu' }),
+        credit('c-5', { amount: amount('9'), type: null }),
+      ]);
+      if (view === 'last_known_credits') await db.change("UPDATE installations SET state = 'suspended'");
+      expect(await db.columns(view)).not.toContain('amount');
+      expect(await db.columns(view)).not.toContain('amount_micro');
+      expect(
+        await db.rows(`SELECT credit_id, amount_ex_post, amount_ex_post_micro, amount_ex_ante,
+          amount_ex_ante_micro, rows_without_amount FROM ${view} ORDER BY credit_id`),
+      ).toEqual([
+        sums('c-1', { amount_ex_post: 98.25, amount_ex_post_micro: 98_250_000 }),
+        sums('c-2', { amount_ex_ante: 40, amount_ex_ante_micro: 40_000_000 }),
+        sums('c-3', { amount_ex_post: 0, amount_ex_post_micro: 0, rows_without_amount: 1 }),
+        sums('c-4', { rows_without_amount: 1 }),
+        sums('c-5', { rows_without_amount: 1 }),
+      ]);
+    },
+  );
 
   test('drift is what a scheduled sync changed that no delivery had announced', async () => {
     const scene = await sceneOfToday(stage);
@@ -211,3 +240,14 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 });
+
+/** A row of a credit, with the given sums and none of the others. */
+function sums(creditId: string, given: Readonly<Record<string, number>>) {
+  const none = {
+    amount_ex_post: null,
+    amount_ex_post_micro: null,
+    amount_ex_ante: null,
+    amount_ex_ante_micro: null,
+  };
+  return { credit_id: creditId, ...none, rows_without_amount: 0, ...given };
+}

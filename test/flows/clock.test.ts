@@ -33,7 +33,7 @@ test('after the clock was put back what is dated in the future is stale, never f
   issueCredit(program.sandbox, organizationId, { amount: 7 });
   await program.reconcile();
   expect(await states(installed)).toEqual(['fresh']);
-  expect(await program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([
+  expect(await program.rows('SELECT sum(amount_ex_post) AS amount FROM available_credits')).toEqual([
     { amount: 102 },
   ]);
   expect(await differences(program)).toEqual([]);

@@ -17,9 +17,9 @@ test('an installation fills the mirror', async () => {
   expect(new Set(current.map(row => Object(row)['resource']))).toEqual(
     new Set([...RESOURCES, 'certificates']),
   );
-  expect(await program.rows('SELECT organization_id, amount FROM available_credits')).toEqual([
-    { organization_id: organizationId, amount: 100 },
-  ]);
+  expect(
+    await program.rows('SELECT organization_id, amount_ex_post AS amount FROM available_credits'),
+  ).toEqual([{ organization_id: organizationId, amount: 100 }]);
   expect(await differences(program)).toEqual([]);
 });
 
@@ -27,7 +27,9 @@ test('a finished reservation changes warehouse, reservations and retirements and
   const { program, retire } = await startInstalled();
   retire(30);
   await program.rest();
-  expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 70 }]);
+  expect(await program.rows('SELECT amount_ex_post AS amount FROM available_credits')).toEqual([
+    { amount: 70 },
+  ]);
   expect(await program.rows('SELECT state FROM reservations')).toEqual([{ state: 'finished' }]);
   expect(await program.rows('SELECT amount, beneficiary FROM retirements')).toEqual([
     { amount: 30, beneficiary: 'Ada' },
@@ -42,10 +44,14 @@ test('a hold that ends by the clock is seen without any event', async () => {
   const { program, organizationId, creditId } = await startInstalled();
   program.registry.reservations.reserve(organizationId, program.app.id, { creditId, amount: 40 });
   await program.reconcile();
-  expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 60 }]);
+  expect(await program.rows('SELECT amount_ex_post AS amount FROM available_credits')).toEqual([
+    { amount: 60 },
+  ]);
   program.time.move(10 * 60_000);
   await program.rest();
-  expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 100 }]);
+  expect(await program.rows('SELECT amount_ex_post AS amount FROM available_credits')).toEqual([
+    { amount: 100 },
+  ]);
   expect(await program.rows('SELECT state FROM reservations')).toEqual([{ state: 'expired' }]);
   expect(program.ended.at(-1)).toMatchObject({ kind: 'reservations', outcome: 'read' });
 });
@@ -57,7 +63,7 @@ test('suspension stops reading and keeps the rows, its end resumes it', async ()
   expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
   expect(await program.rows('SELECT count(*) AS rows FROM warehouse_credits')).toEqual([{ rows: 1 }]);
   expect(await program.rows('SELECT * FROM available_credits')).toEqual([]);
-  expect(await program.rows('SELECT amount, freshness FROM last_known_credits')).toEqual([
+  expect(await program.rows('SELECT amount_ex_post AS amount, freshness FROM last_known_credits')).toEqual([
     { amount: 100, freshness: 'no_access' },
   ]);
   const warehouseCalls = calls('/warehouse/inventory');
@@ -66,7 +72,7 @@ test('suspension stops reading and keeps the rows, its end resumes it', async ()
   expect(calls('/warehouse/inventory')).toBe(warehouseCalls);
   program.registry.installations.unsuspend(installationId);
   await program.rest();
-  expect(await program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([
+  expect(await program.rows('SELECT sum(amount_ex_post) AS amount FROM available_credits')).toEqual([
     { amount: 105 },
   ]);
 });
@@ -122,7 +128,7 @@ test('a new installation of the same organization goes on where the old one ende
     { state: 'active' },
     { state: 'uninstalled' },
   ]);
-  expect(await program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([
+  expect(await program.rows('SELECT sum(amount_ex_post) AS amount FROM available_credits')).toEqual([
     { amount: 107 },
   ]);
   expect(await program.rows("SELECT * FROM past WHERE resource = 'warehouse'")).toEqual([]);
@@ -151,7 +157,7 @@ test('P13 a deposit that no webhook announced is found by the schedule and count
   const { program, organizationId } = await startInstalled();
   issueCredit(program.sandbox, organizationId, { amount: 12 });
   await program.reconcile();
-  expect(await program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([
+  expect(await program.rows('SELECT sum(amount_ex_post) AS amount FROM available_credits')).toEqual([
     { amount: 112 },
   ]);
   expect(await program.rows('SELECT resource, drift, rows_added FROM drift')).toEqual([

@@ -33,10 +33,53 @@ const READ = {
   credit_id: ['text', 'the credit, by which it is reserved', SURE],
 } as const satisfies Columns;
 
+const exactOf = (amount: string) =>
+  `millionths of a tonne, exact; null where ${amount} is, or where the sum is too large for that`;
+
+/** What is issued and what is expected are never one number: nobody can add them up by mistake. */
+const BY_TYPE = {
+  amount_ex_post: ['real', 'tonnes, to look at; null where type is not exPost'],
+  amount_ex_post_micro: ['large', exactOf('amount_ex_post')],
+  amount_ex_ante: ['real', 'tonnes, to look at; null where type is not exAnte'],
+  amount_ex_ante_micro: ['large', exactOf('amount_ex_ante')],
+} as const satisfies Columns;
+
+/** The sums of warehouses, with amounts by type. */
+const STOCK = {
+  ...CREDITS,
+  ...BY_TYPE,
+  rows: ['int', 'how many rows of warehouse_credits', SURE],
+  rows_without_amount: [
+    'int',
+    'how many of them are in none of these sums: they have no amount_micro, or are of another type',
+    SURE,
+  ],
+} as const satisfies Columns;
+
 const AVAILABLE = {
-  ...OF_WAREHOUSE,
+  ...STOCK,
   ...READ,
 } as const satisfies Columns;
+
+const LAST_KNOWN = {
+  ...STOCK,
+  freshness: ['text', 'its state, which is not fresh'],
+  reason: ['text', 'why it is not'],
+  ...READ,
+} as const satisfies Columns;
+
+/** Rows of `warehouse_sums`, with their amounts in the columns of their type. */
+function selectStock({ mirror }: Dialect, columns: Columns, condition: string): string {
+  const amounts: Readonly<Record<string, string>> = {
+    amount_ex_post: "CASE WHEN type = 'exPost' THEN amount END",
+    amount_ex_post_micro: "CASE WHEN type = 'exPost' THEN amount_micro END",
+    amount_ex_ante: "CASE WHEN type = 'exAnte' THEN amount END",
+    amount_ex_ante_micro: "CASE WHEN type = 'exAnte' THEN amount_micro END",
+    rows_without_amount: "CASE WHEN type IN ('exPost', 'exAnte') THEN rows_without_amount ELSE rows END",
+  };
+  const selected = Object.keys(columns).map(name => amounts[name] ?? name);
+  return `SELECT ${selected.join(', ')} FROM ${mirror}warehouse_sums WHERE ${condition}`;
+}
 
 const OF_RETIREMENTS = {
   ...SUM,
@@ -103,19 +146,13 @@ LEFT JOIN ${dialect.mirror}projects AS p ON p.id = s.project_id`,
     'mirror.available_credits',
     'Credits that are available to sell now: every warehouse that is fresh. The registry has already taken reserved credits out.',
     AVAILABLE,
-    ({ mirror }) =>
-      `SELECT ${Object.keys(AVAILABLE).join(', ')} FROM ${mirror}warehouse_sums WHERE freshness = 'fresh'`,
+    dialect => selectStock(dialect, AVAILABLE, "freshness = 'fresh'"),
   ),
   view(
     'mirror.last_known_credits',
     'What was there when it was last seen, of every warehouse that is not fresh. Do not sell from it.',
-    {
-      ...OF_WAREHOUSE,
-      freshness: ['text', 'its state, which is not fresh'],
-      reason: ['text', 'why it is not'],
-      ...READ,
-    },
-    ({ mirror }) => `SELECT * FROM ${mirror}warehouse_sums WHERE freshness IS DISTINCT FROM 'fresh'`,
+    LAST_KNOWN,
+    dialect => selectStock(dialect, LAST_KNOWN, "freshness IS DISTINCT FROM 'fresh'"),
   ),
   view(
     'mirror.retirements_by_beneficiary',

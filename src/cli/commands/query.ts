@@ -17,7 +17,7 @@ export const QUERY = command({
   },
   prints: ROWS,
   examples: [
-    'carbon-mirror query "select project_name, vintage, amount from available_credits" --csv > available.csv',
+    'carbon-mirror query "select project_name, vintage, amount_ex_post from available_credits" --csv > available.csv',
     'carbon-mirror query - < question.sql',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',
   ],
