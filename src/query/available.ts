@@ -1,10 +1,10 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
 import { plainTonnes } from '../text/tonnes.js';
-import type { Told } from './freshness/words.js';
+import type { Standing, Told } from './freshness/words.js';
 import { inSql } from './lists/filter.js';
 import { RANK } from './freshness/read.js';
-import { BY_OWNER, byOwner, idsOf, sumWarehouses } from './sums.js';
+import { BY_OWNER, BY_PROJECT, byOwner, idsOf, ownersBy, sumWarehouses } from './sums.js';
 import { every, first, limit, ofOne, only, plain, sql } from './sql.js';
 
 interface Demand {
@@ -55,6 +55,37 @@ export async function readAvailable(reader: Reader, demand: Demand) {
     return { ...standing, rows, leftOut };
   });
 }
+
+/** The credits of one organization or one project, or of all. */
+export interface Scope {
+  readonly organizationId?: string | null;
+  readonly projectId?: string | null;
+}
+
+/** What is available, by project and vintage; and each warehouse that holds some and is not fresh, the worst first. */
+export async function readAvailability(reader: Reader, { organizationId = null, projectId = null }: Scope) {
+  const part = projectId === null ? sql`1 = 1` : sql`project_id = ${projectId}`;
+  return await reader.inSnapshot(async snapshot => {
+    const left = await sumWarehouses(snapshot, ownersBy('<>', organizationId), BY_OWNER, part);
+    const sumsOf = byOwner(left);
+    const warehouses =
+      await snapshot.all(sql<Unavailable>`SELECT f.organization_id, o.full_name AS organization_name,
+        f.state, f.reason, f.failing_since
+      FROM mirror.freshness AS f LEFT JOIN mirror.organizations AS o ON o.id = f.organization_id
+      WHERE f.resource = 'warehouse' AND f.organization_id IN ${[...new Set(idsOf(left))]}
+      ORDER BY ${RANK} DESC, organization_name NULLS FIRST, f.organization_id`);
+    return {
+      rows: await sumWarehouses(snapshot, ownersBy('=', organizationId), BY_PROJECT, part),
+      unavailable: warehouses.map(each => ({ ...each, sums: sumsOf(each) })),
+    };
+  });
+}
+
+export type Availability = Awaited<ReturnType<typeof readAvailability>>;
+
+type Unavailable = Standing &
+  Pick<Tables['freshness'], 'organization_id'> &
+  Pick<Tables['coverage'], 'organization_name'>;
 
 /** Of which warehouses something is available, and of which not. */
 async function readStanding(reader: Reader, organizationId: string | null) {

@@ -1,5 +1,6 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
-import { count, joined, plain, sql } from './sql.js';
+import { selectInstalled, readListCoverage } from './coverage.js';
+import { joined, plain, sql } from './sql.js';
 import { exact, type Total, TOTAL } from './sums.js';
 
 /** Millionths of a tonne at the end of a day, or in a month, and how many rows are in no sum. */
@@ -17,8 +18,14 @@ export interface Series {
 
 export type Charts = Awaited<ReturnType<typeof readCharts>>;
 
+/** Stock and retirements of the organizations that have the app, and how many of them each covers. */
 export async function readCharts(reader: Reader, now: number) {
-  return { stock: await readStockByDay(reader, now), retired: await readRetiredByMonth(reader, now) };
+  return await reader.inSnapshot(async snapshot => ({
+    stock: await readStockByDay(snapshot, now),
+    stockCoverage: await readListCoverage(snapshot, 'warehouse'),
+    retired: await readRetiredByMonth(snapshot, now),
+    retiredCoverage: await readListCoverage(snapshot, 'retirements'),
+  }));
 }
 
 const DAY_MS = 86_400_000;
@@ -40,7 +47,8 @@ async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
   const found = await all(sql<Stood>`SELECT type, came, went, ${TOTAL}
     FROM (SELECT type, amount_micro, ${dayIn('valid_from')} AS came, ${dayIn('valid_to')} AS went
       FROM mirror.warehouse_credits_history
-      WHERE valid_to IS NULL OR valid_to >= ${`${days[0]}T00:00:00.000Z`}) AS v
+      WHERE (valid_to IS NULL OR valid_to >= ${`${days[0]}T00:00:00.000Z`})
+        AND organization_id IN ${selectInstalled('warehouse')}) AS v
     GROUP BY type, came, went ORDER BY type NULLS FIRST`);
   const sums = found.map(exact);
   const first = Math.min(...sums.map(({ came }) => came));
@@ -65,16 +73,13 @@ function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }
 
-const READ = plain("mirror.resource_states WHERE resource = 'retirements' AND first_complete_at IS NOT NULL");
-
-/** What was retired in each of twelve months, by the dates of the registry; the last goes on. Nothing where none were ever read. */
+/** What was retired in each of twelve months, by the dates of the registry; the last goes on. */
 async function readRetiredByMonth(reader: Reader, now: number): Promise<Point[]> {
-  if ((await count(reader, READ)) === 0) return [];
   const months = Array.from({ length: MONTHS + 1 }, (_, place) => monthAgo(now, MONTHS - 1 - place));
   const [first, ...ends] = months.map(month => `${month}-01T00:00:00.000Z`);
   const sums = await reader.all(sql<Total & { readonly place: number }>`SELECT
       ${placeIn(ends, plain('created_at <'))} AS place, ${TOTAL} FROM mirror.retirements
-    WHERE organization_id IN (SELECT organization_id FROM mirror.resource_states)
+    WHERE organization_id IN ${selectInstalled('retirements')}
       AND created_at >= ${first ?? ''} AND created_at < ${ends.at(-1) ?? ''} GROUP BY place`);
   const retired = sums.map(exact);
   return months.slice(0, MONTHS).map((name, month) =>

@@ -1,6 +1,6 @@
-import type { Reader } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
-import { count, ofOne, plain, sql, stoodAt } from './sql.js';
+import type { Reader, Statement } from '../store/contract/reader.js';
+import { count, ofOne, only, plain, sql, stoodAt } from './sql.js';
 
 /** What nobody can read any more, or never could. */
 export const UNREADABLE = plain("('no_access', 'not_offered')");
@@ -31,6 +31,31 @@ export async function countSummed(reader: Reader, is: '<>' | '='): Promise<numbe
       SELECT organization_id FROM mirror.resource_states WHERE first_complete_at IS NOT NULL ${amounts}
       EXCEPT SELECT organization_id FROM mirror.freshness WHERE state = 'never_read' ${amounts})`),
   );
+}
+
+/** How many of the known organizations the sums of a list cover. */
+export interface ListCoverage {
+  readonly organizations: number;
+  readonly known: number;
+  /** Organizations among them whose list is not fresh: its rows are as they were last seen. */
+  readonly last_seen: number;
+}
+
+/** Organizations that have the app, and whose list was read completely at least once. */
+export function selectInstalled(resource: string): Statement {
+  return sql`(SELECT organization_id FROM mirror.resource_states
+    WHERE resource = ${resource} AND first_complete_at IS NOT NULL AND organization_id IN (
+      SELECT organization_id FROM mirror.coverage WHERE state <> 'uninstalled'))`;
+}
+
+export async function readListCoverage(reader: Reader, resource: string): Promise<ListCoverage> {
+  const counts = await only(
+    reader,
+    sql<Omit<ListCoverage, 'known'>>`SELECT count(*) AS organizations,
+      count(*) FILTER (WHERE state <> 'fresh') AS last_seen FROM mirror.freshness
+    WHERE resource = ${resource} AND organization_id IN ${selectInstalled(resource)}`,
+  );
+  return { ...counts, known: await countKnown(reader) };
 }
 
 /** The same at an instant, those that had removed the app by then included: what had been read stays. */

@@ -3,7 +3,7 @@ import { createPages } from '../../src/console/pages/pages.js';
 import { STYLE } from '../../src/console/components/style.js';
 import { SCRIPT } from '../../src/console/live/script.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
+import { amount, credit, installation, MINUTE, retirement } from '../support/mirror.js';
 
 test('light and dark are as somebody has chosen, who comes back to where they were and nowhere else', async () => {
   const { send, ask, cookie, page } = await consoleStage();
@@ -65,8 +65,50 @@ test('a credit has its movements and a project its vintages, each with its histo
     expect((await open(path)).status, path).toBe(404);
   const project = wordsOf(await page('/projects/project-1'));
   expect(project).toContain(
-    'Peat bog The registry does not show this project to the app. Available by vintage',
+    'Peat bog The registry does not show this project to the app.Fresh are the warehouses of 1 of the 1 known organization. Available by vintage',
   );
+});
+
+test('the pages of a project and an organization say how much is not available, where and why', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  const of = (organizationId: string, id: string, tonnes: string, type: string) =>
+    credit(id, { organizationId, amount: amount(tonnes), type });
+  await scene.read('warehouse', [of('organization-1', 'c-1', '100', 'exPost')]);
+  const by = { organizationId: 'organization-2' };
+  const other = { id: 'project-2', fullName: 'Kelp' };
+  const install = async (state: 'active' | 'suspended') => {
+    scene.clock.at += 1;
+    await scene.mirror.writeInstallation({
+      installation: installation('installation-2', by),
+      state,
+      claim: 1,
+      startedAt: scene.clock.at,
+      arrivedAt: scene.clock.at,
+      trigger: 'schedule',
+    });
+  };
+  await install('active');
+  const credits = [
+    of('organization-2', 'c-2', '16924', 'exPost'),
+    of('organization-2', 'c-3', '5.5', 'exAnte'),
+    { ...of('organization-2', 'c-4', '1', 'exPost'), project: other },
+  ];
+  await scene.read('warehouse', credits, by);
+  const project = async () => wordsOf(await page('/projects/project-1'));
+  expect(await project()).toContain('Fresh are the warehouses of 2 of the 2 known organizations.');
+  expect(await project()).not.toContain('Not available now');
+  await install('suspended');
+  expect(await project()).toContain('Fresh are the warehouses of 1 of the 2 known organizations.');
+  expect(await project()).toContain(
+    'Not available now: 16,924 t ex-post and 5.5 t ex-ante OrganizationStateAmount organization-2no access (suspended)16,924 t ex-post and 5.5 t ex-ante',
+  );
+  expect(wordsOf(await page('/projects/project-2'))).toContain(
+    'Nothing of it is available now. Not available now: 1 t ex-post',
+  );
+  expect(wordsOf(await page('/organizations/organization-2'))).toContain(
+    'Nothing of it is available now. Not available now: 16,925 t ex-post and 5.5 t ex-ante',
+  );
+  expect(wordsOf(await page('/organizations/organization-1'))).not.toContain('Not available now');
 });
 
 test('a retirement on paper says whose, as of when, by which hash and where it was found', async () => {

@@ -1,9 +1,17 @@
 import { expect, test } from 'vitest';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, credit, fill, retirement, retirements } from '../support/mirror.js';
+import {
+  amount,
+  credit,
+  fill,
+  installation,
+  retirement,
+  retirements,
+  type Scene,
+} from '../support/mirror.js';
 
-async function stage() {
-  const { page, ...rest } = await consoleStage();
+async function stage(options: Parameters<typeof consoleStage>[0] = {}) {
+  const { page, ...rest } = await consoleStage(options);
   const sentence = async () => wordsOf(/<h1[^>]*>([^]*?)<\/h1>/.exec(await page('/'))?.[1] ?? '');
   return { ...rest, page, sentence };
 }
@@ -88,8 +96,39 @@ test('what a tile or a chart adds up says what is in no sum', async () => {
     new RegExp(`Reserved0 t ex-post1 reservation, the first ends in \\d+ min\\. ${left}`),
   );
   expect(words).toContain(`Not available100 t ex-postorganization-1: stale (overdue). ${left}`);
-  expect(words).toContain(`known since today: 100 t. ${left}`);
-  expect(words).toContain(`In these twelve months 0 t were retired. ${left}`);
+  expect(words).toContain(
+    `known since today: 100 t (1 of the 1 known organization, 1 of them as last seen). ${left}`,
+  );
+  expect(words).toContain(`In these twelve months 0 t were retired (1 of the 1 known organization). ${left}`);
+});
+
+test('charts count the organizations that the sentence above them counts, and say how many they cover', async () => {
+  const { scene, page, sentence } = await stage({ now: Date.now });
+  for (const [number, state, tonnes] of [
+    [1, 'active', '100'],
+    [2, 'uninstalled', '50'],
+    [3, 'suspended', '30'],
+  ] as const) {
+    const organizationId = `organization-${number}`;
+    const by = { organizationId };
+    const createdAt = new Date(scene.clock.at).toISOString();
+    await install(scene, number, 'active');
+    await scene.read('warehouse', [credit('c-1', { ...by, amount: amount(tonnes) })], by);
+    await scene.read('retirements', [retirement('r-1', { ...by, amount: amount(tonnes), createdAt })], by);
+    if (state !== 'active') await install(scene, number, state);
+  }
+  await install(scene, 4, 'active');
+  expect(await sentence()).toBe('100 t ex-post available to sell now in 1 of the 3 known organizations');
+  const words = wordsOf(await page('/'));
+  expect(words).toContain(
+    'Stock of ex-post, known since today: 130 t (2 of the 3 known organizations, 1 of them as last seen)',
+  );
+  expect(words).toMatch(
+    /most was retired in \w+ \d{4}: 130 t \(2 of the 3 known organizations, 1 of them as last seen\)/,
+  );
+  expect(words).not.toContain('180 t');
+  await install(scene, 3, 'uninstalled');
+  expect(wordsOf(await page('/'))).toContain('known since today: 100 t (1 of the 2 known organizations)');
 });
 
 test('what needs attention is named with what helps', async () => {
@@ -273,4 +312,20 @@ function reservation(id: string, overrides: { reservedToDate: string }) {
     ...overrides,
   };
   return { ...item, document: '{}' };
+}
+
+async function install(
+  { mirror, clock }: Scene,
+  number: number,
+  state: 'active' | 'suspended' | 'uninstalled',
+): Promise<void> {
+  clock.at += 1;
+  await mirror.writeInstallation({
+    installation: installation(`installation-${number}`, { organizationId: `organization-${number}` }),
+    state,
+    claim: 1,
+    startedAt: clock.at,
+    arrivedAt: clock.at,
+    trigger: 'schedule',
+  });
 }

@@ -6,7 +6,7 @@ import type { Value } from '../../src/store/contract/tables.js';
 import { readAnswers } from '../../src/query/freshness/answers.js';
 import { readAges, readStates, sumFreshness } from '../../src/query/freshness/read.js';
 import * as asOf from '../../src/query/history/as-of.js';
-import { findUnheard, readAvailable, sumStanding } from '../../src/query/available.js';
+import { findUnheard, readAvailability, readAvailable, sumStanding } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumStoodAt, sumWarehouses, ownersBy } from '../../src/query/sums.js';
 import { sql } from '../../src/query/sql.js';
 import { readCharts } from '../../src/query/charts.js';
@@ -30,7 +30,14 @@ import {
   streamRows,
 } from '../../src/query/lists/read.js';
 import * as people from '../../src/query/people.js';
-import { countKnown, countKnownAt, countSummed, readKnown, readMirrored } from '../../src/query/coverage.js';
+import {
+  countKnown,
+  countKnownAt,
+  countSummed,
+  readKnown,
+  readListCoverage,
+  readMirrored,
+} from '../../src/query/coverage.js';
 import * as names from '../../src/query/names.js';
 import { readOverview, readSums } from '../../src/query/overview.js';
 import { findNumbered, search } from '../../src/query/search.js';
@@ -100,6 +107,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     asOf.countAt(reader, entry, { organizationId: ONE, at }),
   ),
   readAvailable: about(WHOSE, (reader, organizationId) => readAvailable(reader, { organizationId })),
+  readAvailability: about(
+    [{}, { organizationId: ONE }, { projectId: 'project-1' }, { projectId: 'nothing' }],
+    readAvailability,
+  ),
   findUnheard: about(
     [{ project: 'R0' }, { project: 'no such' }, { vintage: '2021', type: 'EX-POST' }, { type: 'exTra' }],
     findUnheard,
@@ -253,6 +264,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   sumCertificates: once(status.sumCertificates),
   readKnown: about([null, ONE], readKnown),
   readCharts: about([NOON, NOW], readCharts),
+  readListCoverage: about(['warehouse', 'retirements'], readListCoverage),
   readChoices: about(
     pairs(['organizations', 'projects', 'installations'] as const, [null, ...MOMENTS]),
     (reader, [table, at]) => names.readChoices(reader, table, at),
@@ -332,7 +344,7 @@ const PARTS = `
   adviceFor ask byChoice byDays byFlag byId byOwner byPart byState byText byYear colourOf columns
   compareStandings conditionOf count coverageOf every exact findFailing findTroubles first freshnessOf gapsIn idsOf inSql isFrozen
   isNamedBy joined knownIn largest listedIn limit newestInSql ofAnyOrganization ofOne only ownersBy plain
-  rankOf reasonsOf sayOldest sentenceOf shownOf sql stoodAt table verdictOn withFreshness wordsOf worstOf
+  rankOf reasonsOf sayOldest selectInstalled sentenceOf shownOf sql stoodAt table verdictOn withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

@@ -98,7 +98,7 @@ form.act { display: inline-block; }
 .filters > a { padding: .3rem 0; }
 .links { display: flex; flex-wrap: wrap; align-items: center; gap: var(--s1) var(--s4); }
 .links:empty { display: none; }
-.wide + .links { margin-top: var(--s2); }
+.wide + .links, .stack + .links { margin-top: var(--s2); }
 summary { cursor: pointer; color: var(--quiet); }
 
 .ask label { display: block; color: var(--quiet); font-size: var(--small); }

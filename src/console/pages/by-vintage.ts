@@ -1,13 +1,14 @@
-import { BY_PROJECT, ownersBy, sumWarehouses } from '../../query/sums.js';
+import { type Availability, readAvailability, type Scope } from '../../query/available.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Value } from '../../store/contract/tables.js';
-import { tonnesOf, typeName } from '../../text/tonnes.js';
+import { sumByType, tonnesOf, typeName } from '../../text/tonnes.js';
 import { withAt } from '../components/as-of.js';
 import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
+import { standing } from '../components/freshness.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { ALL, toAll } from '../components/table.js';
+import { ALL, table, toAll } from '../components/table.js';
 import { outOf } from '../components/words.js';
-import { counted } from '../../text/numbers.js';
+import { andMore, counted, MOST_SHOWN } from '../../text/numbers.js';
 
 type Row = Readonly<Record<string, Value>>;
 
@@ -84,16 +85,34 @@ ${[...new Set(all.map(typeIn))].map(body)}
 </table></div>`;
 }
 
-type Of = Readonly<Partial<Record<'organizationId' | 'project', string | null>>>;
+/** What is available of one organization or one project; and what is known of it and is not, with the reason. */
+export async function available(reader: Reader, scope: Scope): Promise<Html> {
+  const { rows, unavailable } = await readAvailability(reader, scope);
+  const amounts =
+    rows.length === 0
+      ? html`<p class="card">Nothing of it is available now.</p>`
+      : byVintage('Available', rows, { isOne: scope.projectId != null });
+  return html`<div class="stack">${amounts}
+${notAvailable(unavailable)}</div>`;
+}
 
-/** What is available of one organization or one project. */
-export async function available(reader: Reader, of: Of): Promise<Html> {
-  const { organizationId = null, project = null } = of;
-  const sums = await sumWarehouses(reader, ownersBy('=', organizationId), BY_PROJECT);
-  const rows = sums.filter(each => project === null || each.project_id === project);
-  const isOne = project !== null;
-  if (rows.length === 0) return html`<p class="card">Nothing of it is available now.</p>`;
-  return byVintage('Available', rows, { isOne });
+function notAvailable(warehouses: Availability['unavailable']): Html | false {
+  if (warehouses.length === 0) return false;
+  const sums = warehouses.flatMap(each => each.sums);
+  return table(
+    `Not available now: ${sumByType(sums)}${outOf(sums)}`,
+    [
+      {
+        name: 'Organization',
+        cell: ({ organization_id: id, organization_name: name }) =>
+          leading('organization_id', id, html`${name ?? id}`, null),
+      },
+      { name: 'State', cell: standing },
+      { name: 'Amount', cell: each => html`${sumByType(each.sums)}${outOf(each.sums)}` },
+    ],
+    warehouses.slice(0, MOST_SHOWN),
+    { more: andMore(warehouses.length) },
+  );
 }
 
 /** The largest first. */

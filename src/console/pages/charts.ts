@@ -1,4 +1,6 @@
-import type { Point, Series } from '../../query/charts.js';
+import type { Charts, Point } from '../../query/charts.js';
+import type { ListCoverage } from '../../query/coverage.js';
+import { ofKnown, withThousands } from '../../text/numbers.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
 import { wholeTonnes } from '../components/cell.js';
 import { chart } from '../components/chart.js';
@@ -7,9 +9,9 @@ import { dayWords, monthWords, outOf } from '../components/words.js';
 
 const MICRO = 1e6;
 
-/** One line for each type: the issued one first. */
-export function stockByDay(all: readonly Series[]): Html {
-  const [series] = all.toSorted((one, other) => lastOf(other) - lastOf(one));
+/** Draws the type with the largest stock. */
+export function stockByDay({ stock, stockCoverage }: Charts): Html {
+  const [series] = stock.toSorted((one, other) => lastOf(other) - lastOf(one));
   const [first, last] = [series?.points[0], series?.points.at(-1)];
   if (series === undefined || first === undefined || last === undefined) return html``;
   const type = typeName(series.type);
@@ -22,7 +24,7 @@ export function stockByDay(all: readonly Series[]): Html {
   const more = outOf([last]);
   return chart({
     as: 'line',
-    title: `${title}${more}`,
+    title: `${title} (${coverageWords(stockCoverage)})${more}`,
     unit: 'tonnes in the warehouses at the end of the day',
     points: drawn(series.points, name => dayWords(name).replace(/ \d{4}$/, '')),
   });
@@ -39,13 +41,20 @@ function drawn(points: readonly Point[], called: (name: string) => string) {
   });
 }
 
-function lastOf({ points }: Series): number {
+/** `3 of the 4 known organizations, 1 of them as last seen` */
+function coverageWords({ organizations, known, last_seen: lastSeen }: ListCoverage): string {
+  const old = lastSeen === 0 ? '' : `, ${withThousands(lastSeen)} of them as last seen`;
+  return `${withThousands(organizations)} of ${ofKnown(known)}${old}`;
+}
+
+function lastOf({ points }: Charts['stock'][number]): number {
   return Number(points.at(-1)?.micro ?? 0n);
 }
 
-export function retiredByMonth(points: readonly Point[]): Html {
+/** Draws nothing where no retirements were ever read. */
+export function retiredByMonth({ retired: points, retiredCoverage }: Charts): Html {
   const [most] = points.toSorted((one, other) => Number(other.micro - one.micro));
-  if (most === undefined) return html``;
+  if (most === undefined || retiredCoverage.organizations === 0) return html``;
   const title =
     most.micro === 0n
       ? 'In these twelve months 0 t were retired'
@@ -53,7 +62,7 @@ export function retiredByMonth(points: readonly Point[]): Html {
   const more = outOf(points);
   return chart({
     as: 'bars',
-    title: `${title}${more}`,
+    title: `${title} (${coverageWords(retiredCoverage)})${more}`,
     unit: 'tonnes retired in the month, by the dates of the registry',
     points: drawn(points, name => monthWords(name).replace(/ 20/, ' ’')),
   });

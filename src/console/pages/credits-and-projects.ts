@@ -1,10 +1,11 @@
+import { sumStanding } from '../../query/available.js';
 import { readHistory } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
 import { readNameOf, readProjectNamedBy } from '../../query/names.js';
 import type { Row } from '../../store/contract/tables.js';
 import { typeName } from '../../text/tonnes.js';
-import { withThousands } from '../../text/numbers.js';
+import { ofKnown, withThousands } from '../../text/numbers.js';
 import { leading, textIn } from '../components/cell.js';
 import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
 import { head } from '../components/head.js';
@@ -72,7 +73,10 @@ async function ofProject(project: string, { reader }: Ask): Promise<Html> {
   const links = ['warehouse', 'inventory', 'retirements'].map(
     name => html`<a href="/${name}?project_id=${encodeURIComponent(project)}">Its ${name}</a>`,
   );
-  return html`<section id="available" data-live>${await available(reader, { project })}<p class="links">${links}</p></section>`;
+  const { available: fresh, known } = await sumStanding(reader, 0);
+  return html`<section id="available" data-live><p class="lead">Fresh are the warehouses of ${withThousands(fresh)} of ${ofKnown(known)}.</p>
+${await available(reader, { projectId: project })}
+<p class="links">${links}</p></section>`;
 }
 
 async function one(

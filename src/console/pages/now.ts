@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000;
 /** Less than it takes until anybody misses a worker, or a read. */
 const SUMS_MS = 10_000;
 
-/** What looks at every row is remembered: the charts for a minute, how all stand as long as nothing has changed. */
+/** Remembers what looks at every row: the charts for a minute, or until an organization comes or goes; how all stand, as long as nothing has changed. */
 export function createNow(): Page {
   const charts = createMemory<Charts>(MINUTE_MS);
   const sums = createMemory<Awaited<ReturnType<typeof readSums>>>(SUMS_MS);
@@ -46,7 +46,9 @@ export function createNow(): Page {
         const most = mostOf(query, MOST_ORGANIZATIONS);
         return await sums(now, key, () => readSums(snapshot, most, mostOf(query)));
       });
-      const later = async () => showCharts(await charts(now, '', () => readCharts(reader, now)));
+      const { known, uninstalled } = answer.standing;
+      const later = async () =>
+        showCharts(await charts(now, `${known} ${uninstalled}`, () => readCharts(reader, now)));
       return { about, ...show(answer, ask), ...(countOf(answer.standing) > 0 && { later }) };
     },
   };
@@ -69,8 +71,8 @@ function show(answer: Overview, ask: Ask): Shown {
   return { title: 'Now', body };
 }
 
-function showCharts({ stock, retired }: Charts): Html {
-  return html`<section id="charts" class="two" data-live>${stockByDay(stock)}${retiredByMonth(retired)}</section>`;
+function showCharts(charts: Charts): Html {
+  return html`<section id="charts" class="two" data-live>${stockByDay(charts)}${retiredByMonth(charts)}</section>`;
 }
 
 const MORE = html`<p class="more"><a href="/changes">All changes of the last day</a></p>`;
