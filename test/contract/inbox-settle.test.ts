@@ -143,6 +143,79 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
   });
 
+  describe('a job that ends while the schedule waits with the same key', () => {
+    const TOMORROW = NOON + 24 * 3600 * SECOND;
+
+    /** A read that a delivery asked for runs, and the schedule has asked for the next one. */
+    async function runningBeforeTomorrow(): Promise<{ box: Box; held: ClaimedJob; waiting: number }> {
+      const box = boxIn(await store());
+      await askAgain(box, NOON);
+      const held = await claimOne(box);
+      const scheduled = installationJob('a', 'acme', 'schedule');
+      const waiting = await box.enqueue({ ...scheduled, startInMs: TOMORROW - NOON - SECOND }, NOON + SECOND);
+      return { box, held, waiting };
+    }
+
+    const runTime = async (box: Box, id: number) => Date.parse((await box.job(id)).run_at) - NOON;
+
+    test('runs again at once after it is given back', async () => {
+      const { box, held, waiting } = await runningBeforeTomorrow();
+      await box.giveBack(held, NOON + 5 * SECOND);
+      expect(await box.job(held.id)).toMatchObject({ outcome: 'merged', merged_into: waiting });
+      expect(await runTime(box, waiting)).toBe(5 * SECOND);
+    });
+
+    test('is given back no earlier than one pace after its start', async () => {
+      const { box, held, waiting } = await runningBeforeTomorrow();
+      await box.giveBack(held, NOON + 10);
+      expect(await runTime(box, waiting)).toBe(SECOND);
+    });
+
+    test('waits as long as it was told when it is given back', async () => {
+      const { box, held, waiting } = await runningBeforeTomorrow();
+      await box.end(held, { act: 'give_back', inMs: 7 * SECOND }, NOON + 5 * SECOND);
+      expect(await runTime(box, waiting)).toBe(12 * SECOND);
+    });
+
+    test('runs again after its backoff, and not before', async () => {
+      const { box, held, waiting } = await runningBeforeTomorrow();
+      await box.retry(held, NOON + 90 * SECOND, ERROR, NOON + 5 * SECOND);
+      expect(await runTime(box, waiting)).toBe(90 * SECOND);
+    });
+
+    test('runs again by the end of its pause', async () => {
+      const { box, held, waiting } = await runningBeforeTomorrow();
+      await box.pause(held, NOON + 60 * SECOND, ERROR, NOON + 5 * SECOND);
+      expect(await runTime(box, waiting)).toBe(60 * SECOND);
+    });
+
+    test('runs at once when a person retries it after it failed', async () => {
+      const { box, held, waiting } = await runningBeforeTomorrow();
+      await box.fail(held, ERROR, NOON + 5 * SECOND);
+      expect(await box.retryFailed(held.id, NOON + 6 * SECOND)).toBe(waiting);
+      expect(await runTime(box, waiting)).toBe(6 * SECOND);
+    });
+
+    test('paces by the present where its start lies ahead of a clock that was set back', async () => {
+      const { box, held, waiting } = await runningBeforeTomorrow();
+      await box.giveBack(held, NOON - 3600 * SECOND);
+      expect(await runTime(box, waiting)).toBe(-3599 * SECOND);
+    });
+  });
+
+  test.each(['retry', 'pause'] as const)(
+    'a job that ends with a %s leaves the run time of a waiting job that a person asked for',
+    async act => {
+      const { box, held } = await running();
+      const waiting = await box.enqueue(installationJob('a', 'acme', 'person'), NOON + 10);
+      await box[act](held, NOON + 90 * SECOND, ERROR, NOON + 20);
+      expect(await box.job(waiting)).toMatchObject({
+        trigger: 'person',
+        run_at: new Date(NOON + SECOND).toISOString(),
+      });
+    },
+  );
+
   describe('a paused job', () => {
     test('waits until the same is asked for', async () => {
       const { box, held } = await running();

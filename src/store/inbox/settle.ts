@@ -6,6 +6,7 @@ import {
   PAUSED_ATTEMPTS,
   SOON_MS,
 } from '../../inbox/job.js';
+import { PACES_MS } from '../../inbox/pace.js';
 import type { InboxPort } from '../../inbox/port.js';
 import type { Dialect, Table } from '../dialect.js';
 import { type Asked, fixed, statement } from '../statement.js';
@@ -47,8 +48,23 @@ const pointing = (which: string) =>
        WHERE ${which}`,
   );
 
-/** The upcoming one runs at once, unless it is told to inherit more patience. */
-const inheriting = (which: string, more: Clause = () => '') =>
+/** The earliest start that the pace of the key allows. */
+const paced: Clause = dialect => {
+  const lastStart = '(SELECT max(started_at) FROM inbox.jobs AS s WHERE s.dedupe_key = upcoming.dedupe_key)';
+  return dialect.later(dialect.least(lastStart, NOW(dialect)), String(PACES_MS[0]));
+};
+
+/** The earlier run time of the two jobs, but not before any of `floors`. */
+function earlierRunTime(dialect: Dialect, ...floors: readonly Clause[]): string {
+  const earlier = dialect.least('upcoming.run_at', later(dialect));
+  return dialect.greatest(earlier, ...floors.map(floor => floor(dialect)));
+}
+
+const unlessAPersonAsked = (runTime: string) =>
+  `CASE upcoming.trigger WHEN 'person' THEN upcoming.run_at ELSE ${runTime} END`;
+
+/** The upcoming job takes over what the merged one was asked for. */
+const inheriting = (which: string, runAt: Clause) =>
   statement<Given>(
     dialect => `UPDATE inbox.jobs AS upcoming SET state = 'waiting',
       trigger = CASE WHEN 'person' IN (upcoming.trigger, mine.trigger) THEN 'person'
@@ -56,15 +72,16 @@ const inheriting = (which: string, more: Clause = () => '') =>
       only_duplicates_asked = ${dialect.least('upcoming.only_duplicates_asked', 'mine.only_duplicates_asked')},
       payload = ${dialect.mergedPayload('upcoming.payload', 'mine.payload')},
       error_or_pause_code = coalesce(@code, mine.error_or_pause_code),
-      last_error = coalesce(@message, mine.last_error)${more(dialect)}
+      last_error = coalesce(@message, mine.last_error),
+      run_at = ${runAt(dialect)}
       FROM (SELECT * FROM inbox.jobs WHERE ${which}) AS mine WHERE upcoming.id = mine.merged_into`,
   );
 
 /** Where one of its key waits it gives way to that. */
-function merging(which: string, more?: Clause) {
+function merging(which: string, runAt: Clause) {
   return [
     pointing(which),
-    inheriting(which, more),
+    inheriting(which, runAt),
     ending(
       dialect => `state = 'done', finished_at = ${NOW(dialect)}, outcome = 'merged', ${ERROR}`,
       `${which} AND merged_into IS NOT NULL`,
@@ -73,8 +90,8 @@ function merging(which: string, more?: Clause) {
 }
 
 const fails: Clause = dialect => `state = 'failed', finished_at = ${NOW(dialect)}, ${ERROR}`;
-const patience: Clause = dialect => `,
-  run_at = ${dialect.greatest('upcoming.run_at', later(dialect))},
+const asPaced: Clause = dialect => unlessAPersonAsked(earlierRunTime(dialect, paced));
+const afterBackoff: Clause = dialect => `${unlessAPersonAsked(earlierRunTime(dialect, paced, later))},
   attempts = ${dialect.greatest('upcoming.attempts', 'mine.attempts')}`;
 
 /** What is done one after the other, until one of them has ended the job. */
@@ -83,11 +100,11 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly ReturnType<typeof ending | t
   fail: [ending(fails, IS_HELD)],
   retry: [
     ending(fails, `${IS_HELD} AND attempts >= ${MAX_ATTEMPTS}`),
-    ...merging(IS_HELD, patience),
+    ...merging(IS_HELD, afterBackoff),
     ending(dialect => `state = 'waiting', run_at = ${later(dialect)}, ${ERROR}`, IS_HELD),
   ],
   pause: [
-    ...merging(IS_HELD),
+    ...merging(IS_HELD, asPaced),
     ending(
       dialect =>
         `state = 'paused', run_at = ${later(dialect)}, attempts = ${dialect.least('attempts', String(PAUSED_ATTEMPTS))}, ${ERROR}`,
@@ -95,7 +112,7 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly ReturnType<typeof ending | t
     ),
   ],
   give_back: [
-    ...merging(IS_HELD),
+    ...merging(IS_HELD, asPaced),
     ending(
       dialect =>
         `state = 'waiting', run_at = ${later(dialect)}, attempts = ${dialect.greatest('attempts - 1', '0')}`,
@@ -104,7 +121,7 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly ReturnType<typeof ending | t
   ],
 };
 const RETRIES = [
-  ...merging(IS_FAILED),
+  ...merging(IS_FAILED, dialect => earlierRunTime(dialect, paced)),
   ending(
     dialect => `state = 'waiting', attempts = 0, run_at = ${NOW(dialect)}, finished_at = NULL`,
     IS_FAILED,
