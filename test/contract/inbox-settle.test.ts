@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ClaimedJob, installationJob } from '../../src/inbox/job.js';
+import { type ClaimedJob, installationJob, type NewJob } from '../../src/inbox/job.js';
 import { type Box, boxIn, only } from '../support/box.js';
 import { ENGINES } from '../support/engines.js';
 import { NOON } from '../support/inbox.js';
@@ -215,6 +215,57 @@ describe.each(ENGINES)('$name', ({ store }) => {
       });
     },
   );
+
+  describe('a certificate job of an organization that was installed anew', () => {
+    const walk = (installationId: string, more: Partial<NewJob> = {}): NewJob => ({
+      kind: 'certificates',
+      dedupeKey: 'certificates:acme',
+      trigger: 'worker',
+      part: 'certificates',
+      installationId,
+      organizationId: 'acme',
+      ...more,
+    });
+    const claimWalk = async (box: Box, now: number): Promise<ClaimedJob> =>
+      only(await box.claim({ now, leaseMs: 60 * SECOND, slots: 1, part: 'certificates' }));
+
+    test.each([
+      ['is due', {}],
+      ['waits', { startInMs: 60 * SECOND }],
+    ])('takes the newer installation where it %s', async (_state, more) => {
+      const box = boxIn(await store());
+      const id = await box.enqueue(walk('old', more), NOON);
+      expect(await box.enqueue(walk('new'), NOON + SECOND)).toBe(id);
+      expect(await claimWalk(box, NOON + SECOND)).toMatchObject({ id, installationId: 'new' });
+    });
+
+    test('keeps its installation where the same is asked for without one', async () => {
+      const box = boxIn(await store());
+      const id = await box.enqueue(walk('old', { startInMs: 60 * SECOND }), NOON);
+      await box.enqueue({ ...walk('old'), installationId: null }, NOON);
+      expect(await claimWalk(box, NOON)).toMatchObject({ id, installationId: 'old' });
+    });
+
+    test('keeps the newer installation where a read by the old one is merged with it', async () => {
+      const box = boxIn(await store());
+      await box.enqueue(walk('old'), NOON);
+      const held = await claimWalk(box, NOON);
+      const waiting = await box.enqueue(walk('new'), NOON + SECOND);
+      await box.giveBack(held, NOON + 2 * SECOND);
+      expect(await claimWalk(box, NOON + 2 * SECOND)).toMatchObject({ id: waiting, installationId: 'new' });
+    });
+
+    test('takes the newer installation from a read that is merged with an older job', async () => {
+      const box = boxIn(await store());
+      const oldest = await box.enqueue(walk('old'), NOON);
+      await box.fail(await claimWalk(box, NOON), ERROR, NOON);
+      await box.enqueue(walk('new'), NOON + SECOND);
+      const held = await claimWalk(box, NOON + SECOND);
+      expect(await box.retryFailed(oldest, NOON + 2 * SECOND)).toBe(oldest);
+      await box.giveBack(held, NOON + 3 * SECOND);
+      expect(await claimWalk(box, NOON + 3 * SECOND)).toMatchObject({ id: oldest, installationId: 'new' });
+    });
+  });
 
   describe('a paused job', () => {
     test('waits until the same is asked for', async () => {

@@ -30,7 +30,8 @@ BEGIN
         AND ((state = 'waiting' AND run_at <= start_at) OR (duplicates AND (state = 'paused' OR attempts > 0)))
         AND (duplicates OR only_duplicates_asked = 0)
         AND trigger IN ('person', wish ->> 'trigger')
-        AND coalesce(wish ->> 'organization_id', organization_id, '') = coalesce(organization_id, '');
+        AND coalesce(wish ->> 'organization_id', organization_id, '') = coalesce(organization_id, '')
+        AND coalesce(wish ->> 'installation_id', installation_id, '') = coalesce(installation_id, '');
       IF FOUND THEN RETURN found_id; END IF;
     END IF;
     EXIT WHEN last_at IS NOT NULL;
@@ -71,7 +72,8 @@ BEGIN
       WHEN excluded.trigger THEN jobs.only_duplicates_asked
       ELSE least(jobs.only_duplicates_asked, excluded.only_duplicates_asked) END,
     payload = inbox.merged_payload(jobs.payload::jsonb, excluded.payload::jsonb),
-    organization_id = coalesce(excluded.organization_id, jobs.organization_id)
+    organization_id = coalesce(excluded.organization_id, jobs.organization_id),
+    installation_id = coalesce(excluded.installation_id, jobs.installation_id)
   RETURNING id INTO found_id;
   PERFORM pg_notify('carbon_mirror_jobs', '');
   RETURN found_id;

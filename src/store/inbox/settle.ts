@@ -63,7 +63,7 @@ function earlierRunTime(dialect: Dialect, ...floors: readonly Clause[]): string 
 const unlessAPersonAsked = (runTime: string) =>
   `CASE upcoming.trigger WHEN 'person' THEN upcoming.run_at ELSE ${runTime} END`;
 
-/** The upcoming job takes over what the merged one was asked for. */
+/** The upcoming job takes over what the merged one was asked for. The job with the higher id names the newer installation. */
 const inheriting = (which: string, runAt: Clause) =>
   statement<Given>(
     dialect => `UPDATE inbox.jobs AS upcoming SET state = 'waiting',
@@ -71,6 +71,8 @@ const inheriting = (which: string, runAt: Clause) =>
         WHEN mine.trigger = 'delivery' THEN 'delivery' ELSE upcoming.trigger END,
       only_duplicates_asked = ${dialect.least('upcoming.only_duplicates_asked', 'mine.only_duplicates_asked')},
       payload = ${dialect.mergedPayload('upcoming.payload', 'mine.payload')},
+      installation_id = CASE WHEN mine.id > upcoming.id THEN coalesce(mine.installation_id, upcoming.installation_id)
+        ELSE coalesce(upcoming.installation_id, mine.installation_id) END,
       error_or_pause_code = coalesce(@code, mine.error_or_pause_code),
       last_error = coalesce(@message, mine.last_error),
       run_at = ${runAt(dialect)}

@@ -24,6 +24,7 @@ type SatisfiedParameters = {
   dedupeKey: string;
   trigger: string;
   organizationId: string | null;
+  installationId: string | null;
   onlyDuplicatesAsked: number;
   at: string;
 };
@@ -42,11 +43,18 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
 
   function findDue(job: NewJob, at: number): number | undefined {
     if (job.payload !== undefined || job.startInMs !== undefined) return undefined;
-    const { dedupeKey, trigger, organizationId = null, onlyDuplicatesAsked = false } = job;
+    const {
+      dedupeKey,
+      trigger,
+      organizationId = null,
+      installationId = null,
+      onlyDuplicatesAsked = false,
+    } = job;
     const asked = {
       dedupeKey,
       trigger,
       organizationId,
+      installationId,
       onlyDuplicatesAsked: Number(onlyDuplicatesAsked),
       at: formatInstant(at),
     };
@@ -85,7 +93,8 @@ const FIND_SATISFIED = `
     AND ((state = 'waiting' AND run_at <= @at) OR (@onlyDuplicatesAsked AND (state = 'paused' OR attempts > 0)))
     AND (@onlyDuplicatesAsked OR NOT only_duplicates_asked)
     AND trigger IN ('person', @trigger)
-    AND coalesce(@organizationId, organization_id, '') = coalesce(organization_id, '')`;
+    AND coalesce(@organizationId, organization_id, '') = coalesce(organization_id, '')
+    AND coalesce(@installationId, installation_id, '') = coalesce(installation_id, '')`;
 
 const INSERT_OR_MERGE = `
   INSERT INTO jobs (kind, organization_id, installation_id, part, dedupe_key, trigger, payload, only_duplicates_asked,
@@ -112,5 +121,6 @@ const INSERT_OR_MERGE = `
       WHEN excluded.trigger THEN jobs.only_duplicates_asked
       ELSE min(jobs.only_duplicates_asked, excluded.only_duplicates_asked) END,
     payload = ${SQLITE.mergedPayload('jobs.payload', 'excluded.payload')},
-    organization_id = coalesce(excluded.organization_id, jobs.organization_id)
+    organization_id = coalesce(excluded.organization_id, jobs.organization_id),
+    installation_id = coalesce(excluded.installation_id, jobs.installation_id)
   RETURNING id`;
