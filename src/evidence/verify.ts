@@ -17,8 +17,10 @@ export interface Verified {
   readonly leaves: number;
   /** Leaves whose salt was erased with what they speak of. */
   readonly erased: number;
-  /** Syncs that were sealed and removed in time. */
+  /** Syncs that were sealed and removed once they were old. */
   readonly removed: number;
+  /** Syncs that ended before this instant may have been removed; null where none was. */
+  readonly removedBefore: string | null;
   /** How many leaves the newest checkpoint covers. */
   readonly covered: number;
   /** Changes that no leaf speaks of yet. */
@@ -26,6 +28,8 @@ export interface Verified {
   readonly faults: readonly Unfit[];
 }
 
+/** A clock may be set back by so much. */
+const CLOCK_LEEWAY_MS = 86_400_000;
 const NOT_AS_SEALED = 'it is not as it was sealed';
 /** What the log tells of a leaf, beside its salt and commitment. */
 const TOLD = [...COUNTED, 'number', 'record'] as const;
@@ -43,6 +47,9 @@ export async function verifyEvidence(
   const [last, newest] = [lastSigned.read(), await port.checkpoint(ALL)];
   const signerOf = await readSigners(port, key);
   const tree = growTree(EMPTY);
+  const removedBefore = await port.syncsRemovedBefore();
+  /** When the newest sync so far that is still there began: those with higher numbers ended later. */
+  let syncStart = -Infinity;
   const ends = await port.ends();
   const { size } = ends;
   for await (const leaves of port.walk(0, size)) {
@@ -55,7 +62,7 @@ export async function verifyEvidence(
     if (signed !== null && signed.size > size)
       tellTree(signed.size, `it was signed, and only ${size} leaves are there`);
   const { changes: waiting } = await findWaiting(port, ends);
-  return { leaves: size, covered, waiting, erased, removed, faults };
+  return { leaves: size, covered, waiting, erased, removed, removedBefore, faults };
 
   function countLeaf(leaf: Leaf): void {
     if (leaf.salt === null) erased += 1;
@@ -77,12 +84,18 @@ export async function verifyEvidence(
       if (leaf.salt === null) {
         if (fact !== undefined)
           tell(where, 'its salt is erased, and it is there still: forget or purge again');
-      } else if (fact === undefined && kind === 'sync') removed += 1;
-      else if (fact === undefined) tell(where, `it was sealed (${leaf.resource}), and is not there`);
+      } else if (fact === undefined && kind === 'sync' && mayBeOld()) removed += 1;
+      else if (fact === undefined) tell(where, `it was sealed${listOf(leaf)}, and is not there`);
       else if (!isOf(leaf, fact)) tell(where, `${NOT_AS_SEALED}${rowOf(fact)}`);
+      else if (kind === 'sync') syncStart = Date.parse(String(fact.record['started_at']));
     }
     for (const [number, fact] of byNumber)
       tell(`${kind} ${number}`, `it is older than what is sealed, and was never sealed${rowOf(fact)}`);
+  }
+
+  /** Whether a sync that is missing here may have been removed because it was old. */
+  function mayBeOld(): boolean {
+    return removedBefore !== null && syncStart - CLOCK_LEEWAY_MS < Date.parse(removedBefore);
   }
 
   async function compareTrees(leaves: readonly Leaf[]): Promise<void> {
@@ -114,6 +127,11 @@ export async function verifyEvidence(
   function tell(where: string, fault: string): void {
     faults.push({ where, fault });
   }
+}
+
+/** The list of a sealed row; a sync tells none. */
+function listOf({ resource }: Leaf): string {
+  return resource === null ? '' : ` (${resource})`;
 }
 
 /** By which list and id people find it. */

@@ -196,7 +196,7 @@ const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
     "UPDATE syncs SET finished_at = '2020-01-01T00:00:00.000Z' WHERE id = (SELECT max(id) FROM syncs)",
   ],
   [
-    'what was read completely was read by a sync that says so',
+    'the last complete and the latest sync of each list are there',
     "UPDATE resource_states SET as_of = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE resource = 'retirements'",
   ],
   [

@@ -213,10 +213,52 @@ describe.each(ENGINES)('$name', engine => {
     await stage.read('retirements', retirements(2));
     expect(await verified()).toMatchObject({ leaves: first, covered: first, waiting: 1, faults: [] });
     const second = await round();
-    const none = { waiting: 0, erased: 0, removed: 0, faults: [] };
+    const none = { waiting: 0, erased: 0, removed: 0, removedBefore: null, faults: [] };
     expect(await verified()).toEqual({ leaves: second, covered: second, ...none });
-    await stage.db.change('DELETE FROM syncs WHERE id = (SELECT min(id) FROM syncs)');
-    expect(await verified()).toMatchObject({ removed: 1, faults: [] });
+  });
+
+  describe('of syncs that are missing', () => {
+    const DAY = 24 * 60 * MINUTE;
+
+    /** Ten days, each with two reads of the same list, of which a program keeps the second. */
+    async function tenDays() {
+      const all = await sealed(engine);
+      const { stage, round } = all;
+      await stage.mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
+      for (let day = 0; day < 10; day += 1) {
+        await stage.read('retirements', retirements(3));
+        stage.clock.at += MINUTE;
+        await stage.read('retirements', retirements(3));
+        stage.clock.at += DAY;
+      }
+      await round();
+      return all;
+    }
+
+    test('T90 those that a program removed because they were old are counted', async () => {
+      const { stage, verified } = await tenDays();
+      const before = stage.clock.at - 5 * DAY;
+      const first = await stage.mirror.pruneSyncs(before - 3 * DAY);
+      const removed = first + (await stage.mirror.pruneSyncs(before));
+      expect(removed).toBeGreaterThan(first);
+      const removedBefore = new Date(before).toISOString();
+      expect(await verified()).toMatchObject({ removed, removedBefore, faults: [] });
+    });
+
+    test('T90 those of the last day are found where only older ones were removed by a program', async () => {
+      const { stage, verified } = await tenDays();
+      await stage.mirror.pruneSyncs(stage.clock.at - 5 * DAY);
+      await stage.db.change('DELETE FROM syncs WHERE id > (SELECT max(id) - 2 FROM syncs)');
+      const { faults } = await verified();
+      expect(faults).toHaveLength(2);
+      expect(faults[0]?.fault).toBe('it was sealed, and is not there');
+    });
+
+    test('T90 all are found where a program never removed any', async () => {
+      const { stage, verified } = await tenDays();
+      await stage.db.change('DELETE FROM syncs WHERE id = (SELECT min(id) FROM syncs)');
+      expect((await verified()).faults).toHaveLength(1);
+    });
   });
 
   const AS_SEALED = 'it is not as it was sealed';

@@ -1,16 +1,35 @@
 import { describe, expect, test } from 'vitest';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { changing } from '../support/changing.js';
-import { ENGINES, type Engine } from '../support/engines.js';
-import { temporaryInbox } from '../support/inbox.js';
+import { ENGINES, type Engine, type Stage } from '../support/engines.js';
+import { NOON, temporaryInbox } from '../support/inbox.js';
+import { beginRead, MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
+
+const DAY = 24 * 60 * MINUTE;
+const lawsOf = (broken: readonly { readonly law: string }[]) => broken.map(({ law }) => law);
 
 /** A mirror that has seen much, none of its claims beyond those of the inbox. */
 async function played(stage: Engine['stage']) {
   const scene = await stage();
   temporaryInbox(scene.folder).close();
-  const { change } = changing(scene, 8);
+  await playOn(scene, 1);
+  return scene;
+}
+
+async function playOn(scene: Stage, claim: number): Promise<void> {
+  const { change } = changing(scene, claim + 7, claim);
   for (let time = 0; time < 30; time += 1) await change();
   await scene.db.change('DELETE FROM fences');
-  return scene;
+}
+
+/** Asks for every certificate again; the registry has none of them. */
+async function checkCertificates({ port, pdfs, clock, db }: Stage, claim: number): Promise<void> {
+  const store = createCertificateStore(port, pdfs(1000), () => clock.at);
+  const request = { organizationId: 'organization-1', claim, startedAt: clock.at, trigger: 'schedule' };
+  const walk = await store.begin(request);
+  for (const id of await db.column<string>("SELECT retirement_id FROM certificates WHERE state = 'stored'"))
+    await walk.unavailable(id, clock.at);
+  await walk.finish(TRAFFIC);
 }
 
 const EARLIER = "'2020-01-01T00:00:00.000Z'";
@@ -71,6 +90,11 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
     `UPDATE certificates SET checked_at = ${EARLIER} WHERE fetched_at IS NOT NULL`,
   ],
   [
+    'a certificate is stored where a sync has fetched its file, and only there',
+    `UPDATE certificates SET state = 'unavailable', file = NULL, sha256 = NULL, size = NULL, fetched_at = NULL
+     WHERE version = (SELECT max(version) FROM certificates WHERE state = 'stored')`,
+  ],
+  [
     'no claim that the mirror has seen is above the counter of the inbox',
     "INSERT INTO fences (organization_id, part, claim) VALUES ('organization-1', 'data', 99)",
   ],
@@ -81,11 +105,49 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await (await played(stage)).findBroken()).toEqual([]);
   });
 
+  test('the laws hold after the clock was set back by an hour, and after the changes that follow', async () => {
+    const scene = await played(stage);
+    scene.clock.at -= 60 * MINUTE;
+    expect(await scene.findBroken()).toEqual([]);
+    await checkCertificates(scene, 2);
+    await playOn(scene, 2);
+    expect(await scene.findBroken()).toEqual([]);
+  });
+
+  test('the laws hold after old syncs were removed', async () => {
+    const scene = await played(stage);
+    scene.clock.at += DAY;
+    await playOn(scene, 2);
+    const failed = await beginRead(scene, 'warehouse', { claim: 2 });
+    await failed.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+    await scene.db.change('DELETE FROM fences');
+    expect(await scene.mirror.pruneSyncs(scene.clock.at + DAY)).toBeGreaterThan(0);
+    expect(await scene.findBroken()).toEqual([]);
+  });
+
+  test.each([
+    ['of the first day', 0],
+    ['of a later day', 1],
+  ])('it is found that all syncs %s were removed by hand', async (_day, days) => {
+    const scene = await stage();
+    temporaryInbox(scene.folder).close();
+    for (let day = 0; day <= days; day += 1) {
+      scene.clock.at = NOON + day * DAY;
+      await scene.read('retirements', [retirement('a')]);
+    }
+    await scene.db.change(
+      `DELETE FROM syncs WHERE started_at >= '${new Date(scene.clock.at).toISOString()}'`,
+    );
+    const broken = lawsOf(await scene.findBroken());
+    if (days === 0) expect(broken).toContain('the syncs behind retirements are there');
+    expect(broken).toContain('the last complete and the latest sync of each list are there');
+  });
+
   test.each(BREAKS)('it is found that this does not hold: %s', async (law, change) => {
     const scene = await played(stage);
     await scene.db.change(change);
     const broken = await scene.findBroken();
-    expect(broken.map(found => found.law)).toContain(law);
+    expect(lawsOf(broken)).toContain(law);
     for (const { where } of broken) expect(where).toMatch(/./);
   });
 });

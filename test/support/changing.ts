@@ -13,6 +13,7 @@ type Ground = Omit<Scene, 'handle'>;
 
 interface Player extends Ground {
   readonly random: () => number;
+  readonly claim: number;
   readonly truth: Record<'retirements' | 'warehouse', Map<string, string>>;
 }
 
@@ -20,10 +21,10 @@ const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const MOVES = { retirements, warehouse, twice, certificates, project, suspend } as const;
 
 /** The same changes for the same seed, wherever they are made. */
-export function changing(scene: Ground, seed: number): Changing {
+export function changing(scene: Ground, seed: number, claim = 1): Changing {
   const random = createRandom(seed);
   const truth = { retirements: new Map<string, string>(), warehouse: new Map<string, string>() };
-  const player = { ...scene, random, truth };
+  const player = { ...scene, random, truth, claim };
   return {
     change: async () => {
       scene.clock.at += MINUTE;
@@ -48,24 +49,24 @@ function shake(random: () => number, rows: Map<string, string>): [id: string, do
   return [...rows];
 }
 
-async function retirements({ read, random, truth }: Player): Promise<void> {
+async function retirements({ read, random, truth, claim }: Player): Promise<void> {
   const rows = shake(random, truth.retirements).map(([id, document]) => retirement(id, { document }));
-  await read('retirements', rows, { limit: 2, total: rows.length, ask: async ids => ids });
+  await read('retirements', rows, { claim, limit: 2, total: rows.length, ask: async ids => ids });
 }
 
 /** One that lacks most rows is believed the second time. */
-async function warehouse({ read, clock, random, truth }: Player): Promise<void> {
+async function warehouse({ read, clock, random, truth, claim }: Player): Promise<void> {
   const rows = shake(random, truth.warehouse).map(([id, document]) => credit(id, { document }));
-  const { state } = await read('warehouse', rows);
+  const { state } = await read('warehouse', rows, { claim });
   clock.at += 2 * MINUTE;
-  if (state !== 'complete') await read('warehouse', rows);
+  if (state !== 'complete') await read('warehouse', rows, { claim });
 }
 
 /** A list that moves shows a row twice, and not the same. */
-async function twice({ mirror, clock, random, truth }: Player): Promise<void> {
+async function twice({ mirror, clock, random, truth, claim }: Player): Promise<void> {
   const [first] = truth.retirements.keys();
   if (first === undefined) return;
-  const request = { organizationId: 'organization-1', claim: 1, trigger: 'delivery' };
+  const request = { organizationId: 'organization-1', claim, trigger: 'delivery' };
   const read = await mirror.beginRead({ ...request, resource: 'retirements', startedAt: clock.at });
   for (let page = 0; page < 2; page += 1) {
     const document = `{"edit":${random()}}`;
@@ -75,13 +76,13 @@ async function twice({ mirror, clock, random, truth }: Player): Promise<void> {
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
 
-async function certificates({ pdfs, port, clock, random, truth }: Player): Promise<void> {
+async function certificates({ pdfs, port, clock, random, truth, claim }: Player): Promise<void> {
   const now = () => clock.at;
   const files = pdfs(1000);
   await files.prepare();
   const store = createCertificateStore(port, files, now);
   await store.enter();
-  const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'schedule' };
+  const request = { organizationId: 'organization-1', claim, startedAt: clock.at, trigger: 'schedule' };
   const walk = await store.begin(request);
   for (const id of truth.retirements.keys()) {
     if (random() < 0.5) await walk.store(id, pdf(random()), clock.at);
@@ -93,8 +94,8 @@ async function* pdf(words: number): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`%PDF-1.7 ${words}\n%%EOF\n`);
 }
 
-async function project({ mirror, clock, random }: Player): Promise<void> {
-  const request = { organizationId: 'organization-1', claim: 1, trigger: 'schedule' };
+async function project({ mirror, clock, random, claim }: Player): Promise<void> {
+  const request = { organizationId: 'organization-1', claim, trigger: 'schedule' };
   const walk = await mirror.beginProjects({ ...request, startedAt: clock.at });
   const fullName = `Peat bog ${random()}`;
   const empty = {
@@ -112,8 +113,8 @@ async function project({ mirror, clock, random }: Player): Promise<void> {
   await walk.finish(TRAFFIC);
 }
 
-async function suspend({ mirror, clock }: Player): Promise<void> {
-  const when = { claim: 1, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+async function suspend({ mirror, clock, claim }: Player): Promise<void> {
+  const when = { claim, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
   await mirror.writeInstallation({ ...when, installationId: 'installation-1', state: 'suspended' });
   clock.at += MINUTE;
   await mirror.writeInstallation({ ...when, installation: installation('installation-1'), state: 'active' });

@@ -13,6 +13,10 @@ export const BOOKS = [
       created_at: ['instant', 'when the mirror was first filled', 'NOT NULL'],
       worker_seen_at: ['instant', 'the latest heartbeat of any worker; one comes every 15 seconds'],
       simulated_until: ['instant', 'until when the past of a demo was played; null where none was'],
+      syncs_removed_before: [
+        'instant',
+        'old syncs that ended before it may have been removed; null where none was',
+      ],
       listed_at: ['instant', 'when all installations were last listed with their permissions; null before'],
     },
   ),

@@ -1,6 +1,8 @@
-import { differ, type Law } from './law.js';
+import type { Dialect } from '../dialect.js';
+import { DAY_MS, differ, type Law } from './law.js';
 
-export const CERTIFICATE_LAWS: readonly Law[] = [
+/** Laws that hold whatever the clock did. */
+const WITHOUT_CLOCK: readonly Law[] = [
   {
     law: 'the counters of certificates fit their rows',
     sql: differ(
@@ -33,8 +35,19 @@ export const CERTIFICATE_LAWS: readonly Law[] = [
       retirement_id || '-' || sha256 || '.pdf', retirement_id || '-' || substr(sha256, 1, 12) || '.pdf')`,
   },
   {
-    law: 'a certificate was fetched before it was checked last, and neither in the future',
-    sql: `SELECT organization_id || ', ' || retirement_id AS found FROM certificates_history
-    WHERE fetched_at > checked_at OR fetched_at > :soon OR checked_at > :soon`,
+    law: 'a certificate is stored where a sync has fetched its file, and only there',
+    sql: `SELECT organization_id || ', ' || retirement_id AS found FROM certificates
+    WHERE (state = 'stored') <> (sync_id IS NOT NULL)`,
   },
 ];
+
+export function certificateLaws({ later }: Dialect): readonly Law[] {
+  return [
+    ...WITHOUT_CLOCK,
+    {
+      law: 'a certificate was fetched before it was checked last, and neither in the future',
+      sql: `SELECT organization_id || ', ' || retirement_id AS found FROM certificates_history
+      WHERE fetched_at > ${later('checked_at', String(DAY_MS))} OR fetched_at > :soon OR checked_at > :soon`,
+    },
+  ];
+}

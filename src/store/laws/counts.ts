@@ -1,6 +1,8 @@
 import { entriesWith } from '../../resources/resources.js';
 import { type Law, LISTED, scopeOf } from './law.js';
 
+const OWN_SYNCS = 'syncs AS r WHERE r.organization_id = s.organization_id AND r.resource = s.resource';
+
 export const COUNT_LAWS: readonly Law[] = [
   ...Object.entries(LISTED).map(([resource, table]) => ({
     law: `the counter of ${resource} fits its rows`,
@@ -15,11 +17,10 @@ export const COUNT_LAWS: readonly Law[] = [
     WHERE as_of > :soon OR first_complete_at > :soon OR attempted_at > :soon`,
   },
   {
-    law: 'what was read completely was read by a sync that says so',
-    sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states AS s
-    WHERE as_of > (SELECT min(finished_at) FROM syncs) AND NOT EXISTS (
-      SELECT 1 FROM syncs AS r WHERE r.organization_id = s.organization_id AND r.resource = s.resource
-        AND r.state = 'complete' AND r.started_at = s.as_of)`,
+    law: 'the last complete and the latest sync of each list are there',
+    sql: `SELECT s.organization_id || ', ' || s.resource AS found FROM resource_states AS s
+    WHERE (as_of IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${OWN_SYNCS} AND r.started_at = s.as_of AND r.state = 'complete'))
+      OR (attempted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${OWN_SYNCS} AND r.started_at = s.attempted_at))`,
   },
   {
     law: 'a project that a row names is remembered',

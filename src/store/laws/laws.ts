@@ -1,4 +1,4 @@
-import { CERTIFICATE_LAWS } from './certificates.js';
+import { certificateLaws } from './certificates.js';
 import { COUNT_LAWS } from './counts.js';
 import type { Dialect } from '../dialect.js';
 import type { Law } from './law.js';
@@ -51,7 +51,7 @@ export function lawsIn(dialect: Dialect): readonly Law[] {
     ...VERSION_LAWS,
     ...syncLaws(dialect),
     ...COUNT_LAWS,
-    ...CERTIFICATE_LAWS,
+    ...certificateLaws(dialect),
     ...BALANCE_LAWS,
     ...INBOX_LAWS,
   ];

@@ -1,22 +1,21 @@
 import type { Dialect } from '../dialect.js';
-import { KEYS, type Law, LISTED, scopeOf } from './law.js';
+import { DAY_MS, KEYS, type Law, LISTED, scopeOf } from './law.js';
 
-/** Projects belong to nobody: the syncs that wrote them go with the organization for which they were read. */
 const WRITTEN: Readonly<Record<string, string>> = { ...LISTED, certificates: 'certificates' };
 
 /** A person who is forgotten leaves no row for a sync to have written. */
 const EXACT = Object.entries(WRITTEN).filter(([resource]) => resource !== 'members');
 
-/** A clock may be corrected by a day while a read is under way. */
+/** Projects belong to nobody: the syncs that wrote them are removed with the organization for which they were read. */
 export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
-  const dayBefore = (instant: string) => later(instant, '-86400000');
+  const dayBefore = (instant: string) => later(instant, String(-DAY_MS));
   return [
     ...Object.entries(KEYS).map(([table, key]) => ({
       law: `the syncs behind ${table} are there`,
       sql: `SELECT ${key.join(` || ', ' || `)} AS found FROM (
         SELECT ${key.join(', ')}, sync_id AS sync FROM ${table}_history
         UNION ALL SELECT ${key.join(', ')}, closed_by FROM ${table}_history) AS v
-      WHERE sync NOT IN (SELECT id FROM syncs) AND (${missing(table, newestSync)})`,
+      WHERE sync NOT IN (SELECT id FROM syncs)${table === 'projects' ? ` AND sync > ${newestSync}` : ''}`,
     })),
     ...Object.entries(WRITTEN).map(([resource, table]) => ({
       law: `each version of ${table} was written by a read of it`,
@@ -47,13 +46,6 @@ export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
         OR finished_at < ${dayBefore('started_at')}`,
     },
   ];
-}
-
-/** Syncs of older programs were removed in the order of their end: one is missing by hand where an older one is there. */
-function missing(table: string, newestSync: string): string {
-  const beyond = `sync > ${newestSync}`;
-  if (table === 'projects') return beyond;
-  return `${beyond} OR sync > (SELECT min(id) FROM syncs WHERE finished_at IS NOT NULL)`;
 }
 
 /** Instants of a row rise, also after a clock that was ahead. */
