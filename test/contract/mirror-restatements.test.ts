@@ -39,4 +39,31 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       { id: 'r-2', year: '2026', change: 'removed', before: '6.5' },
     ]);
   });
+
+  const PROJECT = { id: 'project-1', fullName: 'Peat bog' };
+  const LAST_YEAR = { createdAt: '2025-06-01T00:00:00.000Z', comment: null, project: PROJECT };
+
+  test.each([
+    ['a renamed project', { project: { ...PROJECT, fullName: 'Peat bog of the north' } }, 0],
+    ['a document with another field', { document: '{"colour":"green"}' }, 0],
+    ['another project', { project: { ...PROJECT, id: 'project-2' } }, 1],
+    ['another beneficiary', { beneficiary: 'Somebody Else' }, 1],
+    ['a first comment', { comment: 'corrected' }, 1],
+    ['a claim that was taken back', { isClaimed: false }, 1],
+    ['another vintage', { vintage: '2020' }, 1],
+    ['another serialization', { serialization: 'ICR-ISL-354-1-14-R-0-2020' }, 1],
+    ['another reason', { reason: 'Compliance' }, 1],
+    ['another date', { createdAt: '2025-07-01T00:00:00.000Z' }, 1],
+  ])(
+    '%s, seen after the year of the retirement, makes so many restatements',
+    async (_what, change, count) => {
+      const scene = await stage();
+      for (const more of [{}, change, {}]) {
+        await show(scene, [retirement('r-1', { ...LAST_YEAR, ...more })]);
+        scene.clock.at += DAY_MS;
+      }
+      expect(await scene.db.value('SELECT count(*) FROM changes WHERE changed_columns IS NOT NULL')).toBe(2);
+      expect(await restated(scene)).toHaveLength(2 * count);
+    },
+  );
 });

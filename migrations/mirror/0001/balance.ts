@@ -473,9 +473,23 @@ FROM named GROUP BY serialization`;
   },
 );
 
+/** What a retirement says of itself. The name of its project is the project's. */
+const FACTS_OF_RETIREMENT = [
+  'project_id',
+  'serialization',
+  'vintage',
+  'amount_exact',
+  'fault',
+  'reason',
+  'beneficiary',
+  'comment',
+  'is_claimed',
+  'created_at',
+];
+
 const RESTATEMENTS = view(
   'mirror.restatements',
-  'What the registry changed or took back after the year was over that it is dated in, and each certificate that is another file than before, whenever that was. A change within the year is in the view changes alone.',
+  'Facts of a retirement that the registry changed or took back after the year was over that it is dated in, and each certificate that is another file than before, whenever that was. A change within the year, and a new name of its project, are in the view changes alone.',
   {
     number: ['int', 'number of the counter that the change took: the same as in changes', SURE],
     observed_at: ['instant', 'when the answer that showed it came; the change itself may be older', SURE],
@@ -492,23 +506,29 @@ const RESTATEMENTS = view(
     const { mirror, bytewise, year } = dialect;
     const retirement = ofPast(dialect, 'retirements');
     const certificate = ofPast(dialect, 'certificates');
-    const next = (table: string, column: string) =>
-      `coalesce((SELECT n.${column} FROM ${mirror}${table} AS n WHERE n.version = p.closed_version), (SELECT ${ofPast(dialect, table, 'n')(column)} FROM ${mirror}past AS n WHERE n.version = p.closed_version))`;
+    const nextFile = `coalesce((SELECT n.sha256 FROM ${mirror}certificates AS n WHERE n.version = p.closed_version), (SELECT ${ofPast(dialect, 'certificates', 'n')('sha256')} FROM ${mirror}past AS n WHERE n.version = p.closed_version))`;
     const change = bytewise("CASE p.is_removed WHEN 0 THEN 'changed' ELSE 'removed' END");
     const dated = year(
       `coalesce((SELECT r.created_at FROM ${mirror}retirements AS r WHERE r.organization_id = p.organization_id AND r.id = p.key), (SELECT max(${ofPast(dialect, 'retirements', 'r')('created_at')}) FROM ${mirror}past AS r WHERE r.resource = 'retirements' AND r.organization_id = p.organization_id AND r.key = p.key))`,
     );
+    const after = (column: string) =>
+      `CASE WHEN n.version IS NULL THEN ${ofPast(dialect, 'retirements', 'q')(column)} ELSE n.${column} END`;
+    const differs = FACTS_OF_RETIREMENT.map(
+      column => `${retirement(column)} IS DISTINCT FROM ${after(column)}`,
+    );
     return `SELECT p.closed_version, p.valid_to, p.organization_id, p.resource, p.key, ${year(retirement('created_at'))},
   ${change},
-  ${retirement('amount_exact')}, ${next('retirements', 'amount_exact')}, p.closed_by
-FROM ${mirror}past AS p
+  ${retirement('amount_exact')}, ${after('amount_exact')}, p.closed_by
+FROM ${mirror}past AS p LEFT JOIN ${mirror}retirements AS n ON n.version = p.closed_version
+  LEFT JOIN ${mirror}past AS q ON q.version = p.closed_version
 WHERE p.resource = 'retirements' AND ${year(retirement('created_at'))} < ${year('p.valid_to')}
+  AND (${differs.join(' OR ')})
 UNION ALL
 SELECT p.closed_version, p.valid_to, p.organization_id, p.resource, p.key, ${dated},
   ${change},
-  ${certificate('sha256')}, ${next('certificates', 'sha256')}, p.closed_by
+  ${certificate('sha256')}, ${nextFile}, p.closed_by
 FROM ${mirror}past AS p
-WHERE p.resource = 'certificates' AND ${next('certificates', 'sha256')} IS DISTINCT FROM ${certificate('sha256')}
+WHERE p.resource = 'certificates' AND ${nextFile} IS DISTINCT FROM ${certificate('sha256')}
   AND (p.is_removed = 0 OR ${dated} < ${year('p.valid_to')})`;
   },
 );
