@@ -124,7 +124,7 @@ export interface Read<Item> {
 /** One organization's walk over the projects that its rows name. Projects belong to nobody: all share the rows. */
 export interface ProjectsWalk {
   readonly before: LastRead;
-  /** Projects that were never asked for, or not since that instant. */
+  /** Projects that were never requested, or not since that instant. Where there are none, the walk needs no end. */
   due(checkedBefore: number): Promise<string[]>;
   write(answers: readonly ProjectAnswer[]): Promise<readonly ProjectWritten[]>;
   finish(traffic: Traffic): Promise<void>;

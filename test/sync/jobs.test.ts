@@ -182,6 +182,26 @@ test('a project that cannot be read keeps no other from being read', async () =>
   );
 });
 
+test('a round requests each project once a day, and writes no sync of projects where it requests none', async () => {
+  const stage = await stageOfJobs();
+  const { run, installationId, organization, sandbox, mirror, move } = stage;
+  const round = installationJob(installationId, null, 'schedule');
+  const syncs = () =>
+    mirror.rows("SELECT state, requests FROM syncs WHERE resource = 'projects' ORDER BY id");
+  await run(round);
+  expect(await syncs()).toEqual([]);
+  for (let n = 0; n < 3; n += 1) issueCredit(sandbox, organization.id);
+  await run(round);
+  expect(await syncs()).toEqual([{ state: 'complete', requests: 3 }]);
+  await run(round);
+  move(DAY_MS / 2);
+  await run(round);
+  expect(await syncs()).toHaveLength(1);
+  move(DAY_MS / 2);
+  await run(round);
+  expect((await syncs())[1]).toEqual({ state: 'complete', requests: 3 });
+});
+
 test('a walk and a read of projects end where their job is stopped', async () => {
   const stage = await stageOfJobs();
   const { run, installationId, organization, sandbox, mirror } = stage;

@@ -214,7 +214,7 @@ export const BOOKS = [
   ),
   table(
     'mirror.freshness_facts',
-    'What was announced and not read yet: for each resource the oldest delivery that came at or after the start of its last complete read. A worker copies it from the inbox once it is 15 seconds old, and removes it at its next look after a read has answered it. Certificates have no row: they wait for what retirements wait for.',
+    'What was announced and not read yet: for each resource the oldest delivery that came at or after the start of its last complete read. A worker copies it from the inbox once it is 15 seconds old, and removes it at its next look after a read has answered it. Certificates have no row: they wait for what retirements wait for. Projects have none: no webhook announces one.',
     {
       organization_id: ['text', 'whose resource', 'NOT NULL'],
       resource: ['text', 'what is to be read', 'NOT NULL'],

@@ -25,6 +25,11 @@ LEFT JOIN ${mirror}organizations AS o ON o.id = k.organization_id
 WHERE k.rank = 1`,
 );
 
+const DAY_SECONDS = 86_400;
+
+/** Lists whose rows name a project. */
+const NAMING_PROJECTS = "'warehouse', 'reservations', 'inventory', 'inventory_requests', 'retirements'";
+
 const FRESHNESS = view(
   'mirror.freshness',
   'How far each resource of each organization can be trusted at this moment: a state, and the reason for it. One that was announced or found and that nobody has looked at yet has one row, of the resource *, which is never_read.',
@@ -34,9 +39,12 @@ const FRESHNESS = view(
     state: ['text', 'no_access, not_offered, never_read, stale or fresh: the first that fits', SURE],
     reason: [
       'text',
-      'why, the first that fits. no_access: suspended, uninstalled, no_permission. never_read: read_interrupted, read_failed, waiting. stale: removals_unconfirmed (most rows were missing, and a second read must agree), being_read, read_interrupted, read_failed (the last try, for a webhook or for longer than the interval), unread_webhook (for 60 seconds), worker_gone (for 60 seconds), clock_changed, overdue (twice the interval). Null where it is fresh or not offered',
+      'why, the first that fits. no_access: suspended, uninstalled, no_permission. never_read: read_interrupted, read_failed, waiting. stale: removals_unconfirmed (most rows were missing, and a second read must agree), being_read, read_interrupted, read_failed (the last try, for a webhook or for longer than the interval), unread_webhook (for 60 seconds), worker_gone (for 60 seconds), clock_changed, overdue (twice the interval). For projects the interval is a day, and neither unread_webhook nor worker_gone applies: no webhook announces a project. Null where it is fresh or not offered',
     ],
-    as_of: ['instant', 'start of the last complete read; null before the first'],
+    as_of: [
+      'instant',
+      'start of the last complete read; null before the first. Of projects: the oldest request among the projects that the rows of the organization name; null while one of them was never requested. Of certificates: start of the last complete walk over those that were due',
+    ],
     age_seconds: ['int', 'how long ago that was'],
     rows: ['int', 'rows that are there now; of the certificates those that are stored', SURE],
     drift_total: ['int', 'changes so far that no delivery had announced', SURE],
@@ -52,7 +60,7 @@ const FRESHNESS = view(
   ({ mirror, as, greatest, later, seconds, now, bytewise }) => {
     const interval = greatest(
       'm.schedule_seconds',
-      'coalesce(r.every_seconds, 0)',
+      `CASE r.resource WHEN 'projects' THEN ${DAY_SECONDS} ELSE coalesce(r.every_seconds, 0) END`,
       'coalesce(r.duration_ms, 0) / 100',
     );
     const within = later('c.now_at', '-2000 * c.schedule_seconds');
@@ -88,11 +96,30 @@ moment AS MATERIALIZED (
   END AS surely_from
   FROM clock AS c
 ),
+requested AS (
+  SELECT n.organization_id, min(p.checked_at) AS oldest_at, count(*) - count(p.checked_at) AS never
+  FROM ${mirror}project_references AS n LEFT JOIN ${mirror}project_states AS p ON p.project_id = n.project_id
+  GROUP BY n.organization_id
+),
+reads AS (
+  SELECT r.organization_id, r.resource, CASE
+      WHEN r.resource <> 'projects' THEN r.as_of
+      WHEN p.never = 0 THEN p.oldest_at
+      WHEN p.never IS NULL THEN (
+        SELECT min(l.as_of) FROM ${mirror}resource_states AS l
+        WHERE l.organization_id = r.organization_id AND l.resource IN (${NAMING_PROJECTS})
+          AND l.no_permission_at IS NULL AND l.not_offered_at IS NULL)
+    END AS as_of,
+    r.rows, r.attempted_at, r.outcome, r.error, r.failing_since, r.webhook_failed, r.no_permission_at, r.not_offered_at,
+    r.open_sync, r.doubted_at, r.drift_total, r.duration_ms, r.stamp_at, r.every_seconds
+  FROM ${mirror}resource_states AS r
+  LEFT JOIN requested AS p ON r.resource = 'projects' AND p.organization_id = r.organization_id
+),
 known AS (
   SELECT r.*, m.now_at, m.now, m.worker_seen_at, m.worker_seen, m.surely_from, m.trusted_from,
     coalesce(closed.state, 'active') AS access,
     w.oldest_unread_at, ${seconds('r.as_of')} AS as_of_seconds, ${interval} AS interval_seconds, running.id AS running
-  FROM ${mirror}resource_states AS r
+  FROM reads AS r
   CROSS JOIN moment AS m
   LEFT JOIN closed ON closed.organization_id = r.organization_id
   LEFT JOIN ${mirror}syncs AS running ON running.id = r.open_sync AND running.state = 'running'
@@ -105,7 +132,8 @@ told AS (
   SELECT r.*, r.now - r.as_of_seconds AS age,
     running IS NOT NULL
       AND (abs(r.now - r.worker_seen) <= 60 OR abs(r.now - ${seconds('r.stamp_at')}) <= 60) AS is_being_read,
-    (r.open_sync IS NOT NULL OR coalesce(r.outcome, 'complete') NOT IN ('complete', 'failed')) AS is_interrupted
+    (r.open_sync IS NOT NULL OR coalesce(r.outcome, 'complete') NOT IN ('complete', 'failed'))
+      AND (r.resource = 'projects' AND r.now - r.as_of_seconds <= r.interval_seconds) IS NOT TRUE AS is_interrupted
   FROM known AS r
 ),
 judged AS (
@@ -125,7 +153,7 @@ judged AS (
     WHEN r.is_interrupted THEN 'read_interrupted'
     WHEN r.outcome = 'failed' AND (r.webhook_failed = 1 OR r.age > r.interval_seconds) THEN 'read_failed'
     WHEN r.now - ${seconds('r.oldest_unread_at')} > 60 THEN 'unread_webhook'
-    WHEN r.worker_seen < r.now - 60 AND r.as_of_seconds < r.trusted_from THEN 'worker_gone'
+    WHEN r.worker_seen < r.now - 60 AND r.as_of_seconds < r.trusted_from AND r.resource <> 'projects' THEN 'worker_gone'
     WHEN r.age < 0 OR r.worker_seen > r.now + 60 THEN 'clock_changed'
     WHEN r.age > 2 * r.interval_seconds THEN 'overdue'
   END AS reason

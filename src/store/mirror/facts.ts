@@ -42,13 +42,13 @@ const WHAT_WAITS = `SELECT r.organization_id AS "organizationId", r.resource, r.
   FROM mirror.resource_states AS r
   LEFT JOIN mirror.freshness_facts AS a ON a.organization_id = r.organization_id AND a.resource = r.resource
   WHERE r.as_of IS NOT NULL AND r.no_permission_at IS NULL AND r.not_offered_at IS NULL
-    AND r.resource <> 'certificates'`;
+    AND r.resource NOT IN ('certificates', 'projects')`;
 const ACTIVE = "SELECT organization_id FROM mirror.installations WHERE state = 'active'";
 
 type Seen = { readonly workerSeenAt: string | null; readonly oldestRead: string | null };
 /** In one statement, so that what waits is what whoever was seen then has told. */
 const SEEN = fixed<Seen & (KnownResource | { readonly organizationId: null })>(
-  `SELECT o.worker_seen_at AS "workerSeenAt", (SELECT min(as_of) FROM mirror.resource_states) AS "oldestRead", w.*
+  `SELECT o.worker_seen_at AS "workerSeenAt", (SELECT min(as_of) FROM mirror.resource_states WHERE resource <> 'projects') AS "oldestRead", w.*
    FROM (SELECT max(worker_seen_at) AS worker_seen_at FROM mirror.origin) AS o
    LEFT JOIN (${WHAT_WAITS} AND a.oldest_unread_at IS NOT NULL AND r.organization_id IN (${ACTIVE})) AS w ON true`,
 );

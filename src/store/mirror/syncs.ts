@@ -266,9 +266,10 @@ function endingColumns({ request }: OpenSync, ending: Ending) {
   const { endedAt, state, fault, requests, pageSize, everySeconds, ownerNamed, answer = null } = ending;
   const isWhole = state === 'complete';
   return {
-    /** A retry that answers none of itself leaves what failed before it as it is. */
+    /** A retry that answers none of itself leaves what failed before it as it is. No webhook announces a project. */
     is_for_webhook: Number(
-      request.trigger === 'delivery' || typeof request.cause?.newestDeliveryId === 'number',
+      request.resource !== 'projects' &&
+        (request.trigger === 'delivery' || typeof request.cause?.newestDeliveryId === 'number'),
     ),
     error_code: fault?.code ?? null,
     error: fault?.message ?? null,

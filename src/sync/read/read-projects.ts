@@ -6,10 +6,12 @@ import { describe, endsWalk, TROUBLES } from '../outcome.js';
 import { countCalls } from './calls.js';
 
 const AT_ONCE = 4;
-const DAY_MS = 86_400_000;
+/** An hour less than a day, so that a schedule of one round a day requests each project in every round. */
+const REQUESTED_AGAIN_MS = 23 * 3_600_000;
 
 /**
- * The projects that the organization's rows name, one call each, each once a day, all of them for a person. One that is refused is marked so and fails nobody; one that fails is asked for again, and keeps no other from being read.
+ * Requests the projects that the organization's rows name: each once a day, or all of them for a person. A refused project
+ * is marked as unavailable. A failed project is requested again and stops no other. Writes no sync where no project is due.
  */
 export async function readProjects(step: Step): Promise<void> {
   const { mirror, task, job, cause, now, signal } = step;
@@ -17,8 +19,9 @@ export async function readProjects(step: Step): Promise<void> {
   const { options, traffic } = countCalls(signal, now);
   const walk = await mirror.beginProjects({ ...task, trigger: job.trigger, cause, startedAt });
   step.observed.before.set('projects', walk.before);
-  // What was looked at by a clock that was ahead is due: no time may pass between this instant and the walk's own.
+  // Projects requested by a clock that was ahead are due: no time may pass between this instant and the walk's own.
   const due = await walk.due(checkedBefore(step));
+  if (due.length === 0) return;
 
   async function readOne(id: string): Promise<ProjectAnswer> {
     const askedAt = now();
@@ -60,9 +63,9 @@ export async function readProjects(step: Step): Promise<void> {
   }
 }
 
-/** A person asks for all of them; all else for those that were not asked for within a day. A job that somebody else asked for may take the place of a scheduled one. */
+/** Projects last requested before this instant are due. A person has all of them requested. */
 function checkedBefore({ wish, job, now }: Step): number {
-  return wish.full || job.trigger === 'person' ? now() : now() - DAY_MS;
+  return wish.full || job.trigger === 'person' ? now() : now() - REQUESTED_AGAIN_MS;
 }
 
 function isRefused(error: unknown): error is RegistryError {
