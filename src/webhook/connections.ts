@@ -14,13 +14,18 @@ type Limits = Readonly<Record<'maxConnections' | 'takeWithinMs' | 'maxOutstandin
 
 const LOOKS = 5;
 
+export type Connections = ReturnType<typeof createConnections>;
+
 /** A sender that asks and never reads would have each of its answers kept in memory. */
 export function createConnections({ maxConnections, takeWithinMs, maxOutstanding }: Limits) {
   /** In the order in which they have last taken an answer. */
   const open = new Map<Socket, Connection>();
   let looking: NodeJS.Timeout | undefined;
 
-  /** Not closed but reset: what was sent and not taken is not kept by the kernel either. */
+  /**
+   * Resets a connection instead of closing it: the kernel drops what was not taken, and a half of an answer does not
+   * look like the whole, which over HTTP/1.0 ends where the connection closes.
+   */
   function cut(socket: Socket): void {
     open.delete(socket);
     stopParsing(socket);
@@ -72,6 +77,10 @@ export function createConnections({ maxConnections, takeWithinMs, maxOutstanding
       connection.outstanding += 1;
       response.on('finish', taken);
       return true;
+    },
+    /** Resets the connections that still wait for an answer or a part of one. */
+    cutUnanswered: (): void => {
+      for (const [socket, { outstanding }] of open) if (outstanding > 0) cut(socket);
     },
     start: (): void => {
       looking = setInterval(look, takeWithinMs / LOOKS);

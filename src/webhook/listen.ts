@@ -8,9 +8,10 @@ import {
   ServerResponse,
   STATUS_CODES,
 } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
-import { createConnections } from './connections.js';
+import { type Connections, createConnections } from './connections.js';
 import { PROBLEM_TYPE, problemText } from './problem.js';
 
 export interface Listening {
@@ -34,6 +35,8 @@ export const DEFAULT_LIMITS = {
   maxOutstanding: 32,
   /** A sender that has closed its own half still reads: without this it would not learn that its post was stored. */
   answersHalfClosed: true,
+  /** Whether a pipelined request is handled only after the answer before it: such an answer may hold a reader until it is sent. */
+  handlesInTurn: false,
   /** How long a connection without a request stays open. */
   idleMs: 5000,
   /** How long requests that are under way may take to end when the server closes. */
@@ -51,6 +54,7 @@ export type ListenOptions = Address & Readonly<Partial<typeof DEFAULT_LIMITS>>;
 const FOR_PEOPLE = {
   maxConnections: 200,
   maxOutstanding: 4,
+  handlesInTurn: true,
   /** A browser that closes its half has left, and ends what was made for it. */
   answersHalfClosed: false,
   takeWithinMs: 30_000,
@@ -66,6 +70,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   const limits = { ...DEFAULT_LIMITS, ...options };
   const { host, port, graceMs } = limits;
   const connections = createConnections(limits);
+  const handle = limits.handlesInTurn ? handleInTurn(app) : app;
   const server = createServer(
     {
       ...messagesOf(app),
@@ -75,7 +80,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       keepAliveTimeout: limits.idleMs,
     },
     (request, response) => {
-      if (connections.admit(request.socket, response)) app(request, response);
+      if (connections.admit(request.socket, response)) handle(request, response);
     },
   );
   server.on('connection', connections.add);
@@ -86,12 +91,31 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   await once(server.listen(port, host), 'listening');
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address : { address: host, port };
-  return { port: bound.port, address: bound.address, close: () => close(server, graceMs) };
+  return { port: bound.port, address: bound.address, close: () => close(server, connections, graceMs) };
 }
 
 /** Where people and programs ask, who wait for one answer before they ask again. Nobody's work hangs on what is open at the end. */
-export function listenForPeople(app: RequestListener, address: Address): Promise<Listening> {
-  return listen(app, { ...FOR_PEOPLE, ...address });
+export function listenForPeople(app: RequestListener, options: ListenOptions): Promise<Listening> {
+  return listen(app, { ...FOR_PEOPLE, ...options });
+}
+
+/**
+ * Handles the requests of one connection one after the other. Node emits no `close` for a response that waits for the
+ * one before it: its handler would hold what it reads from for ever.
+ */
+function handleInTurn(app: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, (() => void)[]>();
+  return (request, response) => {
+    const { socket } = request;
+    const handlers = waiting.get(socket) ?? [];
+    waiting.set(socket, handlers);
+    handlers.push(() => app(request, response));
+    response.once('finish', () => {
+      handlers.shift();
+      if (socket.writable) handlers[0]?.();
+    });
+    if (handlers.length === 1) app(request, response);
+  };
 }
 
 /**
@@ -112,10 +136,13 @@ function isExpress(app: RequestListener): app is Express {
   return 'request' in app;
 }
 
-function close(server: Server, graceMs: number): Promise<void> {
+function close(server: Server, connections: Connections, graceMs: number): Promise<void> {
   return new Promise(resolve => {
     const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
-    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    const cut = setTimeout(() => {
+      connections.cutUnanswered();
+      server.closeAllConnections();
+    }, graceMs);
     server.close(() => {
       clearInterval(sweep);
       clearTimeout(cut);

@@ -120,6 +120,52 @@ test('who closes its half has left where people ask, which ends what was made fo
   await expect.poll(() => hasLeft).toBe(true);
 });
 
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+
+test('T87 where people ask, a pipelined request is handled after the answer before it, and never once its connection closed', async () => {
+  const handled: string[] = [];
+  const app = express().use(({ path }, response) => {
+    handled.push(path);
+    if (path !== '/stays-open') response.end();
+  });
+  const listening = await listenForPeople(app, ANY_PORT);
+  onTestFinished(() => listening.close());
+  const socket = await openSocket(listening.port);
+  socket.resume().write(['/first', '/second', '/stays-open', '/behind'].map(get).join(''));
+  await expect.poll(() => handled).toEqual(['/first', '/second', '/stays-open']);
+  socket.destroy();
+  const other = await openSocket(listening.port);
+  other.resume().write(get('/other'));
+  await expect.poll(() => handled).toEqual(['/first', '/second', '/stays-open', '/other']);
+  other.destroy();
+});
+
+test('T87 where people ask, no request is handled after an answer that closes its connection', async () => {
+  const handled: string[] = [];
+  const app = express().use(({ path }, response) => {
+    handled.push(path);
+    response.set('connection', 'close').end();
+  });
+  const listening = await listenForPeople(app, ANY_PORT);
+  onTestFinished(() => listening.close());
+  await talk(listening.port, get('/last') + get('/behind'));
+  expect(handled).toEqual(['/last']);
+});
+
+test.each(['1.0', '1.1'])(
+  'an answer over HTTP/%s that is cut when its listener closes does not look complete',
+  async version => {
+    const app = express().use((_request, response) => void response.write('the first half'));
+    const listening = await listenForPeople(app, ANY_PORT);
+    const socket = await openSocket(listening.port);
+    const reset = new Promise(resolve => socket.once('error', resolve));
+    socket.write(`GET / HTTP/${version}\r\nhost: x\r\n\r\n`);
+    await new Promise(resolve => socket.once('data', resolve));
+    await listening.close();
+    expect(await reset).toMatchObject({ code: 'ECONNRESET' });
+  },
+);
+
 test('requests and responses are made as those of the app, so that Express need not turn them into such', async () => {
   const born: boolean[] = [];
   const app = express().use((request, response) => {
