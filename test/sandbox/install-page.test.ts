@@ -40,6 +40,15 @@ test('the page asks which organization, and carries the state and the address th
   expect((await page(sandbox, 'nobody')).status).toBe(404);
 });
 
+test('no page may frame the install page, before or after the button is pressed', async () => {
+  const { sandbox, nameId, organization } = await prepare([]);
+  const pressed = await press(sandbox, nameId, { organizationId: organization.id });
+  for (const answer of [await page(sandbox, nameId), pressed]) {
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+  }
+});
+
 test.each([
   ['on the list', SECOND, `${SECOND}?installationId=ID&state=mine&event=installed`],
   ['not on it', 'https://evil.example/', `${FIRST}&installationId=ID&state=mine&event=installed`],

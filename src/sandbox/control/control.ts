@@ -5,7 +5,7 @@ import { type Asked, CONTROL_ROUTES } from './routes.js';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
-const OF_PROXIES = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
+const FORWARDING_HEADER = /^(forwarded|via|x-forwarded(-.*)?|x-real-ip|.*-(client|connecting)-ip)$/;
 /** Another port of this machine is of the same site, and not ours. */
 const OF_PAGES = /^(cross|same)-site$/;
 const REFUSED =
@@ -13,7 +13,7 @@ const REFUSED =
 
 /** No browser page, no name that was bent to this machine and no proxy may speak for the person at it. */
 export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
-  const isForwarded = OF_PROXIES.some(name => req.get(name) !== undefined);
+  const isForwarded = Object.keys(req.headers).some(name => FORWARDING_HEADER.test(name));
   const isFromPage = req.get('origin') !== undefined || OF_PAGES.test(req.get('sec-fetch-site') ?? '');
   const isFromHere =
     LOOPBACK.has(req.socket.remoteAddress ?? '') && LOOPBACK_HOST.test(req.get('host') ?? '');

@@ -106,7 +106,7 @@ function choicePage(registry: Registry, asked: Asked): string {
 }
 
 function sendPage(res: Response, content: string): void {
-  res.set('Content-Security-Policy', "default-src 'none'; form-action *");
+  res.set('Content-Security-Policy', "default-src 'none'; form-action *; frame-ancestors 'none'");
   res
     .type('html')
     .send(
