@@ -9,6 +9,8 @@ import { createTrade } from '../support/trade.js';
 
 /** `npm run torture -- changes` trades with many more. */
 const CREDITS = Number(process.env['TRADE_CREDITS'] ?? 40);
+/** The views ask the real clock: a trade begins so long ago that it has ended by now. */
+const TRADE_AGO_MS = 90 * 24 * 60 * MINUTE;
 const VIEWS = ['balance_retirements', 'balance_credits', 'balance_projects', 'balance_serials'] as const;
 
 const loose = (stage: Stage, view: (typeof VIEWS)[number]) =>
@@ -341,6 +343,91 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     expect(await found()).toEqual([]);
   });
 
+  test.each([
+    ['sends a state', true],
+    ['answers as documented, without a state', false],
+  ])('a reservation counts until its time is over, at a registry that %s', async (_registry, hasState) => {
+    const { stage: scene, reader } = await library();
+    const { clock, db } = scene;
+    clock.at = Date.now() - 60 * MINUTE;
+    const minutes = (count: number) => soon(count, scene);
+    const held = (id: string, tonnes: string, until: string, state: string) =>
+      reservation(id, {
+        amount: amount(tonnes),
+        reservedToDate: until,
+        state: hasState ? state : null,
+        document: JSON.stringify([id, until, hasState ? state : null]),
+      });
+    const [before, soonOver, cancelledAt] = [minutes(-5), minutes(10), minutes(14)];
+    const ended = held('h-0', '100', before, 'expired');
+    const standing = held('h-2', '38.25', '2999-01-01T00:00:00.000Z', 'outstanding');
+    await scene.read('warehouse', [of('100')]);
+    await scene.read('inventory', []);
+    await scene.read('reservations', [ended, held('h-1', '64.92', soonOver, 'outstanding'), standing]);
+    clock.at += 12 * MINUTE;
+    const cancelled = held('h-3', '7', minutes(10), 'outstanding');
+    await scene.read('warehouse', [of('157.92')]);
+    await scene.read('reservations', [ended, held('h-1', '64.92', soonOver, 'expired'), standing, cancelled]);
+    clock.at += 10 * MINUTE;
+    await scene.read('warehouse', [of('164.92')]);
+    await scene.read('reservations', [
+      ended,
+      held('h-1', '64.92', soonOver, 'expired'),
+      standing,
+      held('h-3', '7', cancelledAt, 'cancelled'),
+    ]);
+    expect(
+      await db.rows(`SELECT part, opening_micro, risen_micro, fallen_micro, listed_micro, balanced
+        FROM balance_credits WHERE place = 'reserved' ORDER BY part`),
+    ).toEqual([
+      { part: 'h-0', opening_micro: 0, risen_micro: 0, fallen_micro: 0, listed_micro: 0, balanced: 1 },
+      {
+        part: 'h-1',
+        opening_micro: 64_920_000,
+        risen_micro: 0,
+        fallen_micro: 64_920_000,
+        listed_micro: 0,
+        balanced: 1,
+      },
+      {
+        part: 'h-2',
+        opening_micro: 38_250_000,
+        risen_micro: 0,
+        fallen_micro: 0,
+        listed_micro: 38_250_000,
+        balanced: 1,
+      },
+      {
+        part: 'h-3',
+        opening_micro: 0,
+        risen_micro: 7_000_000,
+        fallen_micro: 7_000_000,
+        listed_micro: 0,
+        balanced: 1,
+      },
+    ]);
+    expect(
+      await db.rows(`SELECT part, observed_at, before_micro, after_micro, moved_micro FROM credit_moves
+        WHERE place = 'reserved' AND moved_micro < 0 AND part = 'h-1'`),
+    ).toEqual([
+      {
+        part: 'h-1',
+        observed_at: soonOver,
+        before_micro: 64_920_000,
+        after_micro: 0,
+        moved_micro: -64_920_000,
+      },
+    ]);
+    const { sums } = await readBalance(reader, null);
+    const reserved = sums.find(({ what }) => what === 'reserved');
+    const now = await db.value(
+      "SELECT sum(amount_micro) FROM reservations_now WHERE state_now = 'outstanding'",
+    );
+    expect(Number(reserved?.found_micro)).toBe(Number(now));
+    expect(Number(now)).toBe(38_250_000);
+    expect(await looseIn(scene)).toEqual([]);
+  });
+
   test('a serialization that stands for two credits is named, in whatever case it is written', async () => {
     const scene = await balanced(stage);
     await scene.read('inventory', [of('21.25'), of('7', 'c-3', { serialization: 'icr-C-2-2021' })]);
@@ -350,30 +437,44 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     expect(await countedIn(scene)).toEqual(['balance_serials']);
   });
 
-  test('credits that are traded, reserved and retired at random are balanced, whenever somebody looks', async () => {
-    const scene = await stage();
-    const { act, look, organizations } = await createTrade(scene, 11, CREDITS);
-    const lookAll = async () => {
-      for (const organizationId of organizations) await look(organizationId);
-    };
-    await lookAll();
-    for (const organizationId of [...organizations, ...organizations]) {
-      act(CREDITS / 4);
-      await look(organizationId);
-      expect(await scene.db.rows('SELECT * FROM balance_projects WHERE balanced = 0')).toEqual([]);
-      expect(await scene.db.rows('SELECT * FROM balance_credits WHERE balanced = 0')).toEqual([]);
-    }
-    await lookAll();
-    await lookAll();
-    expect(await looseIn(scene)).toEqual([]);
-    const counts = await scene.db.column<number>('SELECT retirements FROM balance_projects');
-    const explained = await scene.db.column<number>('SELECT explained_micro FROM balance_projects');
-    expect(Math.max(...explained)).toBeGreaterThan(0);
-    expect(
-      await scene.db.rows("SELECT * FROM credit_findings WHERE finding <> 'serialization_twice'"),
-    ).toEqual([]);
-    expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(5);
-  });
+  test.each([
+    ['sends the states of reservations', true],
+    ['answers as documented', false],
+  ])(
+    'credits that are traded, reserved and retired at random are balanced, whenever somebody looks, at a registry that %s',
+    async (_registry, hasState) => {
+      const scene = await stage();
+      scene.clock.at = Date.now() - TRADE_AGO_MS;
+      const trade = await createTrade(scene, 11, CREDITS, hasState);
+      const { act, look, organizations } = trade;
+      const lookAll = async () => {
+        for (const organizationId of organizations) await look(organizationId);
+      };
+      await lookAll();
+      for (const organizationId of [...organizations, ...organizations]) {
+        act(CREDITS / 4);
+        await look(organizationId);
+        expect(await scene.db.rows('SELECT * FROM balance_projects WHERE balanced = 0')).toEqual([]);
+        expect(await scene.db.rows('SELECT * FROM balance_credits WHERE balanced = 0')).toEqual([]);
+      }
+      trade.endReservations();
+      await lookAll();
+      await lookAll();
+      expect(await looseIn(scene)).toEqual([]);
+      const reserved = await scene.db.column<number>(
+        "SELECT listed_micro FROM balance_credits WHERE place = 'reserved'",
+      );
+      expect(trade.reserved()).toBeGreaterThan(0n);
+      expect(reserved.reduce((sum, micro) => sum + BigInt(micro), 0n)).toBe(trade.reserved());
+      const counts = await scene.db.column<number>('SELECT retirements FROM balance_projects');
+      const explained = await scene.db.column<number>('SELECT explained_micro FROM balance_projects');
+      expect(Math.max(...explained)).toBeGreaterThan(0);
+      expect(
+        await scene.db.rows("SELECT * FROM credit_findings WHERE finding <> 'serialization_twice'"),
+      ).toEqual([]);
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(5);
+    },
+  );
 });
 
 /** A request to retire, carried out. */

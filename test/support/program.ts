@@ -14,7 +14,7 @@ import { AGREE_AFTER_MS } from '../../src/mirror/list/closing.js';
 import type { PdfStore } from '../../src/mirror/pdf-store.js';
 import type { HttpOptions } from '../../src/registry/http/calls.js';
 import { createMask } from '../../src/registry/http/mask.js';
-import type { Sandbox } from '../../src/sandbox/start.js';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.js';
 import type { Context } from '../../src/sync/context.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import type { Sync, SyncOptions } from '../../src/sync/sync.js';
@@ -45,6 +45,8 @@ export function createTime(): TestTime {
 }
 
 export interface ProgramOptions {
+  /** How the sandbox answers: as documented, or in its own way. */
+  readonly profile?: SandboxOptions['profile'];
   readonly permissions?: Readonly<Record<string, string>>;
   readonly http?: Partial<HttpOptions>;
   readonly worker?: Partial<SyncOptions>;
@@ -83,7 +85,8 @@ export interface Program extends Tables {
 export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
   const time = createTime();
   const { keptIn, folder, database, openTables } = await temporaryPlace();
-  const world = { folder: sandboxFolder(), wall: time.now };
+  const { profile } = options;
+  const world = { folder: sandboxFolder(), wall: time.now, ...(profile !== undefined && { profile }) };
   let { sandbox, stop } = await startTestSandbox(world);
   onTestFinished(() => stop());
   const app = registerApp(sandbox, {

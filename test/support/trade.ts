@@ -13,7 +13,8 @@ interface Hold {
   readonly micro: bigint;
   readonly madeAt: string;
   changedAt: string;
-  state: 'outstanding' | 'cancelled' | 'finished';
+  endsAt: string;
+  state: 'outstanding' | 'cancelled' | 'finished' | 'expired';
 }
 
 interface World {
@@ -23,6 +24,8 @@ interface World {
   readonly stock: Map<string, bigint>;
   readonly holds: Hold[];
   readonly retirements: Retirement[];
+  /** Whether it sends the state of a reservation; the documented registry sends none. */
+  readonly hasState: boolean;
 }
 
 export interface Trade {
@@ -30,17 +33,27 @@ export interface Trade {
   readonly act: (times: number) => void;
   /** Reads what one organization has now. */
   readonly look: (organizationId: string) => Promise<void>;
+  /** Lets every reservation end whose time is limited. */
+  readonly endReservations: () => void;
+  /** Millionths of a tonne that reservations hold at the registry. */
+  readonly reserved: () => bigint;
   readonly organizations: readonly string[];
 }
 
 const ORGANIZATIONS = ['organization-1', 'organization-2', 'organization-3'];
 const NEVER = '2999-01-01T00:00:00.000Z';
+const HOLD_MS = 10 * MINUTE;
 
 /** A registry in which nothing comes from anywhere or goes anywhere but by what it shows. */
-export async function createTrade(stage: Stage, seed: number, credits: number): Promise<Trade> {
+export async function createTrade(
+  stage: Stage,
+  seed: number,
+  credits: number,
+  hasState: boolean,
+): Promise<Trade> {
   const random = createRandom(seed);
   const creditIds = Array.from({ length: credits }, (_, index) => `c-${index}`);
-  const world: World = { random, creditIds, stock: new Map(), holds: [], retirements: [] };
+  const world: World = { random, creditIds, stock: new Map(), holds: [], retirements: [], hasState };
   for (const creditId of creditIds) {
     give(
       world,
@@ -56,16 +69,23 @@ export async function createTrade(stage: Stage, seed: number, credits: number): 
     act: times => {
       for (let time = 0; time < times; time += 1) {
         stage.clock.at += 1 + Math.floor(random() * MINUTE);
+        expire(world, stage.clock.at);
         pick(random, MOVES, retire)(world, new Date(stage.clock.at).toISOString());
       }
     },
     look: organizationId => look(stage, world, organizationId),
+    endReservations: () => {
+      stage.clock.at += HOLD_MS;
+      expire(world, stage.clock.at);
+    },
+    reserved: () =>
+      world.holds.reduce((sum, { state, micro }) => (state === 'outstanding' ? sum + micro : sum), 0n),
   };
 }
 
 type Move = (world: World, at: string) => void;
 
-const MOVES: readonly Move[] = [transfer, shift, reserve, reserve, settle, settle, retire];
+const MOVES: readonly Move[] = [transfer, shift, reserve, reserve, reserve, settle, settle, retire];
 
 function transfer({ random, ...world }: World): void {
   const [from, to] = [0, 1].map(() => pick(random, ORGANIZATIONS, ''));
@@ -93,9 +113,20 @@ function reserve(world: World, at: string): void {
       micro,
       madeAt: at,
       changedAt: at,
+      endsAt: world.random() < 0.5 ? NEVER : new Date(Date.parse(at) + HOLD_MS).toISOString(),
       state: 'outstanding',
     });
   });
+}
+
+/** Holds whose time is over give back what they held. */
+function expire(world: World, now: number): void {
+  for (const hold of world.holds) {
+    if (hold.state !== 'outstanding' || Date.parse(hold.endsAt) > now) continue;
+    hold.state = 'expired';
+    hold.changedAt = hold.endsAt;
+    give(world, hold.organizationId, 'warehouse', hold.creditId, hold.micro);
+  }
 }
 
 /** A hold is given back, or what it held is retired by whoever bought it. */
@@ -107,7 +138,10 @@ function settle(world: World, at: string): void {
   held.state = isSold ? 'finished' : 'cancelled';
   held.changedAt = at;
   if (isSold) record(world, pick(world.random, ORGANIZATIONS, ''), held.creditId, held.micro, at);
-  else give(world, held.organizationId, 'warehouse', held.creditId, held.micro);
+  else {
+    held.endsAt = at;
+    give(world, held.organizationId, 'warehouse', held.creditId, held.micro);
+  }
 }
 
 function retire(world: World, at: string): void {
@@ -154,7 +188,8 @@ function take(
   }
 }
 
-async function look({ read, clock }: Stage, { stock, holds, retirements }: World, organizationId: string) {
+async function look({ read, clock }: Stage, world: World, organizationId: string) {
+  const { stock, holds, retirements, hasState } = world;
   const by = { organizationId };
   const shown = [...stock]
     .filter(([, micro]) => micro > 0n)
@@ -171,7 +206,10 @@ async function look({ read, clock }: Stage, { stock, holds, retirements }: World
     if (state !== 'complete') await read(list, at(list), by);
   }
   clock.at += 10;
-  const held = holds.filter(each => each.organizationId === organizationId).map(shownHold);
+  expire(world, clock.at);
+  const held = holds
+    .filter(each => each.organizationId === organizationId)
+    .map(each => shownHold(each, hasState));
   await read('reservations', held, { ...by, limit: 100, total: held.length, ask: async ids => ids });
   await read('retirements', own, { ...by, limit: 100, total: own.length, ask: async ids => ids });
 }
@@ -181,17 +219,20 @@ function shownCredit(creditId: string, micro: bigint, organizationId: string): C
   return credit(creditId, { amount: amount(tonnes(micro)), organizationId, ...more });
 }
 
-function shownHold({ id, creditId, micro, state, madeAt, changedAt }: Hold): Reservation {
+function shownHold(
+  { id, creditId, micro, state, madeAt, changedAt, endsAt }: Hold,
+  hasState: boolean,
+): Reservation {
   const of = {
     creditId,
     amount: amount(tonnes(micro)),
-    state,
+    state: hasState ? state : null,
     isComplete: state === 'finished',
-    reservedToDate: NEVER,
+    reservedToDate: endsAt,
     createdAt: madeAt,
     updatedAt: changedAt,
   };
-  const document = JSON.stringify([id, state]);
+  const document = JSON.stringify([id, of.state, of.isComplete, endsAt, changedAt]);
   return reservation(id, {
     ...of,
     serialization: `ICR-${creditId}-2021`,

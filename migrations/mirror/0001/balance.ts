@@ -27,11 +27,13 @@ function ofPast(dialect: Dialect, table: string, alias = 'p'): Of {
   return column => wasIn(dialect, entry, column, alias);
 }
 
-/** Whether a reservation stands, as far as its own row tells. */
-const stands = (row: Of): string =>
+/** Whether the registry says of a reservation neither that it was finished nor that it is over. */
+const isOpen = (row: Of): string =>
   `coalesce(${row('is_complete')}, 0) = 0 AND lower(coalesce(${row('state')}, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired')`;
 
-const standing = (row: Of): string => `CASE WHEN ${stands(row)} THEN ${row('amount_micro')} ELSE 0 END`;
+/** Whether a reservation counts at an instant: a registry that sends no state lists it as before when its time is over. */
+const standsAt = (row: Of, instant: string): string =>
+  `${isOpen(row)} AND (${row('reserved_to_at')} IS NULL OR ${row('reserved_to_at')} > ${instant})`;
 
 /** Where credits stand: the place, its resource, table, which row of a credit it is, and what of its amount counts. */
 const PLACES = [
@@ -45,8 +47,13 @@ function placeOf(name: string, resource: string, table: string, part: string) {
 }
 type Place = (typeof PLACES)[number];
 
-const amountOf = ({ isReserved }: Place, row: Of): string =>
-  isReserved ? standing(row) : row('amount_micro');
+/** How much of a row counts at an instant. */
+const amountAt = (
+  { isReserved }: Place,
+  row: Of,
+  instant: string,
+  amount: string = row('amount_micro'),
+): string => (isReserved ? `CASE WHEN ${standsAt(row, instant)} THEN ${amount} ELSE 0 END` : amount);
 
 const vintageOf = ({ lastYear }: Dialect, { isReserved }: Place, row: Of): string =>
   isReserved ? lastYear(row('serialization')) : row('vintage');
@@ -58,7 +65,7 @@ const stock = (dialect: Dialect, columns: (place: Place) => string, where = ''):
   union(
     PLACES.map(place => {
       const ends = place.isReserved ? 's.reserved_to_at' : dialect.as('instant', 'NULL');
-      const rule = place.isReserved ? ` AND ${stands(of('s'))}` : '';
+      const rule = place.isReserved ? ` AND ${isOpen(of('s'))}` : '';
       return `SELECT s.organization_id, s.credit_id, ${columns(place)}, s.amount_micro, s.valid_from, s.valid_to, ${ends} AS reserved_to FROM ${dialect.mirror}${place.table}_history AS s WHERE coalesce(s.type, '') <> 'exAnte'${where}${rule}`;
     }),
   );
@@ -77,12 +84,24 @@ const standsNow = ({ now }: Dialect, row: string): string =>
 
 const MOVES = view(
   'mirror.credit_moves',
-  'What each credit was seen to rise or fall by between two reads, in the warehouse, in the inventory and reserved, since the first complete read of that list: what that showed is the opening balance, and rose nowhere. The registry does not say what went in and out of a place: what came and went within one read is not seen.',
+  'What each credit was seen to rise or fall by between two reads, in the warehouse, in the inventory and reserved, since the first complete read of that list. A reservation also falls when its time is over, without a read. What the first complete read showed is the opening balance, and rose nowhere. The registry does not say what went in and out of a place: what came and went within one read is not seen.',
   {
-    number: ['int', 'number of the counter that the change took as it was committed', SURE],
-    observed_at: ['instant', 'when the answer that showed it came; the change itself may be older', SURE],
+    number: [
+      'int',
+      'number of the counter that the change took as it was committed; where a reservation ended by its time, that of the version that had shown it',
+      SURE,
+    ],
+    observed_at: [
+      'instant',
+      'when the answer that showed it came; the change itself may be older. Where a reservation ended by its time, that time',
+      SURE,
+    ],
     organization_id: ['text', 'the organization whose list it stood in', SURE],
-    place: ['text', 'warehouse, inventory or reserved; a reservation that is over counts nothing', SURE],
+    place: [
+      'text',
+      'warehouse, inventory or reserved; a reservation that is over, or whose time is, counts nothing',
+      SURE,
+    ],
     credit_id: ['text', "the registry's id of the credit", SURE],
     part: ['text', 'which row of it: its inventory, or the id of the reservation', SURE],
     project_id: ['text', 'the project that issued the credit'],
@@ -94,14 +113,22 @@ const MOVES = view(
     type: ['text', 'exPost (issued) or exAnte (expected)'],
   },
   dialect => {
-    const { mirror, as, word } = dialect;
+    const { mirror, as, word, now } = dialect;
     const since = (place: Place, alias: string, instant: string) =>
       `JOIN ${mirror}resource_states AS s ON s.organization_id = ${alias}.organization_id AND s.resource = '${place.resource}' AND ${alias}.${instant} > s.first_complete_at`;
     const row = (place: Place, column: Of) =>
       `${word(place.place)}, ${column('credit_id')}, ${column(place.part)}, ${column('project_id')}, ${vintageOf(dialect, place, column)}, ${column('serialization')}`;
-    return PLACES.flatMap(place => {
+    const ended = PLACES.filter(({ isReserved }) => isReserved).map(
+      place => `SELECT h.version, h.reserved_to_at, h.organization_id, ${row(place, of('h'))},
+  h.amount_micro, ${as('large', '0')}, ${micro(`(0 - ${wide('h.amount_micro')})`)}, h.type
+FROM ${mirror}${place.table}_history AS h
+${since(place, 'h', 'reserved_to_at')}
+WHERE ${isOpen(of('h'))} AND h.reserved_to_at > h.valid_from AND h.reserved_to_at <= ${now} AND (h.valid_to IS NULL OR h.valid_to >= h.reserved_to_at)`,
+    );
+    const observed = PLACES.flatMap(place => {
       const past = ofPast(dialect, place.table);
-      const [after, before] = [amountOf(place, of('n')), amountOf(place, past)];
+      const after = amountAt(place, of('n'), 'n.valid_from');
+      const before = amountAt(place, past, 'p.valid_to');
       const moved = `(${wide(after)} - ${wide(before)})`;
       return [
         `SELECT n.version, n.valid_from, n.organization_id, ${row(place, of('n'))},
@@ -114,7 +141,8 @@ FROM ${mirror}past AS p
 ${since(place, 'p', 'valid_to')}
 WHERE p.resource = '${place.resource}' AND p.is_removed = 1`,
       ];
-    }).join('\nUNION ALL\n');
+    });
+    return [...observed, ...ended].join('\nUNION ALL\n');
   },
 );
 
@@ -317,7 +345,10 @@ const OF_CREDITS = view(
     moves: ['int', 'how often it was seen to move', SURE],
     risen_micro: ['large', `${MICRO} that it was seen to rise by; null where that is too large`],
     fallen_micro: ['large', `${MICRO} that it was seen to fall by; null where that is too large`],
-    listed_micro: ['large', `${MICRO} that are listed now; null where that is too large`],
+    listed_micro: [
+      'large',
+      `${MICRO} that are listed now, of a reservation until its time is over; null where that is too large`,
+    ],
     balanced: ['int', '1 where they add up, else 0', SURE],
     difference_micro: ['large', `${MICRO} that are listed beyond what they add up to`],
     type: ['text', 'exPost (issued) or exAnte (expected)'],
@@ -325,17 +356,18 @@ const OF_CREDITS = view(
     opening_at: ['instant', 'when that was', SURE],
   },
   dialect => {
-    const { mirror, word, greatest, microOf, sum } = dialect;
+    const { mirror, word, greatest, microOf, sum, now } = dialect;
     const digits = microOf('l.amount_exact', 'l.amount_micro');
     const lists = PLACES.flatMap(place => {
-      const { place: name, resource, table, part, isReserved } = place;
-      const listed = isReserved ? `CASE WHEN ${stands(of('l'))} THEN ${digits} ELSE 0 END` : digits;
+      const { place: name, resource, table, part } = place;
+      const listed = amountAt(place, of('l'), now, digits);
+      const opening = amountAt(place, of('h'), 's.first_complete_at');
       const known = (alias: string) =>
         `s.organization_id = ${alias}.organization_id AND s.resource = '${resource}'`;
       return [
         `SELECT l.organization_id, ${word(name)}, l.credit_id, l.${part}, 0, 0, ${listed}, 0, l.type FROM ${mirror}${table} AS l
   WHERE EXISTS (SELECT 1 FROM ${mirror}resource_states AS s WHERE ${known('l')} AND s.first_complete_at IS NOT NULL)`,
-        `SELECT h.organization_id, ${word(name)}, h.credit_id, h.${part}, 0, 0, 0, coalesce(${amountOf(place, of('h'))}, 0), h.type FROM ${mirror}${table}_history AS h
+        `SELECT h.organization_id, ${word(name)}, h.credit_id, h.${part}, 0, 0, 0, coalesce(${opening}, 0), h.type FROM ${mirror}${table}_history AS h
   JOIN ${mirror}resource_states AS s ON ${known('h')} AND h.valid_from <= s.first_complete_at AND (h.valid_to IS NULL OR h.valid_to > s.first_complete_at)`,
       ];
     });
