@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { readBalance } from '../../src/query/history/balance.js';
-import type { Credit, InventoryRequest } from '../../src/registry/model.js';
+import type { Credit, InventoryRequest, Reservation } from '../../src/registry/model.js';
 import { ENGINES, type Engine, type Stage } from '../support/engines.js';
 import { reservation } from '../support/reservation.js';
 import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
@@ -426,6 +426,29 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     expect(Number(reserved?.found_micro)).toBe(Number(now));
     expect(Number(now)).toBe(38_250_000);
     expect(await looseIn(scene)).toEqual([]);
+  });
+
+  test('reservations add up when the clock was set back after they were read', async () => {
+    const scene = await stage();
+    const { clock } = scene;
+    clock.at = Date.now();
+    const [first, second] = [soon(30, scene), soon(90, scene)];
+    const held = (id: string, reservedToDate: string, more: Partial<Reservation> = {}) =>
+      reservation(id, { amount: amount('5'), state: null, reservedToDate, ...more });
+    await scene.read('reservations', []);
+    clock.at += 60 * MINUTE;
+    await scene.read('reservations', [held('h-1', first), held('h-2', second)]);
+    clock.at += 60 * MINUTE;
+    const changed = held('h-2', second, { updatedAt: soon(0, scene), document: '{"changed":true}' });
+    await scene.read('reservations', [held('h-1', first), changed]);
+    expect(
+      await scene.db.rows(
+        'SELECT part, risen_micro, fallen_micro, listed_micro, balanced FROM balance_credits ORDER BY part',
+      ),
+    ).toEqual([
+      { part: 'h-1', risen_micro: 0, fallen_micro: 0, listed_micro: 0, balanced: 1 },
+      { part: 'h-2', risen_micro: 5_000_000, fallen_micro: 5_000_000, listed_micro: 0, balanced: 1 },
+    ]);
   });
 
   test('a serialization that stands for two credits is named, in whatever case it is written', async () => {

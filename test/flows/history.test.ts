@@ -8,10 +8,17 @@ const SEEDS = Number(process.env['HISTORY_SEEDS'] ?? atLength(inject('keptIn') =
 const FIRST = Number(process.env['HISTORY_FIRST_SEED'] ?? (inject('keptIn') === 'PostgreSQL' ? 23 : 7));
 const played: Tally[] = [];
 
-test.each(Array.from({ length: SEEDS }, (_, index) => FIRST + index))(
-  'P01 the mirror at rest equals the registry, and its history shows nothing before the registry did (seed %i)',
-  async seed => {
-    played.push(await playHistory(seed));
+const seeds = Array.from({ length: SEEDS }, (_, index) => FIRST + index);
+/** The profiles of the sandbox: its own way to answer, and as the registry is documented. */
+const PROFILES = [
+  ['default', undefined],
+  ['as-documented', 'as-documented'],
+] as const;
+
+test.each(seeds.flatMap(seed => PROFILES.map(([name, profile]) => [seed, name, profile] as const)))(
+  'P01 the mirror at rest equals the registry, and its history shows nothing before the registry did (seed %i, profile %s)',
+  async (seed, _name, profile) => {
+    played.push(await playHistory(seed, profile));
   },
 );
 

@@ -6,7 +6,7 @@ import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import { differences, photograph, photographAsOf } from './compare.js';
 import { unconfirmed } from './explained.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';
-import { type Program, startProgram } from './program.js';
+import { type Program, type ProgramOptions, startProgram } from './program.js';
 import { startProxy } from './proxy.js';
 import { createCopy, shownAsOf, shownBy } from './replayed.js';
 import { createSaid, type Said } from './said.js';
@@ -56,8 +56,8 @@ const EXPLAINED = Number(process.env['HISTORY_EXPLAINED'] ?? 10);
  * pages of any size, the clock put back, and the worker and the registry killed. At each rest the mirror equals the registry;
  * at the end its history still knows every earlier rest, and dates nothing before the registry had said it.
  */
-export async function playHistory(seed: number): Promise<Tally> {
-  const play = await begin(seed);
+export async function playHistory(seed: number, profile?: ProgramOptions['profile']): Promise<Tally> {
+  const play = await begin(seed, profile);
   const { program, said, count } = play;
   const rests: { readonly at: number; readonly photo: string; readonly copied: string[] }[] = [];
   const copy = createCopy();
@@ -107,12 +107,12 @@ async function reading<T>({ engine }: Program, ask: (reader: Reader) => Promise<
   }
 }
 
-async function begin(seed: number): Promise<Play> {
+async function begin(seed: number, profile: ProgramOptions['profile']): Promise<Play> {
   const random = createRandom(seed);
   /** Calls come in an order of their own; what is done does not depend on it. */
   const chance = createRandom(~seed);
   let held: Promise<void> | undefined;
-  const program = await startProgram({ receiveOnly: true });
+  const program = await startProgram({ receiveOnly: true, profile });
   const { sandbox, registry, app } = program;
   const said = createSaid(program.time.now);
   const count = { kills: 0, falls: 0, steps: 0, pages: 0 };

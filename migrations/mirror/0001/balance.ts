@@ -123,7 +123,7 @@ const MOVES = view(
   h.amount_micro, ${as('large', '0')}, ${micro(`(0 - ${wide('h.amount_micro')})`)}, h.type
 FROM ${mirror}${place.table}_history AS h
 ${since(place, 'h', 'reserved_to_at')}
-WHERE ${isOpen(of('h'))} AND h.reserved_to_at > h.valid_from AND h.reserved_to_at <= ${now} AND (h.valid_to IS NULL OR h.valid_to >= h.reserved_to_at)`,
+WHERE ${isOpen(of('h'))} AND h.reserved_to_at > h.valid_from AND h.reserved_to_at <= coalesce(h.valid_to, ${now})`,
     );
     const observed = PLACES.flatMap(place => {
       const past = ofPast(dialect, place.table);
@@ -360,7 +360,8 @@ const OF_CREDITS = view(
     const digits = microOf('l.amount_exact', 'l.amount_micro');
     const lists = PLACES.flatMap(place => {
       const { place: name, resource, table, part } = place;
-      const listed = amountAt(place, of('l'), now, digits);
+      // A clock that was set back is behind the read.
+      const listed = amountAt(place, of('l'), greatest(now, 'l.valid_from'), digits);
       const opening = amountAt(place, of('h'), 's.first_complete_at');
       const known = (alias: string) =>
         `s.organization_id = ${alias}.organization_id AND s.resource = '${resource}'`;
