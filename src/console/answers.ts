@@ -2,6 +2,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip, type Gzip, gzipSync } from 'node:zlib';
+import { AskError } from '../store/contract/asked.js';
 import { ORIGIN } from './guard/guard.js';
 import type { Sent, Shown } from './page.js';
 import { html, type Html } from './components/html.js';
@@ -15,8 +16,10 @@ export interface Answers {
     shown: Shown,
     how?: { readonly status?: number; readonly dated?: Frame['dated'] },
   ) => Promise<void>;
-  /** Who leaves before the end ends the reading. */
+  /** Streams rows as a file. A visitor who leaves before the end ends the reading. */
   readonly rows: (response: Response, sent: Sent) => Promise<void>;
+  /** Streams the content of an answer whose headers are set. */
+  readonly stream: (response: Response, content: AsyncIterable<string | Uint8Array>) => Promise<void>;
 }
 
 /** Forms of our own pages are short. */
@@ -43,7 +46,27 @@ export function createAnswers({ hasDemo, failed }: AnswersOptions): Answers {
     }
   }
 
+  /** Resets the connection where the content cannot be read to its end: over HTTP/1.0 a closed connection looks like the end. */
+  async function* resetOnFailure<Chunk>(
+    content: AsyncIterable<Chunk>,
+    { req }: Response,
+  ): AsyncGenerator<Chunk> {
+    try {
+      yield* content;
+    } catch (error) {
+      const hasLeft = req.socket.destroyed;
+      if (!hasLeft && !(error instanceof AskError)) failed(error);
+      req.socket.resetAndDestroy();
+      throw error;
+    }
+  }
+
+  async function stream(response: Response, content: AsyncIterable<string | Uint8Array>): Promise<void> {
+    await pipeline(Readable.from(resetOnFailure(content, response)), response);
+  }
+
   return {
+    stream,
     page: async (request, response, shown, { status = 200, dated = null } = {}) => {
       const { url, path, method } = request;
       const { title, body, later, about = false, goesOn = false } = shown;
@@ -60,7 +83,7 @@ export function createAnswers({ hasDemo, failed }: AnswersOptions): Answers {
     },
     rows: async (response, { type, name, text }) => {
       response.set({ 'content-type': type, 'content-disposition': `attachment; filename="${name}"` });
-      await pipeline(Readable.from(text), response);
+      await stream(response, text);
     },
   };
 }

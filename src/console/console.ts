@@ -55,6 +55,8 @@ export function createConsole(options: ConsoleOptions): Express {
       if (at !== null && query.get(AS_OF) !== at && !IS_FILE.test(request.path))
         return response.redirect(303, withQuery(request.path, query, { [AS_OF]: at }));
       const isFound = await readers.use(async reader => {
+        const hasLeft = response.destroyed;
+        if (hasLeft) return true;
         const ask = {
           ...shared,
           reader,
@@ -78,8 +80,8 @@ export function createConsole(options: ConsoleOptions): Express {
       return isFound ? undefined : next();
     });
   }
-  offerCertificates(app, readers, pdfs);
-  offerQuestions(app, asking, answers);
+  offerCertificates(app, readers, pdfs, answers);
+  offerQuestions(app, asking, answers, now);
   if (demoActions !== null) offerDemo(app, { actions: demoActions, readers, now, answers });
   if (actions !== null) offerActions(app, readers, actions);
   app.use(async (request: Request, response: Response) => {

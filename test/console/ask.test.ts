@@ -93,6 +93,38 @@ test('two questions are answered at a time, and one that is over makes room', as
   expect((await next).status).toBe(200);
 });
 
+test('T87 two answers that nobody reads keep no question of others waiting: one of them is cut', async () => {
+  async function* endless() {
+    for (;;) yield { text: 'x'.repeat(10_000) };
+  }
+  const asking: Asking = {
+    ...recording([]),
+    ask: async ({ sql }) => ({ columns: ['text'], rows: sql === 'much' ? endless() : one() }),
+  };
+  async function* one() {
+    yield { text: 'answered' };
+  }
+  const { send, clock, faults } = await consoleStage({ asking });
+  const two = [
+    await send('/ask', { sql: 'much', form: 'csv' }),
+    await send('/ask', { sql: 'much', form: 'csv' }),
+  ];
+  const isAnswered = async () => (await (await send('/ask', { sql: 'little' })).text()).includes('answered');
+  await expect
+    .poll(async () => {
+      clock.at += 1_000;
+      return await isAnswered();
+    })
+    .toBe(true);
+  const gone = new AbortController();
+  const ends: string[] = [];
+  for (const answer of two)
+    void answer.body?.pipeTo(new WritableStream(), { signal: gone.signal }).catch(() => ends.push('cut'));
+  await expect.poll(() => ends).toEqual(['cut']);
+  gone.abort();
+  expect(faults).toEqual([]);
+});
+
 test('who leaves before a question is answered makes room for others', async () => {
   const ends: (() => void)[] = [];
   let ended = 0;

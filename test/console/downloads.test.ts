@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createReaders } from '../../src/console/readers.js';
-import { openReader } from '../../src/store/sqlite/reader.js';
+import type { OpenReader, Reader } from '../../src/store/contract/reader.js';
 import { type ConsoleStage, consoleStage } from '../support/console-stage.js';
 import { retirements } from '../support/mirror.js';
 import { openSocket } from '../support/wire.js';
@@ -15,8 +15,12 @@ const requestOf = (path: string, { cookie }: ConsoleStage, version = '1.1'): str
   `GET ${path} HTTP/${version}\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`;
 
 /** Connections whose visitor sends the requests and reads no answer. */
-async function openUnread(stage: ConsoleStage, paths: readonly string[]): Promise<Socket[]> {
-  const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => openSocket(stage.port)));
+async function openUnread(
+  stage: ConsoleStage,
+  paths: readonly string[],
+  connections = CONNECTIONS,
+): Promise<Socket[]> {
+  const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(stage.port)));
   for (const socket of sockets) {
     socket.on('error', () => undefined).pause();
     socket.write(paths.map(path => requestOf(path, stage)).join(''));
@@ -34,5 +38,77 @@ test.each(['stay open', 'close'])(
     await Promise.all(sockets.map(socket => new Promise(resolve => socket.once('readable', resolve))));
     if (end === 'close') for (const socket of sockets) socket.destroy();
     for (let asked = 0; asked < CONNECTIONS; asked += 1) expect((await stage.open('/')).status).toBe(200);
+  },
+);
+
+test('T87 a download that nobody reads is cut after a time without progress, and its reader is free again', async () => {
+  let ended = 0;
+  const stream: Reader['stream'] = async function* <Row>() {
+    try {
+      for (;;) yield { id: 'x'.repeat(10_000) } as Row;
+    } finally {
+      ended += 1;
+    }
+  };
+  const readers = createReaders(async () => readerThat({ stream }));
+  const stage = await consoleStage({ readers, limits: { takeWithinMs: 100 } });
+  const sockets = await openUnread(stage, ['/retirements.json']);
+  for (let asked = 0; asked < CONNECTIONS; asked += 1) expect((await stage.open('/help')).status).toBe(200);
+  await expect.poll(() => ended).toBe(CONNECTIONS);
+  for (const socket of sockets) socket.resume();
+  await expect.poll(() => sockets.every(socket => socket.destroyed)).toBe(true);
+  expect(stage.faults).toEqual([]);
+});
+
+test('a page whose visitor left while it waited for a reader is not made', async () => {
+  let searches = 0;
+  const all: Reader['all'] = async () => {
+    searches += 1;
+    return [];
+  };
+  const readers = createReaders(async () => readerThat({ all }));
+  const stage = await consoleStage({ readers });
+  const ends: (() => void)[] = [];
+  const busy = Array.from({ length: 4 }, () =>
+    readers.use(() => new Promise<void>(resolve => ends.push(resolve))),
+  );
+  const [socket] = await openUnread(stage, ['/search?q=ab'], 1);
+  await stage.open('/console.css');
+  socket?.destroy();
+  await stage.open('/console.css');
+  for (const end of ends) end();
+  await Promise.all(busy);
+  expect((await stage.open('/help')).status).toBe(200);
+  expect(searches).toBe(0);
+});
+
+/** A reader of which some methods are replaced. */
+function readerThat(replaced: Partial<OpenReader>): OpenReader {
+  const reader: OpenReader = {
+    all: async () => [],
+    stream: async function* () {},
+    inSnapshot: async work => await work(reader),
+    shown: () => '',
+    close: async () => undefined,
+    ...replaced,
+  };
+  return reader;
+}
+
+test.each(['1.0', '1.1'])(
+  'a download over HTTP/%s that fails midway does not look complete',
+  async version => {
+    const failure = new Error('the disk failed');
+    const stream: Reader['stream'] = async function* <Row>() {
+      for (const id of ['r-1', 'r-2']) yield { id } as Row;
+      throw failure;
+    };
+    const readers = createReaders(async () => readerThat({ stream }));
+    const stage = await consoleStage({ readers });
+    const socket = await openSocket(stage.port);
+    const reset = new Promise(resolve => socket.once('error', resolve));
+    socket.resume().write(requestOf('/retirements.csv', stage, version));
+    expect(await reset).toMatchObject({ code: 'ECONNRESET' });
+    expect(stage.faults).toEqual([failure]);
   },
 );

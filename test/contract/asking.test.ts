@@ -15,10 +15,11 @@ describe.each(ENGINES)('$name', ({ library }) => {
     ['select r.vintge from retirements as r', 'Perhaps vintage?'],
   ])('a name that is not there is told with those that are like it: %s', async (sql, perhaps) => {
     const { env } = await library();
-    const desk = createDesk(openEngine(readStore(env)));
-    const reply = await desk.answer(sql, new AbortController().signal);
+    const desk = createDesk(openEngine(readStore(env)), Date.now);
+    const visitor = { signal: new AbortController().signal, hangUp: () => undefined };
+    const reply = await desk.answer(sql, visitor);
     expect('fault' in reply && reply.fault).toContain(perhaps);
-    const other = await desk.answer('select * from xyzzyplugh', new AbortController().signal);
+    const other = await desk.answer('select * from xyzzyplugh', visitor);
     expect('fault' in other && other.fault).toMatch(/^SQL: .*xyzzyplugh/);
     expect('fault' in other && other.fault).not.toContain('Perhaps');
   });

@@ -6,6 +6,7 @@ import type { Engine } from '../../src/store/engine.js';
 import { openEngine } from '../../src/store/open.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import type { ConsoleOptions } from '../../src/console/console.js';
+import type { ListenOptions } from '../../src/webhook/listen.js';
 import { type Visit, visitConsole } from './console.js';
 import { temporaryInbox } from './inbox.js';
 import { type Scene, temporaryScene } from './mirror.js';
@@ -24,10 +25,12 @@ export interface ConsoleStage extends Visit {
 interface StageOptions extends Partial<ConsoleOptions> {
   /** Whether its pages may ask for work. */
   readonly canAct?: boolean;
+  readonly limits?: Partial<ListenOptions>;
 }
 
 /** A console over a mirror whose clock is the world's: what is fresh is told by it. */
-export async function consoleStage({ canAct = false, ...options }: StageOptions = {}): Promise<ConsoleStage> {
+export async function consoleStage(stage: StageOptions = {}): Promise<ConsoleStage> {
+  const { canAct = false, limits = {}, ...options } = stage;
   const scene = await temporaryScene();
   temporaryInbox(scene.folder);
   scene.clock.at = Date.now();
@@ -36,12 +39,11 @@ export async function consoleStage({ canAct = false, ...options }: StageOptions 
   const asked: unknown[] = [];
   const log = { info: (fact: unknown) => void asked.push(fact) };
   const actions = canAct ? createActions(() => engine.openInbox(Date.now), log) : null;
-  const visit = await visitConsole(async () => openReader(files), {
-    actions,
-    asking: askingOf(engine),
-    pdfs: pdfsOf(scene),
-    ...options,
-  });
+  const visit = await visitConsole(
+    async () => openReader(files),
+    { actions, asking: askingOf(engine), pdfs: pdfsOf(scene), ...options },
+    limits,
+  );
   return {
     ...visit,
     scene,

@@ -5,7 +5,7 @@ import { createKeys, type Keys } from '../../src/console/guard/keys.js';
 import { createChanges } from '../../src/console/live/changes.js';
 import { createReaders } from '../../src/console/readers.js';
 import type { OpenReader } from '../../src/store/contract/reader.js';
-import { listenForPeople } from '../../src/webhook/listen.js';
+import { listenForPeople, type ListenOptions } from '../../src/webhook/listen.js';
 import { readPulse } from '../../src/query/inbox/activity.js';
 import { contradictedColumns } from '../../src/sync/derived.js';
 import { NOON } from './inbox.js';
@@ -43,6 +43,7 @@ const SECRET = Buffer.alloc(32, 7);
 export async function visitConsole(
   open: () => Promise<OpenReader>,
   options: Partial<ConsoleOptions> = {},
+  limits: Partial<ListenOptions> = {},
 ): Promise<Visit> {
   const clock = { at: NOON };
   const now = () => clock.at;
@@ -75,7 +76,7 @@ export async function visitConsole(
     demoActions: null,
     ...options,
   });
-  const listening = await listenForPeople(app, { host: '127.0.0.1', port: 0 });
+  const listening = await listenForPeople(app, { host: '127.0.0.1', port: 0, ...limits });
   onTestFinished(async () => {
     changes.close();
     await listening.close();

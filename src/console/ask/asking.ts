@@ -29,20 +29,63 @@ const MOST_ROWS = 500;
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Each is a process or a connection of its own. */
 const AT_ONCE = 2;
+/** An answer that its visitor has not read for this long makes room for another question. */
+const UNREAD_MS = 1_000;
+
+/** Who asked. */
+export interface Visitor {
+  /** Aborted once the visitor has left. */
+  readonly signal: AbortSignal;
+  /** Closes the visitor's connection. */
+  readonly hangUp: () => void;
+}
+
+interface OpenAnswer {
+  readonly hangUp: () => void;
+  /** Since when a row waits for the visitor to read on; null while the next one is being found. */
+  unreadSince: number | null;
+}
 
 /** Answers few questions at a time, and none for ever. */
-export function createDesk({ ask, describeSchema }: Pick<Asking, 'ask' | 'describeSchema'>) {
-  let busy = 0;
+export function createDesk(
+  { ask, describeSchema }: Pick<Asking, 'ask' | 'describeSchema'>,
+  now: () => number,
+) {
+  const open = new Set<OpenAnswer>();
 
-  async function stream(sql: string, signal: AbortSignal): Promise<Asked> {
-    if (busy >= AT_ONCE)
+  /** Ends the answer that has been unread for longest, if it has been for long enough. */
+  function makeRoom(): void {
+    const [unread] = [...open]
+      .filter(({ unreadSince }) => unreadSince !== null && now() - unreadSince >= UNREAD_MS)
+      .toSorted((one, other) => Number(one.unreadSince) - Number(other.unreadSince));
+    if (unread === undefined) return;
+    open.delete(unread);
+    unread.hangUp();
+  }
+
+  async function* follow(rows: AsyncIterable<Row>, answer: OpenAnswer): AsyncGenerator<Row> {
+    try {
+      for await (const row of rows) {
+        answer.unreadSince = now();
+        yield row;
+        answer.unreadSince = null;
+      }
+    } finally {
+      open.delete(answer);
+    }
+  }
+
+  async function stream(sql: string, { signal, hangUp }: Visitor): Promise<Asked> {
+    if (open.size >= AT_ONCE) makeRoom();
+    if (open.size >= AT_ONCE)
       throw new AskError('refused', 'two questions are being answered; ask again in a moment');
-    busy += 1;
+    const answer: OpenAnswer = { hangUp, unreadSince: null };
+    open.add(answer);
     try {
       const { columns, rows } = await ask({ sql, timeLimitMs: TIME_LIMIT_MS, signal });
-      return { columns, rows: released(rows, () => (busy -= 1)) };
+      return { columns, rows: follow(rows, answer) };
     } catch (error) {
-      busy -= 1;
+      open.delete(answer);
       throw error;
     }
   }
@@ -50,9 +93,9 @@ export function createDesk({ ask, describeSchema }: Pick<Asking, 'ask' | 'descri
   return {
     /** All rows of it, as they come. Throws `AskError`. */
     stream,
-    answer: async (sql: string, signal: AbortSignal): Promise<Reply> => {
+    answer: async (sql: string, visitor: Visitor): Promise<Reply> => {
       try {
-        const { columns, rows } = await stream(sql, signal);
+        const { columns, rows } = await stream(sql, visitor);
         return { columns, ...(await take(rows, MOST_ROWS)) };
       } catch (error) {
         if (error instanceof AskError) return { fault: describe(error, describeSchema()) };
@@ -60,14 +103,6 @@ export function createDesk({ ask, describeSchema }: Pick<Asking, 'ask' | 'descri
       }
     },
   };
-}
-
-async function* released(rows: AsyncIterable<Row>, release: () => void): AsyncGenerator<Row> {
-  try {
-    yield* rows;
-  } finally {
-    release();
-  }
 }
 
 /** Ends an answer that somebody has left, be it before its first row: what is not begun cannot be ended. */

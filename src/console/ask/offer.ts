@@ -3,19 +3,19 @@ import { AskError } from '../../store/contract/asked.js';
 import { type Answers, FORM, formIn } from '../answers.js';
 import { ORIGIN } from '../guard/guard.js';
 import { FORMS } from '../lists/files.js';
-import { type Asking, createDesk, leave, type Reply } from './asking.js';
+import { type Asking, createDesk, leave, type Reply, type Visitor } from './asking.js';
 import { showAsk } from './page.js';
 
-/** Once whoever asked is not there any more. */
-function gone(response: Response): AbortSignal {
+/** The visitor who asked. A connection that is hung up is reset, so that half a file does not look like the whole. */
+function visitorOf(response: Response): Visitor {
   const left = new AbortController();
   response.once('close', () => left.abort());
-  return left.signal;
+  return { signal: left.signal, hangUp: () => void response.req.socket.resetAndDestroy() };
 }
 
 /** Only a page of ours asks: a link from elsewhere fills the form in, and no more. */
-export function offerQuestions(app: Express, asking: Asking, answers: Answers): void {
-  const desk = createDesk(asking);
+export function offerQuestions(app: Express, asking: Asking, answers: Answers, now: () => number): void {
+  const desk = createDesk(asking, now);
 
   async function page(
     request: Request,
@@ -29,7 +29,7 @@ export function offerQuestions(app: Express, asking: Asking, answers: Answers): 
 
   async function csv(request: Request, response: Response, sql: string): Promise<void> {
     try {
-      const { columns, rows } = await desk.stream(sql, gone(response));
+      const { columns, rows } = await desk.stream(sql, visitorOf(response));
       const { type, write } = FORMS.csv;
       const text = write({ rows, columns });
       try {
@@ -51,6 +51,6 @@ export function offerQuestions(app: Express, asking: Asking, answers: Answers): 
     const form = formIn(request);
     const sql = form.get('sql') ?? '';
     if (form.get('form') === 'csv') return await csv(request, response, sql);
-    return await page(request, response, sql, await desk.answer(sql, gone(response)));
+    return await page(request, response, sql, await desk.answer(sql, visitorOf(response)));
   });
 }

@@ -50,9 +50,11 @@ function drip(whole: Buffer, res: Response, intervalMs: number): void {
   const timer = setInterval(() => {
     res.write(whole.subarray(sent, sent + 1));
     sent += 1;
-    if (sent >= whole.length) res.end();
+    const isOver = sent >= whole.length;
+    if (isOver) res.end();
+    // A pipelined response gets no `close` where its connection ends before its turn.
+    if (isOver || res.req.socket.destroyed) clearInterval(timer);
   }, intervalMs);
-  res.on('close', () => clearInterval(timer));
 }
 
 function cut(whole: Buffer, res: Response, { bytes, cleanEnd = false }: FaultOptions): void {
