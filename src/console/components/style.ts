@@ -1,3 +1,14 @@
+/** Lays a matrix out as a block for each row, its values beside their vintages, where its columns have no room side by side. */
+const blocksOf = (matrix: string): string => `
+  ${matrix} thead, ${matrix} td:empty { display: none; }
+  ${matrix}, ${matrix} tbody, ${matrix} caption { display: block; }
+  ${matrix} tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.5rem, 1fr)); gap: var(--s1) var(--s3); padding: var(--s2) var(--s4) var(--s3); border-top: 1px solid var(--line); }
+  ${matrix} tbody th { grid-column: 1 / -1; max-width: none; padding: 0; border: 0; white-space: normal; }
+  ${matrix} td.number { padding: .1rem .3rem; border: 0; text-align: left; }
+  ${matrix} td::before { content: attr(data-label); display: block; color: var(--quiet); font-size: var(--small); font-weight: 400; }
+  ${matrix} .sum { background: var(--sunk); }
+`;
+
 /** The whole look: wide and narrow, light and dark, and on paper. Colour means a state, which a sign and a word say as well. */
 export const STYLE = `
 :root {
@@ -108,9 +119,9 @@ summary { cursor: pointer; color: var(--quiet); }
 .actions form { display: grid; }
 
 /* Tiles */
-.tiles { display: grid; grid-template-columns: 2.5fr repeat(5, minmax(0, 1fr)); gap: var(--s3); }
+.tiles { display: grid; grid-template-columns: minmax(min-content, 2.5fr) repeat(5, minmax(min-content, 1fr)); gap: var(--s3); }
 .tile, .card { padding: var(--s2) var(--s4) var(--s3); background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); }
-.tile { padding: .4rem var(--s3); min-width: 0; overflow: hidden; }
+.tile { padding: .4rem var(--s3); }
 .tile dt { color: var(--quiet); font-size: var(--small); }
 dt + dd > a:only-child { text-decoration: none; }
 .tile dd { font-size: .9375rem; font-weight: 600; font-variant-numeric: tabular-nums; line-height: 1.4; overflow-wrap: normal; }
@@ -136,7 +147,7 @@ dt + dd > a:only-child { text-decoration: none; }
 .state.bad::before { content: "✕ "; }
 
 /* Table */
-.wide { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); }
+.wide { container-type: inline-size; overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); }
 table { border-collapse: collapse; width: 100%; }
 caption, .wide > h2 { text-align: left; font-weight: 650; padding: var(--s2) var(--s4); }
 .files { float: right; display: flex; gap: var(--s3); font-weight: 400; font-size: var(--fine); }
@@ -146,6 +157,7 @@ th { font-weight: 500; font-size: var(--small); color: var(--quiet); white-space
 td { max-width: 26rem; overflow-wrap: break-word; }
 td .state { white-space: nowrap; }
 td > a { display: inline-block; max-width: 20rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom; }
+#glance td > a, #glance td .state { white-space: normal; }
 tbody tr:hover { background: var(--sunk); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td i { font-style: normal; color: var(--quiet); }
@@ -159,6 +171,8 @@ td i { font-style: normal; color: var(--quiet); }
 .matrix tbody th { background: none; width: 100%; max-width: 9rem; overflow: hidden; text-overflow: ellipsis; }
 .matrix td a { color: var(--ink); }
 .matrix .sum > * { font-weight: 600; color: var(--ink); background: var(--sunk); }
+${blocksOf('.matrix.blocks')}
+@container (max-width: 44rem) {${blocksOf('.matrix')}}
 .heat1 { background: color-mix(in srgb, var(--tint) 7%, transparent); }
 .heat2 { background: color-mix(in srgb, var(--tint) 14%, transparent); }
 .heat3 { background: color-mix(in srgb, var(--tint) 22%, transparent); }
@@ -205,7 +219,7 @@ td i { font-style: normal; color: var(--quiet); }
 .timeline > .doubt::before { background: var(--doubt); }
 .timeline p, .timeline ul { color: var(--quiet); }
 
-@media (min-width: 60.01rem) {
+@media (min-width: 75.01rem) {
   main:has(> .columns > #available) { grid-template: auto auto 1fr / minmax(0, 1.45fr) minmax(0, 1fr); align-items: start; }
   main:has(> .columns > #available) > * { grid-column: 1 / -1; }
   main > .columns:has(> #available) { display: contents; }
@@ -236,6 +250,7 @@ object > :first-child { padding-top: 12rem; }
 object { display: block; width: 100%; height: 30rem; border: 1px solid var(--line); border-radius: var(--radius); }
 .only-paper { display: none; }
 
+@media (max-width: 75rem) { .columns, .two { grid-template-columns: minmax(0, 1fr); } }
 @media (max-width: 60rem) {
   .top nav > ul, .top > ul { display: none; }
   .search { flex: 1; }
@@ -243,9 +258,8 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   .menu { display: block; }
   .menu[open] > ul { position: absolute; left: 0; right: 0; top: 3rem; z-index: 1; display: grid; padding: var(--s3); background: var(--card); border-bottom: 1px solid var(--strong); }
   header.top, .under, main, footer { padding-left: var(--s4); padding-right: var(--s4); }
-  .tiles { grid-template-columns: 1fr 1fr; gap: var(--s2); }
+  .tiles { grid-template-columns: repeat(2, minmax(min-content, 1fr)); gap: var(--s2); }
   .tiles > :first-child, #tiles > :last-child { grid-column: 1 / -1; }
-  .columns, .two { grid-template-columns: minmax(0, 1fr); }
   form.asof { margin: 0; flex-wrap: wrap; }
 }
 @media (max-width: 40rem) {

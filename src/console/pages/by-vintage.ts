@@ -28,6 +28,8 @@ interface How {
 
 const MOST_PROJECTS = 12;
 const MOST_VINTAGES = 8;
+/** More columns than this have no room side by side on any screen. */
+const MOST_COLUMNS = MOST_VINTAGES + 1;
 const HEATS = 4;
 const OTHERS = 'others';
 const BLANK = html`<td></td>`;
@@ -54,18 +56,19 @@ export function byVintage(
       const value = cells.get(vintage);
       return value === undefined ? BLANK : cell(value, vintage);
     });
-    return html`${name}${each}<td class="number" title="${tonnesOf(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
+    return html`${name}${each}<td class="number" data-label="Sum" title="${tonnesOf(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
   };
   const line = ({ row, rows: of }: Line) => {
     const name = isOne ? typeName(textIn(row, 'type')) : linked(row);
     return across(html`<tr><th scope="row" title="${nameOf(row)}">${name}</th>`, of, (value, vintage) => {
       const heat = Math.ceil((HEATS * Number(value)) / most);
-      return html`<td class="number heat${heat}" title="${tonnesOf(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
+      return html`<td class="number heat${heat}" data-label="${vintage || 'none'}" title="${tonnesOf(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
     });
   };
   const total = (name: Part, lines: readonly Line[], kind: string) => {
     const of = lines.flatMap(each => each.rows);
-    const plain = (value: bigint) => html`<td class="number">${wholeTonnes(value)}</td>`;
+    const plain = (value: bigint, vintage: string) =>
+      html`<td class="number" data-label="${vintage || 'none'}">${wholeTonnes(value)}</td>`;
     return across(html`<tr class="${kind}"><th scope="row">${name}</th>`, of, plain);
   };
   const body = (type: string | null) => {
@@ -78,7 +81,7 @@ export function byVintage(
     }</tbody>`;
   };
   const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes, rounded down${outOf(rows)}`;
-  return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="matrix">
+  return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="${columns.length > MOST_COLUMNS ? 'matrix blocks' : 'matrix'}">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">${isOne ? 'Type' : 'Project'}</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>
 ${[...new Set(all.map(typeIn))].map(body)}

@@ -1,0 +1,70 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPages } from '../../src/console/pages/pages.js';
+import { openPage, startBrowser } from './browser.js';
+import { stageInTrouble, TROUBLES } from './trouble.js';
+
+const WIDTHS = [1280, 390];
+/** The row that the page of one thing shows. */
+const ID: Readonly<Record<string, string>> = {
+  '/organizations/:id': 'organization-1',
+  '/projects/:id': 'project-1',
+  '/warehouse/:id': 'c-1-exPost',
+  '/retirements/:id': 'r-1',
+  '/deliveries/:id': '7',
+  '/jobs/:id': '5',
+};
+const PATHS = [
+  ...createPages()
+    .map(({ path }) => path.replace(':id', ID[path] ?? ':id'))
+    .filter(path => !path.includes(':') && !/\.(csv|json)$/.test(path)),
+  '/organizations/organization-2',
+  '/?all=yes',
+  '/?as-of=now',
+];
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+
+describe.each(TROUBLES)('a mirror in trouble: %s', kind => {
+  test('no page cuts a number, at 1280 and at 390 pixels', async () => {
+    const { port, keys } = await stageInTrouble(kind);
+    const origin = `http://127.0.0.1:${port}`;
+    for (const width of WIDTHS) {
+      const page = await openPage(browser, origin, { viewport: { width, height: 800 } });
+      await page.goto(`${origin}/help?key=${keys.mint()}`);
+      for (const path of PATHS) {
+        await page.goto(origin + path);
+        expect.soft(await page.evaluate<string[]>(FIND_CUT_NUMBERS), `${path} at ${width} px`).toEqual([]);
+      }
+    }
+  });
+});
+
+/** Numbers that end outside their cell, outside a box that hides or scrolls what is wider, or outside the window. */
+const FIND_CUT_NUMBERS = `(() => {
+  const cut = [];
+  for (const part of document.querySelectorAll('.number, .tile, .notice, .more, .lead, caption, .facts dd')) {
+    if (!part.checkVisibility()) continue;
+    const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+      if (!/\\d/.test(text.data) || !text.parentElement.checkVisibility()) continue;
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      const { left, right, width } = range.getBoundingClientRect();
+      if (width === 0 || right < 0) continue;
+      const isCut = (box, ends) => left < box.left - 1 || right > box.left + ends + 1;
+      let isOutside = isCut({ left: 0 }, innerWidth);
+      for (let around = text.parentElement; around !== document.body; around = around.parentElement) {
+        const box = around.getBoundingClientRect();
+        const isHolder = around === part || getComputedStyle(around).overflowX !== 'visible';
+        if (isHolder && getComputedStyle(around).display !== 'inline' && isCut(box, box.width)) isOutside = true;
+      }
+      if (isOutside) cut.push(part.tagName + ' ' + (part.closest('table')?.caption?.textContent ?? '').slice(0, 30) + ': ' + text.data.trim().slice(0, 60));
+    }
+  }
+  return cut;
+})()`;
