@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../src/app/config/settings.js';
+import { runCommand } from './support/command.js';
 import { temporaryFolder } from './support/inbox.js';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -73,6 +74,21 @@ describe('Dockerfile', () => {
   });
 });
 
+test('the default command of the image starts no demo, not even in a terminal', async () => {
+  const instructions = read('Dockerfile').split('\n');
+  const [, variables = ''] = /^ENV (.+)$/m.exec(read('Dockerfile')) ?? [];
+  const image = Object.fromEntries(variables.split(' ').map(each => each.split('=')));
+  const words: string[] = parse((instructions.findLast(line => line.startsWith('CMD ')) ?? '').slice(4));
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'demo'));
+  writeFileSync(join(folder, 'demo/demo.env'), 'NODE_OPTIONS=no setting of a demo: it would be refused\n');
+  const env = { ...image, DATA_DIR: folder };
+  const { exitCode, stderr } = await runCommand(words, { env, terminal: true });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('REGISTRY_BASE_URL: expected');
+  for (const line of read('Procfile').trim().split('\n')) expect(line).toMatch(/ (receive|work)$/);
+});
+
 describe('compose.yaml', () => {
   const { services, secrets, volumes } = parse(read('compose.yaml'));
 
@@ -91,6 +107,8 @@ describe('compose.yaml', () => {
       expect(NAMES).toContain(name);
     }
     expect(read('.gitignore').split('\n')).toContain('secrets/');
+    expect(services.mirror).not.toHaveProperty('command');
+    expect(services.mirror.environment).not.toHaveProperty('NODE_ENV');
   });
 
   test('publishes PostgreSQL on loopback alone, and keeps what is stored in volumes', () => {

@@ -9,6 +9,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Files of settings that the command line names and that hold a secret. */
   readonly secretFiles: readonly string[];
+  /** Whether the command line names a file of settings. */
+  readonly hasEnvFile: boolean;
   readonly now: () => number;
   /** Whether a person is looking at stdout, stderr and can type on stdin. */
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };

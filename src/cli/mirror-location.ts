@@ -1,20 +1,24 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEngine } from '../store/open.js';
 import { readSettings, readStore } from '../app/config/config.js';
-import { namesDatabase } from '../app/config/database.js';
-import { readDemoSettings } from './commands/demo/settings.js';
+import { demoSettingsFile, readDemoSettings } from './commands/demo/settings.js';
 import { usageFault } from './exit.js';
 import { type Io, say } from './io.js';
 import type { MirrorLocation } from './context.js';
 
 type Environment = Io['env'];
 
-/** With no setting of a registry, a webhook or a database, a command means the demo. */
-export function meansDemo(env: Environment): boolean {
-  return (
-    !namesDatabase(env) &&
-    !Object.keys(env).some(name => /^(REGISTRY|WEBHOOK)_/.test(name) && env[name] !== '')
+/** The settings that name a registry, its webhooks or a database; a demo has its own. */
+export function findRegistrySettings(env: Environment): string[] {
+  return Object.keys(env).filter(
+    name => /^(REGISTRY_|WEBHOOK_|MIRROR_DATABASE_URL(_FILE)?$)/.test(name) && Boolean(env[name]),
   );
+}
+
+/** Whether a command uses the demo: without the settings of a registry, but never in production or with --env-file. */
+export function meansDemo({ env, hasEnvFile }: Pick<Io, 'env' | 'hasEnvFile'>): boolean {
+  return !hasEnvFile && env['NODE_ENV'] !== 'production' && findRegistrySettings(env).length === 0;
 }
 
 export function dataFolder(env: Environment): string {
@@ -40,19 +44,25 @@ export function locationAt(io: Io, folder: string, env: Environment, demo: boole
 /** The mirror that a command is asked about, for what asks the registry or the receiver and needs none. */
 export function findSettings(io: Io): MirrorLocation {
   const own = locationAt(io, dataFolder(io.env), io.env, false);
-  if (!meansDemo(io.env) || own.engine.findMissing() === null) return own;
+  if (!meansDemo(io) || own.engine.findMissing() === null) return own;
   const folder = demoFolder(io.env);
   const settings = readDemoSettings(folder);
   return settings === null ? own : locationAt(io, folder, { ...settings, ...io.env }, true);
 }
 
-export function demandMirror(location: MirrorLocation): MirrorLocation {
+export function demandMirror(location: MirrorLocation, io: Io): MirrorLocation {
   const missing = location.engine.findMissing();
   if (missing === null) return location;
-  throw usageFault(
-    `There is no mirror in ${location.engine.location}: expected ${missing}.`,
-    'Start "carbon-mirror up" (with no settings it makes a demo), or set DATA_DIR to where your mirror is.',
-  );
+  const demo = demoFolder(io.env);
+  const hasUnusedDemo = !meansDemo(io) && existsSync(demoSettingsFile(demo));
+  throw usageFault(`There is no mirror in ${location.engine.location}: expected ${missing}.`, [
+    'Start "carbon-mirror up" ("up --demo" for a demo), or set DATA_DIR to where your mirror is.',
+    ...(hasUnusedDemo
+      ? [
+          `The demo in ${demo} is not used with --env-file or NODE_ENV=production, nor with the settings of a registry.`,
+        ]
+      : []),
+  ]);
 }
 
 /** The registry that settings name. One call of a person is worth waiting for, so no budget is set. */

@@ -20,7 +20,7 @@ export async function withContext(
 function createContext(called: Called, atEnd: (close: () => Promise<unknown>) => void): Context {
   const { io, format } = called;
   const settings = once(() => findSettings(io));
-  const location = once(() => demandMirror(settings()));
+  const location = once(() => demandMirror(settings(), io));
   const opened = <T extends { close(): Promise<unknown> }>(open: () => Promise<T>) =>
     once(async () => {
       const it = await open();

@@ -8,7 +8,7 @@ import { explain, hideSecrets } from './faults/explain.js';
 import { colours, type Io, say } from './io.js';
 
 /** The files of settings are known once the command line is read. */
-export type GivenIo = Omit<Io, 'secretFiles'>;
+export type GivenIo = Omit<Io, 'secretFiles' | 'hasEnvFile'>;
 
 const ON_SETTINGS = `
 Settings come from the environment, or from --env-file. .env.example has each
@@ -20,10 +20,10 @@ export async function runProgram(
   version: string,
   given: GivenIo,
 ): Promise<ExitCode> {
-  let io: Io = { ...given, secretFiles: [] };
+  let io: Io = { ...given, secretFiles: [], hasEnvFile: false };
   try {
-    const { words, env, secretFiles } = takeEnvFile(argv, given.env, readSecretFile);
-    io = { ...given, env, secretFiles };
+    const { words, ...settings } = takeEnvFile(argv, given.env, readSecretFile);
+    io = { ...given, ...settings };
     await runWords(words, version, io);
     return EXIT.ok;
   } catch (error) {

@@ -44,7 +44,7 @@ long.test(
     const [port, operations] = [String(await freePort()), String(await freePort())];
     const sandbox = String(await freePort());
     const env = { DYNO: 'web.1', DATA_DIR, PORT: port, OPERATIONS_PORT: operations, SANDBOX_PORT: sandbox };
-    const first = startProcess(['up'], env, cwd);
+    const first = startProcess(['up', '--demo'], env, cwd);
     await expect.poll(() => first.said()).toContain('Ready: ');
 
     const lines = Array.from(
@@ -72,7 +72,7 @@ long.test(
     expect(await first.ended).toBe(0);
     await first.gone;
 
-    const second = startProcess(['up'], { DATA_DIR }, cwd);
+    const second = startProcess(['up', '--demo'], { DATA_DIR }, cwd);
     await expect.poll(() => second.said()).toContain('Ready: ');
     expect(second.said()).toContain(`http://127.0.0.1:${port}/webhooks`);
     expect((await fetch(`http://127.0.0.1:${operations}/livez`)).status).toBe(200);
@@ -87,7 +87,7 @@ long.test(
     second.child.kill('SIGTERM');
     await second.gone;
 
-    const third = startProcess(['up'], { DATA_DIR, PORT: port2 }, cwd);
+    const third = startProcess(['up', '--demo'], { DATA_DIR, PORT: port2 }, cwd);
     await expect.poll(() => third.said()).toContain('Ready: ');
     expect(third.said()).toContain(`http://127.0.0.1:${port2}/webhooks`);
     expect(await runProcess([...trigger, id], { DATA_DIR }, cwd)).toMatchObject({

@@ -42,7 +42,7 @@ function demoIn(cwd: string, env: Record<string, string>): Demo {
   return {
     cwd,
     env,
-    start: () => startProcess(['up'], env, cwd),
+    start: () => startProcess(['up', '--demo'], env, cwd),
     run: (...argv) => runProcess(argv, env, cwd),
     world: async () => {
       const folder = asKilled({ folder: join(cwd, 'data/demo/sandbox') });
@@ -97,7 +97,7 @@ async function isFilled({ cwd }: Demo): Promise<boolean> {
   return unstored.length === 0 && (await tables.rows('SELECT 1 FROM certificates')).length > 0;
 }
 
-test('with no settings at all it makes a demo, goes on from there, and leaves no process behind', async () => {
+test('up --demo makes a demo, continues it at the next start, and leaves no process behind', async () => {
   const demo = await createDemo();
   const first = demo.start();
   await expect.poll(() => first.said()).toContain('This is a DEMO');
@@ -166,7 +166,7 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   expect(same.installations.rows()).toEqual(world.installations.rows());
   expect(same.apps.rows().map(({ id }) => id)).toEqual(world.apps.rows().map(({ id }) => id));
   expect(await rows(demo, versions)).toEqual(before);
-  expect((await demo.run('up')).stderr).toContain('The demo in data/demo is running already');
+  expect((await demo.run('up', '--demo')).stderr).toContain('The demo in data/demo is running already');
   const worker = await pidOf(demo, 'work');
   process.kill(worker, 'SIGKILL');
   expect(await pidOf(demo, 'work', worker)).not.toBe(worker);
@@ -384,7 +384,7 @@ test('where there is no mirror a command says so, and leaves nothing behind', as
 long.test('a demo whose ports nobody named has free ones, and its registry posts there', async () => {
   const demos = await Promise.all([createDemo(), createDemo()]);
   const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
-  const ups = demos.map(({ cwd }) => startProcess(['up'], unnamed, cwd));
+  const ups = demos.map(({ cwd }) => startProcess(['up', '--demo'], unnamed, cwd));
   const urls: string[] = [];
   for (const [i, up] of ups.entries()) {
     const address = (): string => /webhooks +(\S+)\n/.exec(up.said())?.[1] ?? '';
@@ -417,7 +417,7 @@ long.test(
     const { cwd, env } = await oldDemo();
     const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
     await occupy(...['PORT', 'SANDBOX_PORT', 'CONSOLE_PORT'].map(name => env[name] ?? ''));
-    const first = startProcess(['up'], unnamed, cwd);
+    const first = startProcess(['up', '--demo'], unnamed, cwd);
     await expect.poll(() => first.said()).toContain('Ready: ');
     const { console = '', registry = '', webhooks = '' } = addressesIn(first.said());
     expect((await fetch(`${registry}/_sandbox/status`)).status).toBe(200);
@@ -430,7 +430,7 @@ long.test(
     first.child.kill('SIGTERM');
     await first.gone;
 
-    const second = startProcess(['up'], unnamed, cwd);
+    const second = startProcess(['up', '--demo'], unnamed, cwd);
     await expect.poll(() => second.said()).toContain('Ready: ');
     expect(addressesIn(second.said())).toEqual({ console, registry, webhooks });
   },
@@ -457,7 +457,7 @@ long.test(
     await expect.poll(() => up.said()).toContain('Ready: ');
     const registry = `http://127.0.0.1:${demo.env['SANDBOX_PORT'] ?? ''}`;
     for (const env of [{}, { SANDBOX_PORT: String(await freePort()) }]) {
-      const again = await runProcess(['up'], env, demo.cwd);
+      const again = await runProcess(['up', '--demo'], env, demo.cwd);
       expect(again).toMatchObject({ exitCode: 2 });
       expect(again.stderr).toContain(
         `The demo in data/demo is running already, with its registry at ${registry}.`,
@@ -476,32 +476,39 @@ long.test(
     const port = await freePort();
     const stranger = createServer().listen(port, '127.0.0.1');
     onTestFinished(() => void stranger.close());
-    const second = startProcess(['up'], { ...demo.env, PORT: String(port) }, demo.cwd);
+    const second = startProcess(['up', '--demo'], { ...demo.env, PORT: String(port) }, demo.cwd);
     expect(await second.ended).toBe(2);
     await second.gone;
     expect(webhookUrlIn(await demo.world())).toBe(before);
   },
 );
 
-long.test('SIGTERM to `npm start` reaches the demo, which stops in order and leaves nobody', async () => {
-  const demo = await oldDemo();
-  const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
-  const env = { ...demo.env, DATA_DIR: join(demo.cwd, 'data'), HOME: demo.cwd, PATH: path };
-  const npm = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [npm.stdout, npm.stderr]) {
-    stream.setEncoding('utf8').on('data', (printed: string) => (output += printed));
-  }
-  const gone = once(npm, 'close');
-  onTestFinished(async () => {
-    for (const { pid } of await living(demo)) process.kill(pid, 'SIGTERM');
-  });
-  await expect.poll(() => output).toContain('This is a DEMO');
-  expect((await living(demo)).map(({ role }) => role).toSorted()).toEqual(['receive', 'work']);
-  npm.kill('SIGTERM');
-  await gone;
-  expect(output).toContain('"msg":"receiver stopped"');
-  expect(output).toContain('"msg":"worker stopped"');
-  expect(await living(demo)).toEqual([]);
-  await expectNobody(demo);
-});
+long.test(
+  'SIGTERM to `npm start -- --demo` reaches the demo, which stops in order and leaves nobody',
+  async () => {
+    const demo = await oldDemo();
+    const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+    const env = { ...demo.env, DATA_DIR: join(demo.cwd, 'data'), HOME: demo.cwd, PATH: path };
+    const npm = spawn('npm', ['start', '--', '--demo'], {
+      cwd: ROOT,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [npm.stdout, npm.stderr]) {
+      stream.setEncoding('utf8').on('data', (printed: string) => (output += printed));
+    }
+    const gone = once(npm, 'close');
+    onTestFinished(async () => {
+      for (const { pid } of await living(demo)) process.kill(pid, 'SIGTERM');
+    });
+    await expect.poll(() => output).toContain('This is a DEMO');
+    expect((await living(demo)).map(({ role }) => role).toSorted()).toEqual(['receive', 'work']);
+    npm.kill('SIGTERM');
+    await gone;
+    expect(output).toContain('"msg":"receiver stopped"');
+    expect(output).toContain('"msg":"worker stopped"');
+    expect(await living(demo)).toEqual([]);
+    await expectNobody(demo);
+  },
+);

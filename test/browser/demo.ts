@@ -27,7 +27,11 @@ export interface Demo extends Started {
 }
 
 /** Once it has said so. */
-export async function startUp(env: Readonly<Record<string, string>>, ready: string): Promise<Started> {
+export async function startUp(
+  env: Readonly<Record<string, string>>,
+  ready: string,
+  words: readonly string[] = [],
+): Promise<Started> {
   const cwd = mkdtempSync(join(tmpdir(), 'carbon-mirror-seen-'));
   const [receiverPort, port] = [await freePort(), await freePort()];
   const settings = {
@@ -36,7 +40,7 @@ export async function startUp(env: Readonly<Record<string, string>>, ready: stri
     OPERATIONS_PORT: '0',
     ...env,
   };
-  const child = spawn(process.execPath, [MAIN, 'up'], {
+  const child = spawn(process.execPath, [MAIN, 'up', ...words], {
     env: settings,
     cwd,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -66,8 +70,8 @@ export async function startUp(env: Readonly<Record<string, string>>, ready: stri
   };
 }
 
-/** The whole demo, as `npm start` has it, once all is mirrored. */
+/** The whole demo, as `npm start -- --demo` has it, once all is mirrored. */
 export async function startDemo(): Promise<Demo> {
-  const started = await startUp({ SANDBOX_PORT: String(await freePort()) }, 'Ready: ');
+  const started = await startUp({ SANDBOX_PORT: String(await freePort()) }, 'Ready: ', ['--demo']);
   return { ...started, tables: tablesIn(join(started.folder, 'data/demo')) };
 }

@@ -20,6 +20,7 @@ async function ask(typed: string, options: { yes?: boolean; terminal?: boolean }
       columns: 80,
       interruption: () => new AbortController().signal,
       secretFiles: [],
+      hasEnvFile: false,
       tellParent: () => undefined,
     },
     'This burns the barn.',

@@ -60,7 +60,7 @@ describe("a demo's settings", () => {
       ['status'],
       ['reservations', 'cancel', 'none', '--organization', 'none', '--yes'],
       ['sandbox', 'call', 'GET', '/status'],
-      ['up'],
+      ['up', '--demo'],
     ]) {
       const { exitCode, stdout, stderr } = await runCommand(argv, { env });
       expect({ argv, exitCode, stdout }).toEqual({ argv, exitCode: 2, stdout: '' });
@@ -90,7 +90,7 @@ test('a mirror of an earlier program that stands where a demo would, without its
   await tablesInFile(join(demo, 'mirror.db')).change(
     "UPDATE schema_migrations SET digest = 'of another text'",
   );
-  const { exitCode, stdout, stderr } = await runCommand(['up'], { env: { DATA_DIR: folder } });
+  const { exitCode, stdout, stderr } = await runCommand(['up', '--demo'], { env: { DATA_DIR: folder } });
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain('mirror.db was made by an earlier carbon-mirror');
   expect(readdirSync(folder)).toEqual(['demo']);

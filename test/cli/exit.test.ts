@@ -80,7 +80,11 @@ const WITHOUT_FOLDERS = '/proc/carbon-mirror/data';
 test.skipIf(process.platform !== 'linux')(
   'where no folder can be made is a sentence too, and soon, exit code 2',
   () => {
-    const words = [['migrate'], ['up'], ['sandbox', 'start', '--port', '0', '--folder', WITHOUT_FOLDERS]];
+    const words = [
+      ['migrate'],
+      ['up', '--demo'],
+      ['sandbox', 'start', '--port', '0', '--folder', WITHOUT_FOLDERS],
+    ];
     for (const argv of words) {
       const { status, stderr } = spawnSync(process.execPath, [MAIN, ...argv], {
         env: { DATA_DIR: WITHOUT_FOLDERS },

@@ -34,6 +34,7 @@ async function printBoth(format: Format, columns: string[], rows: Row[], eyes: E
     columns: width,
     interruption: () => new AbortController().signal,
     secretFiles: [],
+    hasEnvFile: false,
     tellParent: () => undefined,
   };
   await writeRows(io, format, columns, rows, shape);

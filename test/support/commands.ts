@@ -17,6 +17,7 @@ export function defineProgram(): Command {
       columns: 100,
       interruption: () => new AbortController().signal,
       secretFiles: [],
+      hasEnvFile: false,
       tellParent: () => undefined,
     });
   }

@@ -9,6 +9,8 @@ export interface CommandLine {
   readonly env: Environment;
   /** The files that hold a secret. */
   readonly secretFiles: readonly string[];
+  /** Whether any file is named. */
+  readonly hasEnvFile: boolean;
 }
 
 const OPTION = '--env-file';
@@ -35,6 +37,7 @@ export function takeEnvFile(
     words: [...words, ...argv.slice(end)],
     env: Object.assign({}, ...told.map(({ settings }) => settings), env),
     secretFiles: told.flatMap(({ file, settings }) => (file && holdsSecret(settings) ? [file] : [])),
+    hasEnvFile: files.length > 0,
   };
 }
 

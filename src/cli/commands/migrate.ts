@@ -1,7 +1,7 @@
 import { command } from '../command.js';
 import { type Context, type MirrorLocation } from '../context.js';
 import { usageFault } from '../exit.js';
-import { dataFolder, meansDemo } from '../mirror-location.js';
+import { dataFolder, findRegistrySettings } from '../mirror-location.js';
 
 export const MIGRATE = command({
   says: 'Bring the databases to the schema of this version; safe to repeat',
@@ -21,10 +21,10 @@ export const MIGRATE = command({
 /** An empty mirror that nobody asked for by a setting would hide a demo from every later command. */
 function findMeant({ io: { env }, settings }: Context): MirrorLocation {
   const location = settings();
-  const isNamed = !meansDemo(env) || Boolean(env['DATA_DIR']);
+  const isNamed = findRegistrySettings(env).length > 0 || Boolean(env['DATA_DIR']);
   if (location.demo || isNamed || location.engine.findMissing() === null) return location;
   throw usageFault(
     `There is no mirror in ${dataFolder(env)} and no demo, and no setting names one to make.`,
-    'Set DATA_DIR or the settings of the registry; with none of them "carbon-mirror up" makes a demo.',
+    'Set DATA_DIR or the settings of the registry; "carbon-mirror up --demo" makes a demo.',
   );
 }

@@ -1,23 +1,34 @@
 import { checkUpSettings, readSettings } from '../../app/config/config.js';
+import { shownName } from '../../app/config/shown.js';
 import { command } from '../command.js';
 import { findConsole, invitation } from '../console-address.js';
-import { meansDemo } from '../mirror-location.js';
+import { findRegistrySettings, meansDemo } from '../mirror-location.js';
+import { SettingsError } from '../../app/config/fault.js';
+import { usageFault } from '../exit.js';
+import { flag } from '../options.js';
 import { findExposures, findOpenSettings } from '../faults/exposures.js';
 import type { Io } from '../io.js';
 import type { Log } from '../../app/log.js';
 import { runService, takesNextPort } from '../processes/service.js';
 
 export const UP = command({
-  says: 'Start receive, work and console together; with no settings at all, a demo with a registry of its own',
-  examples: ['carbon-mirror up', 'carbon-mirror up --env-file .env'],
-  run: async ({ io, settings, say }) => {
+  says: 'Start receive, work and console together',
+  options: {
+    demo: flag('start a demo with a made-up registry; in a terminal this is the default without settings'),
+  },
+  examples: ['carbon-mirror up --demo', 'carbon-mirror up --env-file .env'],
+  run: async ({ io, settings, say }, { demo }) => {
     const interrupted = io.interruption();
-    if (meansDemo(io.env)) {
+    if (demo) demandNoRegistry(io);
+    if (demo || (meansDemo(io) && io.terminal.stdin && io.terminal.stdout)) {
       const { runDemo } = await import('./demo/demo.js');
       return await runDemo(io, interrupted);
     }
     const { runChildren } = await import('../processes/children.js');
-    await checkUpSettings(io.env);
+    await checkUpSettings(io.env).catch((error: unknown) => {
+      const isUnconfigured = error instanceof SettingsError && findRegistrySettings(io.env).length === 0;
+      throw isUnconfigured ? usageFault(error.message.split('\n'), FOR_A_DEMO) : error;
+    });
     await settings().engine.migrate(io.now());
     for (const { found, todo } of findOpenSettings(io.secretFiles)) say(`Warning: ${found}. ${todo}`);
     return await runChildren(io, io.env, interrupted, async ({ consolePort }) => {
@@ -26,6 +37,18 @@ export const UP = command({
     });
   },
 });
+
+const FOR_A_DEMO = 'For a demo with a made-up registry: "carbon-mirror up --demo".';
+
+/** A demo has a registry of its own: the settings of another one would lead its mirror there. */
+function demandNoRegistry({ env }: Io): void {
+  const names = findRegistrySettings(env);
+  if (names.length === 0) return;
+  throw usageFault(
+    `--demo starts a registry of its own, but the settings name another one: ${names.map(shownName).join(', ')}.`,
+    'Leave out --demo, or those settings.',
+  );
+}
 
 export const RECEIVE = command({
   says: 'Take webhooks at HOST:PORT and store them; runs until it is stopped',

@@ -54,7 +54,7 @@ function run(folder: string, argv: readonly string[], env: Record<string, string
 
 describe('a driver of SQLite that is not there is told in words with the cure, exit 2', () => {
   test.each([
-    [['up'], {}],
+    [['up', '--demo'], {}],
     [['migrate'], NAMED],
   ])('%s, neither of the two', (argv, env) => {
     const folder = copyWithoutDrivers();

@@ -174,7 +174,7 @@ Ctrl-C stops everything; the next start goes on from here.
 
 /** A second shell has not the settings of this one. */
 function commandOf({ env }: Io): string {
-  const command = 'npx carbon-mirror';
+  const command = env['NODE_ENV'] === 'production' ? 'NODE_ENV= npx carbon-mirror' : 'npx carbon-mirror';
   const folder = env['DATA_DIR'];
   if (!folder) return command;
   const word = /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;

@@ -34,7 +34,7 @@ export function readDemoSettings(folder: string): Settings | null {
   if (why === null) return settings;
   throw usageFault(
     `${file} is not as a demo writes it: ${why}.`,
-    'Correct it, or remove the folder of the demo: the next "carbon-mirror up" makes a new one.',
+    'Correct it, or remove the folder of the demo: the next "carbon-mirror up --demo" makes a new one.',
   );
 }
 

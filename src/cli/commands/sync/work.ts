@@ -12,7 +12,7 @@ import { RESOURCES, writeWish } from '../../../sync/plan.js';
 import { checkFault, demandNotInterrupted } from '../../exit.js';
 import { type Context, type MirrorLocation } from '../../context.js';
 import { installedOn } from '../../find/in-mirror.js';
-import { meansDemo } from '../../mirror-location.js';
+import { findRegistrySettings } from '../../mirror-location.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from '../../../app/running.js';
 import { startWork } from '../../../app/work.js';
@@ -30,7 +30,8 @@ interface Wanted {
 /** Put what is wanted into the queue, where it stays although this process may be gone before it is done. */
 export async function askForSync(context: Context, { organization, resource, full }: Wanted): Promise<Asked> {
   const { io, say } = context;
-  const { engine } = meansDemo(io.env) ? context.location() : context.settings();
+  const isConfigured = findRegistrySettings(io.env).length > 0;
+  const { engine } = isConfigured ? context.settings() : context.location();
   await engine.prepare(['inbox', 'mirror'], io.now(), what =>
     say(`Waiting a minute for the database: ${what}.`),
   );
