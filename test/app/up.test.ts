@@ -84,10 +84,10 @@ afterAll(() => {
   if (earlier !== undefined) rmSync(earlier.cwd, { recursive: true });
 });
 
-async function rows(demo: Demo, sql: string): Promise<unknown[]> {
+async function rows(demo: Demo, sql: string): Promise<Record<string, unknown>[]> {
   const { exitCode, stdout, stderr } = await demo.run('query', '--json', sql);
   expect(exitCode, stderr).toBe(0);
-  const answered: unknown[] = JSON.parse(stdout);
+  const answered: Record<string, unknown>[] = JSON.parse(stdout);
   return answered;
 }
 
@@ -100,7 +100,14 @@ async function isFilled({ cwd }: Demo): Promise<boolean> {
 test('up --demo makes a demo, continues it at the next start, and leaves no process behind', async () => {
   const demo = await createDemo();
   const first = demo.start();
+  await expect.poll(() => existsSync(join(demo.cwd, 'data/demo/demo.env'))).toBe(true);
+  expect((await demo.run('status')).stdout).toContain('The demo in data/demo is being created');
   await expect.poll(() => first.said()).toContain('This is a DEMO');
+  const [creating, ...progress] = first.said().split('\n');
+  expect(creating).toMatch(/^Creating the demo in data\/demo: /);
+  expect(progress.slice(0, 6)).toEqual(
+    [1, 2, 3, 4, 5, 6].map(month => expect.stringContaining(`month ${month} of 6`)),
+  );
   await expect.poll(() => isFilled(demo)).toBe(true);
 
   const commands = () =>
@@ -134,6 +141,12 @@ test('up --demo makes a demo, continues it at the next start, and leaves no proc
   expect(status.stdout).toContain('fresh');
   expect(status.stdout).not.toMatch(/never read|stale|read failed|[1-9]\d* failed|no access/);
   expect(status.stdout).toContain('The demo in data/demo of http://127.0.0.1:');
+  expect(status.stdout).toContain(' A worker lives. ');
+  const newest = 'select max(received_at) as at from inbox.deliveries';
+  const gap = `select julianday(simulated_until) - julianday((${newest})) as days from origin`;
+  expect(Number((await rows(demo, gap))[0]?.['days'])).toBeLessThan(1);
+  const doctor: Record<string, string>[] = JSON.parse((await demo.run('doctor', '--json')).stdout);
+  expect(doctor.filter(({ check }) => check === 'drift')).toEqual([]);
 
   const letsIn = '"npx carbon-mirror console url" prints the address that lets a browser in.';
   await expect.poll(() => first.said()).toContain(letsIn);
@@ -161,6 +174,7 @@ test('up --demo makes a demo, continues it at the next start, and leaves no proc
   const before = await rows(demo, versions);
   const second = demo.start();
   await expect.poll(() => second.said()).toContain('This is a DEMO');
+  expect(second.said()).not.toContain('Creating the demo');
   expect(readFileSync(join(demo.cwd, 'data/demo/demo.env'), 'utf8')).toBe(settings);
   const same = await demo.world();
   expect(same.installations.rows()).toEqual(world.installations.rows());

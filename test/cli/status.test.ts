@@ -1,10 +1,12 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { writeDemoSettings } from '../../src/cli/commands/demo/settings.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
 import { type Installed, startInstalled } from '../support/installed.js';
-import { temporaryInbox } from '../support/inbox.js';
+import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { fill, temporaryScene } from '../support/mirror.js';
-import { ALL_PERMISSIONS } from '../support/sandbox.js';
+import { ALL_PERMISSIONS, startTestSandbox } from '../support/sandbox.js';
 
 const MINUTE = 60_000;
 
@@ -61,6 +63,28 @@ test('status begins with which mirror it is, whether a worker lives, what is due
   expect(json).toMatchObject({ mirror: { demo: false, folder: program.folder }, worker: { state: 'gone' } });
   await sign(installed, 0);
   expect((await status(installed)).first).toContain('A worker lives.');
+});
+
+test('status says that a demo is being created until its receiver and worker have started', async () => {
+  const folder = temporaryFolder();
+  const demo = join(folder, 'demo');
+  const { sandbox, stop } = await startTestSandbox({ folder: join(demo, 'sandbox') });
+  const settings = { REGISTRY_BASE_URL: sandbox.url, REGISTRY_APP_ID: 'app-1' };
+  writeDemoSettings(demo, settings);
+  const env = { DATA_DIR: folder };
+  await runCommand(['migrate'], { env });
+  const text = async () => (await runCommand(['status'], { env })).stdout;
+  const json = async () => JSON.parse((await runCommand(['status', '--json'], { env })).stdout);
+  expect(await text()).toBe(
+    `The demo in ${demo} is being created: six months are played, then its receiver and worker start. Ask again in a moment.\n`,
+  );
+  expect(await json()).toMatchObject({ mirror: { demo: true, being_created: true } });
+  writeDemoSettings(demo, { ...settings, PORT: '8099' });
+  expect(await text()).toContain('NO WORKER LIVES.');
+  expect(await json()).toMatchObject({ mirror: { demo: true, being_created: false } });
+  writeDemoSettings(demo, settings);
+  await stop();
+  expect(await text()).toContain('NO WORKER LIVES.');
 });
 
 test('a heartbeat from the future is none: the clock was put right', async () => {

@@ -120,7 +120,8 @@ async function mirrorWorld(seed: number, past: boolean, folders: ReturnType<type
   const stopping = new AbortController().signal;
   const engine = openEngine(readStore(env));
   if (past) await engine.migrate(clock.now());
-  if (past) await playPast({ engine, env, sandbox, appId, clock, install, stopping });
+  if (past)
+    await playPast({ engine, env, sandbox, appId, clock, install, stopping, onMonth: () => undefined });
   const programs = await startPrograms(env, sandbox, appId, false);
   if (!past) install();
   await rest(folders.mirror);

@@ -10,6 +10,7 @@ import type { Row } from '../output/output.js';
 import type { MirrorLocation } from '../context.js';
 import { describeFindings, describeTodo } from '../health.js';
 import { flag } from '../options.js';
+import { describeCreation, isBeingCreated } from './demo/sandbox.js';
 
 const COUNTED = ['warehouse', 'inventory', 'retirements'];
 const COLUMNS = ['organization', 'state', ...COUNTED, 'certificates', 'freshness', 'oldest_read'];
@@ -24,10 +25,12 @@ export const STATUS = command({
     const location = context.location();
     const status = await readStatus(await context.reader(), now);
     const disk = location.engine.lookAtDisk();
+    const creating = status.worker.state !== 'alive' && (await isBeingCreated(location));
     if (context.format === 'json') {
-      const mirror = { demo: location.demo, folder: location.engine.location };
+      const mirror = { demo: location.demo, being_created: creating, folder: location.engine.location };
       return await context.value({ mirror, disk, ...status });
     }
+    if (creating) return await context.print(`${describeCreation(location)} Ask again in a moment.`);
     const paused = `READS AND CERTIFICATES PAUSE: ${disk && describeDisk(disk)}. Deliveries are still stored.`;
     await context.print(firstLine(location, status, now), ...(disk?.paused ? [paused] : []), '');
     const most = all ? Infinity : MOST_SHOWN;

@@ -8,7 +8,7 @@ import { findConsole, invitation, pagesAt } from '../../console-address.js';
 import { valueAt } from '../../value-at.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox, PEM } from './sandbox.js';
-import { createPastClock, playPast } from './past.js';
+import { createPastClock, MONTHS, playPast } from './past.js';
 import { type Ready, runChildren } from '../../processes/children.js';
 import { usageFault } from '../../exit.js';
 import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/pages.js';
@@ -38,6 +38,11 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const folder = demoFolder(io.env);
   makePrivateFolder(folder);
   const known = readDemoSettings(folder);
+  if (known === null)
+    say(
+      io,
+      `Creating the demo in ${folder}: ${MONTHS} months of a past are played, once. It takes up to a minute.`,
+    );
   await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
   const own = locationAt(io, folder, io.env, true);
   /** Before anybody can find the demo's settings: a command beside its start finds an empty mirror, not none. */
@@ -62,8 +67,9 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     writeDemoSettings(folder, settings);
     const { env, engine } = locationAt(io, folder, { ...settings, ...io.env }, true);
     const install = () => installEverywhere(sandbox, appId);
+    const onMonth = (month: number) => say(io, `  month ${month} of ${MONTHS} ...`);
     const first = (stopping: AbortSignal) =>
-      playPast({ engine, env, sandbox, appId, clock, install, stopping });
+      playPast({ engine, env, sandbox, appId, clock, install, stopping, onMonth });
     const whenReady = async ({ port, consolePort }: Ready, stopping: AbortSignal) => {
       const addresses = addressesAt(port);
       sandbox.registry.apps.change(appId, addresses);

@@ -1,8 +1,10 @@
 import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
+import type { MirrorLocation } from '../../context.js';
 import { isOnThisMachine } from '../../this-machine.js';
 import { valueAt } from '../../value-at.js';
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
+import { readDemoSettings } from './settings.js';
 
 const PATIENCE_MS = 2_000;
 
@@ -11,6 +13,18 @@ export async function findSandbox(url: string | undefined): Promise<ControlClien
   if (url === undefined || !isOnThisMachine(url)) return null;
   const isOne = await answersAsOne(createControlClient(url, AbortSignal.timeout(PATIENCE_MS)));
   return isOne ? createControlClient(url) : null;
+}
+
+/** Whether a demo plays its past: its registry runs, and no receiver has taken a port yet. */
+export async function isBeingCreated({ demo, folder }: MirrorLocation): Promise<boolean> {
+  const settings = demo ? readDemoSettings(folder) : null;
+  if (settings === null || settings['PORT']) return false;
+  return (await findSandbox(settings['REGISTRY_BASE_URL'])) !== null;
+}
+
+/** What `status` and `doctor` say meanwhile: the dates in the mirror are months old until then. */
+export function describeCreation({ engine }: MirrorLocation): string {
+  return `The demo in ${engine.location} is being created: six months are played, then its receiver and worker start.`;
 }
 
 /** A registry has no such API, and what has the port may say nothing at all. */

@@ -10,6 +10,7 @@ import { describeDamage, hideSecrets } from '../../faults/explain.js';
 import { findExposures } from '../../faults/exposures.js';
 import { receiverUrl } from '../../this-machine.js';
 import { MIRROR_CHECKS } from './mirror.js';
+import { describeCreation, isBeingCreated } from '../demo/sandbox.js';
 import { checkRegistry } from './registry.js';
 import { createHash, createPublicKey } from 'node:crypto';
 import { readPrivateKey } from '../../../registry/auth/private-key.js';
@@ -35,6 +36,8 @@ const TO_USE_IT = 'To keep the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL"
 
 async function* look(context: Context): AsyncGenerator<Finding> {
   const { demo, engine, env } = context.settings();
+  if (await isBeingCreated(context.settings()))
+    return yield warn('mirror', describeCreation(context.settings()), 'Ask again in a moment.');
   const real = engine.findMissing() === null ? 'a real mirror' : 'the settings want a real mirror';
   yield ok('mirror', demo ? `the demo in ${engine.location}: made-up data` : `${real} in ${engine.location}`);
   if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !namesDatabase(env))
