@@ -151,6 +151,8 @@ export interface CertificateStore {
   enter(): Promise<number>;
   /** For a sync in full: every certificate of the organization is due. */
   makeAllDue(organizationId: string): Promise<void>;
+  /** For a sync that a person starts: certificates whose latest request was refused or failed are due. */
+  makeFailedDue(organizationId: string): Promise<void>;
   /**
    * Removes files that a walk or a purge that was killed has left without a row; answers how many. What was written
    * lately may be about to get its row, and what is older than the mirror was fetched for another one: both stay.

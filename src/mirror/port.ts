@@ -334,8 +334,11 @@ interface Told {
   readonly listedAt?: number;
 }
 
-/** Certificates of new and changed retirements, of all organizations; all of one, or those looked at in the future. */
-export type Due = 'new' | { readonly organizationId: string; readonly which: 'all' | 'ahead' };
+/**
+ * Certificates to make due: of new and changed retirements, of all organizations; or of one organization all, those whose
+ * latest request failed, or those requested by a clock that was ahead.
+ */
+export type Due = 'new' | { readonly organizationId: string; readonly which: 'all' | 'failed' | 'ahead' };
 
 /** Members, past ones too, and in the end what is said of them; or of one organization its certificates or all else. */
 type Removed =

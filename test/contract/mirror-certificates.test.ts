@@ -286,6 +286,32 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     },
   );
 
+  test('certificates whose latest request failed are made due at once, and no others', async () => {
+    const scene = await certificateScene(stage);
+    const ids = ['stored', 'unavailable', 'refused', 'refused-later'];
+    await scene.read(
+      'retirements',
+      ids.map(id => retirement(id)),
+    );
+    await scene.store.enter();
+    const refuse = (walk: CertificateWalk, id: string) =>
+      walk.fail(id, { code: 'forbidden', message: '403' }, scene.clock.at);
+    const walk = await scene.begin();
+    await walk.store('stored', pdf('one'), scene.clock.at);
+    await walk.unavailable('unavailable', scene.clock.at);
+    await refuse(walk, 'refused');
+    await walk.store('refused-later', pdf('other'), scene.clock.at);
+    await walk.finish(TRAFFIC);
+    const later = await scene.begin();
+    await refuse(later, 'refused-later');
+    await later.finish(TRAFFIC);
+    const next = await scene.begin();
+    expect(await next.due(10)).toEqual([]);
+    await scene.store.makeFailedDue('organization-1');
+    const made = (await next.due(10)).map(({ retirementId }) => retirementId);
+    expect(made.toSorted()).toEqual(['refused', 'refused-later']);
+  });
+
   test('a sync in full makes every certificate due again', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);

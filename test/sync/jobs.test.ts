@@ -148,6 +148,32 @@ test('certificates of who is not known are not asked for, and a walk ends at man
   expect(await run(certificatesOf(stage))).toBe('fetched');
 });
 
+test.each([
+  ['of everything', {}],
+  ['of certificates', { resources: {} }],
+])(
+  'a sync %s by a person requests refused certificates at once when access returns',
+  async (_what, payload) => {
+    const stage = await stageOfJobs();
+    const { run, registry, installationId, mirror } = stage;
+    retire(stage, 3);
+    await run(installationJob(installationId, null, 'person'));
+    const path = '/organizations/*/retirements/*/pdf';
+    registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
+    await run(certificatesOf(stage));
+    registry.faults.clear();
+    const stored = () => mirror.value("SELECT count(*) FROM certificates WHERE state = 'stored'");
+    const sync = async (trigger: string) => {
+      await run({ ...installationJob(installationId, null, trigger), payload });
+      return await run(certificatesOf(stage));
+    };
+    await sync('schedule');
+    expect(await stored()).toBe(0);
+    expect(await sync('person')).toBe('fetched');
+    expect(await stored()).toBe(3);
+  },
+);
+
 test('a certificate that is refused alone is told of, and keeps no other from coming', async () => {
   const stage = await stageOfJobs();
   const { run, registry, installationId, mirror } = stage;

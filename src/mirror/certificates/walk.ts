@@ -29,6 +29,7 @@ export function createCertificateStore(
   return {
     enter: () => makeDue('new'),
     makeAllDue: async organizationId => void (await makeDue({ organizationId, which: 'all' })),
+    makeFailedDue: async organizationId => void (await makeDue({ organizationId, which: 'failed' })),
     sweep: async signal => {
       const { filledAt } = await port.known();
       if (filledAt === null) return 0;

@@ -44,15 +44,21 @@ const DUE = statement<{ organizationId: string; at: string; limit: number }, Due
    FROM mirror.certificates
    WHERE organization_id = @organizationId AND due_at <= @at ORDER BY due_at, version LIMIT @limit`,
 );
-const MAKE_DUE = statement<
-  { organizationId: string; at: string; isAll: number },
-  { readonly version: number }
->(
-  `UPDATE mirror.certificates SET due_at = @at WHERE version IN (
-     SELECT version FROM mirror.certificates
-     WHERE organization_id = @organizationId AND due_at > @at AND (@isAll = 1 OR coalesce(checked_at, valid_from) > @at) LIMIT ${DUE_AT_ONCE})
-   RETURNING version`,
-);
+const MAKE_DUE = {
+  all: makeDueWhere('true'),
+  failed: makeDueWhere('error IS NOT NULL'),
+  ahead: makeDueWhere('coalesce(checked_at, valid_from) > @at'),
+} as const;
+
+function makeDueWhere(condition: string) {
+  return statement<{ organizationId: string; at: string }, { readonly version: number }>(
+    `UPDATE mirror.certificates SET due_at = @at WHERE version IN (
+       SELECT version FROM mirror.certificates
+       WHERE organization_id = @organizationId AND due_at > @at AND ${condition} LIMIT ${DUE_AT_ONCE})
+     RETURNING version`,
+  );
+}
+
 const NEXT = `checked_at = @at,
   due_at = CASE WHEN retirement_version = @retirementVersion THEN @dueAt ELSE due_at END`;
 const STORE = statement<
@@ -121,7 +127,7 @@ export function createCertificates(
         const at = formatInstant(now);
         if (due === 'new') return await enterSome(batch, at);
         const { organizationId, which } = due;
-        return (await batch(MAKE_DUE({ organizationId, at, isAll: Number(which === 'all') })))[0].length;
+        return (await batch(MAKE_DUE[which]({ organizationId, at })))[0].length;
       }),
     dueCertificates: async (organizationId, at, limit) =>
       (

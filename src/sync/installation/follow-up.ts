@@ -19,7 +19,7 @@ export async function followUp(step: Step): Promise<string> {
   if (step.wish.full) {
     observed.retired = true;
     await certificates.makeAllDue(organizationId);
-  }
+  } else if (step.job.trigger === 'person') await certificates.makeFailedDue(organizationId);
   if (observed.retired || wantsCertificates(step.job.trigger) || (await isNew(step))) {
     await inbox.enqueue([jobOf(step, 'certificates', organizationId, { part: 'certificates' })]);
   }
