@@ -124,19 +124,19 @@ describe('where a call may go', () => {
     '/a//b',
     '/a\n',
     '@evil.test/',
-  ])('T30 the raw path %j is refused', async path => {
+  ])('T30 a call whose route is %j is refused', async route => {
     nock.disableNetConnect();
     const http = testHttp(ORIGIN);
-    const work = (async () => http.raw({ method: 'GET', path, token: appTokenSource() }))();
+    const work = (async () => http.call({ method: 'GET', route, token: appTokenSource() }))();
     expect((await failure(work)).code).toBe('bad_request');
   });
 
-  test('a raw call keeps its path, its query and the path of the base URL', async () => {
+  test('a call keeps its route, its query and the path of the base URL', async () => {
     nock(ORIGIN).get('/base/projects?limit=1&page=0').reply(200, '{"projects":[]}');
     const http = testHttp(`${ORIGIN}/base/`);
-    const path = '/projects?limit=1&page=0';
-    const answer = await http.raw({ method: 'GET', path, token: appTokenSource() });
-    expect((await collectBytes(answer.body)).toString()).toBe('{"projects":[]}');
+    const query = { limit: '1', page: '0' };
+    const { body } = await http.call({ method: 'GET', route: '/projects', query, token: appTokenSource() });
+    expect(body.toString()).toBe('{"projects":[]}');
   });
 
   test('T30 URLs in an answer are never called', async () => {

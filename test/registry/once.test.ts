@@ -6,7 +6,6 @@ import { createOrganizationClient } from '../../src/registry/organization-client
 import { createTokenClient } from '../../src/registry/token-client.js';
 import {
   appTokenSource,
-  collectBytes,
   installationTokenSource,
   jwtSource,
   listenLoopback,
@@ -324,22 +323,8 @@ test.each<Losing>(['cut', 'html', 'error'])(
     await using registry = await lossy({ shown: () => ({}), losing });
     await unknown(registry.token.friendbot('org-1'));
     expect(registry.writes).toEqual(['GET /organizations/org-1/friendbot']);
-    await using raw = await lossy({ shown: () => ({}), losing: 'error' });
-    const path = '/organizations/org-1/friendbot';
-    await unknown(raw.http.raw({ method: 'GET', path, token: appTokenSource() }));
-    expect(raw.writes).toHaveLength(1);
   },
 );
-
-test('T45 a raw write whose answer is cut half way is unknown too', async () => {
-  await using registry = await listenLoopback((request, response) => {
-    response.writeHead(200).write('{"id":');
-    setTimeout(() => request.socket.destroy(), 20);
-  });
-  const raw = { method: 'POST', path: '/anything', body: '{}', token: appTokenSource() } as const;
-  const answer = await testHttp(registry.url).raw(raw);
-  await unknown(collectBytes(answer.body));
-});
 
 test('minting and revoking may be repeated', async () => {
   const seen: string[] = [];

@@ -120,7 +120,6 @@ export const BOOKS = [
       doubted_at: ['instant', 'start of a complete read that lacked most rows; null where none is in doubt'],
       doubted: ['bytes', 'the versions that it lacked, a packed set'],
       drift_total: ['int', 'changes so far that no delivery had announced', 'NOT NULL DEFAULT 0'],
-      drift_at: ['instant', 'start of the read that found the latest of them'],
       duration_ms: ['int', 'how long the last complete read took, without waits for answers that never came'],
       stamp_at: ['instant', 'the latest instant of a row of it; the next is later, whatever the clock says'],
       read_claim: ['int', 'claim of the newest read that has written'],

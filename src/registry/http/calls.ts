@@ -85,16 +85,6 @@ export interface StreamedAnswer {
   cancel(): Promise<void>;
 }
 
-/** A call by path for tools; the path may carry a query and is checked before it is used. */
-export interface RawCall {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  readonly body?: string;
-  readonly token: TokenSource;
-  readonly accept?: string;
-  readonly signal?: AbortSignal | undefined;
-}
-
 export interface Http {
   readonly baseUrl: string;
   readonly findPath: string;
@@ -102,7 +92,6 @@ export interface Http {
   readonly ledger: Ledger;
   call(call: Call): Promise<Answer>;
   stream(call: Call): Promise<StreamedAnswer>;
-  raw(call: RawCall): Promise<StreamedAnswer>;
   /** The registry's clock minus ours, from the newest Date header; null before the first answer. */
   clockSkewMs(): number | null;
   localNow(): number;

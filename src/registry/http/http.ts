@@ -3,7 +3,7 @@ import { fillRoute, resolvePath, withQuery } from './address.js';
 import { withAttempts } from './attempts.js';
 import { gatherBody, walkBody } from './body.js';
 import { createBudget } from './budget.js';
-import type { Answer, Call, Http, HttpOptions, RawCall, StreamedAnswer } from './calls.js';
+import type { Answer, Call, Http, HttpOptions, StreamedAnswer } from './calls.js';
 import { isCredential } from './credential.js';
 import { RegistryError } from '../errors.js';
 import { cancelled, failureOf, timedOut } from './failure.js';
@@ -177,7 +177,7 @@ export function createHttp(options: HttpOptions): Http {
       } catch (error) {
         const failure = failureOf(prepared.call, error, abort.signal);
         settle(failure);
-        throw prepared.call.repeatable === false ? unknownOutcome(failure) : failure;
+        throw failure;
       } finally {
         settle(null);
       }
@@ -204,15 +204,6 @@ export function createHttp(options: HttpOptions): Http {
       const prepared = prepare(call, call.maxBytes ?? settings.maxStreamBytes, settings.streamDeadlineMs);
       return withAttempts(repeatRules(call), rules, token => openStream(prepared, token));
     },
-    raw: raw => {
-      const call = { ...raw, route: 'raw', repeatable: isHarmless(raw) };
-      const url = resolvePath(settings.base, raw.path);
-      const { maxStreamBytes: maxBytes, streamDeadlineMs: bodyDeadlineMs } = settings;
-      const prepared = { call, url, maxBytes, bodyDeadlineMs };
-      return withAttempts(repeatRules(call), rules, token => openStream(prepared, token)).catch(error => {
-        throw call.repeatable ? error : unknownOutcome(error);
-      });
-    },
     clockSkewMs: () => skewMs,
     mask: mask.text,
     localNow: now,
@@ -223,19 +214,6 @@ export function createHttp(options: HttpOptions): Http {
 
 function repeatRules(call: Prepared['call']) {
   return { token: call.token, signal: call.signal, repeatable: call.repeatable ?? call.method === 'GET' };
-}
-
-/** Friendbot is a GET that writes. */
-function isHarmless(raw: RawCall): boolean {
-  return raw.method === 'GET' && !/\/friendbot\/?(\?|$)/i.test(raw.path);
-}
-
-function unknownOutcome(error: unknown): unknown {
-  if (!(error instanceof RegistryError) || !error.mayHaveHappened) return error;
-  return new RegistryError('outcome_unknown', `what came of it is not known: ${error.message}`, {
-    call: error.call,
-    cause: error,
-  });
 }
 
 function readLength(response: Response): number | null {

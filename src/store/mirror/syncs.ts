@@ -62,7 +62,7 @@ type Written = Whose &
   Pick<State, 'rows' | 'open_sync' | 'stamp_at'> & { readonly read_claim: number; readonly read_at: string };
 type Ended = Written &
   ReturnType<typeof endingColumns> &
-  Pick<State, 'as_of' | 'drift_at'> & {
+  Pick<State, 'as_of'> & {
     readonly drift: number;
     /** From when on the whole list is known; null where this read was not complete. */
     readonly whole_at: string | null;
@@ -85,7 +85,7 @@ const LEAVE_ENDED = statement<Ended>(
      no_permission_at = CASE WHEN @is_failed = 1 THEN no_permission_at END,
      not_offered_at = CASE WHEN @is_failed = 1 THEN not_offered_at END,
      refusals = CASE WHEN @is_failed = 1 THEN refusals ELSE 0 END,
-     drift_total = drift_total + @drift, drift_at = coalesce(@drift_at, drift_at),
+     drift_total = drift_total + @drift,
      answer_status = coalesce(@answer_status, answer_status), answer_form = coalesce(@answer_form, answer_form),
      answer_text = CASE WHEN @is_answered = 1 THEN @answer_text ELSE answer_text END,
      last_answer_at = coalesce(@last_answer_at, last_answer_at),
@@ -156,7 +156,7 @@ export function enter(
     sync,
     id: sync.id ?? ids[0]?.id ?? 0,
     first: (last[0]?.last ?? wanted) - wanted + 1,
-    dates: new Dates(sync.knownAt, sync.latestAt),
+    dates: new Dates(sync.latestAt),
   };
 }
 
@@ -203,7 +203,6 @@ export function leaveEnded(
     is_answered: Number(columns.last_answer_at !== null),
     open_sync: isInterrupted && isOpen ? id : null,
     drift,
-    drift_at: drift > 0 ? startedAt : null,
     answer_text: isKept ? told : null,
   });
   return {
