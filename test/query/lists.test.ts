@@ -116,3 +116,13 @@ test('one row is found by its name alone in every organization that is known, an
     { version: 2, valid_to: null },
   ]);
 });
+
+test.each([
+  ['has no next page where it has as many rows as a page', 2, false],
+  ['has a next page where it has one row more than a page', 1, true],
+])('a list %s', async (_title, limit, hasNext) => {
+  const { reader, retire } = open();
+  for (const [version, id] of ['r-1', 'r-2'].entries()) retire(version + 1, 'o-1', id);
+  const { rows, next } = await readPage(reader, { ...asked('retirements'), after: null, limit });
+  expect({ rows: rows.length, hasNext: next !== null }).toEqual({ rows: limit, hasNext });
+});
