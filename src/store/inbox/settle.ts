@@ -39,7 +39,7 @@ function ending(clause: Clause, which: string) {
   );
 }
 
-/** One of its key that waits is held, whatever becomes of it. */
+/** Names and locks the waiting job with the same key. */
 const pointing = (which: string) =>
   statement<Given>(
     ({ forUpdate }) =>
@@ -48,18 +48,19 @@ const pointing = (which: string) =>
        WHERE ${which}`,
   );
 
-/** The earliest start that the pace of the key allows. */
-const paced: Clause = dialect => {
+/** Returns the earliest start that the pace of the key allows. */
+const nextPace: Clause = dialect => {
   const lastStart = '(SELECT max(started_at) FROM inbox.jobs AS s WHERE s.dedupe_key = upcoming.dedupe_key)';
   return dialect.later(dialect.least(lastStart, NOW(dialect)), String(PACES_MS[0]));
 };
 
-/** The earlier run time of the two jobs, but not before any of `floors`. */
+/** Returns the earlier run time of the two jobs, but none before any of `floors`. */
 function earlierRunTime(dialect: Dialect, ...floors: readonly Clause[]): string {
   const earlier = dialect.least('upcoming.run_at', later(dialect));
   return dialect.greatest(earlier, ...floors.map(floor => floor(dialect)));
 }
 
+/** A person does not wait for a backoff: the run time that was given for a person stays. */
 const unlessAPersonAsked = (runTime: string) =>
   `CASE upcoming.trigger WHEN 'person' THEN upcoming.run_at ELSE ${runTime} END`;
 
@@ -79,7 +80,7 @@ const inheriting = (which: string, runAt: Clause) =>
       FROM (SELECT * FROM inbox.jobs WHERE ${which}) AS mine WHERE upcoming.id = mine.merged_into`,
   );
 
-/** Where one of its key waits it gives way to that. */
+/** Merges a job into the waiting job with the same key, where there is one. */
 function merging(which: string, runAt: Clause) {
   return [
     pointing(which),
@@ -92,8 +93,8 @@ function merging(which: string, runAt: Clause) {
 }
 
 const fails: Clause = dialect => `state = 'failed', finished_at = ${NOW(dialect)}, ${ERROR}`;
-const asPaced: Clause = dialect => unlessAPersonAsked(earlierRunTime(dialect, paced));
-const afterBackoff: Clause = dialect => `${unlessAPersonAsked(earlierRunTime(dialect, paced, later))},
+const asPaced: Clause = dialect => unlessAPersonAsked(earlierRunTime(dialect, nextPace));
+const afterBackoff: Clause = dialect => `${unlessAPersonAsked(earlierRunTime(dialect, nextPace, later))},
   attempts = ${dialect.greatest('upcoming.attempts', 'mine.attempts')}`;
 
 /** What is done one after the other, until one of them has ended the job. */
@@ -123,7 +124,7 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly ReturnType<typeof ending | t
   ],
 };
 const RETRIES = [
-  ...merging(IS_FAILED, dialect => earlierRunTime(dialect, paced)),
+  ...merging(IS_FAILED, dialect => earlierRunTime(dialect, nextPace)),
   ending(
     dialect => `state = 'waiting', attempts = 0, run_at = ${NOW(dialect)}, finished_at = NULL`,
     IS_FAILED,
