@@ -1,9 +1,14 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { type Installed, startInstalled } from '../support/installed.js';
 import { type Program, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
+/** The profiles of the sandbox: its own way to answer, and as the registry is documented. */
+const PROFILES = [
+  ['default', undefined],
+  ['as-documented', 'as-documented'],
+] as const;
 const YEAR_MS = 366 * 86_400_000;
 const HOUR_MS = 3_600_000;
 const WAREHOUSE = '/organizations/*/warehouse/inventory';
@@ -25,124 +30,159 @@ async function retired({ program, retire }: Installed): Promise<string> {
   return String(Object(row)['id']);
 }
 
-test('an amount below zero is found', async () => {
-  const { program, creditId } = await startInstalled();
-  says(program, WAREHOUSE, { [creditId]: { amount: -5 } });
-  await program.reconcile();
-  expect(await findings(program)).toEqual([
-    { finding: 'negative_amount', resource: 'warehouse', id: creditId },
-  ]);
-});
-
-test('a serialization that stands for two credits is found, and does not balance', async () => {
-  const { program, organizationId, creditId } = await startInstalled();
-  const other = issueCredit(program.sandbox, organizationId, { place: 'inventory' });
-  const [row] = await program.rows('SELECT serialization FROM warehouse_credits');
-  says(program, INVENTORY, { [other]: { serialization: Object(row)['serialization'] } });
-  await program.reconcile();
-  const found = (await findings(program)).map(each => Object(each)['finding']);
-  expect(found).toEqual(['serialization_twice', 'serialization_twice']);
-  const [loose] = await program.rows(
-    'SELECT credit_id, other_credit_id FROM balance_serials WHERE balanced = 0',
-  );
-  expect(Object.values(Object(loose)).map(String).toSorted()).toEqual([creditId, other].toSorted());
-});
-
-test('what is retired and listed as before is found, and does not balance', async () => {
-  const installed = await startInstalled();
-  const { program, creditId } = installed;
-  says(program, WAREHOUSE, { [creditId]: { amount: 100 } });
-  const id = await retired(installed);
-  await program.reconcile();
-  await program.reconcile();
-  expect(await findings(program)).toEqual([{ finding: 'listed_and_retired', resource: 'retirements', id }]);
-  expect(
-    await program.rows('SELECT retired_micro, fall_micro FROM balance_projects WHERE balanced = 0'),
-  ).toEqual([{ retired_micro: 5_000_000, fall_micro: 0 }]);
-  const { exitCode, stdout } = await runCommand(['balance'], {
-    env: { DATA_DIR: program.folder },
-    now: program.time.now,
-  });
-  expect(exitCode).toBe(3);
-  expect(stdout).toContain('5 t retired by reservations and requests, and seen to fall by 0 t in all');
-});
-
-test('what an organization that is not mirrored retired for one that is makes no finding, and the balance names it', async () => {
-  const program = await startProgram();
-  const { registry, app, sandbox } = program;
-  const [giver, own] = [createOrganization(sandbox).id, createOrganization(sandbox).id];
-  const creditId = issueCredit(sandbox, giver);
-  const give = (action: 'transfer' | 'transfer_retire', amount: number) => {
-    const { id } = registry.reservations.reserve(giver, app.id, { creditId, amount });
+describe.each(PROFILES)('at a registry of the profile %s', (_name, profile) => {
+  test('a reservation is reserved until it ends: expired, cancelled, finished or standing', async () => {
+    const { program, organizationId, creditId } = await startInstalled({ profile });
+    const { registry, app } = program;
+    const { reservations } = registry;
+    const reserve = (amount: number) => reservations.reserve(organizationId, app.id, { creditId, amount }).id;
+    const [expired, cancelled, finished] = [reserve(10), reserve(11), reserve(12)];
+    reserve(38.25);
+    await program.reconcile();
+    const reserved = async () => {
+      const { stdout } = await runCommand(['balance', '--json'], {
+        env: program.env,
+        now: program.time.now,
+      });
+      const { balanced, sums } = JSON.parse(stdout);
+      const found = sums.find(({ what }: { what: string }) => what === 'reserved');
+      return [balanced, found.found_micro, found.difference_micro];
+    };
+    expect(await reserved()).toEqual([true, 71_250_000, 0]);
+    /** The balance asks the real clock, which the program's time is ahead of. */
+    program.time.move(Date.now() - program.time.now());
+    reservations.expire(expired);
+    reservations.cancel(organizationId, app.id, cancelled);
     const retirementData = { reason: 'for good', beneficiaryName: 'Ada', comment: '' };
-    const body = { receiverId: own, ...(action === 'transfer' ? {} : { retirementData }) };
-    registry.reservations.finish(giver, app.id, { id, action, body });
-  };
-  give('transfer', 50);
-  registry.installations.install(app.id, own);
-  await program.rest();
-  give('transfer_retire', 5);
-  await program.reconcile();
-  await program.reconcile();
-  expect(await program.rows('SELECT organization_id, amount_exact FROM retirements')).toEqual([
-    { organization_id: own, amount_exact: '5' },
-  ]);
-  expect(await findings(program)).toEqual([]);
-  const { exitCode, stdout } = await runCommand(['balance'], {
-    env: { DATA_DIR: program.folder },
-    now: program.time.now,
+    reservations.finish(organizationId, app.id, { id: finished, action: 'retire', body: { retirementData } });
+    await program.reconcile();
+    expect(await reserved()).toEqual([true, 38_250_000, 0]);
+    const standing = "SELECT amount_exact FROM reservations_now WHERE state_now = 'outstanding'";
+    expect(await program.rows(standing)).toEqual([{ amount_exact: '38.25' }]);
   });
-  expect(stdout).toContain('5 t of what was retired fits no reservation or request in the mirror');
-  expect(exitCode).toBe(0);
-});
 
-test('a reservation that is outstanding an hour after its end is found', async () => {
-  const { program, organizationId, creditId } = await startInstalled();
-  const { registry, app, time } = program;
-  const { id, reservedToDate } = registry.reservations.reserve(organizationId, app.id, {
-    creditId,
-    amount: 5,
+  test('an amount below zero is found', async () => {
+    const { program, creditId } = await startInstalled({ profile });
+    says(program, WAREHOUSE, { [creditId]: { amount: -5 } });
+    await program.reconcile();
+    expect(await findings(program)).toEqual([
+      { finding: 'negative_amount', resource: 'warehouse', id: creditId },
+    ]);
   });
-  says(program, RESERVATIONS, { [id]: { state: 'outstanding', isComplete: false, reservedToDate } });
-  await program.reconcile();
-  expect(await findings(program)).toEqual([]);
-  time.move(2 * HOUR_MS);
-  await program.reconcile();
-  expect(await findings(program)).toEqual([
-    { finding: 'reservation_outlived', resource: 'reservations', id },
-  ]);
-});
 
-test('an amount that is restated after its year is a restatement; one within it is a change', async () => {
-  const installed = await startInstalled();
-  const { program } = installed;
-  const id = await retired(installed);
-  const year = new Date(program.time.now()).getUTCFullYear();
-  says(program, RETIREMENTS, { [id]: { amount: 4 } });
-  await program.reconcile();
-  expect(await program.rows("SELECT * FROM restatements WHERE resource = 'retirements'")).toEqual([]);
-  program.time.move(YEAR_MS);
-  says(program, RETIREMENTS, { [id]: { amount: 3 } });
-  program.registry.faults.remove(1);
-  await program.reconcile();
-  const restated = "SELECT id, year, change, before, after FROM restatements WHERE resource = 'retirements'";
-  expect(await program.rows(restated)).toEqual([
-    { id, year: String(year), change: 'changed', before: '4', after: '3' },
-  ]);
-});
+  test('a serialization that stands for two credits is found, and does not balance', async () => {
+    const { program, organizationId, creditId } = await startInstalled({ profile });
+    const other = issueCredit(program.sandbox, organizationId, { place: 'inventory' });
+    const [row] = await program.rows('SELECT serialization FROM warehouse_credits');
+    says(program, INVENTORY, { [other]: { serialization: Object(row)['serialization'] } });
+    await program.reconcile();
+    const found = (await findings(program)).map(each => Object(each)['finding']);
+    expect(found).toEqual(['serialization_twice', 'serialization_twice']);
+    const [loose] = await program.rows(
+      'SELECT credit_id, other_credit_id FROM balance_serials WHERE balanced = 0',
+    );
+    expect(Object.values(Object(loose)).map(String).toSorted()).toEqual([creditId, other].toSorted());
+  });
 
-test('a certificate that is another file than before is a restatement', async () => {
-  const installed = await startInstalled();
-  const { program } = installed;
-  const id = await retired(installed);
-  await program.reconcile();
-  const stored = () => program.rows("SELECT sha256 FROM certificates WHERE state = 'stored'");
-  const [before] = await stored();
-  expect(before).toBeDefined();
-  program.registry.retirements.describe(id, { beneficiary: 'Grace', reason: 'for better' });
-  await program.reconcile(HOUR_MS);
-  const [after] = await stored();
-  expect(
-    await program.rows("SELECT id, change, before, after FROM restatements WHERE resource = 'certificates'"),
-  ).toEqual([{ id, change: 'changed', before: Object(before)['sha256'], after: Object(after)['sha256'] }]);
+  test('what is retired and listed as before is found, and does not balance', async () => {
+    const installed = await startInstalled({ profile });
+    const { program, creditId } = installed;
+    says(program, WAREHOUSE, { [creditId]: { amount: 100 } });
+    const id = await retired(installed);
+    await program.reconcile();
+    await program.reconcile();
+    expect(await findings(program)).toEqual([{ finding: 'listed_and_retired', resource: 'retirements', id }]);
+    expect(
+      await program.rows('SELECT retired_micro, fall_micro FROM balance_projects WHERE balanced = 0'),
+    ).toEqual([{ retired_micro: 5_000_000, fall_micro: 0 }]);
+    const { exitCode, stdout } = await runCommand(['balance'], {
+      env: { DATA_DIR: program.folder },
+      now: program.time.now,
+    });
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('5 t retired by reservations and requests, and seen to fall by 0 t in all');
+  });
+
+  test('what an organization that is not mirrored retired for one that is makes no finding, and the balance names it', async () => {
+    const program = await startProgram({ profile });
+    const { registry, app, sandbox } = program;
+    const [giver, own] = [createOrganization(sandbox).id, createOrganization(sandbox).id];
+    const creditId = issueCredit(sandbox, giver);
+    const give = (action: 'transfer' | 'transfer_retire', amount: number) => {
+      const { id } = registry.reservations.reserve(giver, app.id, { creditId, amount });
+      const retirementData = { reason: 'for good', beneficiaryName: 'Ada', comment: '' };
+      const body = { receiverId: own, ...(action === 'transfer' ? {} : { retirementData }) };
+      registry.reservations.finish(giver, app.id, { id, action, body });
+    };
+    give('transfer', 50);
+    registry.installations.install(app.id, own);
+    await program.rest();
+    give('transfer_retire', 5);
+    await program.reconcile();
+    await program.reconcile();
+    expect(await program.rows('SELECT organization_id, amount_exact FROM retirements')).toEqual([
+      { organization_id: own, amount_exact: '5' },
+    ]);
+    expect(await findings(program)).toEqual([]);
+    const { exitCode, stdout } = await runCommand(['balance'], {
+      env: { DATA_DIR: program.folder },
+      now: program.time.now,
+    });
+    expect(stdout).toContain('5 t of what was retired fits no reservation or request in the mirror');
+    expect(exitCode).toBe(0);
+  });
+
+  test('a reservation that is outstanding an hour after its end is found', async () => {
+    const { program, organizationId, creditId } = await startInstalled({ profile });
+    const { registry, app, time } = program;
+    const { id, reservedToDate } = registry.reservations.reserve(organizationId, app.id, {
+      creditId,
+      amount: 5,
+    });
+    says(program, RESERVATIONS, { [id]: { state: 'outstanding', isComplete: false, reservedToDate } });
+    await program.reconcile();
+    expect(await findings(program)).toEqual([]);
+    time.move(2 * HOUR_MS);
+    await program.reconcile();
+    expect(await findings(program)).toEqual([
+      { finding: 'reservation_outlived', resource: 'reservations', id },
+    ]);
+  });
+
+  test('an amount that is restated after its year is a restatement; one within it is a change', async () => {
+    const installed = await startInstalled({ profile });
+    const { program } = installed;
+    const id = await retired(installed);
+    const year = new Date(program.time.now()).getUTCFullYear();
+    says(program, RETIREMENTS, { [id]: { amount: 4 } });
+    await program.reconcile();
+    expect(await program.rows("SELECT * FROM restatements WHERE resource = 'retirements'")).toEqual([]);
+    program.time.move(YEAR_MS);
+    says(program, RETIREMENTS, { [id]: { amount: 3 } });
+    program.registry.faults.remove(1);
+    await program.reconcile();
+    const restated =
+      "SELECT id, year, change, before, after FROM restatements WHERE resource = 'retirements'";
+    expect(await program.rows(restated)).toEqual([
+      { id, year: String(year), change: 'changed', before: '4', after: '3' },
+    ]);
+  });
+
+  test('a certificate that is another file than before is a restatement', async () => {
+    const installed = await startInstalled({ profile });
+    const { program } = installed;
+    const id = await retired(installed);
+    await program.reconcile();
+    const stored = () => program.rows("SELECT sha256 FROM certificates WHERE state = 'stored'");
+    const [before] = await stored();
+    expect(before).toBeDefined();
+    program.registry.retirements.describe(id, { beneficiary: 'Grace', reason: 'for better' });
+    await program.reconcile(HOUR_MS);
+    const [after] = await stored();
+    expect(
+      await program.rows(
+        "SELECT id, change, before, after FROM restatements WHERE resource = 'certificates'",
+      ),
+    ).toEqual([{ id, change: 'changed', before: Object(before)['sha256'], after: Object(after)['sha256'] }]);
+  });
 });
