@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createPages } from '../../src/console/pages/pages.js';
 import { openPage, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
+import { stageInTrouble, TROUBLES } from './trouble.js';
 
 const FOLDER = fileURLToPath(new URL('../../docs/console/', import.meta.url));
 const WIDE = { width: 1280, height: 800 };
@@ -28,6 +29,9 @@ const LOOKS = (['light', 'dark'] as const).flatMap(colorScheme =>
   [WIDE, NARROW].map(viewport => ({ colorScheme, viewport })),
 );
 
+/** Where somebody looks when something is wrong. */
+const IN_TROUBLE = ['/', '/organizations', '/organizations/organization-1', '/warehouse', '/jobs'];
+
 /** `npm run pictures` draws docs/console/ anew, and every page into a folder that it names; without it nobody is asked to. */
 describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
   test('of the demo, small enough to stand beside the code', async () => {
@@ -41,6 +45,28 @@ describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
         expect(picture.length, name).toBeLessThan(300_000);
       }
     });
+  });
+
+  test('of the pages that show trouble, with each kind of it', async () => {
+    const folder = join(tmpdir(), 'carbon-mirror-pictures');
+    mkdirSync(folder, { recursive: true });
+    const browser = await startBrowser();
+    onTestFinished(() => browser.close());
+    for (const kind of TROUBLES) {
+      const { port, keys } = await stageInTrouble(kind);
+      const origin = `http://127.0.0.1:${port}`;
+      for (const look of LOOKS) {
+        const page = await openPage(browser, origin, look);
+        await page.goto(`${origin}/?key=${keys.mint()}`);
+        for (const path of IN_TROUBLE) {
+          await page.goto(origin + path);
+          const name = path.replaceAll(/[^a-z]+/g, ' ').trim() || 'now';
+          const file = `${kind}, ${name} ${look.viewport.width} ${look.colorScheme}.png`;
+          await page.screenshot({ path: join(folder, file), fullPage: true });
+        }
+      }
+    }
+    process.stdout.write(`Pages in trouble are drawn in ${folder}\n`);
   });
 
   test('of every page, wide and narrow, in light and in dark, to be looked at', async () => {
