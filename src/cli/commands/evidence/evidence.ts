@@ -92,7 +92,7 @@ const EXPORT = command({
   },
   examples: [
     'carbon-mirror evidence export 2025 evidence-2025 --since checkpoint-2025-01-31.txt',
-    '(cd evidence-2025 && sh check.sh KEY checkpoint-2025-01-31.txt)',
+    '(cd evidence-2025 && sh /your/own/check.sh KEY ../checkpoint-2025-01-31.txt)',
   ],
   run: async (context, { what, folder, since, asOf }) => {
     const { EvidenceError } = await import('../../../evidence/errors.js');

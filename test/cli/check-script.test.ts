@@ -1,0 +1,208 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { BOTH } from '../support/engines.js';
+import { alter, exportable } from '../support/folder-of-evidence.js';
+import { temporaryFolder } from '../support/inbox.js';
+import { atLength } from '../support/long.js';
+
+const SCRIPT = join(import.meta.dirname, '../../docs/check.sh');
+const FITS = 0;
+const DOES_NOT_FIT = 1;
+const NOTHING_TO_CHECK = 2;
+
+const findProgram = (name: string) =>
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map(folder => join(folder, name))
+    .find(existsSync);
+
+const programOf = (words: string) => {
+  const [name = '', ...rest] = words.split(' ');
+  const found = findProgram(name);
+  return found === undefined ? [] : [[words, [found, ...rest]] as const];
+};
+const SHELLS = ['dash', 'bash', 'busybox sh'].flatMap(programOf);
+const AWKS = ['mawk', 'gawk', 'busybox awk'].flatMap(programOf);
+
+interface Run {
+  readonly shell?: readonly string[];
+  /** A folder with programs that take the place of the usual ones. */
+  readonly tools?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function run(folder: string, words: readonly string[], { shell = ['sh'], tools, env = {} }: Run = {}) {
+  const [program = 'sh', ...rest] = shell;
+  const path = [...(tools === undefined ? [] : [tools]), process.env['PATH']].join(delimiter);
+  const { status, stdout, stderr } = spawnSync(program, [...rest, SCRIPT, ...words], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, PATH: path, ...env },
+  });
+  return { status, said: stdout + stderr };
+}
+
+/** A program of that name which runs `script`; `$0.real` is the usual one. */
+function replaceTool(name: string, script: string, real = findProgram(name)): string {
+  const tools = temporaryFolder();
+  const file = join(tools, name);
+  writeFileSync(`${file}.real`, `#!/bin/sh\nexec ${real} "$@"\n`);
+  writeFileSync(file, `#!/bin/sh\n${script}\n`);
+  for (const each of [file, `${file}.real`]) chmodSync(each, 0o755);
+  return tools;
+}
+
+/** Folders of evidence that fit, each to be altered in a copy. */
+async function prepare() {
+  const [engine] = BOTH;
+  if (engine === undefined) throw new Error('expected an engine');
+  const { write, hex, older } = await exportable(engine);
+  const originals = new Map<string, string>();
+  const copyOf = async (what: string) => {
+    const folder = originals.get(what) ?? (await write(what, '--since', older)).folder;
+    originals.set(what, folder);
+    const copy = join(temporaryFolder(), 'folder');
+    cpSync(folder, copy, { recursive: true });
+    return copy;
+  };
+  return { copyOf, hex, words: [hex, older] };
+}
+
+describe('check.sh', () => {
+  test('T93 every shell and awk gives the same answer', async () => {
+    expect(SHELLS.length * AWKS.length).toBeGreaterThan(0);
+    const { copyOf, words } = await prepare();
+    const whole = await copyOf('organization-1');
+    const altered = await copyOf('organization-1');
+    alter(altered, 'rows.txt', text => text.replace('Voluntary', 'voluntary'));
+    const expected = [whole, altered].map(folder => run(folder, words));
+    expect(expected.map(({ status }) => status)).toEqual([FITS, DOES_NOT_FIT]);
+    for (const [shellName, shell] of SHELLS)
+      for (const [awkName, [program, ...rest]] of AWKS) {
+        const tools = replaceTool('awk', `exec ${[program, ...rest].join(' ')} "$@"`);
+        const answers = [whole, altered].map(folder => run(folder, words, { shell, tools }));
+        expect(answers, `${shellName}, ${awkName}`).toEqual(expected);
+      }
+  });
+
+  test.each(SHELLS)('T93 no text of a folder is run as a command (%s)', async (_name, shell) => {
+    const { copyOf, words } = await prepare();
+    const folder = await copyOf('organization-1');
+    const trace = join(temporaryFolder(), 'trace');
+    const command = `00\\nx;touch\${IFS}${trace};echo\\t00`;
+    const record = `{"at":"now","kind":"key","new":"${command}","old":"${command}","signature":"AAAA"}`;
+    alter(folder, 'context.txt', text => `${text}999999 ${'0'.repeat(64)} ${record}\n`);
+    const { status, said } = run(folder, words, { shell });
+    expect(existsSync(trace)).toBe(false);
+    expect(status).toBe(DOES_NOT_FIT);
+    expect(said).toContain('a leaf says that a key was replaced, and names none');
+  });
+
+  test.each([
+    ['nodes.txt', /^0 /m, '00 '],
+    ['nodes.txt', /^0 /m, '+0 '],
+    ['nodes.txt', /^0 /m, '0x0 '],
+    ['nodes.txt', /^0 /m, '0e0 '],
+    ['nodes.txt', /^0 (\d+) /m, '0 $1.0 '],
+    ['nodes.txt', /$/, '0 1 0\n'],
+    ['nodes.txt', /$/, '\n'],
+    ['nodes.txt', /\n/, '\0\n'],
+    ['nodes.txt', /\n/, '\u00e4\n'],
+    ['others.txt', / (\d+) ([0-9a-f]{64})\n/, ' 0$1 $2\n'],
+    ['others.txt', / (\d+) ([0-9a-f]{64})\n/, ' $1.0 $2\n'],
+    ['others.txt', / mirror /, ' Mirror '],
+    ['named.txt', /^(\d+) /, '$1e0 '],
+    ['named.txt', /^(\d+) /, ' $1 '],
+  ])('T93 each line of %s has its exact form: %s is not %j', async (file, was, is) => {
+    const { copyOf, words } = await prepare();
+    const folder = await copyOf('old');
+    expect(run(folder, words)).toMatchObject({ status: FITS });
+    alter(folder, file, text => text.replace(was, is));
+    const { status, said } = run(folder, words);
+    expect(status, said).toBe(NOTHING_TO_CHECK);
+    expect(said).toContain(`a line of ${file} has another form than it must have`);
+  });
+
+  test('T93 a row whose organization is left out is not shown to stand', async () => {
+    const { copyOf, words } = await prepare();
+    const folder = await copyOf('old');
+    const lines = readFileSync(join(folder, 'context.txt'), 'utf8').split('\n');
+    const [leaf = ''] = lines.filter(line => line.includes('"kind":"organization"'));
+    const [place = '', salt = ''] = leaf.split(' ');
+    const record = leaf.slice(place.length + salt.length + 2);
+    const sha256 = (hex: string) =>
+      execFileSync('openssl', ['dgst', '-sha256', '-r'], { input: Buffer.from(hex, 'hex') })
+        .toString()
+        .slice(0, 64);
+    const node = sha256(`00${sha256(salt + Buffer.from(record).toString('hex'))}`);
+    alter(folder, 'context.txt', text => text.replace(`${leaf}\n`, ''));
+    alter(folder, 'nodes.txt', text => `${text}0 ${place} ${node}\n`);
+    rmSync(join(folder, 'months'), { recursive: true });
+    const { status, said } = run(folder, words);
+    expect(status, said).toBe(DOES_NOT_FIT);
+    expect(said).toMatch(/row \S+ is not shown to stand at this checkpoint/);
+    expect(said).not.toContain('root of the checkpoint');
+  });
+
+  test.each(['awk', 'sort', 'comm', 'od', 'openssl'])(
+    'T93 a folder never fits where %s is missing, says nothing, or fails in any of its calls',
+    async name => {
+      const { copyOf, words } = await prepare();
+      const folder = await copyOf('old');
+      for (const script of ['exit 127', 'exit 0', 'cat >/dev/null']) {
+        const { status, said } = run(folder, words, { tools: replaceTool(name, script) });
+        expect(status, script).toBe(NOTHING_TO_CHECK);
+        expect(said).toContain('A tool is missing or does not work here');
+      }
+      const calls = join(temporaryFolder(), 'calls');
+      const count = `n=1; until mkdir ${calls}/$n 2>/dev/null; do n=$((n + 1)); done`;
+      const countAnew = () => {
+        rmSync(calls, { recursive: true, force: true });
+        mkdirSync(calls);
+      };
+      countAnew();
+      const counted = run(folder, words, { tools: replaceTool(name, `${count}; exec "$0.real" "$@"`) });
+      expect(counted.status, counted.said).toBe(FITS);
+      const made = readdirSync(calls).length;
+      const ends = name === 'awk' ? ['exit 1', 'exit 0'] : ['exit 1'];
+      for (const end of ends)
+        for (let call = 1; call <= made; call += atLength(9, 1)) {
+          countAnew();
+          const tools = replaceTool(name, `${count}; [ $n -ne ${call} ] || ${end}; exec "$0.real" "$@"`);
+          const { status, said } = run(folder, words, { tools });
+          expect(status, `call ${call} of ${made}: ${end}\n${said}`).not.toBe(FITS);
+        }
+    },
+  );
+
+  test('T93 nothing is checked where no temporary folder can be made', async () => {
+    const { copyOf, words } = await prepare();
+    const folder = await copyOf('old');
+    const { status, said } = run(folder, words, { env: { TMPDIR: join(folder, 'none') } });
+    expect(status, said).toBe(NOTHING_TO_CHECK);
+    const tools = replaceTool('mktemp', 'exit 0');
+    expect(run(folder, words, { tools }).status).toBe(NOTHING_TO_CHECK);
+  });
+
+  test('T93 no help and no document says to run the script of a folder', () => {
+    const root = join(import.meta.dirname, '../..');
+    const files = ['docs', 'src/cli', 'test/fixtures/approved'].flatMap(folder =>
+      readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+        .filter(entry => entry.isFile())
+        .map(entry => join(entry.parentPath, entry.name)),
+    );
+    const wrong = files.filter(file => /sh (\.\/)?check\.sh/.test(readFileSync(file, 'utf8')));
+    expect(wrong).toEqual([]);
+  });
+});
