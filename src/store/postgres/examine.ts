@@ -1,4 +1,6 @@
 import { fail, type Finding, ok, warn } from '../contract/finding.js';
+import { describeSchemaChanges } from '../schema-objects.js';
+import { findSchemaChanges } from './compare-schema.js';
 import type { PoolOptions } from './driver.js';
 import { examineQuestions } from './examine-questions.js';
 import { locationOf } from './settings.js';
@@ -38,6 +40,7 @@ export async function* examine(pool: PoolOptions, forQuestions: PoolOptions | nu
   });
   if (server === undefined) throw new Error('the server told nothing of itself');
   yield* judge(pool.url, server);
+  if (!server.read_only) yield* describeSchemaChanges(await during(pool, findSchemaChanges));
   yield* await examineQuestions(pool, forQuestions);
 }
 

@@ -1,7 +1,9 @@
-import type { Broken } from '../contract/broken.js';
+import { type Broken, firstOf } from '../contract/broken.js';
 import { POSTGRES } from '../dialect.js';
 import { findBreaks, type Law } from '../laws/law.js';
 import { lawsIn } from '../laws/laws.js';
+import { SCHEMA_LAW } from '../schema-objects.js';
+import { findSchemaChanges } from './compare-schema.js';
 import type { Postgres } from './open.js';
 
 const OWN_LAWS: readonly Law[] = [
@@ -16,10 +18,11 @@ const OWN_LAWS: readonly Law[] = [
 const LAWS: readonly Law[] = [...lawsIn(POSTGRES), ...OWN_LAWS];
 
 /** What must hold in any mirror at any moment, whatever the registry said, all of it seen at one moment. */
-export function findBroken({ transact }: Postgres, now: number): Promise<Broken[]> {
-  return transact(async query => {
+export async function findBroken(postgres: Postgres, now: number): Promise<Broken[]> {
+  const broken = await postgres.transact(async query => {
     await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await query('SET LOCAL search_path = mirror');
     return await findBreaks(LAWS, POSTGRES, now, query);
   });
+  return [...firstOf(SCHEMA_LAW, await findSchemaChanges(postgres)), ...broken];
 }

@@ -57,11 +57,11 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
         return await moveToPostgres(from, pool, new Date(now).toISOString());
       },
     },
-    findBroken: async now => (await import('./find-broken.js')).findBroken(files, now),
+    findBroken: async now => (await import('./find-broken.js')).findBroken(files, now, evidenceFile),
     checked: 'inbox.db and mirror.db are whole',
     examine: async function* () {
       const { examine } = await import('./examine.js');
-      yield* examine(files, lookAtDisk(dataDir, diskReserveMb));
+      yield* examine(files, lookAtDisk(dataDir, diskReserveMb), evidenceFile);
     },
     describeSchema: () => describeSchema('sqlite'),
     lookAtDisk: () => lookAtDisk(dataDir, diskReserveMb),

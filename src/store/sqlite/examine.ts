@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
 import { type Disk, describeDisk } from '../contract/disk.js';
 import { fail, type Finding, ok, warn } from '../contract/finding.js';
+import { describeSchemaChanges } from '../schema-objects.js';
 import { checkLogs } from './check-logs.js';
+import { findSchemaChanges } from './compare-schema.js';
 import type { Sqlite } from './open.js';
 import { type Files, openBoth } from './open-both.js';
 
@@ -11,11 +13,12 @@ const LITTLE_FREE = 2;
 const BY_OTHERS = 0o077;
 
 /** What is the matter of files: the disk, damage, the logs, and who may read them. */
-export function* examine(files: Files, disk: Disk): Iterable<Finding> {
+export function* examine(files: Files, disk: Disk, evidenceFile: string | null): Iterable<Finding> {
   yield checkDisk(disk);
   const db = openBoth(files);
   try {
     for (const name of ['main', 'inbox']) yield checkWhole(db, name);
+    yield* describeSchemaChanges(findSchemaChanges(db, evidenceFile));
     yield* checkLogs(db, files);
     for (const file of [files.mirrorFile, files.inboxFile]) yield* checkMode(file);
   } finally {

@@ -1,4 +1,6 @@
 import { type Broken, firstOf, SHOWN } from '../contract/broken.js';
+import { SCHEMA_LAW } from '../schema-objects.js';
+import { findSchemaChanges } from './compare-schema.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
 import { SQLITE } from '../dialect.js';
@@ -17,11 +19,19 @@ const INSTANT_LAWS: readonly Law[] = Object.entries(KEYS).map(([table, key]) => 
 const LAWS: readonly Law[] = [...lawsIn(SQLITE), ...INSTANT_LAWS];
 
 /** What must hold in any mirror at any moment, whatever the registry said. */
-export async function findBroken(files: Files, now: number): Promise<Broken[]> {
+export async function findBroken(
+  files: Files,
+  now: number,
+  evidenceFile: string | null = null,
+): Promise<Broken[]> {
   const db = openBoth(files);
   try {
     const ask = async (sql: string) => db.prepare<[], Found>(sql).all();
-    return [...structure(db), ...(await findBreaks(LAWS, SQLITE, now, ask))];
+    return [
+      ...structure(db),
+      ...firstOf(SCHEMA_LAW, findSchemaChanges(db, evidenceFile)),
+      ...(await findBreaks(LAWS, SQLITE, now, ask)),
+    ];
   } finally {
     db.close();
   }

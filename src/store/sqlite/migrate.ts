@@ -8,6 +8,7 @@ import {
   type Recorded,
   type Standing,
 } from '../migrations.js';
+import type { Driver } from './driver.js';
 import { closing, openDatabase, type Sqlite, write } from './open.js';
 
 /** As long as another process may take to migrate before this one gives up. */
@@ -35,6 +36,12 @@ export function migrate(
 export function migrateFile(file: string, family: Family, now: string): string[] {
   const options = { busyTimeoutMs: MIGRATION_LOCK_MS, newPageBytes: PAGE_BYTES[family] };
   return closing(openDatabase(file, options), db => migrate(db, family, now));
+}
+
+/** Makes the schema of this program in a database that is empty. */
+export function migrateNew(db: Driver, family: Family): void {
+  db.exec(RECORDS);
+  for (const { sql } of migrationsOf('sqlite', family)) db.exec(sql);
 }
 
 /** 0 for a database that has never been migrated. */
