@@ -71,10 +71,18 @@ export interface Keeping {
   readonly copyTo: (folder: string) => Promise<void>;
   /** Throws where a process has them open. */
   readonly demandAlone: () => Promise<void>;
+  /** Opens the folder in which a restore prepares its files. Throws where another restore runs. */
+  readonly openStage: () => Promise<Stage>;
   /** Puts the files of a folder here, and into another what stood here, where anything did. */
   readonly replaceBy: (folder: string, aside: string) => Promise<void>;
   /** Into a database that nobody has used. */
   readonly moveTo: (database: DatabaseSettings, now: number) => Promise<Moved>;
+}
+
+/** The folder in which a restore prepares its files. It is removed when it is closed. */
+export interface Stage {
+  readonly folder: string;
+  readonly close: () => void;
 }
 
 export interface Moved {
@@ -91,6 +99,8 @@ export interface Engine {
   readonly location: string;
   /** What stands on this machine's own disk, by its name; none where nothing does. */
   readonly files: Readonly<Record<string, string>>;
+  /** Names the folders on this machine that hold older copies of the mirror, which no command reads. */
+  readonly findOlderCopies: () => Promise<readonly string[]>;
   /** What is not there of what commands read; null where all is, as far as can be told without asking. */
   readonly findMissing: () => string | null;
   /** Bring all to the schema of this program. */

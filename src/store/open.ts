@@ -6,5 +6,6 @@ import type { StoreSettings } from './settings.js';
 /** The one place that picks an engine. It opens nothing and loads no driver: see `Engine`. */
 export function openEngine(settings: StoreSettings, lost: Lost = () => undefined): Engine {
   if (settings.database === null) return createSqliteEngine(settings);
-  return createPostgresEngine(settings.database, lost);
+  const files = createSqliteEngine({ ...settings, database: null });
+  return createPostgresEngine(settings.database, { lost, files });
 }

@@ -4,6 +4,7 @@ import { command } from '../command.js';
 import { usageFault } from '../exit.js';
 import { eraseSealed } from '../sealed.js';
 import { needed, OLDER_COPIES, text } from '../options.js';
+import { describeOlderCopy } from '../older-copies.js';
 
 export const FORGET = command({
   says: 'Remove a person from the members, from their history, and from the webhooks that name the e-mail address',
@@ -28,8 +29,17 @@ export const FORGET = command({
     const { texts, deliveries } = await forgetTexts(inbox, content => namesAddress(content, address));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
     const mentions = await readMentions(reader, document => namesAddress(document, address));
+    const olderCopies = await context.location().engine.findOlderCopies();
     await context.tell(
-      { memberRows, signedTexts: texts, deliveries, logsEmptied: logEmptied, vacuumed, mentions },
+      {
+        memberRows,
+        signedTexts: texts,
+        deliveries,
+        logsEmptied: logEmptied,
+        vacuumed,
+        mentions,
+        olderCopies,
+      },
       `Removed ${memberRows} rows of members, past ones included. Later reads leave the person out.`,
       `Emptied ${texts} signed texts of ${deliveries} deliveries; their digests, times and jobs stay.`,
       'A later webhook that names the person is stored as it comes: run this again then.',
@@ -38,6 +48,7 @@ export const FORGET = command({
           `NOT removed: ${rows} rows of ${table} name the address in the registry's own words.`,
       ),
       ...left,
+      ...olderCopies.map(describeOlderCopy),
       'Certificates (PDFs), backups and snapshots are not touched: look for the person there yourself.',
     );
   },

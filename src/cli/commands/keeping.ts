@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AllKept, readKept } from '../../query/inbox/deliveries.js';
 import type { Keeping } from '../../store/engine.js';
@@ -52,8 +51,9 @@ export const RESTORE = command({
         'EVIDENCE_KEY_FILE is not set: the log of the backup goes on under a new name, by its key.',
       );
     await keeping.demandAlone();
-    const staged = join(dataDir, `restoring-${randomUUID()}`);
+    const stage = await keeping.openStage();
     try {
+      const staged = stage.folder;
       await at(folder).keeping?.copyTo(staged);
       await at(staged).migrate(io.now());
       await check(context, at(staged));
@@ -71,7 +71,7 @@ export const RESTORE = command({
         ...(evidence === null ? [] : [describeRestored(evidence)]),
       );
     } finally {
-      rmSync(staged, { recursive: true, force: true });
+      stage.close();
     }
   },
 });

@@ -3,6 +3,7 @@ import { readKnown } from '../../query/coverage.js';
 import { command } from '../command.js';
 import { checkFault, usageFault } from '../exit.js';
 import { organizationIn } from '../find/in-mirror.js';
+import { describeOlderCopy } from '../older-copies.js';
 import { eraseSealed } from '../sealed.js';
 import { flag, needed, OLDER_COPIES, text, THE_ORGANIZATION } from '../options.js';
 
@@ -35,12 +36,22 @@ export const PURGE = command({
     await inbox.enqueue(installations.map(id => installationJob(id, organizationId, 'person')));
     const { texts } = await forgetTexts(inbox, content => content.includes(organizationId));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
+    const olderCopies = await context.location().engine.findOlderCopies();
     await context.tell(
-      { organizationId, name, certificateFiles: files, signedTexts: texts, logEmptied, vacuumed },
+      {
+        organizationId,
+        name,
+        certificateFiles: files,
+        signedTexts: texts,
+        logEmptied,
+        vacuumed,
+        olderCopies,
+      },
       `Removed all that was mirrored for ${name}, and ${files} certificate files.`,
       `Emptied ${texts} signed texts of webhooks; their times, digests and jobs stay until RETENTION_DAYS.`,
       'Backups and snapshots are not touched. Rows of other organizations that name it stay.',
       ...left,
+      ...olderCopies.map(describeOlderCopy),
     );
     if (state !== 'uninstalled')
       context.say(

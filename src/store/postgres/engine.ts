@@ -4,8 +4,14 @@ import type { DatabaseSettings } from '../settings.js';
 import type { Postgres } from './open.js';
 import { clockOf, locationOf, poolOf } from './settings.js';
 
+interface Beside {
+  readonly lost: Lost;
+  /** The files in DATA_DIR, which stay there after they were moved into the database. */
+  readonly files: Pick<Engine, 'location' | 'findMissing' | 'findOlderCopies'>;
+}
+
 /** Three schemas of one database. The driver is loaded with the first thing that is asked; what a process has open shares its connections. */
-export function createPostgresEngine(database: DatabaseSettings, lost: Lost): Engine {
+export function createPostgresEngine(database: DatabaseSettings, { lost, files }: Beside): Engine {
   const pool = poolOf(database, 'command', lost);
   const forQuestions = database.queryUrl ? { ...pool, url: database.queryUrl } : null;
   const open = shared(async () => (await import('./prepare.js')).openMigrated(pool));
@@ -17,6 +23,10 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
     location: locationOf(database.url),
     files: {},
     findMissing: () => null,
+    findOlderCopies: async () => {
+      const moved = files.findMissing() === null ? [files.location] : [];
+      return [...moved, ...(await files.findOlderCopies())];
+    },
     migrate: now => during(async postgres => (await import('./prepare.js')).migrateAll(postgres, now)),
     prepare: (families, _, waits) =>
       during(async postgres => (await import('./prepare.js')).awaitSchema(postgres, families, waits)),

@@ -30,6 +30,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
       const missing = [mirrorFile, inboxFile].find(file => !existsSync(file));
       return missing === undefined ? null : `the file ${missing}`;
     },
+    findOlderCopies: async () => (await import('./keeping.js')).findOlderCopies(dataDir),
     migrate: now =>
       migrate(
         FAMILIES.filter(family => family !== 'evidence' || existsSync(evidenceFile)),
@@ -47,6 +48,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     keeping: {
       copyTo: async folder => (await import('./keeping.js')).copyAll(dataDir, folder),
       demandAlone: async () => (await import('./keeping.js')).demandAlone(dataDir),
+      openStage: async () => (await import('./keeping.js')).openStage(dataDir),
       replaceBy: async (folder, aside) => (await import('./keeping.js')).replaceAll(dataDir, folder, aside),
       moveTo: async (database, now) => {
         const { pdfs } = (await import('./stores.js')).openPdfs(files, () => now);

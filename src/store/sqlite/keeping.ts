@@ -9,13 +9,15 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../folder.js';
 import { retirementOf } from '../../mirror/certificates/file-name.js';
+import type { Stage } from '../engine.js';
 import { StoreError } from '../errors.js';
 import { writeCopy } from './copy.js';
-
+import { Database } from './driver.js';
 import { closing, openDatabase } from './open.js';
 
 /** What the inbox and the log tell of, the mirror has: so it is copied after them, and after it what its rows name. */
@@ -36,6 +38,8 @@ export function copyAll(from: string, to: string): void {
     if (found !== 'ok') throw new StoreError('damaged', `${file} is damaged: ${found}.`, { file });
   }
   const folder = join(from, CERTIFICATES);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new StoreError('damaged', `${folder} is no folder.`, { file: folder });
   makePrivateFolder(join(to, CERTIFICATES));
   for (const name of existsSync(folder) ? readdirSync(folder) : [])
     if (retirementOf(name) !== null) copyFile(join(folder, name), join(to, CERTIFICATES, name));
@@ -48,13 +52,52 @@ export function demandAlone(folder: string): void {
     try {
       closing(openDatabase(file, { busyTimeoutMs: 0 }), db => db.pragma('journal_mode = DELETE'));
     } catch (error) {
-      if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) {
+      if (isBusy(error)) {
         const message = `${file} is open in a process: stop every process of carbon-mirror first.`;
         throw new StoreError('in_use', message);
       }
       // What is damaged is what a backup is for.
     }
   }
+}
+
+const STAGE = 'restoring';
+const STAGE_LOCK = 'lock.db';
+
+/**
+ * Makes the folder in which a restore prepares what it puts back, and removes what a killed one left there. Throws where
+ * another restore runs: its lock ends with its process, however that ends.
+ */
+export function openStage(folder: string): Stage {
+  const stage = join(folder, STAGE);
+  makePrivateFolder(stage);
+  const lock = new Database(join(stage, STAGE_LOCK), { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    throw new StoreError('in_use', `Another restore runs: it prepares its files in ${stage}.`);
+  }
+  for (const name of readdirSync(stage))
+    if (!name.startsWith(STAGE_LOCK)) rmSync(join(stage, name), { recursive: true });
+  return {
+    folder: join(stage, 'files'),
+    close: () => {
+      lock.close();
+      rmSync(stage, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Names the folders beside the databases that hold other states of them: what a restore replaced, or did not finish. */
+export function findOlderCopies(folder: string): string[] {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names.filter(name => name === STAGE || name.startsWith('replaced-')).map(name => join(folder, name));
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
 /** Puts what one folder holds in the place of what another holds, which goes into a third with its logs, where there is any. */

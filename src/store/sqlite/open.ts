@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makePrivateFolder } from '../../folder.js';
+import { StoreError } from '../errors.js';
 import { Database, type Driver, type Sqlite } from './driver.js';
 import { namedDamage } from './errors.js';
 import { demandNoJournal, demandOwnLog } from './own-log.js';
@@ -22,6 +23,7 @@ const PRIVATE_FILE = 0o600;
 /** Open a database file so that a committed transaction is flushed to disk, and only its owner may read it. */
 export function openDatabase(file: string, options: OpenOptions): Sqlite {
   const readonly = options.readonly ?? false;
+  demandFiles(file);
   if (!readonly) makePrivate(file);
   demandNoJournal(file);
   const driver = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
@@ -97,6 +99,14 @@ function createCountChanges(driver: Driver): Sqlite['countChanges'] {
 function numberCommit(db: Sqlite): void {
   const number = Number(db.pragma('application_id', { simple: true }));
   db.pragma(`application_id = ${Math.min(number + 1, LAST_NUMBER)}`);
+}
+
+/** To open a pipe waits until somebody writes into it, and SQLite cannot say that it was given a folder. */
+export function demandFiles(file: string): void {
+  for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
+    if (statSync(name, { throwIfNoEntry: false })?.isFile() !== false) continue;
+    throw new StoreError('damaged', `${name} is no file, but a folder, a pipe or a device.`, { file });
+  }
 }
 
 function makePrivate(file: string): void {

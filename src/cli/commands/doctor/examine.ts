@@ -8,6 +8,7 @@ import type { Context } from '../../context.js';
 import { checkSealing } from '../../sealed.js';
 import { describeDamage, hideSecrets } from '../../faults/explain.js';
 import { findExposures } from '../../faults/exposures.js';
+import { checkOlderCopies } from '../../older-copies.js';
 import { receiverUrl } from '../../this-machine.js';
 import { MIRROR_CHECKS } from './mirror.js';
 import { describeCreation, isBeingCreated } from '../demo/sandbox.js';
@@ -44,6 +45,7 @@ async function* look(context: Context): AsyncGenerator<Finding> {
     yield { ...ok('mirror', FOREIGN), todo: TO_USE_IT };
   const work = yield* checkSettings(env);
   yield* findExposures({ env, secretFiles: context.io.secretFiles });
+  yield* checkOlderCopies(await engine.findOlderCopies());
   const receivers = yield* checkStore(context, work);
   if (work === null) yield fail('registry', 'not asked: the settings are not complete', 'See above.');
   else yield* checkRegistry(work, context.io);

@@ -1,0 +1,121 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openStage } from '../../src/store/sqlite/keeping.js';
+import { runCommand } from '../support/command.js';
+import { temporaryFolder } from '../support/inbox.js';
+import { layBoth } from '../support/migrated.js';
+import { temporaryScene } from '../support/mirror.js';
+import { tablesInFile } from '../support/tables.js';
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+/** Ends what hangs. */
+const HANGS_MS = 60_000;
+
+/** A folder with a mirror, and a backup of it. */
+async function prepare() {
+  const dataDir = join(temporaryFolder(), 'data');
+  mkdirSync(dataDir, { mode: 0o700 });
+  layBoth(dataDir);
+  const backup = join(temporaryFolder(), 'backup');
+  const run = (...words: string[]) => runCommand(words, { env: { DATA_DIR: dataDir } });
+  expect(await run('backup', backup)).toMatchObject({ exitCode: 0 });
+  /** In a process of its own, since a call that waits for a pipe stops the whole process. */
+  const runAlone = (folder: string, ...words: string[]) => {
+    const env = { PATH: process.env['PATH'], DATA_DIR: folder, NODE_ENV: 'production' };
+    const options = { encoding: 'utf8', timeout: HANGS_MS, env } as const;
+    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], options);
+    return { status, said: stdout + stderr };
+  };
+  return { dataDir, backup, run, runAlone };
+}
+
+describe('restore', () => {
+  test.each(['mirror.db', 'inbox.db', 'mirror.db-wal', 'certificates'])(
+    'refuses a named pipe or a folder in the place of %s in a sentence, and changes nothing',
+    async name => {
+      const { dataDir, backup, runAlone } = await prepare();
+      const path = join(backup, name);
+      const makers = [() => void execFileSync('mkfifo', [path]), () => void mkdirSync(path)];
+      for (const make of name === 'certificates' ? makers.slice(0, 1) : makers) {
+        rmSync(path, { recursive: true, force: true });
+        make();
+        const { status, said } = runAlone(dataDir, 'restore', backup);
+        expect(status, said).toBe(1);
+        expect(said).toContain(`${path} is no f`);
+        expect(said).not.toMatch(/\n\s+at /);
+        expect(readdirSync(dataDir).toSorted()).toEqual(['inbox.db', 'mirror.db']);
+      }
+    },
+  );
+
+  test.each(['mirror.db', 'inbox.db'])(
+    'takes the place of a pipe or a folder that stands where %s should, which every other command names',
+    async name => {
+      const { dataDir, backup, runAlone } = await prepare();
+      const path = join(dataDir, name);
+      for (const make of [() => void execFileSync('mkfifo', [path]), () => void mkdirSync(path)]) {
+        rmSync(path, { recursive: true, force: true });
+        make();
+        for (const words of [['status'], ['doctor'], ['query', 'select 1']]) {
+          const { status, said } = runAlone(dataDir, ...words);
+          expect(status, said).toBe(words[0] === 'doctor' ? 3 : 1);
+          expect(said.replaceAll(/\s+/g, ' ')).toContain('is no file, but a folder, a pipe or a device');
+          expect(said).not.toMatch(/\n\s+at /);
+        }
+        expect(runAlone(dataDir, 'restore', backup)).toMatchObject({ status: 0 });
+        expect(runAlone(dataDir, 'status')).toMatchObject({ status: 0 });
+      }
+    },
+  );
+
+  test('removes what a killed one left, and refuses while another runs', async () => {
+    const { dataDir, backup, run } = await prepare();
+    const left = join(dataDir, 'restoring', 'files');
+    mkdirSync(left, { recursive: true });
+    writeFileSync(join(left, 'mirror.db'), 'someone@example.org');
+    expect(await run('restore', backup)).toMatchObject({ exitCode: 0 });
+    expect(existsSync(join(dataDir, 'restoring'))).toBe(false);
+    const other = openStage(dataDir);
+    mkdirSync(other.folder);
+    const refused = await run('restore', backup);
+    expect(refused).toMatchObject({ exitCode: 2 });
+    expect(refused.stderr).toContain(`Another restore runs: it prepares its files in ${dataDir}/restoring.`);
+    expect(existsSync(other.folder)).toBe(true);
+    other.close();
+    expect(await run('restore', backup)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('refuses a backup whose schema somebody changed', async () => {
+    const { backup, run } = await prepare();
+    const sql =
+      'DROP VIEW available_credits; CREATE VIEW available_credits AS SELECT * FROM last_known_credits';
+    await tablesInFile(join(backup, 'mirror.db')).change(sql);
+    const { exitCode, stderr } = await run('restore', backup);
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('mirror.db: the view available_credits was changed');
+  });
+});
+
+test('T75 forget, purge and doctor name the older copies that restore left', async () => {
+  const { dataDir, backup, run } = await prepare();
+  expect(await run('restore', backup)).toMatchObject({ exitCode: 0 });
+  const [replaced = ''] = readdirSync(dataDir).filter(name => name.startsWith('replaced-'));
+  const copies = [replaced, 'restoring'].map(name => join(dataDir, name));
+  mkdirSync(join(dataDir, 'restoring'));
+  const forget = ['forget', '--person', 'someone@example.org'];
+  const { stderr } = await run(...forget);
+  for (const copy of copies) expect(stderr).toContain(`NOT touched: ${copy} holds an older copy`);
+  const { older_copies: olderCopies } = JSON.parse((await run(...forget, '--json')).stdout);
+  expect(olderCopies.toSorted()).toEqual(copies.toSorted());
+  const doctor = JSON.parse((await run('doctor', '--json')).stdout);
+  for (const copy of copies)
+    expect(doctor).toContainEqual(
+      expect.objectContaining({ check: 'copies', state: 'warn', found: expect.stringContaining(copy) }),
+    );
+  const { clock } = await temporaryScene({ folder: dataDir });
+  const purge = ['purge', '--organization', 'organization-1', '--confirm', 'organization-1', '--force'];
+  const purged = await runCommand(purge, { env: { DATA_DIR: dataDir }, now: () => clock.at });
+  for (const copy of copies) expect(purged.stderr).toContain(`NOT touched: ${copy} holds an older copy`);
+});
