@@ -6,15 +6,18 @@ import { MAIN, withFolder } from './parts/children.js';
 import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { best, createFigures, timed } from './parts/figures.js';
 import { install, read, retirement, withWriters } from './parts/mirrored.js';
+import { chooseSize } from './parts/size.js';
 
-const ROWS = Number(process.env.ROWS ?? 1_000_000);
-const CHANGED = 5_000;
-const TIMES = 9;
+const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 200 });
+const CHANGED = chooseSize({ usual: 5_000, smallest: 50 });
+/** As many rows change as come. */
+const CHANGES = 2 * CHANGED;
+const TIMES = chooseSize({ usual: 9, smallest: 1 });
 const BEYOND_MS = { under: 150 };
 const DAY_MS = 86_400_000;
 const OWNER = 'organization-1';
 
-const { engine: name } = readArguments(process.argv.slice(3));
+const { engine: name } = readArguments();
 const { show, demand, end } = createFigures();
 if (name === 'sqlite') await withFolder(async folder => await measure({ dataDir: folder, database: null }));
 else {
@@ -37,7 +40,8 @@ async function measure(settings) {
     encoding: 'utf8',
     maxBuffer: 1e8,
   });
-  if (!shown.includes('10000 changes:')) throw new Error(`expected 10000 changes: ${shown.slice(-200)}`);
+  if (!shown.includes(`${CHANGES} changes:`))
+    throw new Error(`expected ${CHANGES} changes: ${shown.slice(-200)}`);
   const times = { bare: [], nothing: [], changes: [] };
   for (let time = 0; time < TIMES; time++) {
     times.bare.push(await run(['-e', '0']));
@@ -46,7 +50,7 @@ async function measure(settings) {
   }
   show('node that does nothing', best(times.bare), 'ms');
   show('changes --since now', best(times.nothing), 'ms');
-  show('changes --since 24h, 10,000 of them', best(times.changes), 'ms');
+  show(`changes --since 24h, ${CHANGES.toLocaleString('en')} of them`, best(times.changes), 'ms');
   demand(
     `changes --since 24h beyond bare node, ${name}`,
     best(times.changes) - best(times.bare),
@@ -55,7 +59,7 @@ async function measure(settings) {
   );
 }
 
-/** 5,000 are changed and 5,000 come: each is a change. */
+/** Changes some rows and adds as many: each is a change. */
 async function fill(engine) {
   await withWriters(engine, 30, async stage => {
     await install(stage, OWNER);

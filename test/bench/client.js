@@ -2,13 +2,14 @@
 import { runChild, withFolder } from './parts/children.js';
 import { createFigures, median } from './parts/figures.js';
 import { install, startRegistry } from './parts/registry.js';
+import { chooseSize } from './parts/size.js';
 
-const RETIREMENTS = 100_000;
-const WAREHOUSE_CREDITS = 200_000;
+const RETIREMENTS = chooseSize({ usual: 100_000, smallest: 300 });
+const WAREHOUSE_CREDITS = chooseSize({ usual: 200_000, smallest: 200 });
 const CREDITS_IN_WAREHOUSE_SHARE = 0.8;
 const LIMIT = 100;
 const CONCURRENCY = 4;
-const ROUNDS = 5;
+const ROUNDS = chooseSize({ usual: 5, smallest: 1 });
 const PASSES = 3;
 
 const { show, demand, end } = createFigures();

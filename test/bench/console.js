@@ -11,24 +11,26 @@ import { withFolder } from './parts/children.js';
 import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, median, peakMegabytes, timed } from './parts/figures.js';
 import { credit, install, read, retirement, withWriters } from './parts/mirrored.js';
+import { chooseSize } from './parts/size.js';
 import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 
-const { engine: name } = readArguments(process.argv.slice(3));
-const ROWS = Number(process.env.ROWS ?? 1_000_000);
-const ORGANIZATIONS = Number(process.env.ORGANIZATIONS ?? 4);
+const { engine: name } = readArguments();
+const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 400 });
+const ORGANIZATIONS = chooseSize({ name: 'ORGANIZATIONS', usual: 4, smallest: 4 });
 /** Of each organization. */
-const CREDITS = Math.max(4, 20_000 / ORGANIZATIONS);
-const DELIVERIES = 100_000;
+const CREDITS = Math.max(4, chooseSize({ usual: 20_000, smallest: 40 }) / ORGANIZATIONS);
+/** Pages of the delivery and the job number 4711 are visited. */
+const DELIVERIES = chooseSize({ usual: 100_000, smallest: 5_000 });
 const OWNER = 'organization-0';
 const RETIREMENT = `${OWNER}-retirement-${Math.min(4711, ROWS / ORGANIZATIONS - 1)}`;
 const FIRST_READ_DAYS = 30;
 const SECOND_READ_DAYS = 2;
 const DAY_MS = 86_400_000;
-const TIMES = 100;
+const TIMES = chooseSize({ usual: 100, smallest: 1 });
 /** Of what may take a second. */
-const SLOW_TIMES = 20;
+const SLOW_TIMES = chooseSize({ usual: 20, smallest: 1 });
 const BARE_EVERY = 10;
-const VISITS = 1_000;
+const VISITS = chooseSize({ usual: 1_000, smallest: 50 });
 /** Of all pages, before the slow ones are left out. */
 const ROUNDS = 3;
 const LIVE = 50;

@@ -13,13 +13,14 @@ import { withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { best, createFigures } from './parts/figures.js';
 import { install, read, retirement, withWriters } from './parts/mirrored.js';
+import { chooseSize } from './parts/size.js';
 
-const ROWS = Number(process.env.ROWS ?? 1_000_000);
+const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 300 });
 const FIRST = Math.min(ROWS, 100_000);
-const ROUNDS = 3;
+const ROUNDS = chooseSize({ usual: 3, smallest: 1 });
 const ROUND_MS = 1000;
 const OWNER = 'organization-1';
-const { engine: name } = readArguments(process.argv.slice(3));
+const { engine: name } = readArguments();
 const { show, demand, compare, end } = createFigures();
 
 if (name === 'sqlite')

@@ -7,16 +7,21 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEngine } from '../../dist/src/store/open.js';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
-import { readOverview } from '../../dist/src/query/overview.js';
+import { readAvailable } from '../../dist/src/query/available.js';
 import { enqueueTick } from '../../dist/src/sync/schedule/schedule.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { createFigures, median, peakMegabytes, processorMs, timed } from './parts/figures.js';
 import { install, mint, send, startRegistry } from './parts/registry.js';
+import { chooseSize } from './parts/size.js';
 import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 
-const ORGANIZATIONS = Number(process.env.ORGANIZATIONS ?? 1_000);
+const ORGANIZATIONS = chooseSize({ name: 'ORGANIZATIONS', usual: 1_000, smallest: 5 });
 const { CALLS } = process.env;
-const WORLD = { organizations: ORGANIZATIONS, credits: 600, retirements: 2 * ORGANIZATIONS };
+const WORLD = {
+  organizations: ORGANIZATIONS,
+  credits: chooseSize({ usual: 600, smallest: 20 }),
+  retirements: 2 * ORGANIZATIONS,
+};
 /** A world gives its credits to few: each organization gets of four more. */
 const VINTAGES = ['2019', '2020', '2021', '2022'];
 const PERMISSIONS = {
@@ -27,8 +32,8 @@ const PERMISSIONS = {
 };
 /** Of all lists of credits, so many are read at the instants that are looked at. */
 const INSTANTS = [0, 0.2, 0.4, 0.6, 0.8];
-const TIMES = 100;
-const COMMANDS = 5;
+const TIMES = chooseSize({ usual: 100, smallest: 1 });
+const COMMANDS = chooseSize({ usual: 5, smallest: 1 });
 const QUIET_CALLS = { atMost: 4 };
 const NONE = { atMost: 0 };
 const PAGE_BYTES = { atMost: 60_000 };
@@ -181,12 +186,12 @@ async function measureRound(name, world, worker, work) {
 
 /** Each organization that is installed is counted once: with what the sandbox holds, or by name among those left out. */
 async function checkCoverage(reader, world) {
-  const { available } = await readOverview(reader, Date.now(), 1);
+  const available = await readAvailable(reader, { organizationId: null });
   const held = world.tonnes();
   const sold = new Map();
   for (const { organization_id: id, amount_micro: micro } of available.rows)
     sold.set(id, (sold.get(id) ?? 0) + Number(micro));
-  const left = new Set(available.leftOut.map(({ organizationId }) => organizationId));
+  const left = new Set(available.leftOut.map(each => each.organization_id));
   const wrong = [...held.keys()].filter(id =>
     left.has(id) ? sold.has(id) : (sold.get(id) ?? 0) !== held.get(id),
   );

@@ -13,16 +13,17 @@ import { readStatus } from '../../dist/src/query/status.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { createFigures, median, timed } from './parts/figures.js';
 import { credit, install, read, retirement, withWriters } from './parts/mirrored.js';
+import { chooseSize } from './parts/size.js';
 
-const ROWS = Number(process.env.ROWS ?? 1_000_000);
+const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 400 });
 const ORGANIZATIONS = 4;
-const CREDITS = 5_000;
+const CREDITS = chooseSize({ usual: 5_000, smallest: 20 });
 const QUERY_MS = { atMost: 200 };
 /** Sums over all retirements are added up when they are asked for. */
 const SUMS_MS = { atMost: 1500 };
 const STATUS_MS = { atMost: 450 };
 const READY_MS = { atMost: 800 };
-const TIMES = 5;
+const TIMES = chooseSize({ usual: 5, smallest: 1 });
 const DOCUMENT = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
 
 const { show, demand, end } = createFigures();

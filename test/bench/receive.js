@@ -9,6 +9,7 @@ import { startChild, withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, median, peakMegabytes } from './parts/figures.js';
 import { besideOldTransaction, readBloat } from './parts/receive-beside.js';
+import { IS_SMALLEST } from './parts/size.js';
 
 const CONNECTIONS = 64;
 const OPEN_LOOP_PER_SECOND = 500;
@@ -19,8 +20,16 @@ const INSTALLATIONS = Array.from({ length: 200 }, (_, index) => ({
   organizationId: `organization-${index}`,
 }));
 
-const { engine, rest } = readArguments(process.argv.slice(3));
-const [rounds = 5, seconds = 4, openLoopSeconds = 30, minutes = 1] = rest.map(Number);
+const { engine, rest } = readArguments();
+const [usualRounds, usualSeconds, usualOpenLoop, usualMinutes] = IS_SMALLEST
+  ? [1, 1, 1, 0.05]
+  : [5, 4, 30, 1];
+const [
+  rounds = usualRounds,
+  seconds = usualSeconds,
+  openLoopSeconds = usualOpenLoop,
+  minutes = usualMinutes,
+] = rest.map(Number);
 const signed = amount =>
   prepareDeliveries(amount, { appId: APP_ID, secret: SECRET, installations: INSTALLATIONS });
 

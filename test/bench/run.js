@@ -1,22 +1,26 @@
-// npm run bench -- [--write] [NAME]: runs test/bench/NAME.js against dist/, without a name all of them, and ends with a table of
-// what they demand. --write puts that into docs/figures.md too, with the commit, the day and the machine.
+// npm run bench -- [--write] [NAME] [smallest]: runs test/bench/NAME.js against dist/, without a name all of them, and ends with a
+// table of what they demand. --write puts that into docs/figures.md too, with the commit, the day and the machine. `smallest` only
+// shows that a benchmark still runs: it measures next to nothing, and demands no time, share or memory.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { IS_SMALLEST } from './parts/size.js';
 import { writeFigures } from './parts/written.js';
 
 const words = process.argv.slice(2);
-const isWritten = words.includes('--write');
+const isWritten = words.includes('--write') && !IS_SMALLEST;
 const stampedAs = isWritten ? stamp() : null;
-const [name] = words.filter(word => word !== '--write');
+const [name] = words.filter(word => word !== '--write' && word !== 'smallest');
 const names = readdirSync(new URL('.', import.meta.url))
   .filter(file => file.endsWith('.js') && file !== 'run.js')
   .map(file => file.slice(0, -'.js'.length));
 
 if (name !== undefined && !names.includes(name)) {
-  process.stderr.write(`usage: npm run bench -- [--write] [NAME]\nthere are: ${names.join(', ')}\n`);
+  process.stderr.write(
+    `usage: npm run bench -- [--write] [NAME] [smallest]\nthere are: ${names.join(', ')}\n`,
+  );
   process.exitCode = 2;
 } else if (name === undefined || isWritten) process.exitCode = runAll(name === undefined ? names : [name]);
 else await import(`./${name}.js`);
@@ -38,7 +42,8 @@ function run(bench) {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-bench-'));
   const file = join(folder, 'figures');
   const env = { ...process.env, BENCH_FIGURES: file };
-  const { status } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), bench], {
+  const argv = [fileURLToPath(import.meta.url), bench, ...(IS_SMALLEST ? ['smallest'] : [])];
+  const { status } = spawnSync(process.execPath, argv, {
     env,
     stdio: 'inherit',
   });

@@ -11,11 +11,17 @@ import { MAIN, runChild, start, startChild, withFolder } from './parts/children.
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures } from './parts/figures.js';
 import { install, keyPair, patch, send, startRegistry } from './parts/registry.js';
+import { chooseSize } from './parts/size.js';
 
 /** Where every run is entered, whatever it finds, and each heartbeat; sqlite_sequence is the counter of its ids. */
 const RECORD =
   /^(?:origin|sqlite_schema|syncs|resource_states|fences|sqlite_sequence|sqlite_autoindex_resource_states_1)/;
-const ROUNDS = 3;
+const ROUNDS = chooseSize({ usual: 3, smallest: 1 });
+const ROWS = chooseSize({ usual: 100_000, smallest: 300 });
+const HUGE = chooseSize({ usual: 1_000_000, smallest: 1_000 });
+const CREDITS = chooseSize({ usual: 251_000, smallest: 300 });
+const CERTIFICATES = chooseSize({ usual: 1000, smallest: 20 });
+const SAMPLES = chooseSize({ usual: 120, smallest: 3 });
 const PERMISSIONS = {
   organization_info: 'VIEW',
   organization_members: 'VIEW',
@@ -30,7 +36,7 @@ const ON_FILES = {
   latency: measureLatency,
 };
 const ON_SERVER = { rows: measureRowsOnServer };
-const { engine, rest: named } = readArguments(process.argv.slice(3));
+const { engine, rest: named } = readArguments();
 const { show, demand, compare, end } = createFigures();
 let blockMs = 0;
 
@@ -47,17 +53,17 @@ end();
 async function measureRows(folder) {
   const world = await openWorld(join(folder, 'rows'), {
     organizations: 1,
-    retirements: 100_000,
+    retirements: ROWS,
     credits: 60,
   });
   const first = { floor: [], ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
     first.floor.push((await floor(world, { work: 'insert', dataDir: freshDir(folder) })).ms);
     const [run] = await ours(world, { dataDir: freshDir(folder), jobs: [retirements(world)] });
-    expectRun(run, 'rows_added', 100_000);
+    expectRun(run, 'rows_added', ROWS);
     first.ours.push(run.readMs);
   }
-  compare('first sync of 100,000 retirements against the floor', first, { atMost: 1.15 });
+  compare(`first sync of ${inWords(ROWS)} retirements against the floor`, first, { atMost: 1.15 });
 
   const dataDir = freshDir(folder);
   const again = { floor: [], ours: [] };
@@ -71,7 +77,7 @@ async function measureRows(folder) {
       jobs: [retirements(world), { ...retirements(world), inspectWal: true }],
     });
     begun.push(cold.readMs);
-    expectRun(run, 'rows_unchanged', 100_000);
+    expectRun(run, 'rows_unchanged', ROWS);
     again.ours.push(run.readMs);
     const { rows_added: added, rows_changed: changedRows, rows_removed: removed } = run.run;
     demand('a sync without changes: rows written', added + changedRows + removed, 'rows', { atMost: 0 });
@@ -108,7 +114,7 @@ async function measureRowsOnServer(folder) {
   await withPostgres(async server => {
     const world = await openWorld(join(folder, 'rows'), {
       organizations: 1,
-      retirements: 100_000,
+      retirements: ROWS,
       credits: 60,
     });
     const work = { dataDir: folder, jobs: [retirements(world)] };
@@ -119,10 +125,10 @@ async function measureRowsOnServer(folder) {
       first.floor.push(ms);
       database = await freshDatabase(server);
       const [run] = await ours(world, { ...work, database });
-      expectRun(run, 'rows_added', 100_000);
+      expectRun(run, 'rows_added', ROWS);
       first.ours.push(run.readMs);
     }
-    compare('first sync of 100,000 retirements against the floor', first, { atMost: 1.75 });
+    compare(`first sync of ${inWords(ROWS)} retirements against the floor`, first, { atMost: 1.75 });
 
     const again = { floor: [], ours: [] };
     for (let round = 0; round < ROUNDS; round++) {
@@ -130,7 +136,7 @@ async function measureRowsOnServer(folder) {
       const before = await numberIn(database);
       const jobs = [retirements(world), retirements(world)];
       const [, run] = await ours(world, { ...work, jobs, database });
-      expectRun(run, 'rows_unchanged', 100_000);
+      expectRun(run, 'rows_unchanged', ROWS);
       again.ours.push(run.readMs);
       const taken = (await numberIn(database)) - before;
       demand('a sync without changes: numbers taken by rows', taken, '', { atMost: 0 });
@@ -147,7 +153,7 @@ async function numberIn(database) {
 
 async function measureHuge(folder) {
   const peaks = [];
-  for (const rows of [100_000, 1_000_000]) {
+  for (const rows of [ROWS, HUGE]) {
     const world = await openWorld(join(folder, `huge${rows}`), {
       organizations: 1,
       retirements: rows,
@@ -155,19 +161,21 @@ async function measureHuge(folder) {
     });
     const [run] = await ours(world, { dataDir: freshDir(folder), jobs: [retirements(world)] });
     expectRun(run, 'rows_added', rows);
-    show(`first sync of ${rows.toLocaleString('en')} retirements`, run.readMs, 'ms');
+    show(`first sync of ${inWords(rows)} retirements`, run.readMs, 'ms');
     show('peak RSS', run.peakMegabytes, 'MB');
     peaks.push(run.peakMegabytes);
     await world.registry.stop();
   }
-  demand('peak RSS at 1,000,000 against 100,000', peaks[1] / peaks[0], 'times', { atMost: 1.2 });
+  demand(`peak RSS at ${inWords(HUGE)} against ${inWords(ROWS)}`, peaks[1] / peaks[0], 'times', {
+    atMost: 1.2,
+  });
 }
 
 async function measureWarehouse(folder) {
   const world = await openWorld(join(folder, 'warehouse'), {
     organizations: 1,
     retirements: 100,
-    credits: 251_000,
+    credits: CREDITS,
   });
   const [huge] = world.installations;
   const other = await addOrganization(world);
@@ -186,7 +194,7 @@ async function measureWarehouse(folder) {
 }
 
 async function measureCertificates(folder) {
-  const registry = await startFileRegistry({ files: 1000, bytes: 200_000 });
+  const registry = await startFileRegistry({ files: CERTIFICATES, bytes: 200_000 });
   const times = { floor: [], ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
     const dataDir = freshDir(folder);
@@ -203,11 +211,11 @@ async function measureCertificates(folder) {
       jobs,
       certificates: true,
     });
-    expectRun(run, 'rows_added', 1000);
-    expectRun(run, 'requests', 1000);
+    expectRun(run, 'rows_added', CERTIFICATES);
+    expectRun(run, 'requests', CERTIFICATES);
     times.ours.push(run.readMs);
   }
-  compare('1,000 certificates of 200 kB against a bare loop', times, { atMost: 1.1 });
+  compare(`${inWords(CERTIFICATES)} certificates of 200 kB against a bare loop`, times, { atMost: 1.1 });
   registry.server.close();
 }
 
@@ -232,7 +240,7 @@ async function measureLatency(folder) {
     .pluck();
   const latencies = [];
   await new Promise(resolve => setTimeout(resolve, 1500));
-  for (let sample = 0; sample < 120; sample++) {
+  for (let sample = 0; sample < SAMPLES; sample++) {
     const installation = world.installations[sample % world.installations.length];
     const { organizationId } = installation;
     const before = warehouse.get(organizationId);
@@ -440,6 +448,11 @@ async function until(holds, deadlineMs) {
     if (performance.now() > deadline) throw new Error('waited in vain');
     await new Promise(resolve => setTimeout(resolve, 1));
   }
+}
+
+/** A number as people write it: 1,000. */
+function inWords(value) {
+  return value.toLocaleString('en');
 }
 
 function freshDir(folder) {

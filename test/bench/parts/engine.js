@@ -5,8 +5,9 @@ import { Client } from 'pg';
 import { startServer } from '../../postgres/server.js';
 import { MAIN } from './children.js';
 
-/** The arguments of a benchmark without `--engine NAME`, and that name. */
-export function readArguments(given) {
+/** Returns the arguments of a benchmark without `--engine NAME` and `smallest`, and that name. */
+export function readArguments() {
+  const given = process.argv.slice(3).filter(word => word !== 'smallest');
   const at = given.indexOf('--engine');
   const engine = at < 0 ? 'sqlite' : given[at + 1];
   if (engine !== 'sqlite' && engine !== 'postgres') throw new Error('--engine: expected sqlite or postgres');
