@@ -1,25 +1,28 @@
-// npm run torture -- changes [SEEDS] [FIRST]: random histories with kills on both engines. At every rest a copy that is kept by
-// the view `changes` alone is what the mirror's history knows of that instant, and `explain` of rows by chance agrees with
-// the sandbox's own record of calls and deliveries. Then the balances of a trade of 10,000 credits.
+// npm run torture -- changes [SEEDS] [FIRST] [CREDITS] [EXPLAINED]: random histories with kills on both engines. At every rest a
+// copy that is kept by the view `changes` alone is what the mirror's history knows of that instant, and `explain` of rows by
+// chance, so many in all, agrees with the sandbox's own record of calls and deliveries. Then the balances of a trade of so many
+// credits.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readSizes } from './read-sizes.js';
 
 const BATCH = 50;
-const EXPLAINED = 10_000;
-const seeds = Number(process.argv[3] ?? 1000);
-const first = Number(process.argv[4] ?? 2001);
+const [seeds = 0, first = 0, credits = 0, explained = 0] = readSizes(
+  ['1000', '2001', '10000', '10000'],
+  ['1', '23', '40', '10'],
+).map(Number);
 
 for (let from = first; from < first + seeds && process.exitCode === undefined; from += BATCH) {
   const count = Math.min(BATCH, first + seeds - from);
   await run('test/flows/history.test.ts', [], {
     HISTORY_SEEDS: count,
     HISTORY_FIRST_SEED: from,
-    HISTORY_EXPLAINED: Math.ceil(EXPLAINED / seeds),
+    HISTORY_EXPLAINED: Math.ceil(explained / seeds),
   });
 }
 if (process.exitCode === undefined) {
   await run('test/contract/mirror-balance.test.ts', ['-t', 'at random', '--testTimeout=1800000'], {
-    TRADE_CREDITS: 10_000,
+    TRADE_CREDITS: credits,
   });
 }
 

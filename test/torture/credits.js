@@ -1,8 +1,9 @@
 // npm run torture -- credits [SEQUENCES] [FIRST]: the sandbox makes no credit and loses none, over many more random sequences.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readSizes } from './read-sizes.js';
 
-const [sequences = '1000', first = '1000'] = process.argv.slice(3);
+const [sequences, first] = readSizes(['1000', '1000'], ['50', '0']);
 const env = { ...process.env, CREDITS_SEQUENCES: sequences, CREDITS_FIRST: first };
 const limit = `--testTimeout=${60_000 + Number(sequences) * 1000}`;
 const vitest = ['vitest', 'run', 'test/sandbox/conservation.test.ts', limit];

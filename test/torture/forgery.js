@@ -3,8 +3,12 @@
 // kills, restores, people forgotten and organizations purged, none of which raises an alarm.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readSizes } from './read-sizes.js';
 
-const [FORGERIES = '1000', UNCOVERED = '100', HONEST = '500', FORGERY_SEED = '1'] = process.argv.slice(3);
+const [FORGERIES, UNCOVERED, HONEST, FORGERY_SEED] = readSizes(
+  ['1000', '100', '500', '1'],
+  ['1', '1', '1', '1'],
+);
 const env = { ...process.env, FORGERIES, UNCOVERED, HONEST, FORGERY_SEED };
 const vitest = ['vitest', 'run', 'test/contract/evidence-forgery.test.ts', '--testTimeout=7200000'];
 [process.exitCode] = await once(spawn('npx', vitest, { env, stdio: 'inherit' }), 'exit');

@@ -1,4 +1,4 @@
-// npm run torture -- fuzz [posts=N] [answers=N] [commands=N] [seed=N] [program=FILE]: random and mutated posts at a real
+// npm run torture -- fuzz [smallest] [posts=N] [answers=N] [commands=N] [seed=N] [program=FILE]: random and mutated posts at a real
 // receiver, answers of a registry at the code that reads them, and command lines. What is named is run, all of it where
 // nothing is. Any crash, 500, stack, rejection that nobody waits for, or growth ends it with 1.
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import { fuzzCommands } from './fuzz-commands.js';
 import { fuzzPosts } from './fuzz-posts.js';
 
 const KINDS = {
-  posts: { run: fuzzPosts, count: 100_000 },
-  answers: { run: fuzzAnswers, count: 100_000 },
-  commands: { run: fuzzCommands, count: 10_000 },
+  posts: { run: fuzzPosts, count: 100_000, smallest: 200 },
+  answers: { run: fuzzAnswers, count: 100_000, smallest: 500 },
+  commands: { run: fuzzCommands, count: 10_000, smallest: 30 },
 };
 /** After the first fifth; a short run tells nothing of it. */
 const MOST_GROWTH_MB = 64;
@@ -41,8 +41,8 @@ try {
 process.exit(failed ? 1 : 0);
 
 async function fuzz(kind) {
-  const { run, count: usual } = KINDS[kind];
-  const count = Number(asked[kind] ?? usual);
+  const { run, count: usual, smallest } = KINDS[kind];
+  const count = Number(asked[kind] ?? (process.argv.includes('smallest') ? smallest : usual));
   const startedAt = Date.now();
   const { faults, growth, unit, sizes, ...told } = await run({ count, seed, program });
   const all = [...faults, ...unawaited.splice(0)];

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { readSizes } from './read-sizes.js';
 
 const GROWS = /\batLength\(|\blong\.test\b|\bfilesEnough\b/;
 const grown = readdirSync('test', { recursive: true, encoding: 'utf8' })
@@ -14,6 +15,6 @@ const env = { ...process.env, LONG: '1' };
 const run = async files =>
   (await once(spawn('npx', ['vitest', 'run', ...files], { env, stdio: 'inherit' }), 'exit'))[0] ?? 1;
 
-const asked = process.argv.slice(3);
+const asked = readSizes([], ['test/app/disk.test.ts']);
 const runs = asked.length > 0 ? [asked] : [grown, ['--project', 'postgres', 'test/flows/']];
 for (const files of runs) process.exitCode = (await run(files)) || process.exitCode;

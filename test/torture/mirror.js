@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readSizes } from './read-sizes.js';
 
 const BATCH = 50;
-const SEEDS = Number(process.argv[3] ?? 500);
-const FIRST = Number(process.argv[4] ?? 1001);
+const [SEEDS = 0, FIRST = 0] = readSizes(['500', '1001'], ['1', '23']).map(Number);
 const folder = mkdtempSync(join(tmpdir(), 'torture-mirror-'));
 const totals = { seeds: 0, operations: 0, drops: 0, kills: 0, falls: 0, closed: 0, steps: 0, pages: 0 };
 let failed = false;

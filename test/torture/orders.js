@@ -1,7 +1,9 @@
-// npm run torture -- orders: every one of the 5,040 orders in which the seven events can arrive, whole program.
+// npm run torture -- orders [STEP]: every one of the 5,040 orders in which the seven events can arrive, or one in so many; whole program.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readSizes } from './read-sizes.js';
 
+const [step] = readSizes(['1'], ['1000']);
 const vitest = ['vitest', 'run', 'test/flows/deliveries.test.ts', '-t', 'T08'];
-const child = spawn('npx', vitest, { env: { ...process.env, ORDERS: 'all' }, stdio: 'inherit' });
+const child = spawn('npx', vitest, { env: { ...process.env, ORDER_STEP: step }, stdio: 'inherit' });
 [process.exitCode] = await once(child, 'exit');

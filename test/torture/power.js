@@ -5,8 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canCutPower, cutPower } from '../support/power-cut.js';
+import { readSizes } from './read-sizes.js';
 
-const cuts = Number(process.argv[3] ?? 50);
+const [cuts = 0] = readSizes(['50'], ['1']).map(Number);
 
 async function torture(title, times, mutant) {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-power-'));

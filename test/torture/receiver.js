@@ -5,8 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { killReceiver } from '../support/kill-receiver.js';
+import { readSizes } from './read-sizes.js';
 
-const kills = Number(process.argv[3] ?? 110);
+const [kills = 0] = readSizes(['110'], ['2']).map(Number);
 const CONNECTIONS = 32;
 const ANSWERED_PER_LIFE = 500;
 

@@ -1,4 +1,5 @@
-// npm run torture -- NAME [...]: runs test/torture/NAME.js against dist/. A hyphen marks a part of a torturemark.
+// npm run torture -- NAME [smallest | SIZE ...]: runs test/torture/NAME.js against dist/. `smallest` only shows that it still runs.
+// A hyphen in the name of a file marks a part of a torture.
 import { readdirSync } from 'node:fs';
 
 const [name] = process.argv.slice(2);
@@ -9,6 +10,8 @@ const names = readdirSync(new URL('.', import.meta.url))
 if (names.includes(name)) {
   await import(`./${name}.js`);
 } else {
-  process.stderr.write(`usage: npm run torture -- NAME\nthere are: ${names.join(', ')}\n`);
+  process.stderr.write(
+    `usage: npm run torture -- NAME [smallest | SIZE ...]\nthere are: ${names.join(', ')}\n`,
+  );
   process.exitCode = name === undefined ? 0 : 2;
 }

@@ -5,11 +5,12 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readSizes } from './read-sizes.js';
 
 /** Whoever only polls until something holds has a minute for it. */
 const KNOWS_TIME = /\bset(?:Timeout|Interval)\b|timers\/promises|performance\.now|AbortSignal\.timeout/;
 
-const [times = '20', loops = '28', ...asked] = process.argv.slice(3);
+const [times, loops, ...asked] = readSizes(['20', '28'], ['1', '1', 'test/webhook/group-commit.test.ts']);
 const known = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.test.ts') && !/node_modules|^browser/.test(file))
   .map(file => `test/${file}`)
