@@ -7,6 +7,7 @@ import type {
   DueCertificate,
   Fault,
   InstallationRead,
+  Key,
   LastRead,
   MirrorPort,
   Origin,
@@ -91,6 +92,8 @@ export interface Finish extends Traffic {
   readonly ask?: Ask;
   /** Why this is not the whole list, whatever else is known of it. */
   readonly flaw?: Fault | null;
+  /** Names the rows that could not be read; null where there were none. */
+  readonly unreadable?: Fault | null;
 }
 
 export interface Finished extends Counts {
@@ -112,8 +115,13 @@ export interface Read<Item> {
   };
   /** Its rows are compared with those of other pages. */
   writePage(page: ReadPage<Item>): Promise<void>;
-  /** Compares what is left of them; answers how many rows this read has seen. */
+  /** Compares what is left of them; answers how many rows this read has seen, unreadable ones included. */
   settle(): Promise<number>;
+  /**
+   * Takes the keys of unreadable rows after all others; null for a row whose key cannot be read either. A known row of
+   * such a key stays as it is.
+   */
+  leaveOut(keys: readonly (Key | null)[]): Promise<void>;
   /** A part of one answer that holds the whole list, and when that part had arrived. */
   writeBatch(items: readonly Item[], arrivedAt: number): Promise<void>;
   /** After everything was written: closes what is gone, if that is certain. */

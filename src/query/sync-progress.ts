@@ -65,8 +65,8 @@ export async function readSynced(reader: Reader, asked: Asked, resources: readon
     state: isReadWell(row) && (attemptedAt ?? asked.mark.at) < asked.mark.at ? 'not_read' : row.state,
     /** Whether the registry refused it although the installation permits it. */
     refused: row.reason === 'no_permission' && row.error_code === 'forbidden',
-    /** Whether some of it was changed by hand, and is as the registry has it again: `error` says what. */
-    mended: row.error_code === 'mended' && (attemptedAt ?? '') >= asked.mark.at,
+    /** Whether `error` says something of a complete read: rows changed by hand that were restored, or unreadable rows. */
+    noted: NOTED.includes(row.error_code ?? '') && (attemptedAt ?? '') >= asked.mark.at,
   }));
 }
 
@@ -74,6 +74,8 @@ export async function readSynced(reader: Reader, asked: Asked, resources: readon
 export const BEFORE_ITS_TURN: readonly (string | null)[] = words(
   'unread_webhook worker_gone overdue clock_changed',
 );
+
+const NOTED = words('mended rows_unreadable');
 
 type Stands = Pick<Tables['freshness'], 'state' | 'reason' | 'failing_since'>;
 

@@ -105,6 +105,23 @@ test('installations and projects are held against the registry too', async () =>
   expect((await faults()).map(({ check }) => check)).toEqual([]);
 });
 
+test('an unreadable row at the registry is named and stops no comparison, exit 3', async () => {
+  const members = await demo.rows('SELECT organization_id, document FROM members ORDER BY organization_id');
+  const [{ organization_id: id, document } = { organization_id: '', document: '' }] = members;
+  const body = { members: [{ id: 'nameless' }, JSON.parse(String(document))] };
+  const path = `/organizations/${String(id)}/members`;
+  demo.sandbox.registry.faults.add({ path, kind: 'wrongShape', options: { body }, count: 9 });
+  const found = await faults('--against-registry');
+  demo.sandbox.registry.faults.clear();
+  expect(found.filter(({ fault }) => fault !== 'not at the registry')).toMatchObject([
+    {
+      check: `members of ${String(id)}`,
+      where: 'nameless',
+      fault: expect.stringMatching(/^unreadable at the registry: members\[0\]/),
+    },
+  ]);
+});
+
 test('a row that was changed, added or removed by hand is found against the registry, exit 3', async () => {
   await demo.change(`
     CREATE TABLE aside AS SELECT * FROM retirements;

@@ -134,6 +134,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await readCredits(scene, a, ['project-1'], 'organization-2');
     await requestProjects(scene, a, ['project-1', 'project-2']);
     const failing = { trigger: 'delivery', fails: true };
+    await requestProjects(scene, a + HOUR / 2, [], failing);
+    await scene.db.change('UPDATE project_states SET checked_at = ?', instant(ago(HOUR)));
+    expect(await freshnessOf(scene)).toMatchObject({ state: 'fresh', error: FAULT.message });
+    await scene.db.change('UPDATE project_states SET checked_at = ?', instant(a));
     await requestProjects(scene, b, [], failing);
     expect(await freshnessOf(scene)).toMatchObject({
       state: 'stale',

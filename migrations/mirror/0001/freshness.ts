@@ -39,7 +39,7 @@ const FRESHNESS = view(
     state: ['text', 'no_access, not_offered, never_read, stale or fresh: the first that fits', SURE],
     reason: [
       'text',
-      'why, the first that fits. no_access: suspended, uninstalled, no_permission. never_read: read_interrupted, read_failed, waiting. stale: removals_unconfirmed (most rows were missing, and a second read must agree), being_read, read_interrupted, read_failed (the last try, for a webhook or for longer than the interval), unread_webhook (for 60 seconds), worker_gone (for 60 seconds), clock_changed, overdue (twice the interval). For projects the interval is a day, and neither unread_webhook nor worker_gone applies: no webhook announces a project. Null where it is fresh or not offered',
+      'why, the first that fits. no_access: suspended, uninstalled, no_permission. never_read: read_interrupted, read_failed, waiting. stale: removals_unconfirmed (most rows were missing, and a second read must agree; or any was missing beside an unreadable row without a key), being_read, read_interrupted, read_failed (the last try, for a webhook or for longer than the interval), unread_webhook (for 60 seconds), worker_gone (for 60 seconds), clock_changed, overdue (twice the interval). For projects the interval is a day, and neither unread_webhook nor worker_gone applies: no webhook announces a project. Null where it is fresh or not offered',
     ],
     as_of: [
       'instant',

@@ -11,6 +11,7 @@ import {
   type Missing,
   NONE,
   partial,
+  unconfirmed,
 } from './missing.js';
 import type { PageDigests } from './page-digests.js';
 import type { Staging } from './staging.js';
@@ -22,7 +23,7 @@ interface Stand {
   readonly list: List;
   readonly sync: Sync;
   readonly request: SyncRequest;
-  readonly staging: Pick<Staging<never>, 'seen' | 'distinct' | 'unseen' | 'prints'>;
+  readonly staging: Pick<Staging<never>, 'seen' | 'distinct' | 'unseen' | 'prints' | 'unreadable'>;
   readonly pages: PageDigests;
 }
 
@@ -32,6 +33,8 @@ interface Answers {
   readonly flaw: Fault | null;
   readonly ask: Ask | undefined;
   readonly ownerNamed: boolean | undefined;
+  /** Names the rows that could not be read. */
+  readonly unreadable: Fault | null;
 }
 
 /** Which rows stand on pages that were passed nobody knows: the next pass reads each. */
@@ -51,8 +54,10 @@ export async function judgeRead(stand: Stand, answers: Answers): Promise<Decisio
   const { port, list, request, staging, pages } = stand;
   const { total, flaw } = answers;
   if (flaw !== null) return partial(flaw);
-  if (total !== null && total !== staging.distinct) {
-    const message = `the registry counts ${total} rows, this read saw ${staging.distinct}`;
+  const { added, withoutKey } = staging.unreadable;
+  const distinct = staging.distinct + added + withoutKey;
+  if (total !== null && total !== distinct) {
+    const message = `the registry counts ${total} rows, this read saw ${distinct}`;
     return { ...partial({ code: 'total_differs', message }), readAgain: true };
   }
   if (pages.passed > 0 && (staging.unseen !== 0 || pages.areMixed(staging.prints))) {
@@ -62,9 +67,17 @@ export async function judgeRead(stand: Stand, answers: Answers): Promise<Decisio
   return await decisionOn(await findMissing(port, list, staging.seen), stand, answers);
 }
 
-/** An answer that lacks rows and does not say whose it is, where others did, may be anybody's. */
-async function decisionOn(missing: Missing, stand: Stand, { ask, ownerNamed }: Answers): Promise<Decision> {
+/**
+ * An answer that lacks rows and does not say whose it is, where others did, may be anybody's. An unreadable row without a
+ * key may be any of the missing rows: nothing is closed.
+ */
+async function decisionOn(
+  missing: Missing,
+  stand: Stand,
+  { ask, ownerNamed, unreadable }: Answers,
+): Promise<Decision> {
   if (missing.versions.size === 0) return COMPLETE;
+  if (stand.staging.unreadable.withoutKey > 0) return unconfirmed(missing, unreadable);
   if (ownerNamed === undefined && stand.sync.before.isOwnerNamed) return partial(OWNER_UNNAMED);
   return decide(missing, circumstancesOf(stand, ask));
 }

@@ -9,6 +9,7 @@ import {
   type Close,
   type Ending,
   type Fault,
+  type Key,
   type LastRead,
   type ListCommitted,
   NO_CHANGES,
@@ -49,19 +50,33 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#staging.demandDistinct(page.items);
     const observedAt = formatInstant(page.arrivedAt);
     const rows = page.items.map(item => ({ item, observedAt, name: this.#staging.nameOf(item) }));
-    if (rows.some(({ name }) => this.#gathered.has(name))) await this.settle();
+    if (rows.some(({ name }) => this.#gathered.has(name))) await this.#compareGathered();
     for (const row of rows) this.#gathered.set(row.name, row);
-    if (this.#gathered.size >= COMPARE_AT_ONCE) await this.settle();
+    if (this.#gathered.size >= COMPARE_AT_ONCE) await this.#compareGathered();
     for (const portion of this.#slices.afterPage()) await this.#write(portion);
   }
 
   async settle(): Promise<number> {
+    await this.#compareGathered();
+    const { distinct, unreadable } = this.#staging;
+    return distinct + unreadable.added + unreadable.withoutKey;
+  }
+
+  async leaveOut(keys: readonly (Key | null)[]): Promise<void> {
+    if (keys.length === 0) return;
+    await this.#compareGathered();
+    await this.#underWay;
+    const readable = keys.filter(key => key !== null);
+    this.#staging.unreadable.withoutKey += keys.length - readable.length;
+    await this.#staging.keep(readable);
+  }
+
+  async #compareGathered(): Promise<void> {
     const rows = [...this.#gathered.values()];
     this.#gathered.clear();
     const before = this.#staging.distinct;
     await this.#compare(rows, true);
     this.#pages.repeated ||= this.#staging.distinct - before < rows.length;
-    return this.#staging.distinct;
   }
 
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
@@ -75,22 +90,23 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     for (const portion of this.#slices.afterBatch()) await this.#write(portion);
   }
 
-  async finish({ total, ask, flaw = null, ...traffic }: Finish): Promise<Finished> {
+  async finish({ total, ask, flaw = null, unreadable = null, ...traffic }: Finish): Promise<Finished> {
     const { sync } = this.#parts;
     sync.demandNotEnded();
-    await this.settle();
+    await this.#compareGathered();
     await this.#underWay;
     const stand = { ...this.#parts, staging: this.#staging, pages: this.#pages };
     const { ownerNamed } = traffic;
-    const decision = await judgeRead(stand, { total, ask, flaw, ownerNamed });
+    const decision = await judgeRead(stand, { total, ask, flaw, ownerNamed, unreadable });
     const { state, fault, readAgain } = decision;
     const rest = {
       closes: this.#closesOf(decision),
       closed: decision.close.size,
       doubt: this.#doubtOf(decision),
     };
-    const pageDigests = this.#pages.seen(this.#staging.prints);
-    const known = fault ?? this.#mendedBy();
+    // Rows of pages that are remembered are passed, and the next read has to report these again.
+    const pageDigests = unreadable === null ? this.#pages.seen(this.#staging.prints) : null;
+    const known = fault ?? unreadable ?? this.#mendedBy();
     const ending = { state, fault: known, isInterrupted: false, pageDigests, ...traffic };
     for (const portion of this.#slices.atEnd(rest, ending)) await this.#write(portion);
     await this.#underWay;

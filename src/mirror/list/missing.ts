@@ -102,6 +102,18 @@ export function partial(why: Fault): Decision {
   return { ...COMPLETE, state: 'partial', fault: why, doubt: undefined };
 }
 
+/** Nothing is closed, because unreadable rows may be missing ones. */
+export function unconfirmed({ versions }: Missing, unreadable: Fault | null): Decision {
+  const rows = `${versions.size} rows are missing and may be among them`;
+  const why = unreadable ?? { code: 'rows_unreadable', message: 'rows could not be read' };
+  return {
+    ...COMPLETE,
+    state: 'removals_unconfirmed',
+    fault: { ...why, message: `${why.message}; ${rows}` },
+    doubt: versions,
+  };
+}
+
 const WORDS = {
   rows_moved: 'missing from the list, but still there when asked for by id',
   rows_missing: 'missing from a list that moved while it was read',

@@ -47,6 +47,8 @@ export class Staging<Item extends { document: string }> {
   /** The current version of every row that was seen and is written. */
   readonly seen = new VersionSet();
   distinct = 0;
+  /** Unreadable rows that are no known row: new ones, and those whose keys cannot be read. */
+  readonly unreadable = { added: 0, withoutKey: 0 };
   /** Sums of the fingerprints of keys on pages: of rows that were there, and of new ones. */
   readonly prints = { there: 0, added: 0 };
   /** Rows that were seen and are not written yet, changed ones left out. */
@@ -170,6 +172,20 @@ export class Staging<Item extends { document: string }> {
     };
     const project = projectOf(item)?.id ?? null;
     this.#staged.set(name, { insert, project });
+  }
+
+  /** Counts known rows of these keys as seen: they stay as they are. */
+  async keep(keys: readonly Key[]): Promise<void> {
+    const found = await this.#find(keys);
+    for (const key of keys) {
+      const name = nameOf(key);
+      const there = found.get(name);
+      if (there === undefined) this.unreadable.added += this.#staged.has(name) ? 0 : 1;
+      else if (this.seen.add(there.version)) {
+        this.distinct += 1;
+        this.prints.there += fingerprint(name);
+      }
+    }
   }
 
   /** Up to `limit` of the differences, oldest first. They stay until they are written. One slice at a time. */

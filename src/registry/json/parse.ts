@@ -35,6 +35,7 @@ import {
   TRANSACTION,
   USER,
 } from '../model.js';
+import { RegistryError } from '../errors.js';
 import { readPermissions } from './permissions.js';
 
 type Reader<T> = (source: Source) => T;
@@ -79,6 +80,26 @@ const READERS: { readonly [K in Kind]: (names: Names) => Reader<KindOf<K>> } = {
       return organization && parseOrganization(organization);
     },
 };
+
+/**
+ * Reads what identifies a row and nothing else, by the names of its members. Null where that cannot be read, or where the
+ * registry sends no id: a hash of an unreadable object is not the hash under which the object was known.
+ */
+export function keyReader(members: Members, names: readonly string[]): (row: Source) => string[] | null {
+  const readers = names.map(name => {
+    const of = members[name] ?? 'id';
+    const [kind, first = name, ...others] = typeof of === 'string' ? [of] : of;
+    return READERS[kind === 'id or hash' ? 'id' : kind]([first, ...others]);
+  });
+  return row => {
+    try {
+      return readers.map(read => String(read(row) ?? ''));
+    } catch (error) {
+      if (error instanceof RegistryError) return null;
+      throw error;
+    }
+  };
+}
 
 /** The members in their order: made out once, for as many objects as there are. */
 function reading<T extends Members>(members: T): Reader<Read<T>>;

@@ -52,19 +52,26 @@ async function begin<Name extends ListResource>(step: Step, resource: Name, full
   const known = source.isOpen === undefined ? read.known : undefined;
 
   return {
-    parts: source.parts(step.organization, { ...calls.options, limit, known }),
+    parts: source.parts(step.organization, {
+      ...calls.options,
+      limit,
+      known,
+      onUnreadable: listing.leaveOut,
+    }),
     take: ({ items, page }: Part<Items[Name]>) => {
       listing.take(items, page);
       const own = listing.own(items);
       return page === null ? read.writeBatch(own, now()) : read.writePage({ ...page, items: own });
     },
     finish: async () => {
-      const { flaw, total, pageSize, everySeconds } = listing.end(await read.settle());
+      await read.leaveOut(listing.unreadableKeys());
+      const { flaw, unreadable, total, pageSize, everySeconds } = listing.end(await read.settle());
       const isTold = calls.ownerNamed();
       const plain = source.kind === 'one' ? 'object' : 'list';
       const outcome = await read.finish({
         total,
         flaw,
+        unreadable,
         everySeconds,
         ...asking(step, source, calls.options),
         ...(isTold || wish.full ? { ownerNamed: isTold } : {}),

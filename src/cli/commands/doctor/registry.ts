@@ -3,6 +3,7 @@ import type { WorkSettings } from '../../../app/config/settings.js';
 import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
 import { adviceOnAccess, RegistryError } from '../../../registry/errors.js';
 import type { Permissions } from '../../../registry/model.js';
+import type { UnreadableRow } from '../../../registry/reading.js';
 import { ENTRY_OF } from '../../../resources/resources.js';
 import { isPermitted, RESOURCES } from '../../../sync/plan.js';
 import { shortName } from '../../../text/clean.js';
@@ -33,7 +34,9 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
   const wanted = RESOURCES.filter(resource => resource !== 'members' || mirrorMembers);
   const lacking: Finding[] = [];
   let [all, unsaid] = [0, 0];
-  for await (const { items } of app.listInstallations()) {
+  const unreadable: string[] = [];
+  const onUnreadable = ({ error }: UnreadableRow) => void unreadable.push(error.message);
+  for await (const { items } of app.listInstallations({ onUnreadable })) {
     for (const { id, organization, permissions } of items) {
       const told = permissions ?? (await readOfToken(app, id));
       all += 1;
@@ -41,6 +44,10 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
       const lacked = wanted.filter(resource => !isPermitted(told, resource));
       if (lacked.length > 0) lacking.push(describeLack(organization?.fullName ?? id, lacked));
     }
+  }
+  if (unreadable.length > 0) {
+    const found = `${unreadable.length} rows of the list of installations cannot be read: ${unreadable[0]}`;
+    lacking.push(warn('permissions', found, 'Tell the registry. Every other installation is read.'));
   }
   if (lacking.length > 0) return lacking;
   const todo = 'Install the app on an organization at the registry.';

@@ -124,8 +124,8 @@ const EXPECTED = [...BEFORE_ITS_TURN, 'no_permission', null];
 
 /** Of one organization everything is shown; of many what changed or failed. */
 function isWorthShowing(row: Synced): boolean {
-  const { added, changed, removed, reason, failing_since: failingSince, refused, mended } = row;
-  if (refused || mended || failingSince !== null) return true;
+  const { added, changed, removed, reason, failing_since: failingSince, refused, noted } = row;
+  if (refused || noted || failingSince !== null) return true;
   return added + changed + removed > 0 || !EXPECTED.includes(reason);
 }
 
