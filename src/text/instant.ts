@@ -16,16 +16,21 @@ const DAY_MS = 24 * 3_600_000;
 
 type Ends = readonly [from: number, to: number];
 
-/** A day, a month or a year, in UTC, or an instant. What goes on ends now; what has not begun is refused. */
+/** Reads a day, a month, a quarter or a year in UTC, or an instant. A span that has not ended ends now; a future one is refused. */
 export function parseSpan(text: string, now: number): ReadSpan {
+  const span = parsePeriod(text, now);
+  if ('fault' in span) return span;
+  const present = formatted(now);
+  if (span.from > present) return { fault: `${text} lies in the future: the mirror knows the past only.` };
+  return { from: span.from, to: span.to < present ? span.to : present };
+}
+
+/** Reads the same forms as `parseSpan`, and takes the future too: jobs and reservations have dates there. */
+export function parsePeriod(text: string, now: number): ReadSpan {
   const ends = endsOf(text, now);
-  if (ends === null) {
-    const fault = `Expected a date like 2025-12-31, 2025-12 or 2025, an instant like 2025-12-31T12:00:00Z, "yesterday", "24h" or "now", got "${text}".`;
-    return { fault };
-  }
-  const [from, to] = ends;
-  if (from > now) return { fault: `${text} lies in the future: the mirror knows the past only.` };
-  return { from: formatted(from), to: formatted(Math.min(to, now)) };
+  if (ends !== null) return { from: formatted(ends[0]), to: formatted(ends[1]) };
+  const fault = `Expected a date like 2025-12-31, 2025-12, 2025-Q4 or 2025, an instant like 2025-12-31T12:00:00Z, "yesterday", "24h" or "now", got "${text}".`;
+  return { fault };
 }
 
 function endsOf(text: string, now: number): Ends | null {
@@ -38,8 +43,17 @@ function endsOf(text: string, now: number): Ends | null {
   return Number.isNaN(at) ? null : [at, at];
 }
 
-/** Null for what no calendar has: Date.parse takes 30 February for 2 March. */
+const QUARTER_MONTHS = 3;
+
+/** Returns null for a date that no calendar has: Date.parse takes 30 February for 2 March. */
 function inCalendar(text: string): Ends | null {
+  const [, ofQuarter, quarter] = /^(\d{4})-Q([1-4])$/i.exec(text) ?? [];
+  if (ofQuarter !== undefined) {
+    const last = QUARTER_MONTHS * Number(quarter);
+    const month = (number: number) => inCalendar(`${ofQuarter}-${String(number).padStart(2, '0')}`);
+    const [first, end] = [month(last - QUARTER_MONTHS + 1), month(last)];
+    return first === null || end === null ? null : [first[0], end[1]];
+  }
   const [, year, month, day] = /^(\d{4})(-\d{2})?(-\d{2})?$/.exec(text) ?? [];
   const from = Date.parse(`${year}${month ?? '-01'}${day ?? '-01'}T00:00:00Z`);
   if (Number.isNaN(from) || !formatted(from).startsWith(text)) return null;
