@@ -5,6 +5,19 @@ export type Part = (typeof PARTS)[number];
 
 export const JOB_STATES = ['waiting', 'running', 'paused', 'failed', 'done'] as const;
 
+export const JOB_KINDS = [
+  'installation',
+  'retry',
+  'reservations',
+  'certificates',
+  'discover',
+  'tick',
+] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
+/** What may ask for a job, and so for its syncs. */
+export const TRIGGERS = ['delivery', 'schedule', 'worker', 'person'] as const;
+
 /** A job that fails or crashes this often has failed for good. */
 export const MAX_ATTEMPTS = 10;
 

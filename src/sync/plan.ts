@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { LastRead as KnownRead } from '../mirror/port.js';
+import { JOB_KINDS, type JobKind } from '../inbox/job.js';
 import { LIST_RESOURCES, type Resource as Mirrored } from '../resources/lists.js';
 import { ENTRY_OF } from '../resources/resources.js';
 import { type Permissions, permits } from '../registry/model.js';
-
-const JOB_KINDS = ['installation', 'retry', 'reservations', 'certificates', 'discover', 'tick'] as const;
-export type JobKind = (typeof JOB_KINDS)[number];
 
 export function isJobKind(kind: string): kind is JobKind {
   return JOB_KINDS.some(known => known === kind);

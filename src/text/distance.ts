@@ -1,4 +1,4 @@
-/** How many letters must be put in, taken out or changed to make one word the other. */
+/** Counts the letters that must be inserted, deleted or replaced to turn one word into the other. */
 export function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i);
   for (const [i, letter] of one.split('').entries()) {
@@ -10,4 +10,35 @@ export function distance(one: string, other: string): number {
     row = next;
   }
   return row.at(-1) ?? 0;
+}
+
+const MOST_NEAR = 5;
+const WORD = /[\p{L}\p{N}]{3,}/gu;
+
+/**
+ * Finds the items whose text, or a word of it, differs from the wanted text, or from a word of it, by at most one letter in
+ * four. The nearest come first.
+ */
+export function findNear<Item>(
+  text: string,
+  items: readonly Item[],
+  textsOf: (item: Item) => readonly string[],
+): Item[] {
+  const wanted = text.toLowerCase();
+  const words = [wanted, ...(wanted.match(WORD) ?? [])];
+  const lowered = (item: Item) => textsOf(item).map(each => each.toLowerCase());
+  const isClose = (each: string) =>
+    [each, ...(each.match(WORD) ?? [])].some(word => words.some(other => isNear(other, word)));
+  const far = (item: Item) => Math.min(...lowered(item).map(each => distance(wanted, each)));
+  return items
+    .filter(item => lowered(item).some(isClose))
+    .map(item => ({ item, far: far(item) }))
+    .toSorted((one, other) => one.far - other.far)
+    .slice(0, MOST_NEAR)
+    .map(({ item }) => item);
+}
+
+function isNear(one: string, other: string): boolean {
+  const letters = Math.floor(Math.min(one.length, other.length) / 4);
+  return Math.abs(one.length - other.length) <= letters && distance(one, other) <= letters;
 }

@@ -129,7 +129,6 @@ test('T85 what is fresh, though its last read failed, says so to people and to p
 test('what no warehouse has ever held is not there, and what is sold out is an answer', async () => {
   for (const [name, value] of [
     ['vintage', '1066'],
-    ['type', 'exTra'],
     ['project', 'No such'],
   ] as const)
     for (const form of [[], ['--json']])

@@ -1,4 +1,6 @@
-import { type Available, findUnheard, type LeftOut, readAvailable } from '../../query/available.js';
+import { type Available, type LeftOut, readAvailable, wasEverHeld } from '../../query/available.js';
+import { textOf } from '../../query/lists/ask.js';
+import { WAREHOUSE } from '../../query/lists/lists.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { andMore, counted, MOST_SHOWN, ofKnown, withThousands } from '../../text/numbers.js';
 import { shortName } from '../../text/clean.js';
@@ -7,9 +9,8 @@ import { typeName } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { checkFault, notThereFault } from '../exit.js';
-import { organizationOrAll } from '../find/in-mirror.js';
+import { askOf, filterOptions } from '../lists/filters.js';
 import { describeTotal, totalOf } from '../output/totals.js';
-import { ORGANIZATION, text, year } from '../options.js';
 
 const OF_A_ROW = ['vintage', 'type', 'amount'];
 const NAMES = ['organization_name', 'project_name'];
@@ -19,12 +20,7 @@ const FOR_PEOPLE = ['project_name', ...OF_A_ROW, 'organization_name', 'age', 'fr
 
 export const AVAILABLE = command({
   says: 'Show the credits that are available to sell now, and which warehouses are left out and why',
-  options: {
-    organization: ORGANIZATION,
-    project: text('text', 'of one project only: its id, or a part of its name'),
-    vintage: year('of one vintage only'),
-    type: text('type', 'of one type only, such as ex-post or ex-ante'),
-  },
+  options: filterOptions(WAREHOUSE),
   prints: {
     json: 'print both parts as JSON: rows and left_out',
     csv: 'print what is available as CSV',
@@ -33,22 +29,25 @@ export const AVAILABLE = command({
     'carbon-mirror available --project Mangrove --vintage 2021',
     'carbon-mirror available --csv > available.csv',
   ],
-  run: async (context, { organization, ...only }) => {
+  run: async (context, given) => {
     const reader = await context.reader();
-    const organizationId = await organizationOrAll(reader, organization);
-    const available = await readAvailable(reader, { organizationId, only });
+    const asked = await askOf(context, WAREHOUSE, { given, at: null });
+    const organizationId = textOf(asked, 'organization_id');
+    const chosen = asked.filters.filter(({ name }) => name !== 'organization_id');
+    const where = chosen.map(({ condition }) => condition);
+    const available = await readAvailable(reader, { organizationId, where });
     const { rows, leftOut, known, uninstalled } = available;
     demandKnown(available);
-    const unheard = rows.length === 0 ? await findUnheard(reader, only) : null;
-    if (unheard !== null)
+    for (const { name, text, condition } of rows.length === 0 ? chosen : []) {
+      if (await wasEverHeld(reader, condition)) continue;
       throw notThereFault(
-        `No warehouse has held a credit of the ${unheard} "${only[unheard]}", as far as the mirror has seen.`,
+        `No warehouse has held a credit of the ${name} "${text}", as far as the mirror has seen.`,
         'See "carbon-mirror available" for those of now.',
       );
+    }
     if (context.format === 'json') await context.value({ known, uninstalled, rows, leftOut });
     else if (context.format === 'table') {
-      const isAsked = [organization, ...Object.values(only)].some(asked => asked !== undefined);
-      await writeForPeople(context, available, isAsked);
+      await writeForPeople(context, available, asked.filters.length > 0);
     } else {
       await context.rows(COLUMNS, rows);
       context.say(...named(leftOut).map(each => `Left out: ${each}`));

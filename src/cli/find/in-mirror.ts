@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { readInstalled } from '../../query/at-registry.js';
-import { readNames, readOrganizationNames } from '../../query/names.js';
-import { choose, type Named } from './choose.js';
+import { findInstallation, findOrganization, findProject } from '../../query/find-named.js';
+import { demandFound } from './choose.js';
 import { readBeginnings, readHistory, type Where } from '../../query/lists/find.js';
 import type { Entry } from '../../resources/entry.js';
 import type { Known } from '../../query/history/as-of.js';
@@ -10,16 +10,18 @@ import type { Context } from '../context.js';
 import { checkFault, notThereFault } from '../exit.js';
 import type { Row } from '../../store/contract/tables.js';
 
-/** The id of one that is called by its name too. */
+/** The id of a row that is called by its name too. */
 const finding =
-  (what: string, readAll: (reader: Reader) => Promise<readonly Named[]>) =>
-  async (reader: Reader, text: string): Promise<string> => {
-    const advice = `See "carbon-mirror ${what}s list" for all of them.`;
-    return choose(text, await readAll(reader), { what, where: 'in the mirror', advice });
-  };
+  (what: string, find: typeof findOrganization) =>
+  async (reader: Reader, text: string): Promise<string> =>
+    demandFound(await find(reader, text), adviceOn(what));
 
-export const organizationIn = finding('organization', readOrganizationNames);
-export const installationIn = finding('installation', reader => readNames(reader, 'installations'));
+/** Where all rows are listed that a name may mean. */
+export function adviceOn(what: string): string {
+  return `See "carbon-mirror ${what}s list" for all of them.`;
+}
+
+export const organizationIn = finding('organization', findOrganization);
 
 /** An organization, and the app's installation on it. */
 export async function installedOn(reader: Reader, text: string) {
@@ -39,9 +41,9 @@ export async function organizationOrAll(reader: Reader, text: string | undefined
 
 /** How a row may be named that is called by more than its id. */
 const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> = {
-  installations: installationIn,
+  installations: finding('installation', findInstallation),
   organizations: organizationIn,
-  projects: finding('project', reader => readNames(reader, 'projects')),
+  projects: finding('project', findProject),
 };
 
 /** The rows that are named so: by their id, by a name, or by the beginning of the id; none where nothing is. */

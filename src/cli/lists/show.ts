@@ -1,17 +1,17 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { explainRow, reasonsOf, rowsOf, shownOf } from '../../query/history/explanation.js';
 import { readByName } from '../../query/lists/find.js';
+import { readNumbered } from '../../query/lists/read.js';
 import type { List } from '../../query/lists/list.js';
 import { freshnessOf, readStates } from '../../query/freshness/read.js';
 import { type Entry, nameOf } from '../../resources/entry.js';
 import { type Command, command } from '../command.js';
 import { measure } from '../certificate-files.js';
 import type { Context } from '../context.js';
-import { checkFault } from '../exit.js';
+import { checkFault, notThereFault } from '../exit.js';
 import { findVersions, organizationOrAll } from '../find/in-mirror.js';
-import { date, HOW_NAMED, needed, text } from '../options.js';
+import { date, HOW_NAMED, needed, readNumber, text } from '../options.js';
 import type { Row } from '../../store/contract/tables.js';
-import { findNumbered } from './list.js';
 import { sheet } from '../output/sheet.js';
 
 /** What there is to a row beside its columns: further keys of its JSON, and lines for people. */
@@ -58,6 +58,20 @@ export function showCommand(list: List, entry: Entry): Command {
       demandListed(all);
     },
   });
+}
+
+/** A row of a list that is called by its number. */
+export async function findNumbered(context: Context, list: List, id: string): Promise<Row> {
+  const found = await readNumbered(
+    await context.reader(),
+    list,
+    readNumber(`The number of the ${list.one}`, id),
+  );
+  if (found !== null) return found;
+  throw notThereFault(
+    `There is no ${list.one} ${id}.`,
+    `See "carbon-mirror ${list.name} list"; what is over is kept for RETENTION_DAYS.`,
+  );
 }
 
 interface Asked {

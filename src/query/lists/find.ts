@@ -2,6 +2,7 @@ import type { Reader, Statement } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { type Entry, nameOf, ownerOf } from '../../resources/entry.js';
 import { plain, sql, table } from '../sql.js';
+import { beginsWith, inSql } from './filter.js';
 
 /** Where it is looked for: among all that is shown, where nothing is said. */
 export interface Where {
@@ -60,4 +61,11 @@ export function ofAnyOrganization(entry: Entry | null): Statement {
   return entry?.scope === 'organization_id'
     ? plain('organization_id IN (SELECT organization_id FROM mirror.resource_states)')
     : plain('1 = 1');
+}
+
+/** Ids of the projects that credits and retirements name, and that begin so; two at most. */
+export async function readNamedProjects({ all }: Reader, text: string): Promise<string[]> {
+  const rows = await all(sql<{ id: string }>`SELECT DISTINCT project_id AS id FROM mirror.project_references
+    WHERE ${inSql(beginsWith('project_id', text))} ORDER BY id LIMIT 2`);
+  return rows.map(({ id }) => id);
 }

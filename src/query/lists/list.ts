@@ -41,6 +41,20 @@ export interface List {
   readonly past: Pick<List, 'from' | 'columns' | 'reads'> | null;
 }
 
+/** A filter as a person gave it. */
+export interface ChosenFilter {
+  readonly name: string;
+  readonly filter: Filter;
+  /** The value in its usual spelling: the whole id of an organization, `exPost` for `EX-POST`. */
+  readonly text: string;
+  readonly condition: Condition;
+}
+
+/** What is asked of a list, and by which filters. */
+export interface ListRequest extends Asked {
+  readonly filters: readonly ChosenFilter[];
+}
+
 type Refine = (reader: Reader, rows: readonly Row[]) => Promise<readonly Row[]>;
 
 /** What is asked of a list: every name in it comes from us, every value may come from a person. */

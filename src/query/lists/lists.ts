@@ -1,12 +1,26 @@
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
 import { type Row, TABLES } from '../../store/contract/tables.js';
 import { by, type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } from '../../resources/entry.js';
-import { JOB_STATES } from '../../inbox/job.js';
+import { JOB_KINDS, JOB_STATES, TRIGGERS } from '../../inbox/job.js';
+import { EVENTS } from '../../registry/model.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
 import { withEnds, withJobs } from '../inbox/outcomes.js';
 import { adviceFor } from '../inbox/rejected-webhooks.js';
-import { byChoice, byDays, byFlag, byId, byPart, byState, byText, byYear, type Filter } from './filter.js';
+import {
+  BY_CREDIT_TYPE,
+  BY_PROJECT,
+  BY_VINTAGE,
+  byChoice,
+  byDays,
+  byFlag,
+  byId,
+  byPart,
+  byState,
+  byWord,
+  byYear,
+  type Filter,
+} from './filter.js';
 import type { List } from './list.js';
 
 const ORGANIZATION: Filter = {
@@ -118,7 +132,7 @@ function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks'
 const CREDITS: Mirrored = {
   isIndexed: true,
   leads: true,
-  filters: { project: byPart('project', 'project_name'), vintage: byText('vintage'), type: byText('type') },
+  filters: { project: BY_PROJECT, vintage: BY_VINTAGE, type: BY_CREDIT_TYPE },
 };
 const { reservations, warehouse, inventory, retirements } = ENTRY_OF;
 
@@ -134,7 +148,7 @@ export const DELIVERIES = own('inbox.deliveries', {
   refine: async (reader, rows) => withEnds(reader, await withJobs(reader, rows)),
   leads: true,
   filters: {
-    event: byText('event'),
+    event: byWord('event', { known: EVENTS }),
     installation_id: INSTALLATION,
     verdict: { ...byChoice('verdict', ['accepted', 'ignored']), option: null },
     ...byDays('received_at'),
@@ -158,8 +172,8 @@ export const JOBS = own('inbox.jobs', {
   leads: true,
   filters: {
     state: byState(JOB_STATES),
-    kind: byText('kind'),
-    trigger: byText('trigger'),
+    kind: byChoice('kind', JOB_KINDS),
+    trigger: byChoice('trigger', TRIGGERS),
     organization_id: ORGANIZATION,
     ...byDays('run_at'),
   },
@@ -179,7 +193,7 @@ export const SYNCS = own('syncs', {
     id: byId('id', 'number'),
     resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_OF)]),
     state: byState(SYNC_STATES),
-    trigger: byText('trigger'),
+    trigger: byChoice('trigger', TRIGGERS),
     drift: byFlag('drift', 'only those that found what no delivery had announced', {
       column: 'drift',
       above: 0,
@@ -201,6 +215,9 @@ export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   filters: byDays('newest_at'),
 });
 
+/** The states of requests that the registry is known to use. */
+const REQUEST_STATES = ['Pending', 'Accepted', 'Rejected', 'Cancelled', 'Failed'];
+
 const CERTIFICATES = mirrored(
   'certificates',
   'certificate',
@@ -209,41 +226,54 @@ const CERTIFICATES = mirrored(
   { order: [['version', 'desc']], filters: { state: byState(CERTIFICATE_STATES) } },
 );
 
-export const MIRRORED: readonly List[] = [
-  mirrored('installations', 'installation', 'The links between this app and organizations', INSTALLATIONS, {
-    filters: { state: byState(INSTALLATION_STATES) },
-  }),
-  mirrored(
-    'organizations',
-    'organization',
-    'The organizations that this app is or was installed on',
-    ENTRY_OF.organization,
-    { leads: true, filters: { type: byText('type') } },
-  ),
-  mirrored('members', 'member', 'The people of organizations that let this app see them', ENTRY_OF.members),
-  mirrored('addresses', 'address', "Organizations' public addresses on the chain", ENTRY_OF.addresses),
-  mirrored('warehouse', 'credit', 'Credits that apps may reserve', warehouse, {
-    many: 'credits in the warehouses',
-    ...CREDITS,
-  }),
-  mirrored('inventory', 'credit', 'Credits in the main inventories', inventory, {
-    many: 'credits in the main inventories',
-    ...CREDITS,
-  }),
-  mirrored('retirements', 'retirement', 'Credits that were retired, and for whom', retirements, {
+/** `available` takes its filters too. */
+export const WAREHOUSE = mirrored('warehouse', 'credit', 'Credits that apps may reserve', warehouse, {
+  many: 'credits in the warehouses',
+  ...CREDITS,
+});
+
+export const ORGANIZATIONS = mirrored(
+  'organizations',
+  'organization',
+  'The organizations that this app is or was installed on',
+  ENTRY_OF.organization,
+  { leads: true, filters: { type: byWord('type') } },
+);
+
+export const RETIREMENTS = mirrored(
+  'retirements',
+  'retirement',
+  'Credits that were retired, and for whom',
+  retirements,
+  {
     isIndexed: true,
     leads: true,
     filters: {
       year: byYear('created_at'),
       beneficiary: byPart('beneficiary'),
-      project: byPart('project', 'project_name'),
-      vintage: byText('vintage'),
+      project: BY_PROJECT,
+      vintage: BY_VINTAGE,
       ...byDays('created_at'),
     },
+  },
+);
+
+export const MIRRORED: readonly List[] = [
+  mirrored('installations', 'installation', 'The links between this app and organizations', INSTALLATIONS, {
+    filters: { state: byState(INSTALLATION_STATES) },
   }),
+  ORGANIZATIONS,
+  mirrored('members', 'member', 'The people of organizations that let this app see them', ENTRY_OF.members),
+  mirrored('addresses', 'address', "Organizations' public addresses on the chain", ENTRY_OF.addresses),
+  WAREHOUSE,
+  mirrored('inventory', 'credit', 'Credits in the main inventories', inventory, {
+    many: 'credits in the main inventories',
+    ...CREDITS,
+  }),
+  RETIREMENTS,
   mirrored('projects', 'project', 'The projects that issued the credits', ENTRY_OF.projects, {
     leads: true,
-    filters: { name: byPart('name', 'full_name'), type: byText('type') },
+    filters: { name: byPart('name', 'full_name'), type: byWord('type') },
   }),
   mirrored(
     'reservations',
@@ -264,7 +294,11 @@ export const MIRRORED: readonly List[] = [
     ENTRY_OF.inventory_requests,
     {
       many: 'inventory requests',
-      filters: { state: byPart('state'), beneficiary: byPart('beneficiary'), ...byDays('created_at') },
+      filters: {
+        state: byWord('state', { known: REQUEST_STATES }),
+        beneficiary: byPart('beneficiary'),
+        ...byDays('created_at'),
+      },
     },
   ),
   CERTIFICATES,

@@ -122,10 +122,9 @@ export async function readAll(
   return rows;
 }
 
-/** Whether a row is known whose column is so. */
-export async function isThere(reader: Reader, { from }: List, column: string, value: Value) {
-  const rows = sql`SELECT 1 FROM ${table(from)} WHERE ${plain(column)} = ${value} LIMIT 1`;
-  return (await first(reader, rows)) !== null;
+/** Tells whether any row fits. */
+export async function hasRows(reader: Reader, asked: Asked): Promise<boolean> {
+  return (await first(reader, sql`SELECT 1 FROM ${fitting(asked)} LIMIT 1`)) !== null;
 }
 
 /** Whether an index can be entered where the page begins: nothing is missing in what it is ordered by. */
@@ -195,7 +194,7 @@ function fitting({ list, where, at }: Asked, isOfAny = isNamed(list, where)): St
   const conditions = where.map(condition =>
     condition.column === OWNER && 'is' in condition && !hasColumn(list.from, OWNER)
       ? isNamedBy(String(condition.is))
-      : inSql(condition),
+      : inSql(condition, at),
   );
   return sql`${table(list.from)} AS listed WHERE ${every([
     ...conditions,

@@ -1,8 +1,8 @@
-import { IN_PART, type NewJob } from '../../inbox/job.js';
+import { IN_PART, type JobKind, type NewJob } from '../../inbox/job.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { Step } from './step.js';
 import { decide, describe } from '../outcome.js';
-import { type JobKind, RESOURCES, type Resource, writeWish } from '../plan.js';
+import { RESOURCES, type Resource, writeWish } from '../plan.js';
 
 /** An end that is further away is looked at again by then: its year may have five digits. */
 const FURTHEST_MS = 86_400_000;
