@@ -1,10 +1,12 @@
 import { type Availability, readAvailability, type Scope } from '../../query/available.js';
+import { knownIn, readKnownAt } from '../../query/history/as-of.js';
+import { sumStoodAt } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Value } from '../../store/contract/tables.js';
 import { sumByType, tonnesOf, typeName } from '../../text/tonnes.js';
 import { withAt } from '../components/as-of.js';
 import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
-import { standing } from '../components/freshness.js';
+import { gapsOf, standing } from '../components/freshness.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { ALL, table, toAll } from '../components/table.js';
 import { outOf } from '../components/words.js';
@@ -116,6 +118,18 @@ function notAvailable(warehouses: Availability['unavailable']): Html | false {
     warehouses.slice(0, MOST_SHOWN),
     { more: andMore(warehouses.length) },
   );
+}
+
+/** What stood of one project at an instant in the warehouses whose list was known then. */
+export async function stood(reader: Reader, project: string, at: string): Promise<Html> {
+  const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
+  const known = new Set(knownIn(gaps));
+  const rows = (await sumStoodAt(reader, at)).filter(
+    each => each.project_id === project && known.has(each.organization_id ?? ''),
+  );
+  if (rows.length === 0)
+    return html`<p class="card">Nothing of it stood in a warehouse then.</p>${gapsOf('warehouse', gaps)}`;
+  return html`${byVintage('What stood in the warehouses', rows, { isOne: true, at })}${gapsOf('warehouse', gaps)}`;
 }
 
 /** The largest first. */

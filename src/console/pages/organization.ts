@@ -5,7 +5,8 @@ import { type OrganizationStatus, readOrganization, worstOf } from '../../query/
 import { ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { withThousands } from '../../text/numbers.js';
-import { ALL_LISTS } from '../../query/lists/lists.js';
+import { ALL_LISTS, ORGANIZATIONS } from '../../query/lists/lists.js';
+import { readOrganizationNames } from '../../query/names.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { withAt } from '../components/as-of.js';
@@ -15,6 +16,7 @@ import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
 import { ago, badge, certificateCounts } from '../components/words.js';
+import { leadOn } from './by-id.js';
 import { available } from './by-vintage.js';
 
 const CHANGES = 200;
@@ -26,7 +28,12 @@ export const ORGANIZATION: Page = {
   show: async ask => {
     const { id = '' } = ask.params;
     const found = await readOrganization(ask.reader, id);
-    return found === null ? null : await show(found, id, ask);
+    if (found !== null) return await show(found, id, ask);
+    return await leadOn(
+      ORGANIZATIONS,
+      ask,
+      (await readOrganizationNames(ask.reader)).map(each => each.id),
+    );
   },
 };
 

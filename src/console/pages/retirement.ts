@@ -4,6 +4,7 @@ import { readHistory } from '../../query/lists/find.js';
 import { colourOf, wordsOf } from '../../query/freshness/words.js';
 import { readNameOf, readOrigin } from '../../query/names.js';
 import { readStates } from '../../query/freshness/read.js';
+import { RETIREMENTS } from '../../query/lists/lists.js';
 import { LISTS } from '../../resources/lists.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { counted, withThousands } from '../../text/numbers.js';
@@ -13,8 +14,9 @@ import { leading } from '../components/cell.js';
 import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
 import { card, type Fact, factsOf, head, type Stop, timeline } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
-import { versions } from '../components/versions.js';
+import { toldBy, versions } from '../components/versions.js';
 import { ago, badge, day, shown, withMoments } from '../components/words.js';
+import { leadOn } from './by-id.js';
 
 export const RETIREMENT: Page = {
   path: '/retirements/:id',
@@ -25,7 +27,7 @@ export const RETIREMENT: Page = {
     const told = toldBy(at, all);
     const row = told.findLast(isStanding) ?? told.at(-1) ?? null;
     const any = row ?? all[0];
-    if (any === undefined) return null;
+    if (any === undefined) return await leadOn(RETIREMENTS, ask);
     const isOwn = (each: Row) => each['organization_id'] === any['organization_id'];
     const [own, history] = [all.filter(isOwn), told.filter(isOwn)];
     const ground = { reader, inspect, contradicted, at: at ?? new Date(now).toISOString() };
@@ -35,14 +37,6 @@ export const RETIREMENT: Page = {
     return { title, body: html`<h1>${title} was not in the mirror then.</h1>${why(explained)}` };
   },
 };
-
-/** Versions as they were known at an instant: what ended later had not ended yet. */
-function toldBy(at: string | null, all: readonly Row[]): Row[] {
-  if (at === null) return [...all];
-  return all
-    .filter(each => String(each['valid_from']) <= at)
-    .map(each => (String(each['valid_to'] ?? '') > at ? { ...each, valid_to: null } : each));
-}
 
 function isStanding(version: Row): boolean {
   return version['valid_to'] === null;
