@@ -47,7 +47,7 @@ test('each sum is a row, with what was seen to rise and to fall between reads', 
     'retirements  organization-1  by certificate  -  1  -  -  -  2  2  0  yes',
     'retirements  organization-1  by month  -  1  -  -  -  2  2  0  yes',
     'credits  organization-1  warehouse  exPost  1  100  0  2  98  98  0  yes',
-    'projects  -  Peat bog 2021  -  1  100  0  2  2  2  0  yes',
+    'projects  -  Peat bog 2021  -  1  100  0  2  2  ≤ 2  0  yes',
     'serials  -  serializations that stand for one credit each  -  1  -  -  -  -  -  -  yes',
     '',
     'All 6 sums are balanced.',
@@ -217,4 +217,15 @@ test('T85 ex-ante credits are in no sum with ex-post ones, and nothing of them h
     expected_micro: 2_000_000,
     fallen_micro: 2_000_000,
   });
+});
+
+test('the expected amount of a project is a bound, and a terminal sets its thousands apart', async () => {
+  const { show, folder, clock } = await sceneToBalance();
+  await show('4600', ['2']);
+  await show('100', ['2', '4500']);
+  const options = { env: { DATA_DIR: folder }, now: () => clock.at };
+  const seen = await runCommand(['balance'], { ...options, terminal: true, columns: 200 });
+  expect(seen.stdout).toMatch(/projects .* ≤ 4,502 /);
+  expect((await runCommand(['balance'], options)).stdout).toMatch(/projects .* ≤ 4502 /);
+  expect((await runCommand(['balance', '--csv'], options)).stdout).not.toContain('≤');
 });

@@ -2,6 +2,7 @@ import {
   type Balance,
   BALANCE_COLUMNS,
   coverageOf,
+  isUpperBound,
   type Line,
   listedIn,
   readBalance,
@@ -89,7 +90,8 @@ function toRow(line: Line): Row {
   const cells = Object.entries(SHOWN).map(([column, name]) => {
     const value = line[name];
     const isMicro = name.endsWith('_micro') && value !== null;
-    return [column, isMicro ? plainTonnes(BigInt(value)) : value] as const;
+    const bound = name === 'expected_micro' && isUpperBound(line) ? '≤ ' : '';
+    return [column, isMicro ? `${bound}${plainTonnes(BigInt(value))}` : value] as const;
   });
   return { ...Object.fromEntries(cells), organization_name: whose(line) || null, balanced: wordOf(line) };
 }

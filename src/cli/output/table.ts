@@ -125,7 +125,8 @@ export type Row = Readonly<Record<string, Cell>>;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const INSTANT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}):\d{2}\.\d{3}Z$/;
 const HASH = /[0-9a-f]{64}/;
-const NUMBER = /^-?\d+(\.\d+)?$/;
+/** An amount, or the most that it may be. */
+const NUMBER = /^(≤ )?-?\d+(\.\d+)?$/;
 const LONGEST_SHORT_ID = 16;
 
 /** The beginning of an id, by which it can be named; of an instant its minute. */

@@ -1,6 +1,7 @@
 import {
   type Balance,
   coverageOf,
+  isUpperBound,
   type Line,
   listedIn,
   readBalance,
@@ -12,6 +13,7 @@ import { andMore, counted, MOST_SHOWN, ofKnown, withThousands } from '../../text
 import { tonnesOf, typeName } from '../../text/tonnes.js';
 import { button } from '../actions/button.js';
 import type { Comparison } from '../comparison.js';
+import { findChosenOrganization } from '../name-fault.js';
 import type { Ask, Page } from '../page.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { choose, filterBar } from '../components/filters.js';
@@ -23,7 +25,8 @@ export const BALANCE: Page = {
   path: '/balance',
   asks: ['organization_id'],
   show: async ask => {
-    const chosen = ask.query.get('organization_id') || null;
+    const chosen = await findChosenOrganization(ask.reader, ask.query);
+    if (chosen !== null && typeof chosen !== 'string') return chosen;
     const organizations = await readChoices(ask.reader, 'organizations', null);
     return {
       title: 'Does it add up?',
@@ -95,9 +98,6 @@ const WHOSE = {
   cell: ({ organization_name: name, organization_id: id }: Line) => name ?? id ?? 'all',
 };
 
-/** Of a project it may be less. */
-const isMost = ({ identity }: Line) => identity === 'projects';
-
 function amount(name: string, of: (line: Line) => Line['found_micro'], isLimit = (_line: Line) => false) {
   const cell = (line: Line): Part => {
     const micro = of(line);
@@ -118,6 +118,6 @@ const COLUMNS = [
   amount('Rose', line => line.risen_micro),
   amount('Fell', line => line.fallen_micro),
   amount('Found', line => line.found_micro),
-  amount('Expected', line => line.expected_micro, isMost),
+  amount('Expected', line => line.expected_micro, isUpperBound),
   amount('Difference', line => line.difference_micro),
 ];

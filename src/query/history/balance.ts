@@ -40,6 +40,11 @@ interface Sum extends Added {
   why: string | null;
 }
 
+/** What was retired of a project is at most what is expected. */
+export function isUpperBound({ identity }: Line): boolean {
+  return identity === 'projects';
+}
+
 /** In the order in which programs take them. */
 const DESCRIBED = ['identity', 'organization_name', 'organization_id', 'what', 'type', 'rows', 'opening_at'];
 export const BALANCE_COLUMNS = [...DESCRIBED, ...ADDED, 'balanced', 'why'];
