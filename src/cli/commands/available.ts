@@ -79,7 +79,7 @@ async function writeForPeople(
       freshness: standings.get(row['organization_id']) ?? null,
     }));
     await context.rows(columns, shown, {
-      keep: ['project_name', 'amount', 'organization_name', 'credit_id'],
+      keep: ['project_name', 'vintage', 'type', 'amount', 'organization_name', 'credit_id'],
       tonnes: ['amount'],
     });
     const holders = counted(new Set(rows.map(row => row['organization_id'])).size, 'organization');
