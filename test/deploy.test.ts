@@ -112,12 +112,36 @@ describe('compose.yaml', () => {
   });
 
   test('publishes PostgreSQL on loopback alone, and keeps what is stored in volumes', () => {
-    expect(services.database.image).toMatch(/^postgres:1[4-8]$/);
     expect(services.database.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
     const kept = [services.database, services.mirror].map(service => service.volumes[0].split(':')[0]);
     expect(kept).toEqual(Object.keys(volumes));
     expect(services.mirror).toMatchObject({ build: '.', network_mode: 'host' });
   });
+});
+
+test('images are pinned to one release', () => {
+  const { services } = parse(read('compose.yaml'));
+  const images = Array.from(read('Dockerfile').matchAll(/^FROM (\S+)/gm), ([, image]) => image);
+  expect(images).toHaveLength(2);
+  for (const image of [services.database.image, ...images])
+    expect(image).toMatch(
+      /^(postgres:1[4-8]\.\d+|node:\d+\.\d+\.\d+-bookworm(-slim)?)(@sha256:[0-9a-f]{64})?$/,
+    );
+});
+
+test('compose.yaml makes the program no superuser, and asks in SQL as another role', () => {
+  const { services } = parse(read('compose.yaml'));
+  const { POSTGRES_USER: superuser = 'postgres' } = services.database.environment;
+  expect(superuser).toBe('postgres');
+  const header = read('compose.yaml').split('services:')[0];
+  const roles = Array.from(header?.matchAll(/postgres:\/\/(\w+):/g) ?? [], ([, role]) => role);
+  expect(roles).toEqual(['carbon_mirror', 'questions']);
+  const [, script] =
+    /^\.\/(.+):\/docker-entrypoint-initdb\.d\/\w+\.sql:ro$/.exec(services.database.volumes[1]) ?? [];
+  for (const role of roles) expect(read(script ?? '')).toContain(`CREATE ROLE ${role} LOGIN PASSWORD`);
+  for (const [, secret = ''] of read(script ?? '').matchAll(/cat \/run\/secrets\/(\w+)/g))
+    expect(services.database.secrets).toContain(secret);
+  expect(services.mirror.secrets).not.toContain('superuser_password');
 });
 
 test('the workflow runs every check on the oldest Node and the suite on each later one', () => {

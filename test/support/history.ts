@@ -1,3 +1,4 @@
+import { SCHEMA_LAW } from '../../src/store/schema-objects.js';
 import { expect } from 'vitest';
 import { findUnderived } from '../../src/cli/commands/verify/compare.js';
 import type { Broken } from '../../src/store/contract/broken.js';
@@ -88,11 +89,12 @@ export async function playHistory(seed: number, profile?: ProgramOptions['profil
   };
 }
 
-/** What `verify` would say of it. */
+/** What `verify` would say of it. The views of a test that moves the clock on PostgreSQL are not those of the migrations. */
 async function broken({ engine, time }: Program): Promise<Broken[]> {
   const reader = await engine.openReader();
   try {
-    return [...(await engine.findBroken(time.now())), ...(await findUnderived(reader))];
+    const found = await engine.findBroken(time.now());
+    return [...found.filter(({ law }) => law !== SCHEMA_LAW), ...(await findUnderived(reader))];
   } finally {
     await reader.close();
   }

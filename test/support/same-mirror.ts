@@ -11,6 +11,7 @@ import { emptyDatabase, type Stage, stageOn } from './engines.js';
 import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
 import { MINUTE, temporaryMirror } from './mirror.js';
 import { fillInboxOddly, fillOddly } from './odd-rows.js';
+import { grantedTo } from './postgres.js';
 import { tablesIn } from './tables.js';
 
 interface Kept {
@@ -30,6 +31,7 @@ const NOW = NOON + 20 * MINUTE;
 export async function oddMirrorTwice(): Promise<SameMirror> {
   const database = await emptyDatabase();
   const stage = await stageOn(database.postgres);
+  const reads = await grantedTo(database.postgres, database, 'read');
   await fillOddly(stage);
   const folder = temporaryFolder();
   await stage.snapshot(join(folder, 'mirror.db'));
@@ -50,7 +52,11 @@ export async function oddMirrorTwice(): Promise<SameMirror> {
   return {
     inFiles: { env: { DATA_DIR: folder }, place: folder },
     inSchemas: {
-      env: { MIRROR_DATABASE_URL: database.url, DATA_DIR: join(folder, 'none') },
+      env: {
+        MIRROR_DATABASE_URL: database.url,
+        QUERY_DATABASE_URL: reads.url,
+        DATA_DIR: join(folder, 'none'),
+      },
       place: locationOf(database.url),
     },
   };

@@ -1,4 +1,4 @@
-import { type Asked, AskError, type Question } from '../../store/contract/asked.js';
+import { type Asked, AskError, type Question, SAFE_ROLE } from '../../store/contract/asked.js';
 import { distance } from '../../text/distance.js';
 import { sizeOf } from '../../store/contract/question.js';
 import type { Relation } from '../../store/contract/relation.js';
@@ -123,6 +123,7 @@ async function take(all: AsyncIterable<Row>, most: number) {
 }
 
 function describe({ code, message }: AskError, schema: readonly Relation[]): string {
+  if (code === 'unsafe_role') return `${message} ${SAFE_ROLE}`;
   if (code === 'unknown_name') return `SQL: ${message}${perhaps(message, schema)}`;
   if (code === 'refused' || code === 'in_brackets') return `SQL: ${message}`;
   if (code === 'time_limit')
