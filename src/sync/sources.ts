@@ -40,7 +40,7 @@ export interface Source<Item> {
   readonly readOne?: (owner: OrganizationClient, id: string, options: ReadOptions) => Promise<Item>;
 }
 
-const ID = ['id'];
+const ID = ['id'] as const;
 const keyOfCredit = keyReader(CREDIT, ['creditId', 'inventoryId']);
 
 export const SOURCES: { readonly [Name in ListResource]: Source<Items[Name]> } = {

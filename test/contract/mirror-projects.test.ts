@@ -49,8 +49,12 @@ async function requestProjects(
 async function installSecond({ mirror }: Stage, at: number) {
   await mirror.writeInstallation({
     installation: installation('installation-2', { organizationId: 'organization-2' }),
-    ...{ state: 'active', claim: 1, startedAt: at, arrivedAt: at, trigger: 'delivery' },
-  } as const);
+    state: 'active',
+    claim: 1,
+    startedAt: at,
+    arrivedAt: at,
+    trigger: 'delivery',
+  });
 }
 
 const freshnessOf = ({ db }: Stage, organizationId = 'organization-1') =>
@@ -59,7 +63,10 @@ const freshnessOf = ({ db }: Stage, organizationId = 'organization-1') =>
     organizationId,
   );
 const fresh = (at: number, error: string | null = null) => ({
-  ...{ state: 'fresh', reason: null, as_of: instant(at), error },
+  state: 'fresh',
+  reason: null,
+  as_of: instant(at),
+  error,
 });
 
 describe.each(ENGINES)('$name', ({ stage }) => {

@@ -639,7 +639,9 @@ test.each(LISTS_WITH_A_BAD_ROW)(
       resource,
     );
     expect(state).toEqual({
-      ...{ rows: 1, outcome: 'complete', error_code: 'rows_unreadable' },
+      rows: 1,
+      outcome: 'complete',
+      error_code: 'rows_unreadable',
       error: expect.stringMatching(/^rows could not be read and were left out: \w+\[1\]/),
     });
   },
