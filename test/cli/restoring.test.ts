@@ -37,7 +37,7 @@ describe('restore', () => {
     async name => {
       const { dataDir, backup, runAlone } = await prepare();
       const path = join(backup, name);
-      const makers = [() => void execFileSync('mkfifo', [path]), () => void mkdirSync(path)];
+      const makers = [() => execFileSync('mkfifo', [path]), () => mkdirSync(path)];
       for (const make of name === 'certificates' ? makers.slice(0, 1) : makers) {
         rmSync(path, { recursive: true, force: true });
         make();
@@ -55,7 +55,7 @@ describe('restore', () => {
     async name => {
       const { dataDir, backup, runAlone } = await prepare();
       const path = join(dataDir, name);
-      for (const make of [() => void execFileSync('mkfifo', [path]), () => void mkdirSync(path)]) {
+      for (const make of [() => execFileSync('mkfifo', [path]), () => mkdirSync(path)]) {
         rmSync(path, { recursive: true, force: true });
         make();
         for (const words of [['status'], ['doctor'], ['query', 'select 1']]) {
