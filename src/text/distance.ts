@@ -38,7 +38,8 @@ export function findNear<Item>(
     .map(({ item }) => item);
 }
 
-function isNear(one: string, other: string): boolean {
+/** Whether the words differ by at most one letter in four. */
+export function isNear(one: string, other: string): boolean {
   const letters = Math.floor(Math.min(one.length, other.length) / 4);
   return Math.abs(one.length - other.length) <= letters && distance(one, other) <= letters;
 }

@@ -79,6 +79,10 @@ test('status says that a demo is being created until its receiver and worker hav
     `The demo in ${demo} is being created: six months are played, then its receiver and worker start. Ask again in a moment.\n`,
   );
   expect(await json()).toMatchObject({ mirror: { demo: true, being_created: true } });
+  const doctor = await runCommand(['doctor', '--json'], { env });
+  expect(JSON.parse(doctor.stdout)).toMatchObject([
+    { state: 'warn', found: expect.stringContaining('is being created') },
+  ]);
   writeDemoSettings(demo, { ...settings, PORT: '8099' });
   expect(await text()).toContain('NO WORKER LIVES.');
   expect(await json()).toMatchObject({ mirror: { demo: true, being_created: false } });
