@@ -39,14 +39,14 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const own = locationAt(io, folder, io.env, true);
   makePrivateFolder(folder);
   const known = readDemoSettings(folder);
+  await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
+  /** Before anybody can find the demo's settings: a command beside its start finds an empty mirror, not none. */
+  await own.engine.migrate(io.now());
   if (known === null)
     say(
       io,
       `Creating the demo in ${folder}: ${MONTHS} months of a past are played, once. It takes up to a minute.`,
     );
-  await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
-  /** Before anybody can find the demo's settings: a command beside its start finds an empty mirror, not none. */
-  await own.engine.migrate(io.now());
   const clock = createPastClock(io.now);
   if (known !== null) clock.moveTo(0);
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT'], clock.now);
