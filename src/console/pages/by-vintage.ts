@@ -30,8 +30,9 @@ interface How {
 
 const MOST_PROJECTS = 12;
 const MOST_VINTAGES = 8;
-/** More columns than this have no room side by side on any screen. */
-const MOST_COLUMNS = MOST_VINTAGES + 1;
+/** What fits beside the names at 1280 pixels, in characters, and the margins of a column. */
+const ROOM = 64;
+const MARGINS = 0.7;
 const HEATS = 4;
 const OTHERS = 'others';
 const BLANK = html`<td></td>`;
@@ -46,10 +47,23 @@ export function byVintage(
   const all = linesOf(rows);
   const shown = new Set(isAll ? all : all.slice(0, MOST_PROJECTS));
   const sums = [...sumsBy(rows, vintageOf)].toSorted(([, one], [, other]) => Number(other - one));
-  const vintages = sums.slice(0, isAll ? Infinity : MOST_VINTAGES).map(([name]) => name);
-  const columns = [...vintages.toSorted(), ...(vintages.length < sums.length ? [OTHERS] : [])];
+  const columnsOf = (count: number) => [
+    ...sums
+      .slice(0, count)
+      .map(([name]) => name)
+      .toSorted(),
+    ...(count < sums.length ? [OTHERS] : []),
+  ];
+  const fits = (count: number) => {
+    const shown = new Set(columnsOf(count));
+    const totals = sumsBy(rows, row => (shown.has(vintageOf(row)) ? vintageOf(row) : OTHERS));
+    return widthOf([...totals, ['Sum', sum(rows)]]) <= ROOM;
+  };
+  let count = isAll ? sums.length : Math.min(sums.length, MOST_VINTAGES);
+  while (!isAll && count > 1 && !fits(count)) count -= 1;
+  const columns = columnsOf(count);
   const cellsOf = (of: readonly Row[]) =>
-    sumsBy(of, row => (vintages.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
+    sumsBy(of, row => (columns.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
   const most = Math.max(1, ...[...shown].flatMap(each => [...cellsOf(each.rows).values()].map(Number)));
 
   const across = (name: Html, of: readonly Row[], cell: (value: bigint, vintage: string) => Html) => {
@@ -83,7 +97,7 @@ export function byVintage(
     }</tbody>`;
   };
   const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes, rounded down${outOf(rows)}`;
-  return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="${columns.length > MOST_COLUMNS ? 'matrix blocks' : 'matrix'}">
+  return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="${fits(count) ? 'matrix' : 'matrix blocks'}">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">${isOne ? 'Type' : 'Project'}</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>
 ${[...new Set(all.map(typeIn))].map(body)}
@@ -148,6 +162,12 @@ function linesOf(rows: readonly Row[]): Line[] {
 
 function typeIn(line: Line | undefined): string | null {
   return textIn(line?.row ?? {}, 'type');
+}
+
+/** How wide columns are side by side, in characters. */
+function widthOf(totals: readonly (readonly [string, bigint])[]): number {
+  const widths = totals.map(([name, total]) => Math.max(name.length, wholeTonnes(total).length) + MARGINS);
+  return widths.reduce((all, width) => all + width, 0);
 }
 
 function vintageOf(row: Row): string {
