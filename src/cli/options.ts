@@ -1,5 +1,5 @@
 import { isId, isPrintable } from '../registry/model.js';
-import { parseSpan, type Span } from '../text/instant.js';
+import { parseTimeRange, type TimeRange } from '../text/time-range.js';
 import { describeWrongWord, findSpelling } from '../text/vocabulary.js';
 import { usageFault } from './exit.js';
 import type { Io } from './io.js';
@@ -94,7 +94,7 @@ export function otherwise<T>(taken: Text<T>, fallback: string): Taken<T> {
 }
 
 /** A date as a person means it, and the span that it stands for. */
-export function date(says: string): Text<Span> {
+export function date(says: string): Text<TimeRange> {
   return valued(
     'date',
     io => `${says} ${aDate(io)}`,
@@ -142,8 +142,8 @@ function aDate({ now }: Pick<Io, 'now'>): string {
 }
 
 /** What a person means by a date that is past. */
-export function readSpan(given: string, now: number): Span {
-  const read = parseSpan(given, now);
+export function readSpan(given: string, now: number): TimeRange {
+  const read = parseTimeRange(given, now);
   if ('fault' in read) throw usageFault(read.fault);
   return read;
 }

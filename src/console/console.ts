@@ -12,7 +12,7 @@ import type { Fault, Page, Pdfs, Shared } from './page.js';
 import { createPages } from './pages/pages.js';
 import type { Readers } from './readers.js';
 import { AS_OF, withQuery } from './components/as-of.js';
-import { parseSpan } from '../text/instant.js';
+import { parseTimeRange } from '../text/time-range.js';
 import { STYLE } from './components/style.js';
 
 export interface ConsoleOptions extends GuardOptions, Shared {
@@ -136,6 +136,6 @@ function withoutNul(request: Request, query: URLSearchParams): Fault | null {
 function instantIn(query: URLSearchParams, now: number): { readonly at: string | null } | Fault {
   const given = query.get(AS_OF) || null;
   if (given === null) return { at: null };
-  const read = parseSpan(given, now);
+  const read = parseTimeRange(given, now);
   return 'fault' in read ? read : { at: read.to };
 }

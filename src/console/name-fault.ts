@@ -1,7 +1,7 @@
 import { findOrganization } from '../query/find-named.js';
 import type { FilterFault } from '../query/lists/ask.js';
 import type { Reader } from '../store/contract/reader.js';
-import { cleanText } from '../text/clean.js';
+import { cleanText } from '../text/clean-text.js';
 import type { Fault } from './page.js';
 
 /** A fault of a filter in a sentence, with what is near. */

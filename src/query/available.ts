@@ -1,6 +1,6 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
-import { plainTonnes } from '../text/tonnes.js';
+import { formatPlainTonnes } from '../text/tonnes.js';
 import type { Standing, Told } from './freshness/words.js';
 import { type Condition, inSql } from './lists/filter.js';
 import { RANK } from './freshness/read.js';
@@ -41,7 +41,7 @@ export async function readAvailable(reader: Reader, demand: Demand) {
       const sums = sumsOf(each).toReversed();
       const amounts = sums.map(({ type, ...sum }) => {
         const isKnown = sum.rows > sum.rows_without_amount;
-        const amount = isKnown ? Number(plainTonnes(sum.amount_micro)) : null;
+        const amount = isKnown ? Number(formatPlainTonnes(sum.amount_micro)) : null;
         return { type, amount, rowsWithoutAmount: sum.rows_without_amount };
       });
       return {

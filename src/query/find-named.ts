@@ -1,6 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
-import { cleanText, shortName } from '../text/clean.js';
-import { findNear } from '../text/distance.js';
+import { cleanText, truncateName } from '../text/clean-text.js';
+import { findNear } from '../text/edit-distance.js';
 import { type Named, readNames, readOrganizationNames } from './names.js';
 
 /** Why a name leads to no row: nothing is called so, or several rows are. */
@@ -61,7 +61,7 @@ export function findByName(
 export function missing(text: string, known: readonly Named[], { what, where }: Sought): NameFault {
   return {
     what,
-    fault: `There is no ${what} "${shortName(text)}" ${where}.`,
+    fault: `There is no ${what} "${truncateName(text)}" ${where}.`,
     isMissing: true,
     candidates: findNear(text, known, textsOf).map(describe),
   };
@@ -71,14 +71,14 @@ function ambiguous(text: string, found: readonly Named[], { what }: Sought): Nam
   const more = found.length - MOST_LISTED;
   return {
     what,
-    fault: `"${shortName(text)}" fits more than one ${what}: type more of it, or its id.`,
+    fault: `"${truncateName(text)}" fits more than one ${what}: type more of it, or its id.`,
     isMissing: false,
     candidates: [...found.slice(0, MOST_LISTED).map(describe), ...(more > 0 ? [`and ${more} more`] : [])],
   };
 }
 
 function describe({ id, name }: Named): string {
-  return name === null ? cleanText(id) : `"${shortName(name)}", ${cleanText(id)}`;
+  return name === null ? cleanText(id) : `"${truncateName(name)}", ${cleanText(id)}`;
 }
 
 function textsOf({ id, name }: Named): string[] {

@@ -1,4 +1,4 @@
-import type { Key } from '../mirror/port.js';
+import type { RowKey } from '../mirror/port.js';
 import type { OrganizationClient } from '../registry/clients.js';
 import type { Source as Document } from '../registry/json/fields.js';
 import {
@@ -14,8 +14,8 @@ import {
 import { ADDRESS, CREDIT, INVENTORY_REQUEST, MEMBER, RESERVATION, RETIREMENT } from '../registry/model.js';
 import { isOver } from '../registry/reservation-state.js';
 import type { ListOptions, Page, ReadOptions } from '../registry/reading.js';
-import { words } from '../resources/entry.js';
-import type { Items, ListResource } from '../resources/lists.js';
+import { splitWords } from '../resources/entry.js';
+import type { ListItems, ListResource } from '../resources/lists.js';
 import { nextReservationEnd } from './installation/reservation-end.js';
 
 /** Some rows as they come; `page` is null where they are a part of one answer. */
@@ -30,7 +30,7 @@ export interface Source<Item> {
   readonly kind: 'one' | 'whole' | 'streamed' | 'paged';
   readonly parse: (document: Document) => Item;
   /** The key of an unreadable row; null where that cannot be read either. */
-  readonly keyOfUnreadable: (document: Document) => Key | null;
+  readonly keyOfUnreadable: (document: Document) => RowKey | null;
   readonly parts: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<Part<Item>>;
   /** When one of these ends by itself next, by the registry's clock, without an event that tells of it. */
   readonly nextEnd?: (items: readonly Item[], registryNow: number) => number | null;
@@ -43,7 +43,7 @@ export interface Source<Item> {
 const ID = ['id'] as const;
 const keyOfCredit = keyReader(CREDIT, ['creditId', 'inventoryId']);
 
-export const SOURCES: { readonly [Name in ListResource]: Source<Items[Name]> } = {
+export const SOURCES: { readonly [Name in ListResource]: Source<ListItems[Name]> } = {
   warehouse: streamed(parseCredit, keyOfCredit, (owner, options) => owner.readWarehouse(options)),
   reservations: {
     ...paged(parseReservation, keyReader(RESERVATION, ID), (owner, options) =>
@@ -69,7 +69,7 @@ export const SOURCES: { readonly [Name in ListResource]: Source<Items[Name]> } =
 };
 
 /** Words that the sandbox and the registry's pages have for a request that nobody waits for any more. */
-const DECIDED = words(
+const DECIDED = splitWords(
   'accepted approved rejected declined cancelled canceled expired failed finished completed',
 );
 

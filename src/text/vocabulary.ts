@@ -1,5 +1,5 @@
-import { cleanText, shortName } from './clean.js';
-import { findNear } from './distance.js';
+import { cleanText, truncateName } from './clean-text.js';
+import { findNear } from './edit-distance.js';
 
 /** Maps every spelling of a word to one: `ex-post`, `EXPOST` and `exPost` are the same. Changes ASCII letters only, as `lower` of SQLite does. */
 export function foldSpelling(text: string): string {
@@ -22,6 +22,6 @@ export function describeWrongWord(text: string, words: readonly string[]): strin
     ...words.filter(word => folded.length > 1 && foldSpelling(word).includes(folded)),
   ]);
   const listed = [...words.slice(0, MOST_LISTED), ...(words.length > MOST_LISTED ? ['…'] : [])];
-  const expected = `Expected one of ${listed.map(cleanText).join(', ')}, got "${shortName(text)}".`;
+  const expected = `Expected one of ${listed.map(cleanText).join(', ')}, got "${truncateName(text)}".`;
   return near.size === 0 ? expected : `${expected} Near: ${[...near].map(cleanText).join(', ')}.`;
 }

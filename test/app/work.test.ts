@@ -174,7 +174,7 @@ test('metrics of the worker tell what was counted last of what does not add up o
     { finding: 'negative_amount', rows },
   ];
   for (const rows of [3, 0]) {
-    await mirror.tell({ at: new Date().toISOString(), findings: counts(rows) });
+    await mirror.report({ at: new Date().toISOString(), findings: counts(rows) });
     expect(await ask()).toEqual([
       '_findings{finding="balance_credits"} 0',
       `_findings{finding="negative_amount"} ${rows}`,

@@ -104,8 +104,8 @@ test('status counts the jobs that wait, as their list does, and those of them th
   const { inbox } = installed.program;
   await installed.program.worker().stop();
   for (const id of ['one', 'two', 'three']) {
-    const startInMs = id === 'one' ? 0 : 60 * MINUTE;
-    await inbox.enqueue([{ ...installationJob(id, null, 'schedule'), startInMs }]);
+    const startDelayMs = id === 'one' ? 0 : 60 * MINUTE;
+    await inbox.enqueue([{ ...installationJob(id, null, 'schedule'), startDelayMs }]);
   }
   const { text, json } = await status(installed);
   expect(text).toContain('Jobs: 0 running, 3 waiting (1 due now), 0 paused, 0 failed.');

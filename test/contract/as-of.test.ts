@@ -9,10 +9,10 @@ import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import * as parse from '../../src/registry/json/parse.js';
-import { type Items, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
+import { type ListItems, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
 import { sql, table as tableCalled } from '../../src/query/sql.js';
 import { ENTRIES } from '../../src/resources/resources.js';
-import { tonnesOf } from '../../src/text/tonnes.js';
+import { formatTonnes } from '../../src/text/tonnes.js';
 import { runCommand } from '../support/command.js';
 import { visitConsole } from '../support/console.js';
 import { wordsOf } from '../support/console-stage.js';
@@ -31,7 +31,7 @@ const TOLD: readonly Readonly<Record<string, number>>[] = [
 const source = (sent: object) => readSource(JSON.stringify(sent), 'what was sent');
 const PROJECT = { project: { id: 'project-1', fullName: 'Peat bog' }, vintage: '2021', type: 'exPost' };
 
-const SAYS: { readonly [Name in ListResource]: (id: string, edit: number) => Items[Name] } = {
+const SAYS: { readonly [Name in ListResource]: (id: string, edit: number) => ListItems[Name] } = {
   warehouse: (creditId, amount) => parse.parseCredit(source({ creditId, amount, ...PROJECT })),
   inventory: (creditId, amount) => parse.parseCredit(source({ creditId, amount, ...PROJECT })),
   reservations: (id, amount) => parse.parseReservation(source({ id, creditId: 'a', amount })),
@@ -229,7 +229,7 @@ function shownOn(photo: Photo, isCertified: boolean) {
       const row = one('retirements', 'id', id);
       return row === undefined ? undefined : `for ${String(row['beneficiary'])}`;
     }),
-    stood: tonnesOf(BigInt(microOf('warehouse_credits'))),
+    stood: formatTonnes(BigInt(microOf('warehouse_credits'))),
     counts: tables.map(table => String(rowsOf(table).length)),
   };
 }

@@ -97,10 +97,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
     );
     await accept([acceptedDelivery({ installationId: 'c', verdict: 'ignored', reason: 'other_app' })], NOON);
     const since = [{ since: NOON }, { since: NOON + 1 }, { since: NOON, event }];
-    expect(await at(NOON + 2).haveCome('a', since)).toEqual([true, false, false]);
-    expect(await at(NOON + 2).haveCome('b', since)).toEqual([true, false, true]);
-    expect(await at(NOON + 2).haveCome('c', [{ since: 0 }])).toEqual([false]);
-    expect(await at(NOON - 1).haveCome('a', [{ since: 0 }])).toEqual([false]);
+    expect(await at(NOON + 2).haveDeliveriesArrived('a', since)).toEqual([true, false, false]);
+    expect(await at(NOON + 2).haveDeliveriesArrived('b', since)).toEqual([true, false, true]);
+    expect(await at(NOON + 2).haveDeliveriesArrived('c', [{ since: 0 }])).toEqual([false]);
+    expect(await at(NOON - 1).haveDeliveriesArrived('a', [{ since: 0 }])).toEqual([false]);
   });
 
   test('jobs are counted by what can become of them, and those that are done are not', async () => {

@@ -155,10 +155,10 @@ describe.each(ENGINES)('$name', ({ library }) => {
     const watched = createMirror(
       {
         ...port,
-        find: (...given) => {
+        findRows: (...given) => {
           const [, , withCells = false] = given;
           asked.push(withCells ? 'cells' : 'find');
-          return port.find(...given);
+          return port.findRows(...given);
         },
       },
       () => scene.clock.at,

@@ -72,7 +72,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await sceneOfToday(stage);
     await scene.read('warehouse', [credit('c-1')]);
     const task = { organizationId: 'organization-1', part: 'data', claim: 1 } as const;
-    await scene.mirror.mark('no_permission', task, ['warehouse'], scene.clock.at);
+    await scene.mirror.markAccess('no_permission', task, ['warehouse'], scene.clock.at);
     expect(await stateOf(scene, 'warehouse')).toBe('no_permission');
     expect(await scene.db.value('SELECT count(*) FROM warehouse_credits')).toBe(1);
     await fail(scene);
@@ -198,7 +198,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await (await begin()).abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
     const { before } = await begin();
     expect(before).toMatchObject({ attemptedAt: scene.clock.at, dataAsOf, pageSize: 50, isStrange: false });
-    expect((await scene.mirror.states('organization-1')).get('warehouse')).toEqual(before);
+    expect((await scene.mirror.readListStates('organization-1')).get('warehouse')).toEqual(before);
     expect(asked).toEqual([dataAsOf, dataAsOf]);
   });
 

@@ -122,13 +122,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await requestProjects(scene, b, ['project-1']);
     expect(await freshnessOf(scene)).toEqual(fresh(b));
     const seen = instant(ago(HOUR));
-    await mirror.tell({ at: seen, named: [], unread: [] });
+    await mirror.report({ at: seen, named: [], unread: [] });
     expect(await scene.db.value("SELECT reason FROM freshness WHERE resource = 'warehouse'")).toBe(
       'worker_gone',
     );
     expect(await freshnessOf(scene)).toEqual(fresh(b));
-    const { announced } = await mirror.freshnessFacts();
-    const known = await mirror.knownResources(['installation-1']);
+    const { announced } = await mirror.readFreshnessFacts();
+    const known = await mirror.listKnownResources(['installation-1']);
     expect(announced).toEqual([]);
     expect(known.get('installation-1')?.map(({ resource }) => resource)).toEqual(['warehouse']);
   });

@@ -153,7 +153,7 @@ const REASONS: readonly (readonly [
     'a permission that is missing',
     async s => {
       await s.complete(MINUTE);
-      await s.mirror.mark('no_permission', { ...TASK, claim: 1 }, ['warehouse'], Date.now());
+      await s.mirror.markAccess('no_permission', { ...TASK, claim: 1 }, ['warehouse'], Date.now());
     },
   ],
   [
@@ -162,7 +162,7 @@ const REASONS: readonly (readonly [
     'a list that the registry does not have',
     async s => {
       await s.complete(MINUTE);
-      await s.mirror.mark('not_offered', { ...TASK, claim: 1 }, ['warehouse'], Date.now());
+      await s.mirror.markAccess('not_offered', { ...TASK, claim: 1 }, ['warehouse'], Date.now());
     },
   ],
   [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Key } from '../../src/mirror/port.js';
+import type { RowKey } from '../../src/mirror/port.js';
 import { ENGINES, type Stage } from '../support/engines.js';
 import { beginRead, credit, MINUTE, pageOf, retirements, TRAFFIC } from '../support/mirror.js';
 
@@ -9,7 +9,7 @@ const UNREADABLE = {
 };
 
 /** A read of the warehouse that lists these credits and unreadable rows of these keys. */
-async function readWarehouse(scene: Stage, ids: readonly string[], keys: readonly (Key | null)[]) {
+async function readWarehouse(scene: Stage, ids: readonly string[], keys: readonly (RowKey | null)[]) {
   scene.clock.at += MINUTE;
   const read = await beginRead(scene, 'warehouse');
   await read.writeBatch(

@@ -295,9 +295,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const asked: string[] = [];
     const watched: MirrorPort = {
       ...port,
-      find: async (list, keys) => {
+      findRows: async (list, keys) => {
         asked.push(...keys.flat());
-        return port.find(list, keys);
+        return port.findRows(list, keys);
       },
     };
     const mirror = createMirror(watched, () => clock.at);

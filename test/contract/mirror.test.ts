@@ -198,7 +198,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const announced = { resource: 'warehouse', oldestUnreadAt: new Date(clock.at).toISOString() };
     const owners = ['organization-1', 'organization-2'];
     const unread = owners.map(organizationId => ({ ...announced, organizationId }));
-    await mirror.tell({ at: announced.oldestUnreadAt, unread });
+    await mirror.report({ at: announced.oldestUnreadAt, unread });
     const rowsOf = async (organizationId: string) => {
       const found: string[] = [];
       for (const table of await db.tables()) {

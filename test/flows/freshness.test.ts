@@ -496,7 +496,7 @@ describe('after an outage', () => {
     await change(
       "UPDATE jobs SET attempts = 7, run_at = '2999-01-01T00:00:00.000Z', error_or_pause_code = 'unavailable', last_error = 'answered 503' WHERE state = 'waiting'",
     );
-    expect(await inbox.tryFirst(['unavailable'])).toBe(1);
+    expect(await inbox.prioritizeFailed(['unavailable'])).toBe(1);
     const { open } = await visitConsole(engine.openReader, { now: time.now });
     const status = async () => (await runCommand(['status'], { env, now: time.now })).stdout;
     const now = async () => await (await open('/')).text();

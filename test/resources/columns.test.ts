@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { text } from '../../src/resources/columns.js';
+import { readableText } from '../../src/resources/columns.js';
 import { amount, credit, retirement, temporaryScene } from '../support/mirror.js';
 
 test('text that other readers of the database would choke on is made readable', () => {
-  expect(text('Ærø \u{1f33f} 水')).toBe('Ærø \u{1f33f} 水');
-  expect(text('a\0b')).toBe('a\uFFFDb');
-  expect(text('half \ud83d of one')).toBe('half \uFFFD of one');
+  expect(readableText('Ærø \u{1f33f} 水')).toBe('Ærø \u{1f33f} 水');
+  expect(readableText('a\0b')).toBe('a\uFFFDb');
+  expect(readableText('half \ud83d of one')).toBe('half \uFFFD of one');
 });
 
 test('T60 SQL in names is stored as it came', async () => {

@@ -1,8 +1,13 @@
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { Sqlite } from '../../src/store/sqlite/open.js';
 import type { Tables as Contract } from '../../src/store/contract/tables.js';
-import type { Announced, NewDelivery, StoredDelivery, Stretch } from '../../src/inbox/delivery.js';
-import type { ClaimedJob, Held, JobEnd, JobError, Part, NewJob } from '../../src/inbox/job.js';
+import type {
+  AcceptedDelivery,
+  NewDelivery,
+  StoredDelivery,
+  DeliveryRange,
+} from '../../src/inbox/delivery.js';
+import type { ClaimedJob, ClaimRef, JobEnd, JobError, Part, NewJob } from '../../src/inbox/job.js';
 import type { ReceiverPort, InboxPort } from '../../src/inbox/port.js';
 import { temporaryInbox } from './inbox.js';
 import { type Tables, tablesOf } from './tables.js';
@@ -35,12 +40,12 @@ export interface Box {
   readonly accept: Accept;
   readonly enqueue: (job: NewJob, now: number) => Promise<number>;
   readonly claim: (claiming: Claiming) => Promise<ClaimedJob[]>;
-  readonly end: (held: Held, end: JobEnd, now: number) => Promise<boolean>;
-  readonly finish: (held: Held, outcome: string, now: number) => Promise<boolean>;
-  readonly retry: (held: Held, at: number, error: JobError, now: number) => Promise<boolean>;
-  readonly pause: (held: Held, at: number, error: JobError, now: number) => Promise<boolean>;
-  readonly fail: (held: Held, error: JobError, now: number) => Promise<boolean>;
-  readonly giveBack: (held: Held, now: number) => Promise<boolean>;
+  readonly end: (held: ClaimRef, end: JobEnd, now: number) => Promise<boolean>;
+  readonly finish: (held: ClaimRef, outcome: string, now: number) => Promise<boolean>;
+  readonly retry: (held: ClaimRef, at: number, error: JobError, now: number) => Promise<boolean>;
+  readonly pause: (held: ClaimRef, at: number, error: JobError, now: number) => Promise<boolean>;
+  readonly fail: (held: ClaimRef, error: JobError, now: number) => Promise<boolean>;
+  readonly giveBack: (held: ClaimRef, now: number) => Promise<boolean>;
   readonly retryFailed: (id: number, now: number) => Promise<number | null>;
   /** Rows of jobs, newest first. */
   readonly jobs: (where?: string) => Promise<JobRow[]>;
@@ -60,7 +65,7 @@ export function boxIn({ db, open }: Pick<Store, 'db' | 'open'>): Box {
     return port;
   };
   const end: Box['end'] = async (held, how, now) => {
-    const [settled = false] = await at(now).settle([{ held, end: how }]);
+    const [settled = false] = await at(now).settle([{ claim: held, end: how }]);
     return settled;
   };
   return {
@@ -73,10 +78,10 @@ export function boxIn({ db, open }: Pick<Store, 'db' | 'open'>): Box {
       ...(await at(now).claim({ parts: [{ part, slots }], leaseMs })).jobs,
     ],
     finish: (held, outcome, now) => end(held, { act: 'done', outcome }, now),
-    retry: (held, when, error, now) => end(held, { act: 'retry', inMs: when - now, error }, now),
-    pause: (held, when, error, now) => end(held, { act: 'pause', inMs: when - now, error }, now),
+    retry: (held, when, error, now) => end(held, { act: 'retry', delayMs: when - now, error }, now),
+    pause: (held, when, error, now) => end(held, { act: 'pause', delayMs: when - now, error }, now),
     fail: (held, error, now) => end(held, { act: 'fail', error }, now),
-    giveBack: (held, now) => end(held, { act: 'give_back', inMs: 0 }, now),
+    giveBack: (held, now) => end(held, { act: 'release', delayMs: 0 }, now),
     retryFailed: async (id, now) => only(await at(now).retryFailed([id])).job,
     jobs: (where = 'true') => db.rows<JobRow>(`SELECT * FROM jobs WHERE ${where} ORDER BY id DESC`),
     job: async id => only(await db.rows<JobRow>('SELECT * FROM jobs WHERE id = ?', id)),
@@ -103,10 +108,11 @@ function createAccept(port: Pick<ReceiverPort, 'store'>, at: (now: number) => un
 }
 
 /** What was announced, as slice after slice tells it. */
-export async function slicesOf({ at }: Box, whole: Stretch): Promise<(readonly Announced[])[]> {
-  const slices: (readonly Announced[])[] = [];
-  for (let next: Stretch | null = whole; next !== null; ) {
-    const slice: Awaited<ReturnType<InboxPort['announced']>> = await at(0).announced(next);
+export async function slicesOf({ at }: Box, whole: DeliveryRange): Promise<(readonly AcceptedDelivery[])[]> {
+  const slices: (readonly AcceptedDelivery[])[] = [];
+  for (let next: DeliveryRange | null = whole; next !== null; ) {
+    const slice: Awaited<ReturnType<InboxPort['listAcceptedDeliveries']>> =
+      await at(0).listAcceptedDeliveries(next);
     slices.push(slice.deliveries);
     next = slice.next;
   }

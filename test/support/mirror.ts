@@ -6,10 +6,17 @@ import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import type { Ask, Finished, Read, Mirror, ReadPage, ReadRequest } from '../../src/mirror/mirror.js';
+import type {
+  FindMissing,
+  ReadResult,
+  ListReader,
+  Mirror,
+  ReadPage,
+  ReadRequest,
+} from '../../src/mirror/mirror.js';
 import type { PdfStore } from '../../src/mirror/pdf-store.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
-import type { Items, ListResource } from '../../src/resources/lists.js';
+import type { ListItems, ListResource } from '../../src/resources/lists.js';
 import type { Amount, Credit, Installation, Retirement } from '../../src/registry/model.js';
 import { NOON, temporaryFolder } from './inbox.js';
 import { layMigrated } from './migrated.js';
@@ -125,13 +132,13 @@ export interface Scene {
   /** Reads one whole list by the newest claim: pages of `limit`, or one answer where it is null. */
   readonly read: <Name extends ListResource>(
     resource: Name,
-    items: readonly Items[Name][],
+    items: readonly ListItems[Name][],
     how?: Partial<ReadRequest<Name>> & {
       limit?: number | null;
       total?: number | null;
       ask?: (ids: readonly string[]) => Promise<readonly string[]>;
     },
-  ) => Promise<Finished>;
+  ) => Promise<ReadResult>;
 }
 
 export const TRAFFIC = { requests: 1, bytes: 100 };
@@ -200,7 +207,7 @@ export async function beginRead<Name extends ListResource>(
   { mirror, clock }: Pick<Scene, 'mirror' | 'clock'>,
   resource: Name,
   how: Partial<ReadRequest<Name>> = {},
-): Promise<Read<Items[Name]>> {
+): Promise<ListReader<ListItems[Name]>> {
   const usual = {
     organizationId: 'organization-1',
     claim: 1,
@@ -225,7 +232,7 @@ interface Row {
 }
 
 async function writePages<Item extends Row>(
-  read: Read<Item>,
+  read: ListReader<Item>,
   items: readonly Item[],
   limit: number,
   clock: Clock,
@@ -260,6 +267,9 @@ export function digestOf(items: readonly Row[]): string {
 }
 
 /** A registry that says at once which of the ids it does not know any more. */
-export function answering(gone: (ids: readonly string[]) => Promise<readonly string[]>, clock: Clock): Ask {
+export function answering(
+  gone: (ids: readonly string[]) => Promise<readonly string[]>,
+  clock: Clock,
+): FindMissing {
   return async ids => new Map((await gone(ids)).map(id => [id, clock.at]));
 }

@@ -85,9 +85,9 @@ export async function fillOddly(stage: Stage): Promise<void> {
       await mirror.writeInstallation({ ...look, installationId: `installation-${index + 1}` });
     }
   }
-  await mirror.mark('no_permission', taskOf('organization_1'), ['members'], clock.at);
-  await mirror.mark('refused', taskOf('organization_1'), ['addresses'], clock.at);
-  await mirror.mark('not_offered', taskOf('organization_1'), ['inventory'], clock.at);
+  await mirror.markAccess('no_permission', taskOf('organization_1'), ['members'], clock.at);
+  await mirror.markAccess('refused', taskOf('organization_1'), ['addresses'], clock.at);
+  await mirror.markAccess('not_offered', taskOf('organization_1'), ['inventory'], clock.at);
   await stage.db.change(`UPDATE syncs SET state = 'running', finished_at = NULL
     WHERE resource = 'inventory' AND organization_id = 'organization-1'`);
 }

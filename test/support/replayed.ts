@@ -1,6 +1,6 @@
 import type { Reader } from '../../src/store/contract/reader.js';
-import { nameOf } from '../../src/resources/entry.js';
-import { ENTRY_OF } from '../../src/resources/resources.js';
+import { idColumn } from '../../src/resources/entry.js';
+import { ENTRY_BY_RESOURCE } from '../../src/resources/resources.js';
 import { type ChangeRow, readBetween, readLastNumber } from '../../src/query/history/changes.js';
 import { sql, stoodAt, table } from '../../src/query/sql.js';
 
@@ -63,10 +63,10 @@ const SAID = [
 /** What the mirror's own history says stood there at an instant. */
 export async function shownAsOf({ all }: Reader, at: string): Promise<string[]> {
   const shown: string[] = [];
-  for (const [resource, entry] of Object.entries(ENTRY_OF)) {
+  for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
     const rows = await all(sql<Cells>`SELECT * FROM ${table(`${entry.table}_history`)} WHERE ${stoodAt(at)}`);
     const known = resource === 'certificates' ? rows.filter(row => row['state'] === 'stored') : rows;
-    shown.push(...known.map(row => said(resource, row[nameOf(entry)], row)));
+    shown.push(...known.map(row => said(resource, row[idColumn(entry)], row)));
   }
   return shown.toSorted();
 }

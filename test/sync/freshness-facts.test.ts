@@ -22,10 +22,10 @@ test('it looks again and again, goes on after a look that failed, and stops wher
   let looks = 0;
   const mirror = {
     ...context.mirror,
-    tell: async (...given: Parameters<typeof context.mirror.tell>) => {
+    report: async (...given: Parameters<typeof context.mirror.report>) => {
       looks += 1;
       if (looks === 1) throw new Error('the disk is full');
-      await context.mirror.tell(...given);
+      await context.mirror.report(...given);
     },
   };
   const facts = createFreshnessFacts({ ...context, mirror, self: SELF, log, everyMs: 1 });

@@ -265,7 +265,7 @@ test('a job for which only duplicates asked says that nothing is new only where 
   const stage = await stageOfJobs();
   const { registry, installationId, organization, sandbox, mirror } = stage;
   const look = installationJob(installationId, null, 'delivery');
-  const again = () => stage.run(look, { onlyDuplicatesAsked: true });
+  const again = () => stage.run(look, { onlyDuplicates: true });
   expect(await again()).toBe('read');
   expect(await again()).toBe('unchanged');
   expect(await stage.run(look)).toBe('read');

@@ -1,4 +1,4 @@
-import { distance, isNear } from '../../text/distance.js';
+import { editDistance, isNear } from '../../text/edit-distance.js';
 import type { SettingsFault } from './fault.js';
 import type { Environment } from './row.js';
 import { SETTINGS } from './settings.js';
@@ -44,7 +44,7 @@ function withoutFile(name: string): string {
 }
 
 function findNearest(name: string): string {
-  const far = (known: string) => distance(name.toUpperCase(), known);
+  const far = (known: string) => editDistance(name.toUpperCase(), known);
   return KNOWN.toSorted((a, b) => far(a) - far(b))[0] ?? '';
 }
 

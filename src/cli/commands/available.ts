@@ -2,10 +2,16 @@ import { type Available, type LeftOut, readAvailable, wasEverHeld } from '../../
 import { textOf } from '../../query/lists/ask.js';
 import { WAREHOUSE } from '../../query/lists/lists.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
-import { andMore, counted, MOST_SHOWN, ofKnown, withThousands } from '../../text/numbers.js';
-import { shortName } from '../../text/clean.js';
-import { stretch } from '../../text/stretch.js';
-import { typeName } from '../../text/tonnes.js';
+import {
+  formatRest,
+  formatCount,
+  MAX_SHOWN,
+  formatKnownOrganizations,
+  withThousands,
+} from '../../text/numbers.js';
+import { truncateName } from '../../text/clean-text.js';
+import { formatDuration } from '../../text/format-duration.js';
+import { creditTypeName } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { checkFault, notThereFault } from '../exit.js';
@@ -75,14 +81,14 @@ async function writeForPeople(
     const standings = new Map<unknown, string>(warehouses.map(each => [each.organization_id, wordsOf(each)]));
     const shown = rows.map(row => ({
       ...row,
-      age: stretch(Number(row['age_seconds'])),
+      age: formatDuration(Number(row['age_seconds'])),
       freshness: standings.get(row['organization_id']) ?? null,
     }));
     await context.rows(columns, shown, {
       keep: ['project_name', 'vintage', 'type', 'amount', 'organization_name', 'credit_id'],
       tonnes: ['amount'],
     });
-    const holders = counted(new Set(rows.map(row => row['organization_id'])).size, 'organization');
+    const holders = formatCount(new Set(rows.map(row => row['organization_id'])).size, 'organization');
     await context.print('', `Available now: ${describeTotal(total)} of ${holders}.`);
   } else
     await context.print(
@@ -91,7 +97,7 @@ async function writeForPeople(
   const failing = warehouses.filter(each => each.failing_since !== null).length;
   const failed = failing === 0 ? '' : `; the last read failed in ${withThousands(failing)}`;
   const fresh = `${warehouses.length === 1 ? 'is' : 'are'} ${withThousands(warehouses.length)}`;
-  await context.print(`Fresh ${fresh} of ${ofKnown(known)}${failed}.`);
+  await context.print(`Fresh ${fresh} of ${formatKnownOrganizations(known)}${failed}.`);
   if (leftOut.length === 0) return;
   const left = named(leftOut).map(each => `  ${each}`);
   await context.print('', 'Not available now (see last_known_credits):', '', ...left);
@@ -100,8 +106,8 @@ async function writeForPeople(
 /** All that something is known of; of those that nobody has read some, and how many more there are. */
 function named(leftOut: readonly LeftOut[]): string[] {
   const unread = leftOut.filter(({ state, rows }) => state === 'never_read' && rows === 0);
-  const unnamed = new Set(unread.slice(MOST_SHOWN));
-  const more = andMore(unread.length);
+  const unnamed = new Set(unread.slice(MAX_SHOWN));
+  const more = formatRest(unread.length);
   return [
     ...leftOut.filter(each => !unnamed.has(each)).map(describe),
     ...(more === null ? [] : [`${more} that were never read completely`]),
@@ -111,13 +117,13 @@ function named(leftOut: readonly LeftOut[]): string[] {
 function describe(left: LeftOut): string {
   const { age_seconds: age, rows, amounts } = left;
   const sentence = sentenceOf(left);
-  const name = shortName(left.organization_name ?? left.organization_id ?? left.installation_id);
-  const known = age === null ? 'never read completely' : `known ${stretch(age)} ago`;
+  const name = truncateName(left.organization_name ?? left.organization_id ?? left.installation_id);
+  const known = age === null ? 'never read completely' : `known ${formatDuration(age)} ago`;
   const why = sentence === null ? '' : `, ${sentence}`;
   const tonnes = amounts.map(({ type, amount }) =>
-    amount === null ? '' : `, ${withThousands(Number(amount.toFixed(6)))} t ${typeName(type)}`,
+    amount === null ? '' : `, ${withThousands(Number(amount.toFixed(6)))} t ${creditTypeName(type)}`,
   );
   const unsummed = amounts.reduce((sum, { rowsWithoutAmount: more }) => sum + more, 0);
   const without = unsummed === 0 ? '' : `, without ${withThousands(unsummed)} whose amount cannot be summed`;
-  return `${name}: ${known}, not available now: ${wordsOf(left)}${why} (${counted(rows, 'row')}${tonnes.join('')}${without})`;
+  return `${name}: ${known}, not available now: ${wordsOf(left)}${why} (${formatCount(rows, 'row')}${tonnes.join('')}${without})`;
 }

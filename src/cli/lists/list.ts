@@ -4,7 +4,7 @@ import type { Asked, List } from '../../query/lists/list.js';
 import { streamRows } from '../../query/lists/read.js';
 import { readKnownAt, sayOldest } from '../../query/history/as-of.js';
 import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
-import { counted } from '../../text/numbers.js';
+import { formatCount } from '../../text/numbers.js';
 import { type Command, command, ROWS } from '../command.js';
 import type { Context } from '../context.js';
 import { checkFault } from '../exit.js';
@@ -64,7 +64,7 @@ async function printList(context: Context, list: List, { given, at, most }: Want
   const keep = [...columns.slice(0, 1), list.named, ...LOOKED_FOR];
   const shape = { keep, tonnes: ['amount_exact'], none };
   const shown = await context.rows(columns, states === null ? rows : withFreshness(rows, states), shape);
-  const many = `${counted(unread, 'organization')} that ${unread === 1 ? 'was' : 'were'} never read completely`;
+  const many = `${formatCount(unread, 'organization')} that ${unread === 1 ? 'was' : 'were'} never read completely`;
   if (isUnread)
     throw checkFault(
       `This list is of ${many}: nothing is known of what they have.`,

@@ -1,5 +1,5 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { ownerOf } from '../../resources/entry.js';
+import { ownerColumn } from '../../resources/entry.js';
 import { colourOf, WAITING } from '../../query/freshness/words.js';
 import { ask, textOf } from '../../query/lists/ask.js';
 import { explainNothing } from '../../query/lists/explain-nothing.js';
@@ -10,8 +10,8 @@ import { readValues } from '../../query/lists/values.js';
 import { type Paged, readPage, readSumOf, streamRows } from '../../query/lists/read.js';
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
-import { counted, manyOf, withThousands } from '../../text/numbers.js';
-import { tonnesOf } from '../../text/tonnes.js';
+import { formatCount, pluralOf, withThousands } from '../../text/numbers.js';
+import { formatTonnes } from '../../text/tonnes.js';
 import type { Ask, Fault, Page } from '../page.js';
 import { sentenceOf } from '../name-fault.js';
 import { AS_OF, withAt, withQuery } from '../components/as-of.js';
@@ -69,7 +69,7 @@ async function askedBy(list: List, { reader, query, at, now }: Ask): Promise<Lis
 /** The same of those whose list was known then, and what is to be said of all. */
 async function ofKnown(asked: ListRequest, { reader, at }: Pick<Ask, 'reader' | 'at'>) {
   const { resource, entry } = asked.list;
-  const column = entry && ownerOf(entry);
+  const column = entry && ownerColumn(entry);
   if (at === null || resource === null || column === null) return { asked, gaps: [] };
   const organizationId = textOf(asked, 'organization_id');
   const gaps = await readKnownAt(reader, { resource, at, organizationId });
@@ -97,7 +97,7 @@ async function show(all: ListRequest, asking: Ask, choices: Choices): Promise<Ht
   };
   const available =
     name === 'warehouse' && states !== null && paged.sum !== null && paged.count > 0
-      ? `; of it ${tonnesOf(await readSumOf(reader, asked, states.fresh))} t are available now`
+      ? `; of it ${formatTonnes(await readSumOf(reader, asked, states.fresh))} t are available now`
       : '';
   const lead = (text: string, from: string | null, rel: Html | false = false) =>
     html`<a href="${withQuery(`/${name}`, query, { after: from })}"${rel}>${text}</a>`;
@@ -169,12 +169,14 @@ function caption(
   { count, isCountedToTheEnd, sum }: Paged,
   { owner, says, available }: Captioned,
 ): string {
-  const many = isCountedToTheEnd ? counted(count, one) : `More than ${withThousands(count)} ${manyOf(one)}`;
+  const many = isCountedToTheEnd
+    ? formatCount(count, one)
+    : `More than ${withThousands(count)} ${pluralOf(one)}`;
   const set = Object.keys(filters).filter(name => name !== 'organization_id' && says(name) !== '');
   const how = set.map(name => `${labelOf(name)} ${says(name)}`).join(', ');
   const all = `${many}${owner === null ? '' : ` of ${owner}`}${how && ` (${how})`}`;
   if (sum === null || count === 0) return all;
-  return `${all}: ${tonnesOf(sum.amount_micro)} t${available}.${withoutAmount(sum.rows_without_amount)}`;
+  return `${all}: ${formatTonnes(sum.amount_micro)} t${available}.${withoutAmount(sum.rows_without_amount)}`;
 }
 
 type Choices = ReadonlyMap<string, readonly Choice[] | null>;

@@ -3,14 +3,14 @@ import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { sumStoodAt } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Value } from '../../store/contract/tables.js';
-import { sumByType, tonnesOf, typeName } from '../../text/tonnes.js';
+import { formatSumByType, formatTonnes, creditTypeName } from '../../text/tonnes.js';
 import { withAt } from '../components/as-of.js';
 import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
 import { gapsOf, standing } from '../components/freshness.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { ALL, table, toAll } from '../components/table.js';
 import { outOf } from '../components/words.js';
-import { andMore, counted, MOST_SHOWN } from '../../text/numbers.js';
+import { formatRest, formatCount, MAX_SHOWN } from '../../text/numbers.js';
 
 type Row = Readonly<Record<string, Value>>;
 
@@ -72,13 +72,13 @@ export function byVintage(
       const value = cells.get(vintage);
       return value === undefined ? BLANK : cell(value, vintage);
     });
-    return html`${name}${each}<td class="number" data-label="Sum" title="${tonnesOf(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
+    return html`${name}${each}<td class="number" data-label="Sum" title="${formatTonnes(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
   };
   const line = ({ row, rows: of }: Line) => {
-    const name = isOne ? typeName(textIn(row, 'type')) : linked(row);
+    const name = isOne ? creditTypeName(textIn(row, 'type')) : linked(row);
     return across(html`<tr><th scope="row" title="${nameOf(row)}">${name}</th>`, of, (value, vintage) => {
       const heat = Math.ceil((HEATS * Number(value)) / most);
-      return html`<td class="number heat${heat}" data-label="${vintage || 'none'}" title="${tonnesOf(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
+      return html`<td class="number heat${heat}" data-label="${vintage || 'none'}" title="${formatTonnes(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
     });
   };
   const total = (name: Part, lines: readonly Line[], kind: string) => {
@@ -90,8 +90,8 @@ export function byVintage(
   const body = (type: string | null) => {
     const lines = all.filter(each => typeIn(each) === type);
     const others = lines.filter(each => !shown.has(each));
-    const name = `${typeName(type)}, ${counted(lines.length, 'project')}`;
-    const left = counted(others.length, 'other project');
+    const name = `${creditTypeName(type)}, ${formatCount(lines.length, 'project')}`;
+    const left = formatCount(others.length, 'other project');
     return html`<tbody>${!isOne && total(name, lines, 'sum')}${lines.filter(each => shown.has(each)).map(line)}${
       others.length > 0 && total(query === null ? left : toAll(query, left), others, 'others')
     }</tbody>`;
@@ -119,7 +119,7 @@ function notAvailable(warehouses: Availability['unavailable']): Html | false {
   if (warehouses.length === 0) return false;
   const sums = warehouses.flatMap(each => each.sums);
   return table(
-    `Not available now: ${sumByType(sums)}${outOf(sums)}`,
+    `Not available now: ${formatSumByType(sums)}${outOf(sums)}`,
     [
       {
         name: 'Organization',
@@ -127,10 +127,10 @@ function notAvailable(warehouses: Availability['unavailable']): Html | false {
           leading('organization_id', id, html`${name ?? id}`, null),
       },
       { name: 'State', cell: standing },
-      { name: 'Amount', cell: each => html`${sumByType(each.sums)}${outOf(each.sums)}` },
+      { name: 'Amount', cell: each => html`${formatSumByType(each.sums)}${outOf(each.sums)}` },
     ],
-    warehouses.slice(0, MOST_SHOWN),
-    { more: andMore(warehouses.length) },
+    warehouses.slice(0, MAX_SHOWN),
+    { more: formatRest(warehouses.length) },
   );
 }
 

@@ -7,7 +7,7 @@ import {
   readNewest,
 } from '../../query/history/changes.js';
 import { readChoices } from '../../query/names.js';
-import { parseSpan } from '../../text/instant.js';
+import { parseTimeRange } from '../../text/time-range.js';
 import { describeWrongWord, findSpelling } from '../../text/vocabulary.js';
 import { findChosenOrganization } from '../name-fault.js';
 import { filesOf, rowsFiles } from '../lists/files.js';
@@ -17,7 +17,7 @@ import { choose, filterBar } from '../components/filters.js';
 import { feed, groupsOf } from '../components/changes.js';
 import { html, type Html } from '../components/html.js';
 import { dayWords, moment } from '../components/words.js';
-import { counted } from '../../text/numbers.js';
+import { formatCount } from '../../text/numbers.js';
 
 interface Asked extends ChangesAsked {
   readonly since: string;
@@ -48,8 +48,8 @@ export const CHANGES: readonly Page[] = [
 ];
 
 async function askedIn({ reader, query, now }: Ask): Promise<Asked | Fault> {
-  const since = parseSpan(query.get('since') || SINCE, now);
-  const until = parseSpan(query.get('until') || UNTIL, now);
+  const since = parseTimeRange(query.get('since') || SINCE, now);
+  const until = parseTimeRange(query.get('until') || UNTIL, now);
   if ('fault' in since) return since;
   if ('fault' in until) return until;
   if (since.from > until.to)
@@ -89,7 +89,7 @@ function sentence(count: number, isOlder: boolean): string {
   const one = isOlder ? 'older change' : 'change';
   if (count > ROWS) return `More than ${ROWS} ${one}s`;
   if (count === 0) return isOlder ? 'Nothing older changed' : 'Nothing changed';
-  return counted(count, one);
+  return formatCount(count, one);
 }
 
 /** Spans that people ask for, by the words that stand in an address. */

@@ -6,8 +6,8 @@ import { readKnownOf } from '../../query/history/as-of.js';
 import { readNameOf, readProjectNamedBy } from '../../query/names.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { typeName } from '../../text/tonnes.js';
-import { ofKnown, withThousands } from '../../text/numbers.js';
+import { creditTypeName } from '../../text/tonnes.js';
+import { formatKnownOrganizations, withThousands } from '../../text/numbers.js';
 import { leading, textIn } from '../components/cell.js';
 import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
 import { head } from '../components/head.js';
@@ -89,7 +89,7 @@ function isGone(row: Row): boolean {
 function titleOf({ name }: List, row: Row): string {
   if (name === 'projects') return textIn(row, 'full_name') ?? String(row['id']);
   const project = textIn(row, 'project_name') ?? textIn(row, 'project_id') ?? 'an unnamed project';
-  return `${withThousands(textIn(row, 'amount_exact') ?? 'An unknown amount of')} t ${typeName(textIn(row, 'type'))} of ${project} ${textIn(row, 'vintage') ?? ''}`;
+  return `${withThousands(textIn(row, 'amount_exact') ?? 'An unknown amount of')} t ${creditTypeName(textIn(row, 'type'))} of ${project} ${textIn(row, 'vintage') ?? ''}`;
 }
 
 async function ofProject(project: string, { reader, at }: Ask): Promise<Html> {
@@ -103,7 +103,7 @@ async function ofProject(project: string, { reader, at }: Ask): Promise<Html> {
 
 async function availableOfProject(reader: Reader, project: string): Promise<Html> {
   const { available: fresh, known } = await sumStanding(reader, 0);
-  return html`<p class="lead">Fresh are the warehouses of ${withThousands(fresh)} of ${ofKnown(known)}.</p>
+  return html`<p class="lead">Fresh are the warehouses of ${withThousands(fresh)} of ${formatKnownOrganizations(known)}.</p>
 ${await available(reader, { projectId: project })}`;
 }
 

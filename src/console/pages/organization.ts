@@ -2,8 +2,8 @@ import { countAt, readKnownOf } from '../../query/history/as-of.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import { sentenceOf } from '../../query/freshness/words.js';
 import { type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
-import { ownerOf } from '../../resources/entry.js';
-import { ENTRY_OF } from '../../resources/resources.js';
+import { ownerColumn } from '../../resources/entry.js';
+import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { withThousands } from '../../text/numbers.js';
 import { ALL_LISTS, ORGANIZATIONS } from '../../query/lists/lists.js';
 import { readOrganizationNames } from '../../query/names.js';
@@ -94,8 +94,8 @@ function resources(
 
 async function known({ reader }: Ask, organizationId: string, at: string): Promise<Html> {
   const stood = [];
-  for (const [resource, entry] of Object.entries(ENTRY_OF)) {
-    if (ownerOf(entry) === null) continue;
+  for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
+    if (ownerColumn(entry) === null) continue;
     const read = await readKnownOf(reader, { organizationId, resource, at });
     const rows = await countAt(reader, entry, { organizationId, at });
     stood.push({ ...read, resource, rows });

@@ -6,8 +6,8 @@ import { readNameOf, readOrigin } from '../../query/names.js';
 import { readStates } from '../../query/freshness/read.js';
 import { RETIREMENTS } from '../../query/lists/lists.js';
 import { LISTS } from '../../resources/lists.js';
-import { ENTRY_OF } from '../../resources/resources.js';
-import { counted, withThousands } from '../../text/numbers.js';
+import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
+import { formatCount, withThousands } from '../../text/numbers.js';
 import type { Ask, Page } from '../page.js';
 import { withAt } from '../components/as-of.js';
 import { leading } from '../components/cell.js';
@@ -50,7 +50,7 @@ async function show(row: Row, history: readonly Row[], explained: Explanation, a
   const known = at === null ? ((await readStates(reader, 'retirements', id))?.standingOf(row) ?? null) : null;
   const freshness = known === null ? null : wordsOf(known);
   const cited = withAt(`/retirements/${encodeURIComponent(explained.id)}`, explained.at);
-  const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${history.length > 1 && badge(`changed ${counted(history.length - 1, 'time')} since it was first seen`)} ${verdict(explained)}`;
+  const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${history.length > 1 && badge(`changed ${formatCount(history.length - 1, 'time')} since it was first seen`)} ${verdict(explained)}`;
   return html`${head([withAt('/retirements', at), 'Retirements'], sentence(row), lead)}
 ${sheet(owner, (await readOrigin(reader))?.base_url ?? null, cited, explained, ask)}
 <div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${whatCard(row, at)}<div class="two">${whoCard(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, history, explained, now))}</section></div></div>
@@ -148,7 +148,7 @@ ${stored.state !== 'missing' && html`<object type="application/pdf" data="${href
 
 /** A file that was stored once stays, and proves what it proved. */
 async function earlier({ reader, at, now }: Ask, organizationId: string, { id }: Explanation) {
-  const all = toldBy(at, await readHistory(reader, ENTRY_OF.certificates, id, organizationId));
+  const all = toldBy(at, await readHistory(reader, ENTRY_BY_RESOURCE.certificates, id, organizationId));
   return all.length > 1 && html`<h3>What was known of it, newest first</h3>${versions(all, now)}`;
 }
 

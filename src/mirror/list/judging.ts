@@ -1,6 +1,6 @@
 import { LISTS } from '../../resources/lists.js';
-import type { Ask } from '../mirror.js';
-import type { Fault, List, MirrorPort, SyncRequest } from '../port.js';
+import type { FindMissing } from '../mirror.js';
+import type { ReadFault, ListRef, MirrorPort, SyncRequest } from '../port.js';
 import type { Sync } from '../sync.js';
 import {
   type Circumstances,
@@ -20,7 +20,7 @@ import { VersionSet } from './version-set.js';
 /** How a read stands when everything has come. */
 interface Stand {
   readonly port: MirrorPort;
-  readonly list: List;
+  readonly list: ListRef;
   readonly sync: Sync;
   readonly request: SyncRequest;
   readonly staging: Pick<Staging<never>, 'seen' | 'distinct' | 'unseen' | 'prints' | 'unreadable'>;
@@ -30,20 +30,20 @@ interface Stand {
 /** What the answers tell of the whole list: how long it is, why this is not all of it, whose it is. */
 interface Answers {
   readonly total: number | null;
-  readonly flaw: Fault | null;
-  readonly ask: Ask | undefined;
+  readonly flaw: ReadFault | null;
+  readonly ask: FindMissing | undefined;
   readonly ownerNamed: boolean | undefined;
   /** Names the rows that could not be read. */
-  readonly unreadable: Fault | null;
+  readonly unreadable: ReadFault | null;
 }
 
 /** Which rows stand on pages that were passed nobody knows: the next pass reads each. */
-const UNACCOUNTED: Fault = {
+const UNACCOUNTED: ReadFault = {
   code: 'rows_missing',
   message: 'pages moved while others stood as they stood, and the rows of both do not add up',
 };
 
-const OWNER_UNNAMED: Fault = {
+const OWNER_UNNAMED: ReadFault = {
   code: 'owner_untold',
   message:
     'it lacks rows and does not say whose list it is, as earlier answers did; "sync --full" believes it',
@@ -90,7 +90,7 @@ function circumstancesOf(stand: Stand, ask: Answers['ask']): Circumstances {
     seen: staging.distinct,
     isSnapshot: pages.visited <= 1,
     isQuiet: pages.isQuiet,
-    endsByNature: LISTS[list.resource].endsByNature === true,
+    endsByNature: LISTS[list.resource].expiresByItself === true,
     doubted: before.doubted === null ? NONE : VersionSet.unpack(before.doubted),
     doubtedForMs: doubtedForMs(stand),
     ask,

@@ -1,19 +1,19 @@
 import { formatInstant } from '../../resources/columns.js';
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Finish, Finished, Read, ReadPage } from '../mirror.js';
+import type { ReadCompletion, ReadResult, ListReader, ReadPage } from '../mirror.js';
 import { judgeRead } from './judging.js';
 import type { Decision } from './missing.js';
 import { isForgotten } from '../people.js';
 import {
-  type Changes,
-  type Close,
-  type Ending,
-  type Fault,
-  type Key,
+  type ListChanges,
+  type RowClose,
+  type SyncCompletion,
+  type ReadFault,
+  type RowKey,
   type LastRead,
-  type ListCommitted,
+  type ListCommitResult,
   NO_CHANGES,
-  type Traffic,
+  type ReadTraffic,
 } from '../port.js';
 import { PageDigests } from './page-digests.js';
 import { type Portion, Slices } from './slices.js';
@@ -21,7 +21,7 @@ import { type ListParts, type Sighted, type Slice, Staging } from './staging.js'
 
 const COMPARE_AT_ONCE = 250;
 
-export class ListRead<Item extends { document: string }> implements Read<Item> {
+export class ListRead<Item extends { document: string }> implements ListReader<Item> {
   readonly before: LastRead;
   readonly #parts: ListParts<Item>;
   readonly #staging: Staging<Item>;
@@ -62,7 +62,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     return distinct + unreadable.added + unreadable.withoutKey;
   }
 
-  async leaveOut(keys: readonly (Key | null)[]): Promise<void> {
+  async leaveOut(keys: readonly (RowKey | null)[]): Promise<void> {
     if (keys.length === 0) return;
     await this.#compareGathered();
     await this.#underWay;
@@ -90,7 +90,13 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     for (const portion of this.#slices.afterBatch()) await this.#write(portion);
   }
 
-  async finish({ total, ask, flaw = null, unreadable = null, ...traffic }: Finish): Promise<Finished> {
+  async finish({
+    total,
+    ask,
+    flaw = null,
+    unreadable = null,
+    ...traffic
+  }: ReadCompletion): Promise<ReadResult> {
     const { sync } = this.#parts;
     sync.demandNotEnded();
     await this.#compareGathered();
@@ -114,14 +120,14 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   }
 
   /** What went wrong with the slice under way is told by what is written next, or was told already. */
-  async abandon(fault: Fault, traffic: Traffic): Promise<void> {
+  async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     await this.#underWay.catch(() => undefined);
     this.#staging.clear();
     await this.#parts.sync.abandon(fault, traffic);
   }
 
   /** What a read in full found that nobody but a hand can have changed. */
-  #mendedBy(): Fault | null {
+  #mendedBy(): ReadFault | null {
     const { mended, firstMended } = this.#staging;
     if (mended === 0) return null;
     const more = mended > firstMended.length ? ` and ${mended - firstMended.length} more` : '';
@@ -149,7 +155,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     await this.#underWay;
   }
 
-  #written(slice: Slice, done: ListCommitted, ending: Ending | null): void {
+  #written(slice: Slice, done: ListCommitResult, ending: SyncCompletion | null): void {
     this.#parts.sync.note(done, ending);
     this.#staging.written(slice, done.versions);
   }
@@ -159,7 +165,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     const { port, entry } = this.#parts;
     const email = entry.columns.find(cell => cell.name === 'email');
     if (email === undefined) return items;
-    const { forgotten } = await port.known();
+    const { forgotten } = await port.readState();
     if (forgotten.size === 0) return items;
     return items.filter(item => {
       const address = email.of(item);
@@ -177,13 +183,13 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   }
 
   /** A row is gone since the registry answered so for it; the others since the end of the read. */
-  *#closesOf({ close, goneAt }: Decision): Generator<Close> {
+  *#closesOf({ close, goneAt }: Decision): Generator<RowClose> {
     const ended = this.#parts.now();
     for (const version of close.values())
       yield { version, observedAt: formatInstant(goneAt.get(version) ?? ended) };
   }
 
-  #doubtOf({ doubt }: Decision): Changes['doubt'] {
+  #doubtOf({ doubt }: Decision): ListChanges['doubt'] {
     if (doubt === undefined || (doubt === null && this.#parts.sync.before.doubtedAt === null))
       return undefined;
     return doubt?.pack() ?? null;

@@ -1,7 +1,16 @@
 import { MirrorError } from '../errors.js';
-import type { Cells, Changes, Insert, Key, List, MirrorPort, SyncRequest, StoredRow } from '../port.js';
+import type {
+  VersionCells,
+  ListChanges,
+  RowInsert,
+  RowKey,
+  ListRef,
+  MirrorPort,
+  SyncRequest,
+  StoredRow,
+} from '../port.js';
 import { createSeen, fingerprint, type Seen } from '../../registry/pages/seen.js';
-import { textOf } from '../../resources/columns.js';
+import { comparableText } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { Sync } from '../sync.js';
 import { VersionSet } from './version-set.js';
@@ -12,20 +21,20 @@ const NAMED_AT_MOST = 3;
 export interface ListParts<Item> {
   readonly port: MirrorPort;
   readonly request: SyncRequest;
-  readonly list: List;
+  readonly list: ListRef;
   readonly sync: Sync;
   readonly entry: ListEntry<Item>;
   readonly now: () => number;
 }
 
 /** Differences on their way to the mirror. */
-export interface Slice extends Pick<Changes, 'inserts' | 'mends' | 'projects'> {
+export interface Slice extends Pick<ListChanges, 'inserts' | 'mends' | 'projects'> {
   /** Of the inserts, one each. */
   readonly names: readonly string[];
 }
 
 interface Staged {
-  readonly insert: Insert;
+  readonly insert: RowInsert;
   readonly project: string | null;
 }
 
@@ -37,7 +46,7 @@ export interface Sighted<Item> {
 }
 
 interface Compared<Item> extends Sighted<Item> {
-  readonly key: Key;
+  readonly key: RowKey;
   readonly there: StoredRow | undefined;
   readonly isSame: boolean;
 }
@@ -59,7 +68,7 @@ export class Staging<Item extends { document: string }> {
   readonly #leaving = new Set<string>();
   readonly #projects = new Set<string>();
   /** What was changed by hand, as it should be. */
-  #mends: Cells[] = [];
+  #mends: VersionCells[] = [];
   /** How many rows that was, and which the first of them were. */
   mended = 0;
   readonly firstMended: string[] = [];
@@ -138,7 +147,9 @@ export class Staging<Item extends { document: string }> {
     for (const { item, there } of standing) {
       const { version, key, cells } = there;
       const right = columns.map(cell => cell.of(item));
-      const wrong = columns.filter((_, index) => textOf(cells[index]) !== textOf(right[index]));
+      const wrong = columns.filter(
+        (_, index) => comparableText(cells[index]) !== comparableText(right[index]),
+      );
       if (wrong.length === 0) continue;
       this.#mends.push({ version, cells: right });
       this.mended += 1;
@@ -147,9 +158,9 @@ export class Staging<Item extends { document: string }> {
     }
   }
 
-  async #find(keys: readonly Key[]): Promise<ReadonlyMap<string, StoredRow>> {
+  async #find(keys: readonly RowKey[]): Promise<ReadonlyMap<string, StoredRow>> {
     const { port, list, request } = this.#parts;
-    const found = keys.length === 0 ? [] : await port.find(list, keys, request.full);
+    const found = keys.length === 0 ? [] : await port.findRows(list, keys, request.full);
     return new Map(found.map(row => [nameOf(row.key), row]));
   }
 
@@ -163,7 +174,7 @@ export class Staging<Item extends { document: string }> {
     if (there === undefined) this.#waitingNew += 1;
     this.#length += item.document.length;
     const { columns, projectOf } = this.#parts.entry;
-    const insert: Insert = {
+    const insert: RowInsert = {
       key,
       cells: columns.map(cell => cell.of(item)),
       document: item.document,
@@ -175,7 +186,7 @@ export class Staging<Item extends { document: string }> {
   }
 
   /** Counts known rows of these keys as seen: they stay as they are. */
-  async keep(keys: readonly Key[]): Promise<void> {
+  async keep(keys: readonly RowKey[]): Promise<void> {
     const found = await this.#find(keys);
     for (const key of keys) {
       const name = nameOf(key);
@@ -219,12 +230,12 @@ export class Staging<Item extends { document: string }> {
     return nameOf(this.#keyOf(item));
   }
 
-  #keyOf(item: Item): Key {
+  #keyOf(item: Item): RowKey {
     return this.#parts.entry.key.map(part => String(part.of(item)));
   }
 
   /** Asked once for each row that comes. */
-  #mayBeThere(key: Key): boolean {
+  #mayBeThere(key: RowKey): boolean {
     return this.#own === null || !this.#own.add(nameOf(key));
   }
 
@@ -239,6 +250,6 @@ export class Staging<Item extends { document: string }> {
 }
 
 /** One text for a key: no id holds a NUL. */
-function nameOf(key: Key): string {
+function nameOf(key: RowKey): string {
   return key.join('\0');
 }

@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { hasColumn } from '../../store/contract/tables.js';
-import { parsePeriod } from '../../text/instant.js';
+import { parsePeriod } from '../../text/time-range.js';
 import { describeWrongWord, findSpelling, foldSpelling } from '../../text/vocabulary.js';
 import { findInstallation, findOrganization, type NameFault } from '../find-named.js';
 import { plain, sql, table } from '../sql.js';

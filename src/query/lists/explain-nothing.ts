@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { cleanText, shortName } from '../../text/clean.js';
-import { findNear } from '../../text/distance.js';
+import { cleanText, truncateName } from '../../text/clean-text.js';
+import { findNear } from '../../text/edit-distance.js';
 import { plain, sql, stoodAt, table } from '../sql.js';
 import type { ChosenFilter, ListRequest } from './list.js';
 import { hasRows } from './read.js';
@@ -30,7 +30,7 @@ function describe({ list }: ListRequest, { filter, text }: ChosenFilter): string
 }
 
 function quoted(text: string): string {
-  return `"${shortName(cleanText(text))}"`;
+  return `"${truncateName(cleanText(text))}"`;
 }
 
 const MOST_TEXTS = 5_000;

@@ -1,10 +1,18 @@
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
 import { type Row, TABLES } from '../../store/contract/tables.js';
-import { by, type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } from '../../resources/entry.js';
+import {
+  sortBy,
+  type ResourceEntry,
+  OWNER_NAME_COLUMN,
+  idColumn,
+  type SortOrder,
+  ownerColumn,
+  splitWords,
+} from '../../resources/entry.js';
 import { JOB_KINDS, JOB_STATES, TRIGGERS } from '../../inbox/job.js';
 import { EVENTS } from '../../registry/model.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
-import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
+import { ENTRY_BY_RESOURCE, hasColumn, isResource } from '../../resources/resources.js';
 import { withEnds, withJobs } from '../inbox/outcomes.js';
 import { adviceFor } from '../inbox/rejected-webhooks.js';
 import {
@@ -48,15 +56,15 @@ function mirrored(
   name: string,
   one: string,
   says: string,
-  entry: Entry,
-  { many = name, filters, order = entry.shown.order, ...more }: Mirrored = {},
+  entry: ResourceEntry,
+  { many = name, filters, order = entry.display.order, ...more }: Mirrored = {},
 ): List {
-  const { from, columns } = entry.shown;
+  const { from, columns } = entry.display;
   const resource =
-    Object.keys(ENTRY_OF)
+    Object.keys(ENTRY_BY_RESOURCE)
       .filter(isResource)
-      .find(each => ENTRY_OF[each] === entry) ?? null;
-  const named = nameOf(entry);
+      .find(each => ENTRY_BY_RESOURCE[each] === entry) ?? null;
+  const named = idColumn(entry);
   return {
     name,
     title: titleOf(name),
@@ -70,7 +78,7 @@ function mirrored(
     refine: null,
     filters: {
       [named]: byId(named),
-      organization_id: { ...ORGANIZATION, column: ownerOf(entry) ?? ORGANIZATION.column },
+      organization_id: { ...ORGANIZATION, column: ownerColumn(entry) ?? ORGANIZATION.column },
       ...(named !== 'project_id' && hasColumn(entry, 'project_id') && { project_id: byId('project_id') }),
       ...filters,
     },
@@ -86,13 +94,13 @@ function mirrored(
 }
 
 /** What is equal in all that it is ordered by comes in the order of its number. */
-function inFull(order: Order, number: string): Order {
+function inFull(order: SortOrder, number: string): SortOrder {
   const [last] = order.slice(-1);
   return last === undefined || last[0] === number ? order : [...order, [number, last[1]]];
 }
 
-function pastOf(entry: Entry): List['past'] {
-  const shown = entry.shown.columns.flatMap(name => OF_NOW[name] ?? [name]);
+function pastOf(entry: ResourceEntry): List['past'] {
+  const shown = entry.display.columns.flatMap(name => OF_NOW[name] ?? [name]);
   const columns = [...new Set([...shown, 'valid_from'])];
   return { from: `${entry.table}_history`, columns, reads: columns };
 }
@@ -108,7 +116,7 @@ interface Own extends Pick<List, 'name' | 'says' | 'one' | 'many' | 'empty' | 'c
   readonly title?: string;
   readonly refine?: List['refine'];
   readonly leads?: true;
-  readonly order?: Order;
+  readonly order?: SortOrder;
 }
 
 function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks' | 'syncs', list: Own): List {
@@ -116,7 +124,7 @@ function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks'
   return {
     title: titleOf(list.name),
     from,
-    reads: list.columns.includes(NAME_OF_OWNER) ? [...columns, NAME_OF_OWNER] : columns,
+    reads: list.columns.includes(OWNER_NAME_COLUMN) ? [...columns, OWNER_NAME_COLUMN] : columns,
     refine: null,
     order: [['id', 'desc']],
     isIndexed: true,
@@ -134,7 +142,7 @@ const CREDITS: Mirrored = {
   leads: true,
   filters: { project: BY_PROJECT, vintage: BY_VINTAGE, type: BY_CREDIT_TYPE },
 };
-const { reservations, warehouse, inventory, retirements } = ENTRY_OF;
+const { reservations, warehouse, inventory, retirements } = ENTRY_BY_RESOURCE;
 
 export const DELIVERIES = own('inbox.deliveries', {
   name: 'deliveries',
@@ -142,7 +150,7 @@ export const DELIVERIES = own('inbox.deliveries', {
   one: 'delivery',
   many: 'deliveries',
   empty: 'No delivery has come.',
-  columns: words(
+  columns: splitWords(
     'id received_at event organization_name verdict job_state end duplicates ignored_reason job_id installation_id',
   ),
   refine: async (reader, rows) => withEnds(reader, await withJobs(reader, rows)),
@@ -165,7 +173,7 @@ export const JOBS = own('inbox.jobs', {
   one: 'job',
   many: 'jobs',
   empty: 'No job is known.',
-  columns: words(
+  columns: splitWords(
     'id kind state organization_name end run_at attempts trigger part error_or_pause_code organization_id',
   ),
   refine: withEnds,
@@ -185,13 +193,13 @@ export const SYNCS = own('syncs', {
   one: 'sync',
   many: 'syncs',
   empty: 'No sync is known.',
-  columns: words(
+  columns: splitWords(
     'id started_at resource organization_name state drift trigger seconds rows_added rows_changed rows_removed requests error organization_id',
   ),
   refine: async (_reader, rows) => rows.map(withSeconds),
   filters: {
     id: byId('id', 'number'),
-    resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_OF)]),
+    resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_BY_RESOURCE)]),
     state: byState(SYNC_STATES),
     trigger: byChoice('trigger', TRIGGERS),
     drift: byFlag('drift', 'only those that found what no delivery had announced', {
@@ -211,7 +219,7 @@ export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   empty: 'The receiver has rejected nothing.',
   columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at', 'advice'],
   refine: (_, rows) => Promise.resolve(rows.map(row => ({ ...row, advice: adviceFor(row) }))),
-  order: by('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
+  order: sortBy('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
   filters: byDays('newest_at'),
 });
 
@@ -222,7 +230,7 @@ const CERTIFICATES = mirrored(
   'certificates',
   'certificate',
   'The official PDF of each retirement: list and export',
-  ENTRY_OF.certificates,
+  ENTRY_BY_RESOURCE.certificates,
   { order: [['version', 'desc']], filters: { state: byState(CERTIFICATE_STATES) } },
 );
 
@@ -236,7 +244,7 @@ export const ORGANIZATIONS = mirrored(
   'organizations',
   'organization',
   'The organizations that this app is or was installed on',
-  ENTRY_OF.organization,
+  ENTRY_BY_RESOURCE.organization,
   { leads: true, filters: { type: byWord('type') } },
 );
 
@@ -263,15 +271,25 @@ export const MIRRORED: readonly List[] = [
     filters: { state: byState(INSTALLATION_STATES) },
   }),
   ORGANIZATIONS,
-  mirrored('members', 'member', 'The people of organizations that let this app see them', ENTRY_OF.members),
-  mirrored('addresses', 'address', "Organizations' public addresses on the chain", ENTRY_OF.addresses),
+  mirrored(
+    'members',
+    'member',
+    'The people of organizations that let this app see them',
+    ENTRY_BY_RESOURCE.members,
+  ),
+  mirrored(
+    'addresses',
+    'address',
+    "Organizations' public addresses on the chain",
+    ENTRY_BY_RESOURCE.addresses,
+  ),
   WAREHOUSE,
   mirrored('inventory', 'credit', 'Credits in the main inventories', inventory, {
     many: 'credits in the main inventories',
     ...CREDITS,
   }),
   RETIREMENTS,
-  mirrored('projects', 'project', 'The projects that issued the credits', ENTRY_OF.projects, {
+  mirrored('projects', 'project', 'The projects that issued the credits', ENTRY_BY_RESOURCE.projects, {
     leads: true,
     filters: { name: byPart('name', 'full_name'), type: byWord('type') },
   }),
@@ -291,7 +309,7 @@ export const MIRRORED: readonly List[] = [
     'inventory-requests',
     'request',
     'What apps ask of inventories; administrators accept or decline it at the registry',
-    ENTRY_OF.inventory_requests,
+    ENTRY_BY_RESOURCE.inventory_requests,
     {
       many: 'inventory requests',
       filters: {

@@ -1,6 +1,6 @@
 import { AT_ONCE, type Reader, type Statement } from '../../store/contract/reader.js';
 import { hasColumn, mayBeNull, type Row, type Value } from '../../store/contract/tables.js';
-import { NAME_OF_OWNER, type Order } from '../../resources/entry.js';
+import { OWNER_NAME_COLUMN, type SortOrder } from '../../resources/entry.js';
 import { every, first, joined, only, plain, sql, stoodAt, table } from '../sql.js';
 import { exact, type Total, TOTAL } from '../sums.js';
 import { type Condition, inSql } from './filter.js';
@@ -167,7 +167,7 @@ function ownerIn({ from }: List): string {
 }
 
 function rowsOf(asked: Asked, more: readonly string[] = []): Statement {
-  const own = namesOf(asked.list).map(name => (name === NAME_OF_OWNER ? ownerIn(asked.list) : name));
+  const own = namesOf(asked.list).map(name => (name === OWNER_NAME_COLUMN ? ownerIn(asked.list) : name));
   return sql`SELECT ${plain([...new Set([...own, ...more])].join(', '))} FROM ${fitting(asked)}`;
 }
 
@@ -175,7 +175,7 @@ function rowsOf(asked: Asked, more: readonly string[] = []): Statement {
 function selected({ list, at }: Asked, names: readonly string[]): Statement {
   const name = sql`(SELECT owner.full_name FROM ${ownerOf(list, at)}) AS organization_name`;
   return joined(
-    names.map(each => (each === NAME_OF_OWNER ? name : plain(each))),
+    names.map(each => (each === OWNER_NAME_COLUMN ? name : plain(each))),
     ', ',
   );
 }
@@ -252,7 +252,7 @@ function beyond({ list: { order }, after }: AskedPage, isWhole: boolean): Statem
 }
 
 /** Null comes first on the way up and last on the way down, as the order has it. */
-function laterThan(order: Order, after: readonly Value[]): Statement {
+function laterThan(order: SortOrder, after: readonly Value[]): Statement {
   const [[name, direction] = ['', 'asc' as const], ...rest] = order;
   const [value = null, ...others] = after;
   const column = plain(name);

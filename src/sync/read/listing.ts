@@ -1,8 +1,8 @@
-import type { Fault, Key } from '../../mirror/port.js';
+import type { ReadFault, RowKey } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
 import { hashOf } from '../../registry/json/fields.js';
 import type { Page, UnreadableRow } from '../../registry/reading.js';
-import type { Column } from '../../resources/columns.js';
+import type { MirrorColumn } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { Step } from '../installation/step.js';
 import type { Source } from '../sources.js';
@@ -11,9 +11,9 @@ const DAY_SECONDS = 86_400;
 
 interface Listed {
   /** Why this is not the whole list. */
-  readonly flaw: Fault | null;
+  readonly flaw: ReadFault | null;
   /** Names the rows that could not be read; null where there were none. */
-  readonly unreadable: Fault | null;
+  readonly unreadable: ReadFault | null;
   /** How many rows the registry says the list has; null where it does not say. */
   readonly total: number | null;
   /** How often to read it from now on where nothing announces a change. */
@@ -26,7 +26,7 @@ interface Listed {
 export function createListing<Item extends object>(
   { organizationId, observed, now, client }: Step,
   { kind, nextEnd, isOpen, keyOfUnreadable }: Source<Item>,
-  { key, every }: Pick<ListEntry<Item>, 'key' | 'every'>,
+  { key, readInterval: every }: Pick<ListEntry<Item>, 'key' | 'readInterval'>,
 ) {
   const own = createOwnRows(organizationId, key);
   const unreadable = createUnreadableRows(keyOfUnreadable);
@@ -71,21 +71,21 @@ const NAMED_AT_MOST = 3;
 const UNREADABLE_AT_MOST = 1_000;
 
 /** The unreadable rows of one read. A row that comes again on a later page counts once. */
-function createUnreadableRows(keyOf: (row: UnreadableRow['row']) => Key | null) {
-  const rows = new Map<string, { readonly key: Key | null; readonly error: RegistryError }>();
+function createUnreadableRows(keyOf: (row: UnreadableRow['row']) => RowKey | null) {
+  const rows = new Map<string, { readonly key: RowKey | null; readonly error: RegistryError }>();
 
   return {
     add: ({ row, error }: UnreadableRow): void => {
       rows.set(hashOf(row.text), { key: keyOf(row), error });
       if (rows.size > UNREADABLE_AT_MOST) throw error;
     },
-    keys: (): readonly (Key | null)[] => [...rows.values()].map(({ key }) => key),
+    keys: (): readonly (RowKey | null)[] => [...rows.values()].map(({ key }) => key),
     /** Throws where several rows came and none of them could be read: the list has another shape. */
     demandOthers: (seen: number): void => {
       const [first] = rows.values();
       if (first !== undefined && rows.size > 1 && seen <= rows.size) throw first.error;
     },
-    fault: (): Fault | null => {
+    fault: (): ReadFault | null => {
       if (rows.size === 0) return null;
       const named = [...rows.values()].slice(0, NAMED_AT_MOST).map(({ error }) => error.message);
       const more = rows.size > named.length ? ` and ${rows.size - named.length} more` : '';
@@ -96,7 +96,7 @@ function createUnreadableRows(keyOf: (row: UnreadableRow['row']) => Key | null) 
 }
 
 /** Tells the rows of one read that belong to the organization from those of others that stand among them. */
-function createOwnRows<Item extends object>(organizationId: string, [name]: readonly Column<Item>[]) {
+function createOwnRows<Item extends object>(organizationId: string, [name]: readonly MirrorColumn<Item>[]) {
   const ours = organizationId.toLowerCase();
   const named: string[] = [];
   let leftOut = 0;
@@ -113,7 +113,7 @@ function createOwnRows<Item extends object>(organizationId: string, [name]: read
     /** Without those that say that they are somebody else's. */
     of: (items: readonly Item[]): readonly Item[] => items.filter(isOurs),
     /** Names the rows that were left out; null where there were none. */
-    flaw: (): Fault | null => {
+    flaw: (): ReadFault | null => {
       if (leftOut === 0) return null;
       const more = leftOut > named.length ? ` and ${leftOut - named.length} more` : '';
       const message = `rows of other organizations stood in the list and were left out: ${named.join(', ')}${more}`;

@@ -121,7 +121,7 @@ test('T65 a running program of the version before goes on after columns were add
   expect(await inbox.store([receivedBy(NOON, acceptedDelivery())])).toMatchObject([{ isDuplicate: false }]);
   const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 2 }], leaseMs: 60_000 });
   const ends = jobs.map(
-    ({ id, claim }) => ({ held: { id, claim }, end: { act: 'done', outcome: 'read' } }) as const,
+    ({ id, claim }) => ({ claim: { id, claim }, end: { act: 'done', outcome: 'read' } }) as const,
   );
   expect(await inbox.settle(ends)).not.toContain(false);
 

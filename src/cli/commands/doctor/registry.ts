@@ -4,9 +4,9 @@ import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js
 import { adviceOnAccess, RegistryError } from '../../../registry/errors.js';
 import type { Permissions } from '../../../registry/model.js';
 import type { UnreadableRow } from '../../../registry/reading.js';
-import { ENTRY_OF } from '../../../resources/resources.js';
+import { ENTRY_BY_RESOURCE } from '../../../resources/resources.js';
 import { isPermitted, RESOURCES } from '../../../sync/plan.js';
-import { shortName } from '../../../text/clean.js';
+import { truncateName } from '../../../text/clean-text.js';
 import type { Io } from '../../io.js';
 
 const ANSWER_WITHIN_MS = 10_000;
@@ -58,9 +58,9 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
 }
 
 function describeLack(name: string, lacked: typeof RESOURCES): Finding {
-  const names = new Set(lacked.map(resource => `${ENTRY_OF[resource].permission}:read`));
+  const names = new Set(lacked.map(resource => `${ENTRY_BY_RESOURCE[resource].permission}:read`));
   const todo = `Ask for ${[...names].join(', ')} at the registry, and have the organization accept it.`;
-  return warn('permissions', `${shortName(name)}: the app lacks ${lacked.join(', ')}`, todo);
+  return warn('permissions', `${truncateName(name)}: the app lacks ${lacked.join(', ')}`, todo);
 }
 
 /** Where the installation does not show them, a token does. None are known of one that gives no token: it is suspended, or just gone. */

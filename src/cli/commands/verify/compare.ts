@@ -13,7 +13,7 @@ import {
 import { readForgotten } from '../../../query/people.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
 import type { UnreadableRow } from '../../../registry/reading.js';
-import type { Entry } from '../../../resources/entry.js';
+import type { ResourceEntry } from '../../../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
 import { SOURCES } from '../../../sync/sources.js';
 import type { Value } from '../../../store/contract/tables.js';
@@ -131,7 +131,7 @@ function listOf<Name extends ListResource>(
   };
 }
 
-async function digestsOf(reader: Reader, entry: Entry, id: string): Promise<Kept> {
+async function digestsOf(reader: Reader, entry: ResourceEntry, id: string): Promise<Kept> {
   const kept = new Map<string, string>();
   for await (const row of readDocuments(reader, entry, id)) {
     const key = entry.key.map(({ name }) => String(row[name])).join('/');

@@ -1,5 +1,5 @@
 /** Counts the letters that must be inserted, deleted or replaced to turn one word into the other. */
-export function distance(one: string, other: string): number {
+export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i);
   for (const [i, letter] of one.split('').entries()) {
     const next = [i + 1];
@@ -12,7 +12,7 @@ export function distance(one: string, other: string): number {
   return row.at(-1) ?? 0;
 }
 
-const MOST_NEAR = 5;
+const MAX_NEAR = 5;
 const WORD = /[\p{L}\p{N}]{3,}/gu;
 
 /**
@@ -29,17 +29,17 @@ export function findNear<Item>(
   const lowered = (item: Item) => textsOf(item).map(each => each.toLowerCase());
   const isClose = (each: string) =>
     [each, ...(each.match(WORD) ?? [])].some(word => words.some(other => isNear(other, word)));
-  const far = (item: Item) => Math.min(...lowered(item).map(each => distance(wanted, each)));
+  const far = (item: Item) => Math.min(...lowered(item).map(each => editDistance(wanted, each)));
   return items
     .filter(item => lowered(item).some(isClose))
     .map(item => ({ item, far: far(item) }))
     .toSorted((one, other) => one.far - other.far)
-    .slice(0, MOST_NEAR)
+    .slice(0, MAX_NEAR)
     .map(({ item }) => item);
 }
 
 /** Whether the words differ by at most one letter in four. */
 export function isNear(one: string, other: string): boolean {
   const letters = Math.floor(Math.min(one.length, other.length) / 4);
-  return Math.abs(one.length - other.length) <= letters && distance(one, other) <= letters;
+  return Math.abs(one.length - other.length) <= letters && editDistance(one, other) <= letters;
 }

@@ -5,7 +5,7 @@ const UNITS = [
 ] as const;
 
 /** A stretch of time as a person says it: `42 s`, `5 min`, `3 h`, `2 d`. */
-export function stretch(seconds: number): string {
+export function formatDuration(seconds: number): string {
   for (const [unit, size] of UNITS) {
     if (seconds >= 2 * size) return `${Math.floor(seconds / size)} ${unit}`;
   }
@@ -13,6 +13,6 @@ export function stretch(seconds: number): string {
 }
 
 /** The stretch from an instant until now. */
-export function since(instant: string, now: number): string {
-  return stretch((now - Date.parse(instant)) / 1000);
+export function formatAge(instant: string, now: number): string {
+  return formatDuration((now - Date.parse(instant)) / 1000);
 }

@@ -1,10 +1,10 @@
 /** Duplicates come soon after one another; so many digests are known at a time. */
-export const REMEMBERED = 10_000;
+export const MAX_CACHED_KEYS = 10_000;
 
-export type Memory<Value> = ReturnType<typeof createMemory<Value>>;
+export type TransactionalCache<Value> = ReturnType<typeof createTransactionalCache<Value>>;
 
 /** What is known of the latest keys. What is learned within a transaction goes with it when it is rolled back. */
-export function createMemory<Value>(known = new Map<string, Value>()) {
+export function createTransactionalCache<Value>(known = new Map<string, Value>()) {
   const fresh = new Map<string, Value>();
 
   return {
@@ -18,7 +18,7 @@ export function createMemory<Value>(known = new Map<string, Value>()) {
       }
       fresh.clear();
       for (const oldest of known.keys()) {
-        if (known.size <= REMEMBERED) return;
+        if (known.size <= MAX_CACHED_KEYS) return;
         known.delete(oldest);
       }
     },

@@ -8,7 +8,7 @@ const MS_PER_UNIT: Readonly<Record<string, number>> = {
 };
 
 /** Milliseconds of `500ms`, `30s`, `10m`, `2h` or `1d`; null for anything else. */
-export function readLength(text: string): number | null {
+export function parseDuration(text: string): number | null {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|min|h|d)$/.exec(text) ?? [];
   const size = MS_PER_UNIT[unit];
   return size === undefined ? null : Math.round(Number(number) * size);

@@ -2,7 +2,7 @@
  * Work that is done by one at a time: who asks while it is under way has it done once more, after that, and all who ask
  * until then share that one. What is answered resolves when work is done that began after it was asked for.
  */
-export function onceMore(work: () => Promise<void>): () => Promise<void> {
+export function coalesce(work: () => Promise<void>): () => Promise<void> {
   let last = Promise.resolve();
   let waiting: Promise<void> | null = null;
 
