@@ -91,7 +91,7 @@ const VISITED = [
   ['/certificates?state=unavailable', '/certificates'],
   ['/projects', '/projects'],
   ['/deliveries', '/deliveries'],
-  ['/deliveries?event=retirement', '/deliveries'],
+  ['/deliveries?event=uninstalled', '/deliveries'],
   ['/deliveries/4711', '/deliveries/:id'],
   ['/jobs', '/jobs'],
   ['/jobs?state=failed', '/jobs'],
