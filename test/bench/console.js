@@ -3,7 +3,7 @@
 // 1,000 visits while 50 pages follow.
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { parseSpan } from '../../dist/src/text/instant.js';
+import { parseTimeRange } from '../../dist/src/text/time-range.js';
 import { createPages } from '../../dist/src/console/pages/pages.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { openDatabase } from '../../dist/src/store/sqlite/open.js';
@@ -212,7 +212,7 @@ async function statementsOf(reader, path, pattern) {
   const page = createPages().find(each => each.path === pattern);
   if (page === undefined) throw new Error(`there is no page ${pattern}`);
   const asOf = query.get('as-of');
-  const span = asOf === null ? null : parseSpan(asOf, now);
+  const span = asOf === null ? null : parseTimeRange(asOf, now);
   const at = span !== null && 'to' in span ? span.to : null;
   const about = {
     now,

@@ -7,17 +7,17 @@ import { openDatabase } from '../../dist/src/store/sqlite/open.js';
 import { createGroupCommit } from '../../dist/src/webhook/group-commit.js';
 import { createReceiverPort } from '../../dist/src/store/sqlite/inbox/receiver.js';
 import { listen } from '../../dist/src/webhook/listen.js';
-import { createAcceptPosts } from '../../dist/src/webhook/posts.js';
+import { createPostHandler } from '../../dist/src/webhook/posts.js';
 import { createReceiver } from '../../dist/src/webhook/receiver.js';
 
-/** @import { DeliverySummary, Post, PostEnd } from '../../dist/src/webhook/posts.js' */
+/** @import { DeliverySummary, WebhookPost, PostEnd } from '../../dist/src/webhook/posts.js' */
 
 const { DATA_DIR = '', REGISTRY_APP_ID = '', WEBHOOK_SECRETS = '', MUTANT = '' } = process.env;
 const db = openDatabase(join(DATA_DIR, 'inbox.db'), { busyTimeoutMs: 5000 });
 migrate(db, 'inbox', new Date().toISOString());
 if (MUTANT === 'unflushed') db.pragma('synchronous = NORMAL');
 
-const acceptPosts = createAcceptPosts({
+const acceptPosts = createPostHandler({
   secrets: [WEBHOOK_SECRETS],
   appId: REGISTRY_APP_ID,
   store: createReceiverPort(db, Date.now).store,
@@ -27,7 +27,7 @@ const commits = createGroupCommit({ store: posts => acceptPosts(posts, Date.now(
 const delivery = { event: null, installationId: null, verdict: 'accepted', reason: null, secretIndex: 0 };
 
 /**
- * @param {Post} post
+ * @param {WebhookPost} post
  * @returns {Promise<PostEnd>}
  */
 function answerFirst(post) {

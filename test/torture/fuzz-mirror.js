@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SAMPLES } from './fuzz-answers.js';
 
-/** @import { Items, ListResource } from '../../dist/src/resources/lists.js' */
+/** @import { ListItems, ListResource } from '../../dist/src/resources/lists.js' */
 /** @import { NewDelivery } from '../../dist/src/inbox/delivery.js' */
 /** @import { Kind } from './fuzz-answers.js' */
 /**
@@ -50,7 +50,7 @@ export async function fillMirror(folder, from) {
   /**
    * @template {ListResource} Name
    * @param {Name} resource
-   * @param {Items[Name]} item
+   * @param {ListItems[Name]} item
    */
   const readOne = async (resource, item) => {
     const read = await mirror.beginRead({

@@ -4,7 +4,7 @@ import { during } from './engine.js';
 import { median } from './figures.js';
 
 /** @import { InboxPort } from '../../../dist/src/inbox/port.js' */
-/** @import { Ended, Held } from '../../../dist/src/inbox/job.js' */
+/** @import { JobSettlement, ClaimRef } from '../../../dist/src/inbox/job.js' */
 
 const SLOTS = 32;
 const LEASE_MS = 60_000;
@@ -75,11 +75,11 @@ function startWorker(url) {
 }
 
 /**
- * @param {Held} job
- * @returns {Ended}
+ * @param {ClaimRef} job
+ * @returns {JobSettlement}
  */
 function endOf({ id, claim }) {
-  return { held: { id, claim }, end: { act: 'done', outcome: 'changed' } };
+  return { claim: { id, claim }, end: { act: 'done', outcome: 'changed' } };
 }
 
 /** @param {string} url */
