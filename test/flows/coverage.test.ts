@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readAvailable } from '../../src/query/available.js';
 import { readStatus } from '../../src/query/status.js';
-import { describeFailure as describeFailure } from '../../src/sync/outcome.js';
+import { describeFailure } from '../../src/sync/outcome.js';
 import { createJobHandler } from '../../src/sync/sync.js';
 import { discoverJob } from '../../src/sync/schedule/discover.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
