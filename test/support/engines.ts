@@ -21,7 +21,7 @@ import type { Resource } from '../../src/resources/lists.js';
 import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
 import { activate, type Clock, readerOf, type Scene, temporaryScene } from './mirror.js';
 import { type Hands, handsOn, handsOnTable } from './pdfs.js';
-import { type Database, openGranted, temporaryDatabase } from './postgres.js';
+import { type Database, openGranted, grantedTo, temporaryDatabase } from './postgres.js';
 import { type Tables, tablesIn, tablesOf as sqliteTables, type Value } from './tables.js';
 import type { Store } from './box.js';
 import { seeds } from './seeds.js';
@@ -95,7 +95,12 @@ async function libraryInSchemas(): Promise<Library> {
   const database = await emptyDatabase();
   const stage = await stageOn(database.postgres);
   const reader = askPostgres(await openGranted(database.postgres, database, 'read'));
-  const env = { MIRROR_DATABASE_URL: database.url, DATA_DIR: join(stage.folder, 'none') };
+  const { url: readingUrl } = await grantedTo(database.postgres, database, 'read');
+  const env = {
+    MIRROR_DATABASE_URL: database.url,
+    QUERY_DATABASE_URL: readingUrl,
+    DATA_DIR: join(stage.folder, 'none'),
+  };
   const inbox = createInboxPort(database.postgres, () => stage.clock.at);
   return { stage, env, tables: stage.db, reader, writeFreshnessFacts: looking(stage, inbox) };
 }
