@@ -51,7 +51,9 @@ test.each([
       .poll(() => program.rows("SELECT kind FROM jobs WHERE state = 'waiting'"))
       .toEqual([{ kind: 'retry' }]);
     expect(await program.rows('SELECT amount FROM retirements')).toEqual([{ amount: 5 }]);
-    expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 89 }]);
+    expect(await program.rows('SELECT amount_ex_post AS amount FROM available_credits')).toEqual([
+      { amount: 89 },
+    ]);
     const [state] = await program.rows(
       "SELECT reason AS state, error FROM freshness WHERE resource = 'retirements'",
     );
