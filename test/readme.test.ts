@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.js';
 import { runCommand } from './support/command.js';
-import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
+import { type DemoMirror, startDemoMirror } from './support/mirror/demo.js';
 import { wordsOf } from './support/command-lines.js';
 import { anchorsOf, blocks, linksOf } from './support/readme.js';
 

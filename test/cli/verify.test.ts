@@ -11,9 +11,9 @@ import { withThousands } from '../../src/text/numbers.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import { parseRetirement } from '../../src/registry/json/parse.js';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
+import { MINUTE, openMirror } from '../support/mirror/open.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { MINUTE, temporaryScene } from '../support/mirror.js';
 import { copyDatabases, openBoth, type Tables, tablesIn, tablesOf, type Value } from '../support/tables.js';
 import { makeFolder } from '../support/folder.js';
 import { atLength } from '../support/long.js';
@@ -409,7 +409,7 @@ test.each([
 ])('%s, or the past is told to be changed', async (law, breakage) => {
   const folder = temporaryFolder();
   const inbox = temporaryInbox(folder);
-  const { db, clock, read } = await temporaryScene({ folder });
+  const { db, clock, read } = await openMirror({ folder });
   await read('retirements', [retired('Harbour Ferries')]);
   clock.at += MINUTE;
   await read('retirements', [retired('Another')]);

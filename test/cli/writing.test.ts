@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { rmSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 import { createPrivateKey, issueCredit } from '../support/sandbox.js';
 import { until } from '../support/wait.js';
 import { makeFolder } from '../support/folder.js';

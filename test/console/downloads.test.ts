@@ -4,9 +4,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createReaders } from '../../src/console/readers.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import type { OpenReader, Reader } from '../../src/store/contract/reader.js';
-import { type ConsoleStage, consoleStage } from '../support/console-stage.js';
+import { type ConsoleStage, consoleStage } from '../support/console.js';
 import { temporaryInbox } from '../support/inbox.js';
-import { retirements, temporaryScene } from '../support/mirror.js';
+import { openMirror } from '../support/mirror/open.js';
+import { retirements } from '../support/mirror/rows.js';
 import { openSocket } from '../support/wire.js';
 
 /** More connections than there are readers. */
@@ -88,7 +89,7 @@ test('a page whose visitor left while it waited for a reader is not made', async
 
 /** A reader of a mirror with two retirements. */
 async function readerOfRetirements(): Promise<OpenReader> {
-  const { folder, read } = await temporaryScene();
+  const { folder, read } = await openMirror();
   temporaryInbox(folder);
   await read('retirements', retirements(2, 'x'.repeat(10_000)));
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });

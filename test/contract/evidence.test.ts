@@ -12,8 +12,8 @@ import { openEngine } from '../../src/store/open.js';
 import { describeSeal } from '../../src/evidence/sealed-in.js';
 import { seal } from '../../src/evidence/seal.js';
 import { erase } from '../../src/evidence/write.js';
-import { ENGINES } from '../support/engines.js';
-import { beginRead, credit, MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
+import { ENGINES, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit, retirement, retirements } from '../support/mirror/rows.js';
 import { ALL, commitmentsOf, leavesOf, sealed } from '../support/sealed.js';
 
 /** The recursion of RFC 6962, written out by itself. */

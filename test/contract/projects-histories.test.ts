@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled, type Program } from '../support/program.js';
 import { atLength } from '../support/long.js';
-import type { Program } from '../support/program.js';
 import { createRandom, pick } from '../support/random.js';
 import { createOrganization } from '../support/sandbox.js';
 import { seeds } from '../support/seeds.js';

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { differences } from '../support/compare.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { AGREE_AFTER_MS } from '../../src/mirror/list/closing.js';
-import { startInstalled } from '../support/installed.js';
-import type { Program } from '../support/program.js';
+import { startInstalled, type Program } from '../support/program.js';
 import type { Permissions } from '../../src/registry/model.js';
 import { ALL_PERMISSIONS, createOrganization, issueCredit } from '../support/sandbox.js';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { differences } from '../support/compare.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { serializeScope } from '../../src/sync/plan.js';
-import { type Installed, startInstalled } from '../support/installed.js';
+import { type Installed, startInstalled } from '../support/program.js';
 import { issueCredit } from '../support/sandbox.js';
 
 const DAY_MS = 24 * 3_600_000;

@@ -4,9 +4,8 @@ import { EVENTS } from '../../src/registry/model.js';
 import { runCommand } from '../support/command.js';
 import { differences } from '../support/compare.js';
 import { visitConsole } from '../support/console.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled, type Program } from '../support/program.js';
 import { signedPost } from '../support/receiver.js';
-import type { Program } from '../support/program.js';
 
 interface Message {
   readonly body: string;

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { differences } from '../support/compare.js';
-import { startInstalled } from '../support/installed.js';
-import { contextOf, type Program } from '../support/program.js';
+import { startInstalled, contextOf, type Program } from '../support/program.js';
 
 const STEP_MS = 1000;
 const MINUTE_MS = 60_000;

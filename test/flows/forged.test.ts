@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type Installed, startInstalled } from '../support/installed.js';
+import { type Installed, startInstalled } from '../support/program.js';
 
 const VALUES =
   'SELECT id, organization_id, reason, beneficiary, amount, amount_micro, amount_exact, created_at, valid_from, document FROM retirements ORDER BY id';

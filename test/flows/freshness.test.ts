@@ -1,12 +1,11 @@
 import { describe, expect, inject, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
-import { receivedBy } from '../support/box.js';
+import { receivedBy, acceptedDelivery } from '../support/inbox.js';
+import { startInstalled } from '../support/program.js';
 import { runCommand } from '../support/command.js';
 import { visitConsole } from '../support/console.js';
-import { acceptedDelivery } from '../support/inbox.js';
 import { createOrganization } from '../support/sandbox.js';
-import { startInstalled } from '../support/installed.js';
 import { atLength } from '../support/long.js';
 import { createRandom, pick } from '../support/operations.js';
 import { seeds } from '../support/seeds.js';

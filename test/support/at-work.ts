@@ -8,7 +8,7 @@ import type { SyncContext } from '../../src/sync/context.js';
 import { SyncError } from '../../src/sync/outcome.js';
 import { createJobHandler } from '../../src/sync/sync.js';
 import { temporaryFolder, temporaryInbox } from './inbox.js';
-import { MINUTE, temporaryMirror } from './mirror.js';
+import { MINUTE, temporaryMirror } from './mirror/open.js';
 import { clientOf, createTime } from './program.js';
 import { installApp, temporarySandbox } from './sandbox.js';
 import { tablesOf } from './tables.js';

@@ -9,7 +9,7 @@ import { unconfirmed } from './explained.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';
 import { type Program, type ProgramOptions, startProgram } from './program.js';
 import { startProxy } from './proxy.js';
-import { createCopy, shownAsOf, shownBy } from './replayed.js';
+import { createCopy, shownAsOf, shownBy } from './mirror/consumer-copy.js';
 import { createSaid, type Said } from './said.js';
 import { createOrganization, issueCredit } from './sandbox.js';
 import { withResolvers } from './wait.js';

@@ -1,7 +1,7 @@
 import type { Credit, Reservation, Retirement } from '../../src/registry/model.js';
-import type { Stage } from './engines.js';
+import { type TestMirror, MINUTE } from './mirror/open.js';
+import { amount, credit, installation, retirement } from './mirror/rows.js';
 import { reservation } from './reservation.js';
-import { amount, credit, installation, MINUTE, retirement } from './mirror.js';
 import { createRandom, pick } from './random.js';
 
 type Place = 'warehouse' | 'inventory';
@@ -46,7 +46,7 @@ const HOLD_MS = 10 * MINUTE;
 
 /** A registry in which nothing comes from anywhere or goes anywhere but by what it shows. */
 export async function createTrade(
-  stage: Stage,
+  stage: TestMirror,
   seed: number,
   credits: number,
   hasState: boolean,
@@ -188,7 +188,7 @@ function take(
   }
 }
 
-async function look({ read, clock }: Stage, world: World, organizationId: string) {
+async function look({ read, clock }: TestMirror, world: World, organizationId: string) {
   const { stock, holds, retirements, hasState } = world;
   const by = { organizationId };
   const shown = [...stock]
@@ -255,7 +255,7 @@ function tonnes(micro: bigint): string {
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
-async function install({ mirror, clock }: Stage, organizationId: string): Promise<void> {
+async function install({ mirror, clock }: TestMirror, organizationId: string): Promise<void> {
   await mirror.writeInstallation({
     installation: installation(`installation of ${organizationId}`, { organizationId }),
     state: 'active',

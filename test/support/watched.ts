@@ -1,8 +1,7 @@
 import type { SyncContext } from '../../src/sync/context.js';
 import { thisProcess } from '../../src/app/heartbeats.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
-import { type Installed, startInstalled } from './installed.js';
-import { contextOf, type ProgramOptions } from './program.js';
+import { type Installed, startInstalled, contextOf, type ProgramOptions } from './program.js';
 
 const LOOK_SECONDS = 15;
 

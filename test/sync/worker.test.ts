@@ -2,7 +2,14 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { PARTIAL_READ, installationJob } from '../../src/inbox/job.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { type Box, boxOf } from '../support/box.js';
+import {
+  type Box,
+  boxOf,
+  acceptedDelivery,
+  NOON,
+  temporaryFolder,
+  temporaryInbox,
+} from '../support/inbox.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import {
   createWorker,
@@ -10,7 +17,6 @@ import {
   type Worker,
   type WorkerOptions,
 } from '../../src/sync/worker/worker.js';
-import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
 const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 

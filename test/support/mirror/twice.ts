@@ -1,18 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
-import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
-import { createInboxPort as createInboxIn } from '../../src/store/postgres/inbox/inbox.js';
-import { locationOf } from '../../src/store/postgres/settings.js';
-import { createMirror } from '../../src/mirror/create-mirror.js';
-import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
-import { emptyDatabase, type Stage, stageOn } from './engines.js';
-import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
-import { MINUTE, temporaryMirror } from './mirror.js';
-import { fillInboxOddly, fillOddly } from './odd-rows.js';
-import { grantedTo } from './postgres.js';
-import { tablesIn } from './tables.js';
+import { createInboxPort } from '../../../src/store/sqlite/inbox/inbox.js';
+import { createMirrorPort } from '../../../src/store/sqlite/mirror/mirror.js';
+import { createInboxPort as createInboxIn } from '../../../src/store/postgres/inbox/inbox.js';
+import { locationOf } from '../../../src/store/postgres/settings.js';
+import { createMirror } from '../../../src/mirror/create-mirror.js';
+import { writeFreshnessFacts } from '../../../src/sync/schedule/freshness-facts.js';
+import { emptyDatabase, grantedTo } from '../postgres.js';
+import { type TestMirror, stageOn, MINUTE, temporaryMirror } from './open.js';
+import { NOON, temporaryFolder, temporaryInbox } from '../inbox.js';
+import { fillInboxOddly, fillOddly } from '../odd-rows.js';
+import { tablesIn } from '../tables.js';
 
 interface Kept {
   readonly env: Readonly<Record<string, string>>;
@@ -28,7 +27,7 @@ export interface SameMirror {
 const NOW = NOON + 20 * MINUTE;
 
 /** One mirror with whatever a registry might send, twice: in a database, and in the files of a folder. */
-export async function oddMirrorTwice(): Promise<SameMirror> {
+export async function openOddMirrorTwice(): Promise<SameMirror> {
   const database = await emptyDatabase();
   const stage = await stageOn(database.postgres);
   const reads = await grantedTo(database.postgres, database, 'read');
@@ -62,7 +61,7 @@ export async function oddMirrorTwice(): Promise<SameMirror> {
   };
 }
 
-async function copyPdfs({ pdfs }: Stage, folder: string): Promise<void> {
+async function copyPdfs({ pdfs }: TestMirror, folder: string): Promise<void> {
   mkdirSync(folder);
   const store = pdfs(1000);
   for await (const names of store.list(null)) {

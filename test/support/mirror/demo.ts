@@ -1,18 +1,18 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, inject } from 'vitest';
-import { startReceive } from '../../src/app/receive.js';
-import { startWork } from '../../src/app/work.js';
-import { readSettings, readStore } from '../../src/app/config/config.js';
-import { createPastClock, playPast } from '../../src/cli/commands/demo/past.js';
-import { openEngine } from '../../src/store/open.js';
-import { createMask } from '../../src/registry/http/mask.js';
-import { createLog } from '../../src/app/log.js';
-import type { Sandbox } from '../../src/sandbox/start.js';
-import { freePort } from './processes.js';
-import { ALL_PERMISSIONS, registerApp, startTestSandbox } from './sandbox.js';
-import { type Tables, tablesIn, whileOpen } from './tables.js';
-import { makeFolder } from './folder.js';
+import { startReceive } from '../../../src/app/receive.js';
+import { startWork } from '../../../src/app/work.js';
+import { readSettings, readStore } from '../../../src/app/config/config.js';
+import { createPastClock, playPast } from '../../../src/cli/commands/demo/past.js';
+import { openEngine } from '../../../src/store/open.js';
+import { createMask } from '../../../src/registry/http/mask.js';
+import { createLog } from '../../../src/app/log.js';
+import type { Sandbox } from '../../../src/sandbox/start.js';
+import { freePort } from '../processes.js';
+import { ALL_PERMISSIONS, registerApp, startTestSandbox } from '../sandbox.js';
+import { type Tables, tablesIn, whileOpen } from '../tables.js';
+import { makeFolder } from '../folder.js';
 
 export interface DemoMirror extends Tables {
   readonly folder: string;

@@ -1,22 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { readStore } from '../../src/app/config/config.js';
-import { makeKeyFile } from '../../src/evidence/key-file.js';
-import { installationJob } from '../../src/inbox/job.js';
-import type { InboxPort } from '../../src/inbox/port.js';
-import { openEngine } from '../../src/store/open.js';
-import { receivedBy } from './box.js';
-import { runCommand } from './command.js';
-import { acceptedDelivery, temporaryFolder } from './inbox.js';
-import { type Program, startProgram } from './program.js';
-import { createOrganization, issueCredit } from './sandbox.js';
-import { tablesIn } from './tables.js';
-import { startWorkProcess } from './work-process.js';
+import { readStore } from '../../../src/app/config/config.js';
+import { makeKeyFile } from '../../../src/evidence/key-file.js';
+import { installationJob } from '../../../src/inbox/job.js';
+import type { InboxPort } from '../../../src/inbox/port.js';
+import { openEngine } from '../../../src/store/open.js';
+import { receivedBy, acceptedDelivery, temporaryFolder } from '../inbox.js';
+import { runCommand } from '../command.js';
+import { type Program, startProgram } from '../program.js';
+import { createOrganization, issueCredit } from '../sandbox.js';
+import { tablesIn } from '../tables.js';
+import { startWorkProcess } from '../work-process.js';
 
 export const STORED = "certificates WHERE state = 'stored'";
 
 /** A registry with retirements, and a folder of files that worker processes fill from it. */
-export async function stageFiles() {
+export async function fillByWorkers() {
   const program = await startProgram({ receiveOnly: true });
   const { id: organizationId } = createOrganization(program.sandbox);
   const creditId = issueCredit(program.sandbox, organizationId, { amount: 1000 });

@@ -1,8 +1,8 @@
-import type { Reader } from '../../src/store/contract/reader.js';
-import { idColumn } from '../../src/resources/entry.js';
-import { ENTRY_BY_RESOURCE } from '../../src/resources/resources.js';
-import { type ChangeRow, readBetween, readLastNumber } from '../../src/query/history/changes.js';
-import { sql, stoodAt, table } from '../../src/query/sql.js';
+import type { Reader } from '../../../src/store/contract/reader.js';
+import { idColumn } from '../../../src/resources/entry.js';
+import { ENTRY_BY_RESOURCE } from '../../../src/resources/resources.js';
+import { type ChangeRow, readBetween, readLastNumber } from '../../../src/query/history/changes.js';
+import { sql, stoodAt, table } from '../../../src/query/sql.js';
 
 const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
 
