@@ -127,7 +127,9 @@ export async function fillOrganizations(
       ...written,
       installation: installation(`installation-${n}`, { organizationId }),
     });
-    const credits = Array.from({ length: n }, (_, index) => credit(`c-${n}-${index}`, { organizationId }));
+    const credits = Array.from({ length: n }, (_, index) =>
+      credit(`c-${n}-${index}`, { organizationId, serialization: `ICR-ISL-${n}-${index}-14-R-0-2021` }),
+    );
     await read('warehouse', credits, { organizationId });
   }
 }
@@ -222,6 +224,7 @@ export interface Library {
   readonly env: { readonly DATA_DIR: string; readonly MIRROR_DATABASE_URL?: string };
   readonly tables: Tables;
   readonly reader: Reader;
+  readonly inbox: InboxPort;
   /** What a worker does each 15 seconds, so that readers know what was announced. */
   readonly writeFreshnessFacts: (at: number) => Promise<void>;
 }
@@ -251,26 +254,28 @@ export const ENGINES = BOTH.filter(({ name }) => name === (inject('keptIn') ?? '
 type FilledMirror = TestMirror & Omit<Library, 'stage'>;
 
 /**
- * Opens a mirror on the engine of this run, with so many organizations that a worker has read a moment ago. Organization n is
- * called "Organization n", and has n credits of 100 t in its warehouse and n retirements of 12.5 t, all of the project "Peat bog".
+ * Opens a mirror on the engine of this run, with so many organizations that were read a minute ago. Organization n is called
+ * "Organization n", and has n credits of 100 t in its warehouse and n retirements of 12.5 t, all of the project "Peat bog".
+ * The view of freshness compares with the clock of the database: a test may move the clock by less than a minute, or gives `at`
+ * and asks for nothing that must be fresh.
  */
-export async function openFilledMirror({ organizations = 2 } = {}): Promise<FilledMirror> {
+export async function openFilledMirror({
+  organizations = 2,
+  at = Date.now() - MINUTE,
+} = {}): Promise<FilledMirror> {
   const [engine] = ENGINES;
   if (engine === undefined) throw new Error('this run has no engine');
   const { stage, ...library } = await engine.library();
-  // The view of freshness compares with the clock of the database, so everything is read now.
-  stage.clock.at = Date.now();
+  stage.clock.at = at;
   await stage.mirror.checkOrigin({ baseUrl: 'http://registry', appId: 'app-1', scheduleSeconds: 86_400 });
   await fillOrganizations(stage, organizations);
   for (let n = 1; n <= organizations; n++) {
     const organizationId = `organization-${n}`;
-    await stage.read('organization', [organization(organizationId, { fullName: `Organization ${n}` })], {
-      organizationId,
-    });
+    const named = organization(organizationId, { fullName: `Organization ${n}` });
+    await stage.read('organization', [named], { organizationId });
     const items = Array.from({ length: n }, (_, index) => retirement(`r-${n}-${index}`, { organizationId }));
     await stage.read('retirements', items, { organizationId });
   }
-  await library.writeFreshnessFacts(stage.clock.at);
   return { ...stage, ...library };
 }
 
@@ -285,6 +290,7 @@ async function libraryInFiles(): Promise<Library> {
     env: { DATA_DIR: folder },
     tables: tablesIn(folder),
     reader,
+    inbox,
     writeFreshnessFacts: looking(stage, inbox),
   };
 }
@@ -300,7 +306,7 @@ async function libraryInSchemas(): Promise<Library> {
     DATA_DIR: join(stage.folder, 'none'),
   };
   const inbox = createInboxInSchemas(database.postgres, () => stage.clock.at);
-  return { stage, env, tables: stage.db, reader, writeFreshnessFacts: looking(stage, inbox) };
+  return { stage, env, tables: stage.db, reader, inbox, writeFreshnessFacts: looking(stage, inbox) };
 }
 
 function looking({ mirror }: TestMirror, inbox: InboxPort): Library['writeFreshnessFacts'] {
