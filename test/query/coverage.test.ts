@@ -18,7 +18,7 @@ async function uninstall({ mirror, clock }: Awaited<ReturnType<typeof openFilled
 
 test('an organization is known by its installation, or by a webhook alone', async () => {
   const { mirror, clock, reader } = await openFilledMirror({ organizations: 1 });
-  await mirror.tell({
+  await mirror.report({
     at: new Date(clock.at).toISOString(),
     named: [{ id: 'installation-9', organizationId: null }],
   });

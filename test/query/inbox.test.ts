@@ -139,7 +139,7 @@ test('failed jobs are a fault, and lists that failed lead to their organizations
   ]);
   const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 1 }], leaseMs: MINUTE });
   const error = { code: 'refused', message: 'answered 403' };
-  await inbox.settle(jobs.map(held => ({ held, end: { act: 'fail', error } })));
+  await inbox.settle(jobs.map(held => ({ claim: held, end: { act: 'fail', error } })));
   const activity = await readActivity(reader, clock.at);
   expect(activity.jobs).toMatchObject({ failed: 1, due: 0, running: 0 });
   expect(findTroubles(activity, clock.at).find(({ check }) => check === 'jobs')).toMatchObject({
@@ -162,10 +162,10 @@ test('a delivery stands beside the job that answers it, with its end in words', 
   const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 1 }], leaseMs: MINUTE });
   const [job] = jobs;
   if (job === undefined) throw new Error('expected a job');
-  await inbox.bind(job, 'organization-1');
+  await inbox.assignOrganization(job, 'organization-1');
   await read('warehouse', [credit('c-1-0'), credit('c-9')], { claim: job.claim });
   clock.at += 1_500;
-  await inbox.settle([{ held: job, end: { act: 'done', outcome: 'read' } }]);
+  await inbox.settle([{ claim: job, end: { act: 'done', outcome: 'read' } }]);
   const [delivery] = await withEnds(reader, await withJobs(reader, await rowsIn(filled, 'inbox.deliveries')));
   expect(delivery).toMatchObject({
     job_id: jobId,
