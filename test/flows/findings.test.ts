@@ -18,7 +18,7 @@ const RETIREMENTS = '/organizations/*/retirements';
 
 /** From now on the registry says other things of what has these ids. */
 function says(program: Program, path: string, body: Readonly<Record<string, object>>): void {
-  program.registry.faults.add({ path, kind: 'says', options: { body } });
+  program.registry.faults.add({ path, kind: 'overrideObjects', options: { body } });
 }
 
 const findings = ({ rows }: Program) => rows('SELECT finding, resource, id FROM credit_findings ORDER BY id');

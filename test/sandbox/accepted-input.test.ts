@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Answer, ask, registerApp, signAppJwt, sandboxOfFile } from '../support/sandbox.js';
+import { type Answer, ask, registerApp, signAppJwt, startSandboxForFile } from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const app = registerApp(sandbox);
 
 async function create(user: object, organization: object): Promise<Answer> {

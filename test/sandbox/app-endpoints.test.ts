@@ -11,7 +11,7 @@ import {
   registerApp,
   signAppJwt,
   signJwt,
-  sandboxOfFile,
+  startSandboxForFile,
 } from '../support/sandbox.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -19,7 +19,7 @@ const TWO_HOURS_MS = 2 * 60 * 60 * 1000;
 
 let jwt: string;
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const app = registerApp(sandbox);
 beforeEach(() => {
   jwt = signAppJwt(sandbox, app);
@@ -214,7 +214,7 @@ describe('the app JWT', () => {
     expect(await statusOf(signAppJwt(sandbox, app, { exp: undefined }))).toBe(401);
     expect(await statusOf(signAppJwt(sandbox, app, { exp: '2100' }))).toBe(401);
     sandbox.registry.faults.remove(id);
-    clock.run();
+    clock.resume();
   });
 
   test('may be signed with any of several public keys of the app', async () => {
@@ -298,13 +298,13 @@ describe('the life of an installation', () => {
     clock.freeze();
     const { organization, token } = installApp(sandbox, { app });
     const read = `GET /organizations/${organization.id}`;
-    clock.move(TWO_HOURS_MS - 1);
+    clock.shift(TWO_HOURS_MS - 1);
     expect((await ask(sandbox, read, { token })).status).toBe(200);
-    clock.move(1);
+    clock.shift(1);
     const { status, body } = await ask(sandbox, read, { token });
     expect(status).toBe(403);
     expect(body.message).toMatch(/^Access token invalid/);
-    clock.run();
+    clock.resume();
   });
 });
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ask, createOrganization, installApp, issueCredit, sandboxOfFile } from '../support/sandbox.js';
+import { ask, createOrganization, installApp, issueCredit, startSandboxForFile } from '../support/sandbox.js';
 
 const NOBODY = `0x${'Ab'.repeat(20)}`;
 const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
 
-const sandbox = await sandboxOfFile({ profile: 'as-documented' });
+const sandbox = await startSandboxForFile({ profile: 'as-documented' });
 const installed = installApp(sandbox);
 const root = `/organizations/${installed.organization.id}`;
 const creditId = issueCredit(sandbox, installed.organization.id);
@@ -104,7 +104,7 @@ describe('an address of nobody', () => {
     expect((await finish(credit, 'transfer', { receiverAddress: NOBODY })).status).toBe(200);
     expect((await finish(credit, 'transfer', { receiverAddress: NOBODY.toLowerCase() })).status).toBe(200);
     expect(await inWarehouse(credit)).toBe(80);
-    const left = sandbox.registry.store.tables.outside.rows();
+    const left = sandbox.registry.store.tables.externalHoldings.list();
     expect(left).toEqual([{ address: NOBODY.toLowerCase(), creditId: credit, amountMicro: 20_000_000 }]);
     const [newest] = sandbox.registry.transactions.list(1);
     expect(newest).toMatchObject({ creditId: credit, receiverId: null, status: 'processed' });
@@ -117,7 +117,7 @@ describe('an address of nobody', () => {
     const asked = await call(`POST ${root}/inventory/requests/transfer`, body);
     const accepted = await ask(sandbox, `POST /_sandbox/requests/${asked.body.id}/accept`);
     expect(accepted).toMatchObject({ status: 200, body: { state: 'Accepted', toAddress: NOBODY } });
-    const left = sandbox.registry.store.tables.outside.rows().find(row => row.creditId === credit);
+    const left = sandbox.registry.store.tables.externalHoldings.list().find(row => row.creditId === credit);
     expect(left?.amountMicro).toBe(100_000_000);
   });
 

@@ -5,7 +5,7 @@ import {
   installApp,
   issueCredit,
   mintToken,
-  sandboxOfFile,
+  startSandboxForFile,
   signAppJwt,
 } from '../support/sandbox.js';
 
@@ -15,7 +15,7 @@ const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
 
 let before: unknown;
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const ownId = installed.organization.id;
 const creditId = issueCredit(sandbox, ownId, { amount: 10 });
@@ -34,7 +34,7 @@ const paths: Record<string, string> = {
 /** Everything that a refused call must leave as it is. */
 function snapshot(): unknown {
   const { tokens: _, settings: _clock, ...tables } = sandbox.registry.store.tables;
-  return Object.values(tables).map(table => table.rows());
+  return Object.values(tables).map(table => table.list());
 }
 
 beforeEach(() => {
@@ -150,7 +150,7 @@ describe('POST finish reservation refuses', () => {
   });
 
   test('an id and an address of two receivers', async () => {
-    const addresses = sandbox.registry.store.tables.addresses.rows();
+    const addresses = sandbox.registry.store.tables.addresses.list();
     const elsewhere = addresses.find(row => row.organizationId !== installed.organization.id);
     const other = elsewhere?.address ?? UNKNOWN_ADDRESS;
     const answer = await post(`${paths['held']}/transfer`, {
@@ -281,7 +281,7 @@ describe('POST /app/create/user/organization refuses', () => {
   test('a name or an e-mail address that is taken', async () => {
     const taken = { ...organization, fullName: installed.organization.fullName };
     expectRefusal(await create({ user, organization: taken }), 409);
-    const [{ email } = { email: '' }] = sandbox.registry.store.tables.users.rows();
+    const [{ email } = { email: '' }] = sandbox.registry.store.tables.users.list();
     expectRefusal(await create({ user: { ...user, email: email.toUpperCase() }, organization }), 409);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ask, installApp, issueCredit, sandboxOfFile, VERSION } from '../support/sandbox.js';
+import { ask, installApp, issueCredit, startSandboxForFile, VERSION } from '../support/sandbox.js';
 
 const PAGE = { origin: 'https://shop.example' };
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 
 describe('a page of any site', () => {
@@ -45,9 +45,9 @@ describe('a page of any site', () => {
 
   test('asking whether it may ask is no call of an app', async () => {
     const { calls } = sandbox.registry;
-    const before = calls.countWithoutVersion();
+    const before = calls.countCallsWithoutVersion();
     await fetch(`${sandbox.url}/projects`, { method: 'OPTIONS', headers: PAGE });
-    expect(calls.countWithoutVersion()).toBe(before);
+    expect(calls.countCallsWithoutVersion()).toBe(before);
   });
 });
 

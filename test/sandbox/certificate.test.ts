@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { type CertificateFacts, drawCertificate } from '../../src/sandbox/registry/certificate.js';
+import { type CertificateData, createCertificatePdf } from '../../src/sandbox/registry/certificate.js';
 
-const FACTS: CertificateFacts = {
+const FACTS: CertificateData = {
   registryName: 'Carbon Credit Registry',
   projectName: 'Kaldidalur Reforestation',
   projectNumber: '14',
@@ -21,7 +21,7 @@ const FACTS: CertificateFacts = {
 const HOSTILE =
   'un(balanced \\ back\\\\slash ) Tj ET endstream endobj %%EOF\r\n\t\0 \u0141\u00f3d\u017a \u{1f600}\u200d\u{1f4a7} \u05e9\u05dc\u05d5\u05dd \u202etxt \ud800 \u201cquoted\u201d \u20ac';
 
-const HOSTILE_FACTS: CertificateFacts = {
+const HOSTILE_FACTS: CertificateData = {
   ...FACTS,
   registryName: HOSTILE,
   projectName: HOSTILE.repeat(30),
@@ -41,7 +41,7 @@ const HOSTILE_FACTS: CertificateFacts = {
 const LITERAL = /\((?:\\[()\\]|\\[0-7]{3}|[^()\\])*\)/g;
 
 test('A certificate names the project, serialization, vintage, amount, beneficiary, reason, date and id', () => {
-  const shown = shownTexts(drawCertificate(FACTS));
+  const shown = shownTexts(createCertificatePdf(FACTS));
   expect(shown).toEqual(
     expect.arrayContaining([
       'Certificate of Retirement',
@@ -65,11 +65,11 @@ test('A certificate names the project, serialization, vintage, amount, beneficia
 test('The same facts give the same bytes, in any time zone, and other facts give other bytes', () => {
   const digests = ['Europe/Berlin', 'America/St_Johns', 'Pacific/Apia'].map(zone => {
     vi.stubEnv('TZ', zone);
-    return sha256(drawCertificate(FACTS));
+    return sha256(createCertificatePdf(FACTS));
   });
   vi.unstubAllEnvs();
   expect(new Set(digests).size).toBe(1);
-  expect(sha256(drawCertificate({ ...FACTS, amount: 1234.6 }))).not.toBe(digests[0]);
+  expect(sha256(createCertificatePdf({ ...FACTS, amount: 1234.6 }))).not.toBe(digests[0]);
 });
 
 test.each([
@@ -77,13 +77,13 @@ test.each([
   ['hostile', HOSTILE_FACTS],
   ['empty', { ...FACTS, beneficiary: '', reason: '', comment: '', projectName: '' }],
 ])('A certificate of %s facts is a well-formed PDF of one page', (_, facts) => {
-  const pdf = drawCertificate(facts);
+  const pdf = createCertificatePdf(facts);
   expectWellFormed(pdf);
   expect(pdf.toString('latin1').match(/\/Type \/Page /g)).toHaveLength(1);
 });
 
 test('Hostile text stays inside its strings and inside the frame', () => {
-  const content = contentOf(drawCertificate(HOSTILE_FACTS));
+  const content = contentOf(createCertificatePdf(HOSTILE_FACTS));
   expect(content).toMatch(/^[\x20-\x7e\n]*$/);
   expect(content.replace(LITERAL, '')).not.toMatch(/[()\\]/);
   const places = [...content.matchAll(/([\d.-]+) ([\d.-]+) Td /g)].map(match => [
@@ -100,7 +100,7 @@ test('Hostile text stays inside its strings and inside the frame', () => {
 });
 
 test('Characters that the fonts lack are replaced, and the document properties keep them', () => {
-  const pdf = drawCertificate({ ...FACTS, beneficiary: '\u0141\u00f3d\u017a \u2013 \u6c34 \u{1f600}' });
+  const pdf = createCertificatePdf({ ...FACTS, beneficiary: '\u0141\u00f3d\u017a \u2013 \u6c34 \u{1f600}' });
   expect(shownTexts(pdf)).toContain('?\u00f3dz ? ? ?');
   const kept = Buffer.from('\u0141\u00f3d\u017a \u2013 \u6c34 \u{1f600}', 'utf16le').swap16().toString('hex');
   expect(pdf.toString('latin1').toLowerCase()).toContain(kept);

@@ -5,11 +5,11 @@ import {
   installApp,
   issueCredit,
   signAppJwt,
-  sandboxOfFile,
+  startSandboxForFile,
   temporarySandbox,
 } from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const read = `GET /organizations/${installed.organization.id}`;
 
@@ -140,7 +140,7 @@ test('one organization only is seen with an installation access token', async ()
 
 test('the Date header tells the time of the sandbox’s clock', async () => {
   const moved = await temporarySandbox();
-  moved.registry.store.clock.setTo(Date.UTC(2030, 0, 1));
+  moved.registry.store.clock.set(Date.UTC(2030, 0, 1));
   const { headers } = await ask(moved, 'GET /projects');
   expect(headers.get('date')).toMatch(/^Tue, 01 Jan 2030 00:00/);
 });

@@ -3,7 +3,7 @@ import type { Sandbox } from '../../src/sandbox/start.js';
 import { createRandom, type Random } from '../../src/sandbox/world/random.js';
 import {
   type Answer,
-  asKilled,
+  copyJournalAsKilled,
   ask,
   createOrganization,
   installApp,
@@ -12,7 +12,7 @@ import {
   mintToken,
   rowsOf,
   temporarySandbox,
-  unequalCredits,
+  findUnbalancedCredits,
 } from '../support/sandbox.js';
 
 /** `npm run torture -- credits` plays a thousand of them, and other ones. */
@@ -47,10 +47,10 @@ test(`P08 credits are conserved over ${SEQUENCES} random sequences of operations
     await Promise.all(
       Array.from({ length: AT_ONCE }, async (_, index) => playSequence(stage, first + index)),
     );
-    expect(unequalCredits(sandbox)).toEqual([]);
+    expect(findUnbalancedCredits(sandbox)).toEqual([]);
   }
   // Whatever was played is the same when it is done again.
-  const again = await temporarySandbox({ folder: asKilled(sandbox) });
+  const again = await temporarySandbox({ folder: copyJournalAsKilled(sandbox) });
   expect(rowsOf(again)).toEqual(rowsOf(sandbox));
   const friendbots = (tally.get('friendbot done') ?? 0) * FRIENDBOT_TONNES;
   expect(issuedMicro(sandbox)).toBe(
@@ -71,9 +71,9 @@ test(`P08 credits are conserved over ${SEQUENCES} random sequences of operations
     expect(tally.get(`${step} refused`), `${step} refused`).toBeGreaterThan(OFTEN);
   }
   const { reservations, transactions } = sandbox.registry.store.tables;
-  const expired = reservations.rows().filter(({ state }) => state === 'expired');
+  const expired = reservations.list().filter(({ state }) => state === 'expired');
   expect(expired.length).toBeGreaterThan(OFTEN);
-  const accepted = transactions.rows().filter(({ event }) => event === 'organizationTransaction');
+  const accepted = transactions.list().filter(({ event }) => event === 'organizationTransaction');
   expect(accepted.length).toBeGreaterThan(OFTEN);
 });
 

@@ -14,11 +14,11 @@ import {
   publicKeyOf,
   registerApp,
   signAppJwt,
-  sandboxOfFile,
+  startSandboxForFile,
   VERSION,
 } from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 
 test('one walk through the human side, over HTTP alone', async () => {
   const control = createControlClient(sandbox.url);
@@ -132,9 +132,9 @@ describe('the clock', () => {
     { frozen: 'yes' },
     { moveMs: 9e15 },
   ])('refuses %j', async body => {
-    const before = sandbox.registry.store.clock.state();
+    const before = sandbox.registry.store.clock.getState();
     expect((await ask(sandbox, 'POST /_sandbox/clock', { body })).status).toBe(400);
-    expect(sandbox.registry.store.clock.state()).toEqual(before);
+    expect(sandbox.registry.store.clock.getState()).toEqual(before);
   });
 });
 

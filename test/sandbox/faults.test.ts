@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { ask, installApp, issueCredit, issuedMicro, sandboxOfFile, VERSION } from '../support/sandbox.js';
+import {
+  ask,
+  installApp,
+  issueCredit,
+  issuedMicro,
+  startSandboxForFile,
+  VERSION,
+} from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const root = `/organizations/${installed.organization.id}`;
 const creditId = issueCredit(sandbox, installed.organization.id, { place: 'inventory', amount: 100 });

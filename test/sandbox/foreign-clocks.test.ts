@@ -7,19 +7,19 @@ import {
   registerApp,
   signAppJwt,
   signJwt,
-  sandboxOfFile,
+  startSandboxForFile,
   temporarySandbox,
   type TestApp,
 } from '../support/sandbox.js';
 
 const DAY_MS = 86_400_000;
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const creditId = issueCredit(sandbox, installed.organization.id, { amount: 100 });
 beforeEach(() => {
   sandbox.registry.faults.clear();
-  sandbox.registry.store.clock.setTo(Date.now());
+  sandbox.registry.store.clock.set(Date.now());
 });
 
 /** As another program signs it, which knows the wall clock alone. */
@@ -48,14 +48,14 @@ describe('a JWT', () => {
   test.each([DAY_MS, 700_000, -700_000, -DAY_MS])(
     'is good by either clock while the sandbox’s is %d ms ahead',
     async ms => {
-      sandbox.registry.store.clock.move(ms);
+      sandbox.registry.store.clock.shift(ms);
       expect(await statusOf(signByWall(installed.app))).toBe(200);
       expect(await statusOf(signAppJwt(sandbox, installed.app))).toBe(200);
     },
   );
 
   test('is refused where neither clock takes it', async () => {
-    sandbox.registry.store.clock.move(DAY_MS);
+    sandbox.registry.store.clock.shift(DAY_MS);
     const now = Math.floor(Date.now() / 1000);
     expect(await statusOf(signByWall(installed.app, { exp: now - 1 }))).toBe(401);
     expect(await statusOf(signByWall(installed.app, { exp: now + 660 }))).toBe(401);
@@ -72,7 +72,7 @@ describe('a JWT', () => {
 
   test('goes by the sandbox’s clock alone under the fault "clock"', async () => {
     sandbox.registry.faults.add({ kind: 'clock', path: '/app/**' });
-    sandbox.registry.store.clock.move(DAY_MS);
+    sandbox.registry.store.clock.shift(DAY_MS);
     expect(await statusOf(signByWall(installed.app))).toBe(401);
     expect(await statusOf(signAppJwt(sandbox, installed.app))).toBe(200);
   });
@@ -92,7 +92,7 @@ describe('a JWT', () => {
 
 test('a program that knows only the wall clock sees its hold run out', async () => {
   const { body } = await reserve();
-  sandbox.registry.store.clock.move(10 * 60_000);
+  sandbox.registry.store.clock.shift(10 * 60_000);
   const path = `POST /app/installations/${installed.installationId}/accessTokens`;
   expect((await ask(sandbox, path, { token: signByWall(installed.app) })).status).toBe(200);
   expect((await read(body.id)).body).toMatchObject({ state: 'expired' });
@@ -103,8 +103,8 @@ describe('a hold', () => {
     const { warehouse } = await amounts();
     const { body } = await reserve();
     const { clock } = sandbox.registry.store;
-    clock.move(11 * 60_000);
-    clock.move(-11 * 60_000);
+    clock.shift(11 * 60_000);
+    clock.shift(-11 * 60_000);
     expect((await read(body.id)).body).toMatchObject({ state: 'expired' });
     expect((await amounts()).warehouse).toBe(warehouse);
     const kept = await reserve();

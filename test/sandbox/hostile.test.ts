@@ -16,7 +16,7 @@ import {
   signAppJwt,
   signJwt,
   temporarySandbox,
-  unequalCredits,
+  findUnbalancedCredits,
 } from '../support/sandbox.js';
 import { makeFolder } from '../support/folder.js';
 
@@ -128,7 +128,7 @@ test('Of twenty finishes and cancels at once exactly one happens', async () => {
   );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
-  expect(unequalCredits(sandbox)).toEqual([]);
+  expect(findUnbalancedCredits(sandbox)).toEqual([]);
 });
 
 test('Of thirty that want more than half of one credit exactly one gets it', async () => {
@@ -146,7 +146,7 @@ test('Of thirty that want more than half of one credit exactly one gets it', asy
     ),
   );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  expect(unequalCredits(sandbox)).toEqual([]);
+  expect(findUnbalancedCredits(sandbox)).toEqual([]);
 });
 
 test('T60 hostile words of a retirement come back as they were, and its certificate is one page', async () => {
@@ -172,7 +172,7 @@ test('A reader who takes a long answer slowly, or leaves, costs the sandbox noth
   const warnings: Error[] = [];
   const note = (warning: Error) => warnings.push(warning);
   process.on('warning', note);
-  const [organization] = sandbox.registry.organizations.all();
+  const [organization] = sandbox.registry.organizations.listAll();
   if (organization === undefined) throw new Error('the world has no organization');
   const { token } = installApp(sandbox, { organization });
   const path = `/organizations/${organization.id}/warehouse/inventory`;

@@ -59,12 +59,12 @@ test.each([
     const { sandbox, app, nameId, organization } = await prepare();
     const form = { state: 'mine', redirectUri, organizationId: organization.id };
     const answer = await press(sandbox, nameId, form);
-    const [installation] = sandbox.registry.installations.all();
+    const [installation] = sandbox.registry.installations.listAll();
     expect(installation).toMatchObject({ appId: app.id, organization: { id: organization.id } });
     expect(answer.status).toBe(302);
     expect(answer.headers.get('location')).toBe(expected.replace('ID', installation?.id ?? ''));
     expect((await press(sandbox, nameId, form)).headers.get('location')).toBe(answer.headers.get('location'));
-    expect(sandbox.registry.installations.all()).toHaveLength(1);
+    expect(sandbox.registry.installations.listAll()).toHaveLength(1);
   },
 );
 
@@ -73,7 +73,7 @@ test('without a list nobody is sent anywhere, and a page of another site cannot 
   const form = { redirectUri: SECOND, organizationId: organization.id };
   const foreign = await press(sandbox, nameId, form, { origin: 'https://evil.example' });
   expect(foreign.status).toBe(403);
-  expect(sandbox.registry.installations.all()).toEqual([]);
+  expect(sandbox.registry.installations.listAll()).toEqual([]);
   const own = await press(sandbox, nameId, form, { origin: sandbox.url });
   expect(own.status).toBe(200);
   expect(await own.text()).toContain('Installed as');
@@ -97,7 +97,7 @@ async function knock(sandbox: Sandbox, path: string, host: string, origin?: stri
 
 test('behind TLS the button works, for the host alone is compared; a name that was bent to this machine is refused', async () => {
   const { sandbox, nameId } = await prepare([]);
-  const named = await temporarySandbox({ names: ['registry.example'] });
+  const named = await temporarySandbox({ installPageHosts: ['registry.example'] });
   const app = registerApp(named);
   const path = `/apps/${nameId}/installations/new`;
   const pathOfNamed = `/apps/${named.registry.apps.get(app.id).nameId}/installations/new`;

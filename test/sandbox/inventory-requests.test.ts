@@ -5,7 +5,7 @@ import {
   type Installed,
   installApp,
   issueCredit,
-  sandboxOfFile,
+  startSandboxForFile,
 } from '../support/sandbox.js';
 
 const retirementData = { reason: 'Voluntary purposes', beneficiaryName: 'Ada', comment: 'for 2026' };
@@ -15,7 +15,7 @@ let receiver: Installed;
 let creditId: string;
 let requests: string;
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 beforeEach(() => {
   installed = installApp(sandbox, installed === undefined ? {} : { app: installed.app });
   receiver = installApp(sandbox, { app: installed.app });

@@ -6,11 +6,11 @@ import {
   installApp,
   issueCredit,
   mintToken,
-  sandboxOfFile,
+  startSandboxForFile,
   VERSION,
 } from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const root = `/organizations/${installed.organization.id}`;
 
@@ -304,7 +304,7 @@ describe('projects', () => {
     const { token } = installed;
     const { projects } = sandbox.registry;
     const hidden = projects.create({ fullName: 'Not public', isPublic: false });
-    const total = projects.all().length - 1;
+    const total = projects.listAll().length - 1;
     const seen: string[] = [];
     for (let page = 0; ; page += 1) {
       const { body } = await ask(sandbox, `GET /projects?limit=2&page=${page}`, { token });

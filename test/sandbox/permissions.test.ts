@@ -8,13 +8,13 @@ import {
   issueCredit,
   mintToken,
   registerApp,
-  sandboxOfFile,
+  startSandboxForFile,
   temporarySandbox,
 } from '../support/sandbox.js';
 
 const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const { organization: home, token: ownToken } = installed;
 const creditId = issueCredit(sandbox, home.id);

@@ -5,10 +5,10 @@ import {
   installApp,
   issueCredit,
   registerApp,
-  sandboxOfFile,
+  startSandboxForFile,
 } from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile({ seed: 1 });
+const sandbox = await startSandboxForFile({ seed: 1 });
 const installed = installApp(sandbox);
 
 const TEXT = expect.any(String);
@@ -41,7 +41,7 @@ describe('a project has every documented field', () => {
     if (maker === 'the control API') return projects.create({ fullName: 'Bog' }).id;
     if (maker === 'friendbot') credits.friendbot(installed.organization.id);
     const isWanted = (num: string) => (maker === 'friendbot') === (num === '0');
-    return projects.all().find(({ num, isPublic }) => isPublic && isWanted(num))?.id ?? '';
+    return projects.listAll().find(({ num, isPublic }) => isPublic && isWanted(num))?.id ?? '';
   }
 
   test('and names its proponent', async () => {

@@ -6,7 +6,7 @@ import {
   type Installed,
   installApp,
   issueCredit,
-  sandboxOfFile,
+  startSandboxForFile,
 } from '../support/sandbox.js';
 
 const TEN_MINUTES_MS = 10 * 60 * 1000;
@@ -17,7 +17,7 @@ let creditId: string;
 let root: string;
 let queue: string;
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 beforeEach(() => {
   sandbox.registry.store.clock.freeze();
   installed = installApp(sandbox, installed === undefined ? {} : { app: installed.app });
@@ -25,7 +25,7 @@ beforeEach(() => {
   root = `/organizations/${installed.organization.id}`;
   queue = `${root}/warehouse/inventory/reservations`;
 });
-afterEach(() => sandbox.registry.store.clock.run());
+afterEach(() => sandbox.registry.store.clock.resume());
 
 async function call(what: string, body?: unknown): Promise<Answer> {
   return ask(sandbox, what, { token: installed.token, ...(body !== undefined && { body }) });
@@ -91,17 +91,17 @@ describe('10 minutes elapse', () => {
   test('the reservation ends and its credits move back into the warehouse, not a millisecond before', async () => {
     const id = await reserve();
     const { clock } = sandbox.registry.store;
-    clock.move(TEN_MINUTES_MS - 1);
+    clock.shift(TEN_MINUTES_MS - 1);
     expect((await call(`GET ${queue}/${id}`)).body.state).toBe('outstanding');
     expect(await amountIn('warehouse/inventory')).toBe(6);
-    clock.move(1);
+    clock.shift(1);
     expect((await call(`GET ${queue}/${id}`)).body).toMatchObject({ state: 'expired', isComplete: false });
     expect(await amountIn('warehouse/inventory')).toBe(10);
   });
 
   test('it can no longer be finished or cancelled', async () => {
     const id = await reserve();
-    sandbox.registry.store.clock.move(TEN_MINUTES_MS);
+    sandbox.registry.store.clock.shift(TEN_MINUTES_MS);
     const finished = await call(`POST ${queue}/${id}/retire`, { retirementData });
     expect(finished).toMatchObject({ status: 409, body: { message: 'The reservation is expired' } });
     expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
@@ -110,7 +110,7 @@ describe('10 minutes elapse', () => {
 
   test('it can be finished in the last millisecond', async () => {
     const id = await reserve();
-    sandbox.registry.store.clock.move(TEN_MINUTES_MS - 1);
+    sandbox.registry.store.clock.shift(TEN_MINUTES_MS - 1);
     expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(200);
   });
 });
@@ -189,7 +189,7 @@ test('GET the reservations pages through all of them, the newest first, and keep
   const [expired, cancelled, finished] = [await reserve(1), await reserve(1), await reserve(1)];
   await call(`DELETE ${queue}/${cancelled}`);
   await call(`POST ${queue}/${finished}/retire`, { retirementData });
-  clock.move(TEN_MINUTES_MS);
+  clock.shift(TEN_MINUTES_MS);
   const outstanding = await reserve(1);
   const seen: [string, string][] = [];
   for (const page of [0, 1]) {

@@ -54,7 +54,7 @@ async function amounts({ sandbox, organization, token, place }: Scene) {
 }
 
 async function told({ sandbox, receiver }: Scene): Promise<unknown[]> {
-  await sandbox.registry.deliveries.settled();
+  await sandbox.registry.deliveries.waitUntilSettled();
   return receiver.posts.flatMap(({ body }) => JSON.parse(body).transaction?.status ?? []);
 }
 
@@ -110,7 +110,7 @@ describe.each(PLACES)('a transaction out of the %s', place => {
       expect(await amounts(scene)).toEqual(ends);
       expect(await told(scene)).toEqual(['pending_queue', status]);
       const list = place === 'warehouse' ? sandbox.registry.reservations : sandbox.registry.requests;
-      expect(list.newest(1)).toMatchObject([shows]);
+      expect(list.listNewest(1)).toMatchObject([shows]);
       expect((await ask(sandbox, `POST /_sandbox/transactions/${id}/${verb}`)).status).toBe(409);
       expect((await ask(sandbox, `POST /_sandbox/transactions/none/${verb}`)).status).toBe(404);
     },

@@ -28,7 +28,7 @@ async function openScene(): Promise<Scene> {
   const receiver = await receiveWebhooks();
   const app = registerApp(sandbox, { webhookUrl: receiver.url, webhookSecret: SECRET });
   const scene = { sandbox, receiver, ...installApp(sandbox, { app }) };
-  await sandbox.registry.deliveries.settled();
+  await sandbox.registry.deliveries.waitUntilSettled();
   return scene;
 }
 
@@ -63,7 +63,7 @@ test('no signature is sent where no secret is set, and nothing at all where no U
   const receiver = await receiveWebhooks();
   installApp(sandbox, { app: registerApp(sandbox, { webhookUrl: receiver.url }) });
   installApp(sandbox, { app: registerApp(sandbox) });
-  await sandbox.registry.deliveries.settled();
+  await sandbox.registry.deliveries.waitUntilSettled();
   expect(receiver.posts).toHaveLength(1);
   expect(receiver.posts[0]?.headers).not.toHaveProperty('x-registry-signature-256');
   expect(sandbox.registry.deliveries.list(10)).toHaveLength(1);
@@ -73,7 +73,7 @@ test('the header of the signature takes the prefix of the sandbox', async () => 
   const sandbox = await temporarySandbox({ headerPrefix: 'icr' });
   const receiver = await receiveWebhooks();
   installApp(sandbox, { app: registerApp(sandbox, { webhookUrl: receiver.url, webhookSecret: SECRET }) });
-  await sandbox.registry.deliveries.settled();
+  await sandbox.registry.deliveries.waitUntilSettled();
   expect(receiver.posts[0]?.headers['x-icr-signature-256']).toMatch(/^sha256=[0-9a-f]{64}$/);
 });
 
@@ -84,7 +84,7 @@ test('the five events of an installation’s life are sent in order', async () =
   installations.unsuspend(installationId);
   installations.acceptPermissions(installationId);
   installations.uninstall(installationId);
-  await deliveries.settled();
+  await deliveries.waitUntilSettled();
   expect(eventsOf(receiver)).toEqual([
     'installed',
     'suspended',
@@ -102,7 +102,7 @@ test('creating a user and an organization sends installed', async () => {
   };
   const token = signAppJwt(sandbox, app);
   const created = await ask(sandbox, 'POST /app/create/user/organization', { token, body });
-  await sandbox.registry.deliveries.settled();
+  await sandbox.registry.deliveries.waitUntilSettled();
   expect(decode(receiver.posts[1]).signed).toMatchObject({
     event: 'installed',
     installation: { id: created.body.installation.id },
@@ -118,7 +118,7 @@ describe('warehouseTransaction and organizationTransaction', () => {
     const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 2.5 } });
     const body = { receiverId: buyer.organization.id };
     await ask(sandbox, `POST ${queue}/${held.body.id}/transfer`, { token, body });
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
 
     const told = receiver.posts.slice(2).map(post => decode(post).signed);
     expect(told).toMatchObject([
@@ -145,7 +145,7 @@ describe('warehouseTransaction and organizationTransaction', () => {
     const [one, two] = [await ask(sandbox, path, { token, body }), await ask(sandbox, path, { token, body })];
     sandbox.registry.requests.decline(one.body.id);
     sandbox.registry.requests.accept(two.body.id);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     expect(eventsOf(receiver)).toEqual(['installed', 'organizationTransaction']);
   });
 
@@ -157,14 +157,14 @@ describe('warehouseTransaction and organizationTransaction', () => {
     installApp(sandbox, { organization, app: blind });
     const suspended = installApp(sandbox, { organization, app: registerApp(sandbox, wish) });
     sandbox.registry.installations.suspend(suspended.installationId);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     receiver.posts.length = 0;
 
     const creditId = issueCredit(sandbox, organization.id);
     const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
     const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
     await ask(sandbox, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     const told = receiver.posts.map(post => decode(post).signed);
     expect(told.map(({ event }) => event)).toEqual(['warehouseTransaction', 'warehouseTransaction']);
     expect(told.map(({ installation }) => installation.appId)).toContain(second.app.id);
@@ -178,7 +178,7 @@ describe('warehouseTransaction and organizationTransaction', () => {
     const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
     await ask(sandbox, `DELETE ${queue}/${held.body.id}`, { token });
     await ask(sandbox, `GET /organizations/${organization.id}/friendbot`, { token });
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     expect(eventsOf(receiver)).toEqual(['installed']);
   });
 });
@@ -188,7 +188,7 @@ describe('delivery', () => {
     const { sandbox, receiver, installationId } = await openScene();
     receiver.status = 500;
     sandbox.registry.installations.suspend(installationId);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     expect(eventsOf(receiver)).toEqual(['installed', 'suspended']);
     const { body } = await ask(sandbox, 'GET /_sandbox/deliveries');
     expect(body.deliveries).toMatchObject([
@@ -202,7 +202,7 @@ describe('delivery', () => {
     await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { attempts: 3, backoffMs: 20 } });
     receiver.status = 503;
     sandbox.registry.installations.suspend(installationId);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     const [failed] = sandbox.registry.deliveries.list(1);
     expect(failed).toMatchObject({
       state: 'failed',
@@ -212,7 +212,7 @@ describe('delivery', () => {
     receiver.status = 202;
     receiver.failures = 1;
     sandbox.registry.installations.unsuspend(installationId);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     const [delivered] = sandbox.registry.deliveries.list(1);
     expect(delivered).toMatchObject({ state: 'delivered', attempts: [{ status: 503 }, { status: 202 }] });
   });
@@ -222,10 +222,10 @@ describe('delivery', () => {
     await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { timeoutMs: 50 } });
     receiver.status = 0;
     sandbox.registry.installations.suspend(installationId);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     await ask(sandbox, `PATCH /_sandbox/apps/${app.id}`, { body: { webhookUrl: 'http://127.0.0.1:1/' } });
     sandbox.registry.installations.unsuspend(installationId);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     const errors = sandbox.registry.deliveries.list(2).map(({ attempts }) => attempts[0]?.error);
     expect(errors).toEqual([expect.any(String), expect.stringMatching(/timeout/i)]);
   });
@@ -234,7 +234,7 @@ describe('delivery', () => {
     const { sandbox, receiver } = await openScene();
     const [first] = sandbox.registry.deliveries.list(1);
     const again = await ask(sandbox, `POST /_sandbox/deliveries/${first?.id}/resend`);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     expect(again.body.copyOf).toBe(first?.id);
     expect(receiver.posts[1]?.body).toBe(receiver.posts[0]?.body);
   });
@@ -256,7 +256,7 @@ describe('trouble on the way, on demand', () => {
   test('drop loses the next ones and no more', async () => {
     const { receiver, deliveries, suspendAndBack } = await troubled({ drop: 1 });
     suspendAndBack();
-    await deliveries.settled();
+    await deliveries.waitUntilSettled();
     expect(eventsOf(receiver)).toEqual(['unsuspended']);
     expect(deliveries.list(2).map(({ state }) => state)).toEqual(['delivered', 'dropped']);
   });
@@ -264,7 +264,7 @@ describe('trouble on the way, on demand', () => {
   test('duplicate sends further copies of each', async () => {
     const { receiver, deliveries, suspendAndBack } = await troubled({ duplicate: 2 });
     suspendAndBack();
-    await deliveries.settled();
+    await deliveries.waitUntilSettled();
     expect(eventsOf(receiver).toSorted()).toEqual([
       'suspended',
       'suspended',
@@ -278,7 +278,7 @@ describe('trouble on the way, on demand', () => {
   test('reorder sends a group in reverse', async () => {
     const { receiver, deliveries, suspendAndBack } = await troubled({ reorder: 2 });
     suspendAndBack();
-    await deliveries.settled();
+    await deliveries.waitUntilSettled();
     expect(eventsOf(receiver)).toEqual(['unsuspended', 'suspended']);
   });
 
@@ -287,7 +287,7 @@ describe('trouble on the way, on demand', () => {
     sandbox.registry.installations.suspend(installationId);
     await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { delayMs: 0 } });
     sandbox.registry.installations.unsuspend(installationId);
-    await deliveries.settled();
+    await deliveries.waitUntilSettled();
     expect(eventsOf(receiver)).toEqual(['unsuspended', 'suspended']);
   });
 
@@ -295,13 +295,13 @@ describe('trouble on the way, on demand', () => {
     const { sandbox, receiver, deliveries, suspendAndBack } = await troubled({ hold: true });
     suspendAndBack();
     suspendAndBack();
-    await deliveries.settled();
+    await deliveries.waitUntilSettled();
     expect(receiver.posts).toEqual([]);
     const [four = 0, three = 0, two = 0, one = 0] = deliveries.list(4).map(({ id }) => id);
     const ids = [three, one, four];
     expect((await ask(sandbox, 'POST /_sandbox/deliveries/release', { body: { ids } })).status).toBe(200);
     await ask(sandbox, `POST /_sandbox/deliveries/${two}/drop`);
-    await deliveries.settled();
+    await deliveries.waitUntilSettled();
     expect(eventsOf(receiver)).toEqual(['suspended', 'suspended', 'unsuspended']);
     const again = { body: { ids: [one] } };
     expect((await ask(sandbox, 'POST /_sandbox/deliveries/release', again)).status).toBe(409);
@@ -313,10 +313,10 @@ test('a delivery that was waiting when the sandbox stopped is sent by the next o
   const receiver = await receiveWebhooks();
   const { sandbox: first, stop } = await startTestSandbox({ folder });
   const app = registerApp(first, { webhookUrl: receiver.url });
-  first.registry.deliveries.behave({ delayMs: 60_000 });
+  first.registry.deliveries.changeSettings({ delayMs: 60_000 });
   first.registry.installations.install(app.id, createOrganization(first).id);
   await stop();
-  const second = await temporarySandbox({ folder, wall: () => Date.now() + 120_000 });
-  await second.registry.deliveries.settled();
+  const second = await temporarySandbox({ folder, wallClock: () => Date.now() + 120_000 });
+  await second.registry.deliveries.waitUntilSettled();
   expect(eventsOf(receiver)).toEqual(['installed']);
 });

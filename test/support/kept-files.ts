@@ -52,7 +52,7 @@ export async function stageFiles() {
     retire: (count: number) => retireMany(program, organizationId, creditId, count),
     /** Somebody wants all to be read. */
     ask: () => {
-      const installations = program.registry.store.tables.installations.rows();
+      const installations = program.registry.store.tables.installations.list();
       const jobs = installations.map(each => installationJob(each.id, each.organizationId, 'person'));
       return inInbox(inbox => inbox.enqueue(jobs));
     },

@@ -162,7 +162,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   }
 
   async function rest(): Promise<void> {
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     if (current === undefined) return;
     await until(isQuiet, 'a program at rest');
   }

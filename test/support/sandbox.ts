@@ -20,7 +20,7 @@ export async function startTestSandbox(
 ): Promise<{ sandbox: Sandbox; stop: () => Promise<void> }> {
   const unexpected: unknown[] = [];
   const onUnexpected = (error: unknown) => unexpected.push(error);
-  const sandbox = await startSandbox({ port: 0, strict: true, onUnexpected, ...options });
+  const sandbox = await startSandbox({ port: 0, strict: true, onUnexpectedError: onUnexpected, ...options });
   const stop = async () => {
     await sandbox.close();
     if (unexpected.length > 0) throw new AggregateError(unexpected, 'the sandbox answered 500');
@@ -29,7 +29,7 @@ export async function startTestSandbox(
 }
 
 /** The same, for all tests of a file. */
-export async function sandboxOfFile(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+export async function startSandboxForFile(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
   const { sandbox, stop } = await startTestSandbox(options);
   afterAll(stop);
   return sandbox;
@@ -48,7 +48,7 @@ export function sandboxFolder(): string {
 }
 
 /** Its journal as a kill -9 leaves it at this instant, in a folder of its own. */
-export function asKilled({ folder }: Pick<Sandbox, 'folder'>): string {
+export function copyJournalAsKilled({ folder }: Pick<Sandbox, 'folder'>): string {
   const left = sandboxFolder();
   copyFileSync(join(folder, 'sandbox.journal'), join(left, 'sandbox.journal'));
   return left;
@@ -56,7 +56,7 @@ export function asKilled({ folder }: Pick<Sandbox, 'folder'>): string {
 
 export function rowsOf({ registry }: Sandbox): unknown {
   return Object.entries(registry.store.tables).flatMap(([name, table]) => {
-    const lines: string[] = table.rows().map(row => `${name} ${JSON.stringify(row)}`);
+    const lines: string[] = table.list().map(row => `${name} ${JSON.stringify(row)}`);
     return lines.toSorted();
   });
 }
@@ -68,7 +68,7 @@ export interface TestApp {
   readonly privateKey: string;
 }
 
-export interface AppWish {
+export interface AppOptions {
   readonly name?: string;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly webhookUrl?: string;
@@ -98,7 +98,7 @@ export function publicKeyOf(privateKey: string): string {
 }
 
 /** An app with a fresh key, asking for every permission unless told otherwise. */
-export function registerApp(sandbox: Sandbox, wish: AppWish = {}): TestApp {
+export function registerApp(sandbox: Sandbox, wish: AppOptions = {}): TestApp {
   const { privateKey = keyOfTheNextApp(), ...words } = wish;
   const { id, name } = sandbox.registry.apps.register({
     name: `app ${randomUUID()}`,
@@ -208,24 +208,24 @@ export function mintToken(sandbox: Sandbox, app: TestApp, installationId?: strin
 }
 
 /** The credits that do not stand in exactly one place each, or of which less than nothing stands anywhere. */
-export function unequalCredits({ registry }: Sandbox): readonly string[] {
+export function findUnbalancedCredits({ registry }: Sandbox): readonly string[] {
   const { credits, holdings, reservations, retirements, transactions } = registry.store.tables;
   const standing = [
-    ...holdings.rows(),
-    ...reservations.rows().filter(({ state }) => state === 'outstanding'),
-    ...transactions.rows().filter(({ status }) => status === 'pending_queue'),
-    ...retirements.rows(),
+    ...holdings.list(),
+    ...reservations.list().filter(({ state }) => state === 'outstanding'),
+    ...transactions.list().filter(({ status }) => status === 'pending_queue'),
+    ...retirements.list(),
   ];
   const sums = new Map<string, number>();
   for (const { creditId, amountMicro } of standing)
     sums.set(creditId, (sums.get(creditId) ?? 0) + amountMicro);
-  const unequal = credits.rows().filter(row => (sums.get(row.id) ?? 0) !== row.issuedMicro);
-  const owed = holdings.rows().filter(({ amountMicro }) => amountMicro < 0);
+  const unequal = credits.list().filter(row => (sums.get(row.id) ?? 0) !== row.issuedMicro);
+  const owed = holdings.list().filter(({ amountMicro }) => amountMicro < 0);
   return [...unequal.map(({ id }) => id), ...owed.map(({ creditId }) => creditId)];
 }
 
 export function issuedMicro({ registry }: Sandbox): number {
-  return registry.store.tables.credits.rows().reduce((sum, row) => sum + row.issuedMicro, 0);
+  return registry.store.tables.credits.list().reduce((sum, row) => sum + row.issuedMicro, 0);
 }
 
 export interface Answer {
@@ -236,7 +236,7 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-export interface Ask {
+export interface CallOptions {
   readonly token?: string;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
@@ -246,7 +246,7 @@ export interface Ask {
 export async function ask(
   sandbox: Sandbox,
   call: string,
-  { token, body, headers }: Ask = {},
+  { token, body, headers }: CallOptions = {},
 ): Promise<Answer> {
   const [method = 'GET', path = '/'] = call.split(' ');
   const response = await fetch(`${sandbox.url}${path}`, {

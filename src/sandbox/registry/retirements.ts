@@ -1,41 +1,48 @@
 import { badRequest, conflict, notFound } from '../http/errors.js';
-import { type PageQuery, pageOf, type Slice } from '../http/pages.js';
-import { NOT_EMPTY, readBody } from '../http/validate.js';
-import type { RetirementRow, RetirementWords } from '../store/rows.js';
-import type { Store } from '../store/store.js';
+import { type PageRequest, paginate, type ListSlice } from '../http/paging.js';
+import { NOT_EMPTY, readBody } from '../http/read-body.js';
+import type { RetirementRecord, RetirementDetails } from '../store/records.js';
+import type { SandboxStore } from '../store/store.js';
 import { toTonnes } from './amounts.js';
-import { drawCertificate } from './certificate.js';
-import { findIssued, retirement } from './shapes.js';
+import { createCertificatePdf } from './certificate.js';
+import { getCreditOrigin, toRetirementJson } from './to-json.js';
 
 export type Retirements = ReturnType<typeof createRetirements>;
 
-export function createRetirements({ tables, newId, now, verb }: Store, asDocumented: boolean) {
+export function createRetirements(
+  { tables, newId, now, defineOperation }: SandboxStore,
+  asDocumented: boolean,
+) {
   const { retirements, organizations } = tables;
 
-  function show(row: RetirementRow) {
-    return retirement(row, findIssued(tables, row.creditId), organizations.find(row.organizationId));
+  function show(row: RetirementRecord) {
+    return toRetirementJson(
+      row,
+      getCreditOrigin(tables, row.creditId),
+      organizations.getOrThrow(row.organizationId),
+    );
   }
 
   function get(id: string, organizationId?: string) {
-    return show(retirements.find(id, organizationId));
+    return show(retirements.getOrThrow(id, organizationId));
   }
 
-  /** A beneficiary for an unclaimed retirement, or other words for a claimed one. */
-  const describe = verb('describe retirement', (id: string, words: RetirementWords) => {
-    retirements.put({ ...retirements.find(id), words });
+  /** Claims an unclaimed retirement, or changes the details of a claimed one. */
+  const describe = defineOperation('describe retirement', (id: string, words: RetirementDetails) => {
+    retirements.put({ ...retirements.getOrThrow(id), details: words });
     return get(id);
   });
 
   return {
-    /** Only verified credits are retired on the public registry's chain. */
-    demandRetirable(creditType: string): void {
+    /** Throws 409 if a credit of this type cannot be retired. The public registry retires only verified credits, its type exPost. */
+    assertRetirable(creditType: string): void {
       if (asDocumented && creditType !== 'exPost')
         throw conflict(`An ${creditType} credit cannot be retired`);
     },
-    /** Part of a verb that has taken the credits from where they stood. */
-    record(made: Omit<RetirementRow, 'id' | 'projectName' | 'createdAt'>) {
-      const { fullName: projectName } = findIssued(tables, made.creditId).issuer;
-      const row = { ...made, id: newId(), projectName, createdAt: now() };
+    /** Stores a retirement. The calling operation must have removed the credits from their holding. */
+    record(retirement: Omit<RetirementRecord, 'id' | 'projectName' | 'createdAt'>) {
+      const { fullName: projectName } = getCreditOrigin(tables, retirement.creditId).project;
+      const row = { ...retirement, id: newId(), projectName, createdAt: now() };
       retirements.put(row);
       return show(row);
     },
@@ -47,29 +54,29 @@ export function createRetirements({ tables, newId, now, verb }: Store, asDocumen
       }));
       return describe(id, words);
     },
-    list(organizationId: string, query: PageQuery) {
-      const { pagination, items } = pageOf(retirements, query, organizationId);
+    list(organizationId: string, query: PageRequest) {
+      const { pagination, items } = paginate(retirements, query, organizationId);
       return { pagination, retirements: items.map(show) };
     },
     get,
-    /** Of every organization, the newest first; of an unclaimed one only how much and of what. */
-    everywhere({ first, skip }: Slice) {
-      const rows = retirements.newest(first, skip).map(row => {
+    /** Lists retirements of all organizations, the newest first. Of an unclaimed one only the amount and the project are shown. */
+    listEverywhere({ limit: first, skip }: ListSlice) {
+      const rows = retirements.listNewest(first, skip).map(row => {
         const { amount, project, ...rest } = show(row);
-        return row.words === null ? { amount, project } : { ...rest, amount, project };
+        return row.details === null ? { amount, project } : { ...rest, amount, project };
       });
       return { retirements: rows };
     },
-    /** One, by the `id` of a query. */
-    find(id: unknown) {
+    /** Returns a retirement by the `id` of a query. */
+    getByQueryId(id: unknown) {
       if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
       return get(id);
     },
-    certificate(id: string, organizationId?: string): Buffer {
-      const { words, ...row } = retirements.find(id, organizationId);
+    renderCertificate(id: string, organizationId?: string): Buffer {
+      const { details: words, ...row } = retirements.getOrThrow(id, organizationId);
       if (words === null) throw notFound('An unclaimed retirement has no certificate');
-      const { credit, issuer } = findIssued(tables, row.creditId);
-      return drawCertificate({
+      const { credit, project: issuer } = getCreditOrigin(tables, row.creditId);
+      return createCertificatePdf({
         registryName: 'Carbon registry sandbox',
         projectName: row.projectName,
         projectNumber: issuer.num,
@@ -82,7 +89,7 @@ export function createRetirements({ tables, newId, now, verb }: Store, asDocumen
         comment: words.comment ?? '',
         retiredAt: row.createdAt,
         retirementId: row.id,
-        organizationName: organizations.find(row.organizationId).fullName,
+        organizationName: organizations.getOrThrow(row.organizationId).fullName,
       });
     },
   };

@@ -1,27 +1,27 @@
-import type { CreditRow, HoldingRow, OrganizationRow, Place } from '../store/rows.js';
+import type { CreditRecord, HoldingRecord, OrganizationRecord, HoldingPlace } from '../store/records.js';
 import { toInstant } from '../store/clock.js';
-import { someMicro, type WorldSize } from './plan.js';
-import type { PlannedProject } from './projects.js';
-import { createRandom, inOnePiece } from './random.js';
+import { pickAmountMicro, type WorldSize } from './world-size.js';
+import type { WorldProject } from './projects.js';
+import { createRandom, flattenString } from './random.js';
 
 /** The order in which projects issue: past vintages, and now and then a coming one. */
 const SLOTS = [2021, 2022, 2020, 2019, 2027, 2018, 2017, 2028, 2016, 2015, 2029, 2030] as const;
 const FIRST_FORWARD_VINTAGE = 2027;
 const DAY_MS = 86_400_000;
 
-export type CreditPlan = ReturnType<typeof planCredits>;
+export type CreditGenerator = ReturnType<typeof createCreditGenerator>;
 
-export function planCredits(
+export function createCreditGenerator(
   size: WorldSize,
-  projects: readonly PlannedProject[],
-  organizations: readonly OrganizationRow[],
+  projects: readonly WorldProject[],
+  organizations: readonly OrganizationRecord[],
 ) {
   const { seed, credits: count } = size;
   /** Each is one text, however many rows name it. */
   const ids: string[] = [];
 
   function idOf(index: number): string {
-    ids[index] ??= inOnePiece(`${typeOf(slotOf(index))}-${index + 1}-${projectOf(index).contract}`);
+    ids[index] ??= flattenString(`${typeOf(slotOf(index))}-${index + 1}-${projectOf(index).contract}`);
     return ids[index];
   }
 
@@ -29,13 +29,13 @@ export function planCredits(
     return SLOTS[Math.floor(index / projects.length)] ?? SLOTS[0];
   }
 
-  function projectOf(index: number): PlannedProject {
+  function projectOf(index: number): WorldProject {
     const project = projects[index % projects.length];
     if (project === undefined) throw new RangeError('a world with credits needs projects');
     return project;
   }
 
-  function at(index: number, issuedMicro: number): CreditRow {
+  function at(index: number, issuedMicro: number): CreditRecord {
     const { row, country, kind, contract } = projectOf(index);
     const vintage = slotOf(index);
     const type = typeOf(vintage);
@@ -47,7 +47,7 @@ export function planCredits(
       projectId: row.id,
       tokenId,
       tokenAddress: contract,
-      serialization: inOnePiece(
+      serialization: flattenString(
         `ICR-${country.alpha3}-${country.callingCode}-${row.num}-${kind.sector}-${kind.removal ? 'R' : 'A'}-0-${vintage}`,
       ),
       vintage: String(vintage),
@@ -58,12 +58,12 @@ export function planCredits(
   }
 
   /** What stands in warehouses and inventories, without reservations. */
-  function holdings(index: number): HoldingRow[] {
+  function holdings(index: number): HoldingRecord[] {
     return placesOf(index, organizations.length).map(({ organization, place }, position) => ({
       organizationId: organizations[organization]?.id ?? '',
       place,
       creditId: idOf(index),
-      amountMicro: someMicro(seed, `holding ${position}`, index, 20_000),
+      amountMicro: pickAmountMicro(seed, `holding ${position}`, index, 20_000),
     }));
   }
 
@@ -81,7 +81,7 @@ export function planCredits(
   };
 }
 
-function typeOf(vintage: number): CreditRow['type'] {
+function typeOf(vintage: number): CreditRecord['type'] {
   return vintage < FIRST_FORWARD_VINTAGE ? 'exPost' : 'exAnte';
 }
 
@@ -89,7 +89,7 @@ function typeOf(vintage: number): CreditRow['type'] {
 function placesOf(index: number, organizations: number) {
   const owner = index % 3 === 2 ? (1 + (index % 7)) % organizations : 0;
   const other = (owner + 1) % organizations;
-  const stands = (place: Place, organization = owner) => ({ organization, place });
+  const stands = (place: HoldingPlace, organization = owner) => ({ organization, place });
   switch (index % 5) {
     case 0:
       return [stands('warehouse'), stands('inventory')];

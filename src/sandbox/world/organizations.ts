@@ -1,7 +1,7 @@
-import type { AddressRow, AppRow, OrganizationRow, UserRow } from '../store/rows.js';
+import type { AddressRecord, AppRecord, OrganizationRecord, UserRecord } from '../store/records.js';
 import { toInstant } from '../store/clock.js';
-import type { WorldSize } from './plan.js';
-import { createRandom, inOnePiece } from './random.js';
+import type { WorldSize } from './world-size.js';
+import { createRandom, flattenString } from './random.js';
 import {
   APPS,
   COMPANY_FORMS,
@@ -10,13 +10,13 @@ import {
   FIRST_NAMES,
   LAST_NAMES,
   ORGANIZATIONS,
-} from './words.js';
+} from './name-lists.js';
 
 const FOUNDED = Date.UTC(2022, 1, 1);
 const DAY_MS = 86_400_000;
 const MEMBERS = 4;
 
-export function planApps({ seed }: WorldSize): AppRow[] {
+export function generateApps({ seed }: WorldSize): AppRecord[] {
   return APPS.map((name, index) => ({
     id: createRandom(seed, 'app', index).uuid(),
     name,
@@ -35,11 +35,11 @@ export function planApps({ seed }: WorldSize): AppRow[] {
   }));
 }
 
-export function planOrganizations(size: WorldSize): OrganizationRow[] {
+export function generateOrganizations(size: WorldSize): OrganizationRecord[] {
   return Array.from({ length: size.organizations }, (_, index) => planOrganization(size.seed, index));
 }
 
-function planOrganization(seed: number, index: number): OrganizationRow {
+function planOrganization(seed: number, index: number): OrganizationRecord {
   const random = createRandom(seed, 'organization', index);
   const [fullName, type] = ORGANIZATIONS[index] ?? [
     `${random.pick(COMPANY_STEMS)} Carbon ${index + 1}`,
@@ -66,7 +66,7 @@ function planOrganization(seed: number, index: number): OrganizationRow {
   };
 }
 
-export function planUsers(size: WorldSize, organizations: readonly OrganizationRow[]): UserRow[] {
+export function generateUsers(size: WorldSize, organizations: readonly OrganizationRecord[]): UserRecord[] {
   return organizations.flatMap((organization, index) =>
     Array.from({ length: MEMBERS }, (_, position) => {
       const number = index * MEMBERS + position;
@@ -86,7 +86,10 @@ export function planUsers(size: WorldSize, organizations: readonly OrganizationR
   );
 }
 
-export function planAddresses({ seed }: WorldSize, organizations: readonly OrganizationRow[]): AddressRow[] {
+export function generateAddresses(
+  { seed }: WorldSize,
+  organizations: readonly OrganizationRecord[],
+): AddressRecord[] {
   return organizations.flatMap((organization, index) => {
     const random = createRandom(seed, 'address', index);
     return ['Main account', 'Trading subaccount'].map((name, position) => ({
@@ -103,12 +106,12 @@ function domainOf(fullName: string): string {
   return `${fullName.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.example`;
 }
 
-export function companyName(
+export function pickCompanyName(
   seed: number,
   stream: string,
   index: number,
   trades: readonly [string, ...string[]],
 ): string {
   const random = createRandom(seed, `${stream} company`, index);
-  return inOnePiece(`${random.pick(COMPANY_STEMS)} ${random.pick(trades)} ${random.pick(COMPANY_FORMS)}`);
+  return flattenString(`${random.pick(COMPANY_STEMS)} ${random.pick(trades)} ${random.pick(COMPANY_FORMS)}`);
 }

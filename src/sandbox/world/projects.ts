@@ -1,8 +1,8 @@
-import type { OrganizationRow, ProjectRow } from '../store/rows.js';
+import type { OrganizationRecord, ProjectRecord } from '../store/records.js';
 import { toInstant } from '../store/clock.js';
-import type { WorldSize } from './plan.js';
+import type { WorldSize } from './world-size.js';
 import { createRandom, type Random } from './random.js';
-import { COUNTRIES, type Country, PROJECT_KINDS, type ProjectKind } from './words.js';
+import { COUNTRIES, type Country, PROJECT_KINDS, type ProjectKind } from './name-lists.js';
 
 const FIRST_NUMBER = 101;
 const REGISTERED = Date.UTC(2022, 5, 1);
@@ -10,15 +10,18 @@ const HOUR_MS = 3_600_000;
 /** One project in so many is not public. */
 const HIDDEN_EVERY = 8;
 
-export interface PlannedProject {
-  readonly row: ProjectRow;
+export interface WorldProject {
+  readonly row: ProjectRecord;
   readonly country: Country;
   readonly kind: ProjectKind;
   /** Its contract: the token address of all its credits. */
   readonly contract: string;
 }
 
-export function planProjects(size: WorldSize, organizations: readonly OrganizationRow[]): PlannedProject[] {
+export function generateProjects(
+  size: WorldSize,
+  organizations: readonly OrganizationRecord[],
+): WorldProject[] {
   const developers = organizations.filter(({ type }) => type.startsWith('project'));
   return Array.from({ length: size.projects }, (_, index) => {
     const developer = developers[index % Math.max(developers.length, 1)] ?? organizations[0];
@@ -26,7 +29,7 @@ export function planProjects(size: WorldSize, organizations: readonly Organizati
   });
 }
 
-function planProject(seed: number, index: number, proponentId: string | null): PlannedProject {
+function planProject(seed: number, index: number, proponentId: string | null): WorldProject {
   const random = createRandom(seed, 'project', index);
   const country = COUNTRIES[index % COUNTRIES.length] ?? COUNTRIES[0];
   const kind = PROJECT_KINDS[index % PROJECT_KINDS.length] ?? PROJECT_KINDS[0];
@@ -34,7 +37,7 @@ function planProject(seed: number, index: number, proponentId: string | null): P
   const phase = Math.floor(index / (COUNTRIES.length * PROJECT_KINDS.length));
   const createdAt = toInstant(REGISTERED + index * HOUR_MS);
   const startYear = 2010 + random.below(5);
-  const row: ProjectRow = {
+  const row: ProjectRecord = {
     id: random.uuid(),
     num: String(FIRST_NUMBER + index),
     fullName: `${place} ${kind.title}${phase === 0 ? '' : `, phase ${phase + 1}`}`,

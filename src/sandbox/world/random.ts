@@ -45,7 +45,7 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
     uuid() {
       const digits = hex(32);
       const variant = '89ab'.charAt(below(4));
-      return inOnePiece(
+      return flattenString(
         `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20)}`,
       );
     },
@@ -54,7 +54,7 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
 }
 
 /** A text that was put together keeps its parts alive beside it: of a million rows that is half of the memory. */
-export function inOnePiece(text: string): string {
+export function flattenString(text: string): string {
   return Buffer.from(text).toString();
 }
 

@@ -1,10 +1,10 @@
-import type { AppRow, OrganizationRow, RetirementRow, RetirementWords } from '../store/rows.js';
-import type { CreditPlan } from './credits.js';
-import { companyName } from './organizations.js';
+import type { AppRecord, OrganizationRecord, RetirementRecord, RetirementDetails } from '../store/records.js';
+import type { CreditGenerator } from './credits.js';
+import { pickCompanyName } from './organizations.js';
 import { toInstant } from '../store/clock.js';
-import { historyAt, someMicro, type WorldSize } from './plan.js';
+import { pickHistoryTime, pickAmountMicro, type WorldSize } from './world-size.js';
 import { createRandom, type Random } from './random.js';
-import { COMMENTS, COMPANY_TRADES, REASONS } from './words.js';
+import { COMMENTS, COMPANY_TRADES, REASONS } from './name-lists.js';
 
 /** Half of all retirements are the first organization's. */
 const ORGANIZATION_PATTERN = [0, 1, 0, 2, 0, 1, 0, 3, 0, 2] as const;
@@ -12,13 +12,13 @@ const UNCLAIMED_EVERY = 29;
 const BY_APP_EVERY = 6;
 const MAX_TONNES = 400;
 
-export type RetirementPlan = ReturnType<typeof planRetirements>;
+export type RetirementGenerator = ReturnType<typeof createRetirementGenerator>;
 
-export function planRetirements(
+export function createRetirementGenerator(
   size: WorldSize,
-  credits: CreditPlan,
-  organizations: readonly OrganizationRow[],
-  apps: readonly AppRow[],
+  credits: CreditGenerator,
+  organizations: readonly OrganizationRecord[],
+  apps: readonly AppRecord[],
 ) {
   const { seed, retirements: count } = size;
   const { retirable } = credits;
@@ -31,10 +31,10 @@ export function planRetirements(
 
   /** Each is asked for twice: of its row, and of what its credit was issued in. */
   const amounts = Float64Array.from({ length: count }, (_, number) =>
-    someMicro(seed, 'retirement', number, MAX_TONNES),
+    pickAmountMicro(seed, 'retirement', number, MAX_TONNES),
   );
 
-  function at(number: number): RetirementRow {
+  function at(number: number): RetirementRecord {
     const random = createRandom(seed, 'retirement', number);
     const credit = retirable[number % retirable.length] ?? 0;
     return {
@@ -43,13 +43,13 @@ export function planRetirements(
       creditId: credits.idOf(credit),
       amountMicro: amounts[number] ?? 0,
       projectName: credits.projectNameOf(credit),
-      createdAt: toInstant(historyAt(seed, 'retirement', number, count)),
+      createdAt: toInstant(pickHistoryTime(seed, 'retirement', number, count)),
       appId: isByApp(number) ? (apps[0]?.id ?? null) : null,
-      words: isUnclaimed(number) ? null : wordsOf(seed, number, random),
+      details: isUnclaimed(number) ? null : wordsOf(seed, number, random),
     };
   }
 
-  function* rows(): Iterable<RetirementRow> {
+  function* rows(): Iterable<RetirementRecord> {
     for (let number = 0; number < count; number++) yield at(number);
   }
 
@@ -75,9 +75,9 @@ export function planRetirements(
   };
 }
 
-function wordsOf(seed: number, number: number, random: Random): RetirementWords {
+function wordsOf(seed: number, number: number, random: Random): RetirementDetails {
   return {
-    beneficiary: companyName(seed, 'beneficiary', number, COMPANY_TRADES),
+    beneficiary: pickCompanyName(seed, 'beneficiary', number, COMPANY_TRADES),
     reason: random.pick(REASONS),
     comment: random.below(3) === 0 ? null : random.pick(COMMENTS),
   };

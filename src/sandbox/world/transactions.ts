@@ -1,17 +1,22 @@
-import type { InventoryRequestRow, ReservationRow, RetirementRow, TransactionRow } from '../store/rows.js';
+import type {
+  InventoryRequestRecord,
+  ReservationRecord,
+  RetirementRecord,
+  TransactionRecord,
+} from '../store/records.js';
 import { createRandom } from './random.js';
 
-interface Origins {
-  readonly reservations: readonly ReservationRow[];
-  readonly requests: readonly InventoryRequestRow[];
+interface TransactionOrigins {
+  readonly reservations: readonly ReservationRecord[];
+  readonly requests: readonly InventoryRequestRecord[];
 }
 
 /** What finished reservations and accepted requests did: each ended in the retirement that was made at that instant. */
-export function planTransactions(
+export function generateTransactions(
   seed: number,
-  retirements: readonly RetirementRow[],
-  { reservations, requests }: Origins,
-): TransactionRow[] {
+  retirements: readonly RetirementRecord[],
+  { reservations, requests }: TransactionOrigins,
+): TransactionRecord[] {
   return retirements.map((retired, index) => {
     const reservation = reservations.find(row => row.state === 'finished' && endedIn(row, retired));
     const request = requests.find(row => row.state === 'Accepted' && endedIn(row, retired));
@@ -23,11 +28,11 @@ export function planTransactions(
       organizationId: retired.organizationId,
       appId: retired.appId,
       receiverId: null,
-      outside: null,
+      externalAddress: null,
       reservationId: reservation?.id ?? null,
       requestId: request?.id ?? null,
       retirementId: retired.id,
-      words: null,
+      retirementDetails: null,
       creditId: retired.creditId,
       amountMicro: retired.amountMicro,
       comment: null,
@@ -37,7 +42,7 @@ export function planTransactions(
   });
 }
 
-function endedIn(row: ReservationRow | InventoryRequestRow, retired: RetirementRow): boolean {
+function endedIn(row: ReservationRecord | InventoryRequestRecord, retired: RetirementRecord): boolean {
   return (
     row.updatedAt === retired.createdAt &&
     row.organizationId === retired.organizationId &&

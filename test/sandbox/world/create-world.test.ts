@@ -1,23 +1,25 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createWorld } from '../../../src/sandbox/world/create-world.js';
-import type { WorldSpec } from '../../../src/sandbox/world/plan.js';
+import { generateWorld } from '../../../src/sandbox/world/generate-world.js';
+import type { WorldSpec } from '../../../src/sandbox/world/world-size.js';
 import type { WorldAmounts } from '../../../src/sandbox/options.js';
-import { temporarySandbox, unequalCredits } from '../../support/sandbox.js';
+import { temporarySandbox, findUnbalancedCredits } from '../../support/sandbox.js';
 
-type World = ReturnType<typeof createWorld>;
+type World = ReturnType<typeof generateWorld>;
 
 const SPEC: WorldSpec = { seed: 7, startAt: Date.UTC(2026, 0, 1) };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 test('The same seed makes the same world, every id and byte of it', () => {
-  expect(digest(createWorld(SPEC))).toBe(digest(createWorld(SPEC)));
-  expect(digest(createWorld({ ...SPEC, seed: 8 }))).not.toBe(digest(createWorld(SPEC)));
+  expect(digest(generateWorld(SPEC))).toBe(digest(generateWorld(SPEC)));
+  expect(digest(generateWorld({ ...SPEC, seed: 8 }))).not.toBe(digest(generateWorld(SPEC)));
 });
 
 test('The start time moves the outstanding reservations and nothing else', () => {
-  const later = createWorld({ ...SPEC, startAt: SPEC.startAt + 86_400_000 });
-  expect(digest({ ...later, reservations: createWorld(SPEC).reservations })).toBe(digest(createWorld(SPEC)));
+  const later = generateWorld({ ...SPEC, startAt: SPEC.startAt + 86_400_000 });
+  expect(digest({ ...later, reservations: generateWorld(SPEC).reservations })).toBe(
+    digest(generateWorld(SPEC)),
+  );
   const outstanding = [...later.reservations].filter(({ state }) => state === 'outstanding');
   expect(outstanding.length).toBeGreaterThan(0);
   for (const { createdAt, reservedToDate } of outstanding) {
@@ -39,11 +41,12 @@ test('The demo world holds a bit of everything', () => {
   expect(credits).toHaveLength(60);
   expect(retirements).toHaveLength(150);
   const [claimed, unclaimed] = [true, false].map(is =>
-    retirements.filter(row => (row.words !== null) === is),
+    retirements.filter(row => (row.details !== null) === is),
   );
   expect(unclaimed?.length).toBeGreaterThanOrEqual(3);
   for (const { appId } of unclaimed ?? []) expect(appId).toBeNull();
-  for (const { words } of claimed ?? []) expect([words?.beneficiary, words?.reason]).not.toContain('');
+  for (const { details: words } of claimed ?? [])
+    expect([words?.beneficiary, words?.reason]).not.toContain('');
   expect(credits.filter(({ type }) => type === 'exAnte').length).toBeGreaterThan(0);
   const issuers = new Set(credits.map(({ projectId }) => projectId));
   expect(projects.filter(({ id, isPublic }) => !isPublic && issuers.has(id))).toHaveLength(1);
@@ -64,7 +67,7 @@ test.each<[string, WorldAmounts]>([
   ['one without retirements', { retirements: 0 }],
 ])('In %s each credit was issued in the sum of its holdings, holds and retirements', async (_, world) => {
   const sandbox = await temporarySandbox({ seed: SPEC.seed, world });
-  expect(unequalCredits(sandbox)).toEqual([]);
+  expect(findUnbalancedCredits(sandbox)).toEqual([]);
   expect(sandbox.registry.store.tables.credits.count()).toBe(world.credits ?? 60);
   expect(sandbox.registry.store.tables.retirements.count()).toBe(world.retirements ?? 150);
 });
@@ -119,13 +122,13 @@ test('Only credits that were issued are retired, and never before that', () => {
 });
 
 test('A size that cannot be is refused with every fault named', () => {
-  expect(() => createWorld({ ...SPEC, organizations: 0, credits: -1, retirements: 1.5 })).toThrow(
+  expect(() => generateWorld({ ...SPEC, organizations: 0, credits: -1, retirements: 1.5 })).toThrow(
     /credits.*retirements.*organizations/,
   );
 });
 
 function fill(spec: WorldSpec) {
-  const { credits, holdings, retirements, ...world } = createWorld(spec);
+  const { credits, holdings, retirements, ...world } = generateWorld(spec);
   return { ...world, credits: [...credits], holdings: [...holdings], retirements: [...retirements] };
 }
 
@@ -143,7 +146,7 @@ function digest(world: World): string {
 }
 
 function worldIds(seed: number): string[] {
-  return Object.values(createWorld({ ...SPEC, seed })).flatMap(rows => idsOf(rows));
+  return Object.values(generateWorld({ ...SPEC, seed })).flatMap(rows => idsOf(rows));
 }
 
 function idsOf(rows: Iterable<object>): string[] {

@@ -99,7 +99,7 @@ async function open(asked: Asked): Promise<Sandbox> {
 }
 
 function introduce({ say }: Context, { url, registry }: Sandbox, { folder, strict, headerPrefix }: Asked) {
-  const organizations = registry.organizations.all().length;
+  const organizations = registry.organizations.listAll().length;
   const apps = counted(registry.apps.list().length, 'app');
   say(
     `This is a SANDBOX: a made-up registry on this machine at ${url}.`,

@@ -18,7 +18,7 @@ const CREDITS_PER_PROJECT = 12;
 const HISTORY_START = Date.UTC(2023, 6, 1);
 const HISTORY_END = Date.UTC(2025, 5, 30);
 
-export function readSize(spec: WorldSpec): WorldSize {
+export function resolveWorldSize(spec: WorldSpec): WorldSize {
   const credits = spec.credits ?? 60;
   const size = {
     seed: spec.seed,
@@ -38,13 +38,13 @@ export function readSize(spec: WorldSpec): WorldSize {
 }
 
 /** The instant at which part `index` of `count` of the world's history happened; later parts are never earlier. */
-export function historyAt(seed: number, stream: string, index: number, count: number): number {
+export function pickHistoryTime(seed: number, stream: string, index: number, count: number): number {
   const step = (HISTORY_END - HISTORY_START) / Math.max(count, 1);
   return Math.floor(HISTORY_START + (index + createRandom(seed, `${stream} time`, index).next()) * step);
 }
 
 /** Most whole tonnes, some with a fraction, a few down to the last millionth. */
-export function someMicro(seed: number, stream: string, index: number, maxTonnes: number): number {
+export function pickAmountMicro(seed: number, stream: string, index: number, maxTonnes: number): number {
   const random = createRandom(seed, `${stream} amount`, index);
   const whole = (1 + random.below(maxTonnes)) * 1_000_000;
   const kind = random.below(12);

@@ -1,6 +1,6 @@
 /** Invented names. None is meant to be a company, a project or a person that exists. */
 
-type Some<Item> = readonly [Item, ...Item[]];
+type NonEmpty<Item> = readonly [Item, ...Item[]];
 
 export type Country = ReturnType<typeof toCountry>;
 
@@ -87,15 +87,15 @@ function toKind([title = '', summary = '', effect, code = '', sectorTitle = '']:
   return { title, summary, removal: effect === 'removal', sector: Number(code), sectorTitle, methodology };
 }
 
-function linesOf<Item>(text: string, read: (parts: readonly string[]) => Item): Some<Item> {
+function linesOf<Item>(text: string, read: (parts: readonly string[]) => Item): NonEmpty<Item> {
   return some(text.split('\n').map(line => read(line.split(', '))));
 }
 
-function words(list: string): Some<string> {
+function words(list: string): NonEmpty<string> {
   return some(list.split(' '));
 }
 
-function some<Item>([first, ...others]: readonly Item[]): Some<Item> {
+function some<Item>([first, ...others]: readonly Item[]): NonEmpty<Item> {
   if (first === undefined) throw new RangeError('there are no words');
   return [first, ...others];
 }
