@@ -66,7 +66,7 @@ test('T52 a certificate that changes later is kept beside the old one, and the h
   await program.rest();
   const before = await files(program);
   const [retirement] = await program.rows('SELECT id FROM retirements');
-  program.registry.retirements.describe(Object(retirement)['id'], {
+  program.registry.retirements.changeDetails(Object(retirement)['id'], {
     beneficiary: 'Grace',
     reason: 'corrected',
   });

@@ -176,7 +176,7 @@ describe.each(PROFILES)('at a registry of the profile %s', (_name, profile) => {
     const stored = () => program.rows("SELECT sha256 FROM certificates WHERE state = 'stored'");
     const [before] = await stored();
     expect(before).toBeDefined();
-    program.registry.retirements.describe(id, { beneficiary: 'Grace', reason: 'for better' });
+    program.registry.retirements.changeDetails(id, { beneficiary: 'Grace', reason: 'for better' });
     await program.reconcile(HOUR_MS);
     const [after] = await stored();
     expect(

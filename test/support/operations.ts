@@ -159,7 +159,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       world,
       rows.filter(({ details: said }) => said === null),
     );
-    world.program.registry.retirements.describe(id, { beneficiary: 'Grace', reason: 'found again' });
+    world.program.registry.retirements.changeDetails(id, { beneficiary: 'Grace', reason: 'found again' });
   },
   changeProject: world => {
     const isPublic = world.random() < 0.7;

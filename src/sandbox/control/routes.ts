@@ -77,7 +77,7 @@ export const CONTROL_ROUTES: readonly ControlRoute[] = [
     'POST /organizations/:id/retire-off-platform',
     ({ credits }, { id, body }) => credits.retireOffPlatform(id, body),
   ],
-  ['PATCH /retirements/:id', ({ retirements }, { id, body }) => retirements.describe(id, body)],
+  ['PATCH /retirements/:id', ({ retirements }, { id, body }) => retirements.changeDetails(id, body)],
   ['GET /reservations', ({ reservations }, { readLimit }) => reservations.listNewest(readLimit())],
   ['POST /reservations/:id/expire', ({ reservations }, { id }) => reservations.expire(id)],
   ['GET /tokens', ({ tokens }, { readLimit }) => tokens.listNewest(readLimit())],

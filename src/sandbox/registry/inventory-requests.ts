@@ -68,7 +68,7 @@ export function createInventoryRequests(
   /** Accepts a request as an administrator of the organization would, and executes its transaction. */
   const accept = defineOperation('accept request', (id: string) => {
     const row = getPending(id);
-    const { organizationId, appId, creditId, amountMicro, action, retirementDetails: words } = row;
+    const { organizationId, appId, creditId, amountMicro, action, retirementDetails } = row;
     accounts.remove(organizationId, 'inventory', creditId, amountMicro);
     transactions.execute({
       event: 'organizationTransaction',
@@ -81,7 +81,7 @@ export function createInventoryRequests(
       }),
       reservationId: null,
       requestId: id,
-      retirementDetails: words,
+      retirementDetails: retirementDetails,
       creditId,
       amountMicro,
       comment: null,

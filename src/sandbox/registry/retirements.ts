@@ -28,8 +28,8 @@ export function createRetirements(
   }
 
   /** Claims an unclaimed retirement, or changes the details of a claimed one. */
-  const describe = defineOperation('describe retirement', (id: string, words: RetirementDetails) => {
-    retirements.put({ ...retirements.getOrThrow(id), details: words });
+  const changeDetails = defineOperation('describe retirement', (id: string, details: RetirementDetails) => {
+    retirements.put({ ...retirements.getOrThrow(id), details });
     return get(id);
   });
 
@@ -46,13 +46,13 @@ export function createRetirements(
       retirements.put(row);
       return show(row);
     },
-    describe(id: string, body: unknown) {
-      const words = readBody(body, fields => ({
+    changeDetails(id: string, body: unknown) {
+      const details = readBody(body, fields => ({
         reason: fields.text('reason', NOT_EMPTY),
         beneficiary: fields.text('beneficiary', NOT_EMPTY),
         comment: fields.optionalText('comment'),
       }));
-      return describe(id, words);
+      return changeDetails(id, details);
     },
     list(organizationId: string, query: PageRequest) {
       const { pagination, items } = paginate(retirements, query, organizationId);
@@ -73,20 +73,20 @@ export function createRetirements(
       return get(id);
     },
     renderCertificate(id: string, organizationId?: string): Buffer {
-      const { details: words, ...row } = retirements.getOrThrow(id, organizationId);
-      if (words === null) throw notFound('An unclaimed retirement has no certificate');
-      const { credit, project: issuer } = getCreditOrigin(tables, row.creditId);
+      const { details, ...row } = retirements.getOrThrow(id, organizationId);
+      if (details === null) throw notFound('An unclaimed retirement has no certificate');
+      const { credit, project } = getCreditOrigin(tables, row.creditId);
       return createCertificatePdf({
         registryName: 'Carbon registry sandbox',
         projectName: row.projectName,
-        projectNumber: issuer.num,
-        projectCountry: issuer.countryCode ?? '',
+        projectNumber: project.num,
+        projectCountry: project.countryCode ?? '',
         serialization: credit.serialization,
         vintage: credit.vintage,
         amount: toTonnes(row.amountMicro),
-        beneficiary: words.beneficiary,
-        reason: words.reason,
-        comment: words.comment ?? '',
+        beneficiary: details.beneficiary,
+        reason: details.reason,
+        comment: details.comment ?? '',
         retiredAt: row.createdAt,
         retirementId: row.id,
         organizationName: organizations.getOrThrow(row.organizationId).fullName,

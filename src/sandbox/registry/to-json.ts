@@ -119,20 +119,20 @@ export function toRetirementJson(
   { credit, project }: CreditOrigin,
   organization: OrganizationRecord,
 ) {
-  const { id, createdAt, details: words, organizationId } = row;
+  const { id, createdAt, details, organizationId } = row;
   const common = {
     id,
     createdAt,
-    isClaimed: words !== null,
+    isClaimed: details !== null,
     amount: toTonnes(row.amountMicro),
     serialization: credit.serialization,
     vintage: credit.vintage,
     project: toProjectReferenceJson(project),
   };
-  if (words === null) return common;
+  if (details === null) return common;
   return {
     ...common,
-    ...omitNulls({ ...words }),
+    ...omitNulls({ ...details }),
     organizationId,
     organizationOwner: toOwnerJson(organization),
   };

@@ -12,8 +12,9 @@ import { createRetirementGenerator, type RetirementGenerator } from './retiremen
 import { generateTransactions } from './transactions.js';
 
 /**
- * A registry's contents: the same seed and size give the same rows, ids included.
- * Every credit was issued in the amount that its holdings, reservations and retirements add up to.
+ * Generates the contents of a registry. The same seed and size always give the same rows, ids included.
+ * The issued amount of each credit is the sum of its holdings, outstanding reservations and retirements.
+ * Large lists are generators, so that a million rows need not be in memory twice.
  */
 export function generateWorld(spec: WorldSpec) {
   const size = resolveWorldSize(spec);
@@ -22,12 +23,12 @@ export function generateWorld(spec: WorldSpec) {
   const projects = generateProjects(size, organizations);
   const credits = createCreditGenerator(size, projects, organizations);
   const retirements = createRetirementGenerator(size, credits, organizations, apps);
-  const sources = { size, apps, organizations, credits, retirements };
-  const reservations = generateReservations(sources);
-  const requests = generateRequests(sources);
-  const explained = retirements
-    .lastByApps(EXPLAINED_RETIREMENTS)
-    .map(number => retirements.at(number))
+  const parts = { size, apps, organizations, credits, retirements };
+  const reservations = generateReservations(parts);
+  const requests = generateRequests(parts);
+  const explainedRetirements = retirements
+    .listLastByApps(EXPLAINED_RETIREMENTS)
+    .map(number => retirements.generateRetirement(number))
     .toReversed();
 
   return {
@@ -36,29 +37,29 @@ export function generateWorld(spec: WorldSpec) {
     organizations,
     addresses: generateAddresses(size, organizations),
     projects: projects.map(({ row }) => row),
-    credits: creditRows(credits, retirements, reservations),
-    holdings: holdingRows(credits),
+    credits: generateCredits(credits, retirements, reservations),
+    holdings: generateHoldings(credits),
     reservations,
     requests,
-    retirements: retirements.rows(),
-    transactions: generateTransactions(size.seed, explained, { reservations, requests }),
+    retirements: retirements.generateAll(),
+    transactions: generateTransactions(size.seed, explainedRetirements, { reservations, requests }),
   };
 }
 
-function* creditRows(
+function* generateCredits(
   credits: CreditGenerator,
   retirements: RetirementGenerator,
   reservations: readonly ReservationRecord[],
 ): Iterable<CreditRecord> {
-  const open = reservations.filter(({ state }) => state === 'outstanding');
+  const outstanding = reservations.filter(({ state }) => state === 'outstanding');
   for (let index = 0; index < credits.count; index++) {
-    const reserved = open.filter(({ creditId }) => creditId === credits.idOf(index));
-    const parts = [...credits.holdings(index), ...reserved].map(({ amountMicro }) => amountMicro);
-    const issued = parts.reduce((sum, part) => sum + part, retirements.microOf(index));
-    yield credits.at(index, issued);
+    const reserved = outstanding.filter(({ creditId }) => creditId === credits.idOf(index));
+    const amounts = [...credits.generateHoldings(index), ...reserved].map(({ amountMicro }) => amountMicro);
+    const issuedMicro = amounts.reduce((sum, amount) => sum + amount, retirements.sumRetiredMicro(index));
+    yield credits.generateCredit(index, issuedMicro);
   }
 }
 
-function* holdingRows(credits: CreditGenerator): Iterable<HoldingRecord> {
-  for (let index = 0; index < credits.count; index++) yield* credits.holdings(index);
+function* generateHoldings(credits: CreditGenerator): Iterable<HoldingRecord> {
+  for (let index = 0; index < credits.count; index++) yield* credits.generateHoldings(index);
 }

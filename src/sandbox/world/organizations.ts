@@ -12,8 +12,10 @@ import {
   ORGANIZATIONS,
 } from './name-lists.js';
 
+/** When the first organization and the first app were created. */
 const FOUNDED = Date.UTC(2022, 1, 1);
 const DAY_MS = 86_400_000;
+/** How many users each organization has. */
 const MEMBERS = 4;
 
 export function generateApps({ seed }: WorldSize): AppRecord[] {
@@ -36,10 +38,10 @@ export function generateApps({ seed }: WorldSize): AppRecord[] {
 }
 
 export function generateOrganizations(size: WorldSize): OrganizationRecord[] {
-  return Array.from({ length: size.organizations }, (_, index) => planOrganization(size.seed, index));
+  return Array.from({ length: size.organizations }, (_, index) => generateOrganization(size.seed, index));
 }
 
-function planOrganization(seed: number, index: number): OrganizationRecord {
+function generateOrganization(seed: number, index: number): OrganizationRecord {
   const random = createRandom(seed, 'organization', index);
   const [fullName, type] = ORGANIZATIONS[index] ?? [
     `${random.pick(COMPANY_STEMS)} Carbon ${index + 1}`,
@@ -101,11 +103,12 @@ export function generateAddresses(
   });
 }
 
-/** Names under `.example` can belong to nobody. */
+/** Returns an internet domain for a company. Domains under `.example` are reserved, so they belong to nobody. */
 function domainOf(fullName: string): string {
   return `${fullName.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.example`;
 }
 
+/** Picks the name of a company that is not an organization of the registry, such as a beneficiary. */
 export function pickCompanyName(
   seed: number,
   stream: string,

@@ -7,14 +7,15 @@ import { COUNTRIES, type Country, PROJECT_KINDS, type ProjectKind } from './name
 const FIRST_NUMBER = 101;
 const REGISTERED = Date.UTC(2022, 5, 1);
 const HOUR_MS = 3_600_000;
-/** One project in so many is not public. */
+/** One project in this many is not public. */
 const HIDDEN_EVERY = 8;
 
+/** A project of the world, with what its credits are generated from. */
 export interface WorldProject {
   readonly row: ProjectRecord;
   readonly country: Country;
   readonly kind: ProjectKind;
-  /** Its contract: the token address of all its credits. */
+  /** The token address of all credits of the project. */
   readonly contract: string;
 }
 
@@ -25,11 +26,11 @@ export function generateProjects(
   const developers = organizations.filter(({ type }) => type.startsWith('project'));
   return Array.from({ length: size.projects }, (_, index) => {
     const developer = developers[index % Math.max(developers.length, 1)] ?? organizations[0];
-    return planProject(size.seed, index, developer?.id ?? null);
+    return generateProject(size.seed, index, developer?.id ?? null);
   });
 }
 
-function planProject(seed: number, index: number, proponentId: string | null): WorldProject {
+function generateProject(seed: number, index: number, proponentId: string | null): WorldProject {
   const random = createRandom(seed, 'project', index);
   const country = COUNTRIES[index % COUNTRIES.length] ?? COUNTRIES[0];
   const kind = PROJECT_KINDS[index % PROJECT_KINDS.length] ?? PROJECT_KINDS[0];
@@ -50,14 +51,14 @@ function planProject(seed: number, index: number, proponentId: string | null): W
     city: country.city,
     startDate: `${startYear}-04-01`,
     creditingPeriodStartDate: `${startYear + 1}-01-01`,
-    details: describeProject(kind, random),
+    details: createProjectDetails(kind, random),
     createdAt,
     updatedAt: createdAt,
   };
   return { row, country, kind, contract: `0x${random.hex(40)}` };
 }
 
-function describeProject(kind: ProjectKind, random: Random): object {
+function createProjectDetails(kind: ProjectKind, random: Random): object {
   return {
     thumbnail: null,
     sector: { id: String(kind.sector), title: kind.sectorTitle },
@@ -73,10 +74,11 @@ function describeProject(kind: ProjectKind, random: Random): object {
         checked: true,
       },
     ],
-    location: { lat: degrees(random, 60), lng: degrees(random, 170) },
+    location: { lat: pickDegrees(random, 60), lng: pickDegrees(random, 170) },
   };
 }
 
-function degrees(random: Random, limit: number): number {
+/** Picks a latitude or longitude between the limit and its negative, with four decimals. */
+function pickDegrees(random: Random, limit: number): number {
   return Math.round((random.next() * 2 - 1) * limit * 10_000) / 10_000;
 }

@@ -1,15 +1,16 @@
-/** Repeatable choices: the same seed, stream and index always give the same sequence. */
+/** A repeatable source of random values: the same seed, stream and index always give the same sequence. */
 export interface Random {
-  /** From 0 up to 1, without 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
+  /** Returns a whole number from 0 up to, but not including, the limit. */
   below(limit: number): number;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
   uuid(): string;
-  /** Lower-case hexadecimal digits. */
+  /** Returns this many lower-case hexadecimal digits. */
   hex(digits: number): string;
 }
 
-/** Each index has a state of its own, so that any row can be made without the rows before it. */
+/** Creates the random source of row `index` of a stream, so that any row can be generated without the rows before it. */
 export function createRandom(seed: number, stream: string, index = 0): Random {
   let a = hashText(String(seed), 0x9e3779b9);
   let b = hashText(stream, 0x85ebca6b);
@@ -35,7 +36,7 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
     return bytes.toString('hex').slice(0, digits);
   }
 
-  // The first outputs still show the seed.
+  // The first outputs are not yet well mixed.
   for (let round = 0; round < 12; round++) next32();
 
   return {
@@ -53,11 +54,12 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
   };
 }
 
-/** A text that was put together keeps its parts alive beside it: of a million rows that is half of the memory. */
+/** Copies a concatenated text into one string. V8 otherwise keeps its parts, which doubles the memory of a million rows. */
 export function flattenString(text: string): string {
   return Buffer.from(text).toString();
 }
 
+/** Hashes a text to 32 bits (FNV-1a with extra mixing), starting from a given state. */
 function hashText(text: string, start: number): number {
   let hash = start;
   for (let index = 0; index < text.length; index++) {

@@ -18,14 +18,18 @@ import { COMMENTS, REASONS } from './name-lists.js';
 
 const HOLD_MS = 600_000;
 const MINUTE_MS = 60_000;
-/** So many of the last retirements by apps show how they came about. */
+/** How many of the last retirements by apps have the reservation or request that led to them. */
 export const EXPLAINED_RETIREMENTS = 10;
-const ENDED = ['expired', 'cancelled', 'expired', 'cancelled', 'expired'] as const;
+/** The states of the reservations that ended without a retirement. */
+const ENDED_STATES = ['expired', 'cancelled', 'expired', 'cancelled', 'expired'] as const;
+/** How long before the start the outstanding reservations were made. */
 const OUTSTANDING_SINCE_MS = [3 * MINUTE_MS, MINUTE_MS] as const;
-const UNDECIDED = ['Rejected', 'Rejected', 'Pending', 'Pending', 'Pending'] as const;
-/** Undecided requests lie in the last tenth of the history. */
-const RECENT = 10;
+/** The states of the requests that did not lead to a retirement. */
+const UNACCEPTED_STATES = ['Rejected', 'Rejected', 'Pending', 'Pending', 'Pending'] as const;
+/** These requests were made in the last tenth of the history. */
+const RECENT_FRACTION = 10;
 
+/** The parts of the world from which reservations and requests are generated. */
 export interface WorldParts {
   readonly size: WorldSize;
   readonly apps: readonly AppRecord[];
@@ -34,43 +38,50 @@ export interface WorldParts {
   readonly retirements: RetirementGenerator;
 }
 
-export function generateReservations(sources: WorldParts): ReservationRecord[] {
-  const { size, apps } = sources;
-  const ended = ENDED.map((state, index) => {
-    const createdAt = pickHistoryTime(size.seed, 'ended reservation', index, ENDED.length);
+export function generateReservations(world: WorldParts): ReservationRecord[] {
+  const { size, apps } = world;
+  const ended = ENDED_STATES.map((state, index) => {
+    const createdAt = pickHistoryTime(size.seed, 'ended reservation', index, ENDED_STATES.length);
     const updatedAt = createdAt + (state === 'expired' ? HOLD_MS : 3 * MINUTE_MS);
-    return planReservation(sources, index, apps[index % apps.length], state, createdAt, updatedAt);
+    return generateReservation(world, index, apps[index % apps.length], state, createdAt, updatedAt);
   });
   const outstanding = OUTSTANDING_SINCE_MS.map((sinceMs, index) => {
     const createdAt = size.startAt - sinceMs;
-    return planReservation(sources, ENDED.length + index, apps[0], 'outstanding', createdAt, createdAt);
+    return generateReservation(
+      world,
+      ENDED_STATES.length + index,
+      apps[0],
+      'outstanding',
+      createdAt,
+      createdAt,
+    );
   });
-  return oldestFirst([...ended, ...planFinished(sources), ...outstanding]);
+  return oldestFirst([...ended, ...generateFinished(world), ...outstanding]);
 }
 
-/** What an app retired, as the movement that led to it names it. */
-function movementOf({ organizationId, creditId, amountMicro, appId, createdAt }: RetirementRecord) {
+/** Returns the fields that a retirement shares with the reservation or request that led to it. */
+function commonFieldsOf({ organizationId, creditId, amountMicro, appId, createdAt }: RetirementRecord) {
   return { organizationId, creditId, amountMicro, appId: appId ?? '', updatedAt: createdAt };
 }
 
-/** Every second of the last retirements by an app came out of a reservation, the others out of a request. */
-function planFinished({ size, retirements }: WorldParts): ReservationRecord[] {
-  return retirements.lastByApps(EXPLAINED_RETIREMENTS).flatMap((number, index) => {
+/** Generates the finished reservations: every second of the last retirements by apps came from one, the others from a request. */
+function generateFinished({ size, retirements }: WorldParts): ReservationRecord[] {
+  return retirements.listLastByApps(EXPLAINED_RETIREMENTS).flatMap((number, index) => {
     if (index % 2 === 1) return [];
-    const retired = retirements.at(number);
+    const retirement = retirements.generateRetirement(number);
     return [
       {
         id: createRandom(size.seed, 'finished reservation', index).uuid(),
-        ...movementOf(retired),
+        ...commonFieldsOf(retirement),
         state: 'finished',
-        createdAt: toInstant(Date.parse(retired.createdAt) - 2 * MINUTE_MS),
-        reservedToDate: retired.createdAt,
+        createdAt: toInstant(Date.parse(retirement.createdAt) - 2 * MINUTE_MS),
+        reservedToDate: retirement.createdAt,
       },
     ];
   });
 }
 
-function planReservation(
+function generateReservation(
   { size, credits, organizations }: WorldParts,
   index: number,
   app: AppRecord | undefined,
@@ -92,44 +103,49 @@ function planReservation(
   };
 }
 
-export function generateRequests(sources: WorldParts): InventoryRequestRecord[] {
-  const { retirements } = sources;
+export function generateRequests(world: WorldParts): InventoryRequestRecord[] {
+  const { retirements } = world;
   const accepted = retirements
-    .lastByApps(EXPLAINED_RETIREMENTS)
+    .listLastByApps(EXPLAINED_RETIREMENTS)
     .filter((_, index) => index % 2 === 1)
-    .map((number, index) => planAccepted(sources, retirements.at(number), index));
-  const undecided = UNDECIDED.map((state, index) => planUndecided(sources, state, index));
+    .map((number, index) => generateAccepted(world, retirements.generateRetirement(number), index));
+  const undecided = UNACCEPTED_STATES.map((state, index) => generateUnaccepted(world, state, index));
   return oldestFirst([...accepted, ...undecided]);
 }
 
-function planAccepted(
+function generateAccepted(
   { size }: WorldParts,
-  retired: RetirementRecord,
+  retirement: RetirementRecord,
   index: number,
 ): InventoryRequestRecord {
   const random = createRandom(size.seed, 'accepted request', index);
   return {
     id: random.uuid(),
-    ...movementOf(retired),
+    ...commonFieldsOf(retirement),
     action: 'retire',
-    toOrganizationId: retired.organizationId,
+    toOrganizationId: retirement.organizationId,
     toAddress: null,
-    retirementDetails: retired.details,
+    retirementDetails: retirement.details,
     state: 'Accepted',
     txId: `0x${random.hex(64)}`,
-    createdAt: toInstant(Date.parse(retired.createdAt) - 90 * MINUTE_MS),
+    createdAt: toInstant(Date.parse(retirement.createdAt) - 90 * MINUTE_MS),
   };
 }
 
-function planUndecided(
+function generateUnaccepted(
   { size, apps, organizations, credits }: WorldParts,
   state: 'Pending' | 'Rejected',
   index: number,
 ): InventoryRequestRecord {
   const random = createRandom(size.seed, 'undecided request', index);
   const { organizationId, creditId } = findHolding(credits, 'inventory', index * 5);
-  const count = UNDECIDED.length * RECENT;
-  const createdAt = pickHistoryTime(size.seed, 'undecided request', count - UNDECIDED.length + index, count);
+  const count = UNACCEPTED_STATES.length * RECENT_FRACTION;
+  const createdAt = pickHistoryTime(
+    size.seed,
+    'undecided request',
+    count - UNACCEPTED_STATES.length + index,
+    count,
+  );
   const receiver = organizations.filter(({ id }) => id !== organizationId)[index % 2];
   return {
     id: random.uuid(),
@@ -152,19 +168,22 @@ function planUndecided(
   };
 }
 
-/** Retirable credits only; the search goes round, so that small worlds find one too. */
+/**
+ * Finds a holding of a retirable credit in a warehouse or inventory, of the owner if one is given. The search begins at
+ * `startIndex` and wraps around, so that small worlds find one too.
+ */
 function findHolding(
   credits: CreditGenerator,
   place: HoldingPlace,
-  from: number,
+  startIndex: number,
   owner?: OrganizationRecord,
 ): HoldingRecord {
-  const isMeant = (row: HoldingRecord) =>
+  const matches = (row: HoldingRecord) =>
     row.place === place && (owner === undefined || row.organizationId === owner.id);
   for (let step = 0; step < credits.retirable.length; step++) {
-    const index = credits.retirable[(from + step) % credits.retirable.length] ?? 0;
-    const found = credits.holdings(index).find(isMeant);
-    if (found !== undefined) return found;
+    const index = credits.retirable[(startIndex + step) % credits.retirable.length] ?? 0;
+    const holding = credits.generateHoldings(index).find(matches);
+    if (holding !== undefined) return holding;
   }
   throw new RangeError(`a world this small has no credit in a ${place}`);
 }

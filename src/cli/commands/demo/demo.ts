@@ -121,7 +121,13 @@ async function startDemoSandbox(
   wall: () => number,
 ): Promise<Sandbox> {
   const named = env['SANDBOX_PORT'];
-  const options = { folder: worldFolder(folder), seed: SEED, strict: true, wall, listen: listenForPeople };
+  const options = {
+    folder: worldFolder(folder),
+    seed: SEED,
+    strict: true,
+    wallClock: wall,
+    listen: listenForPeople,
+  };
   const start = (port: number): Promise<Sandbox> => startSandbox({ ...options, port });
   return await (named ? start(Number(named)) : listenFrom(Number(knownPort || DEFAULT_SANDBOX_PORT), start));
 }

@@ -58,7 +58,9 @@ function createStage({ registry }: Sandbox, inbox: InboxPort, appId: string) {
     const { accounts, tables } = store;
     const enough = accounts
       .listHoldings(owner(place), where)
-      .filter(row => row.amountMicro >= tonnes * 1e6 && tables.credits.getOrThrow(row.creditId).type === 'exPost');
+      .filter(
+        row => row.amountMicro >= tonnes * 1e6 && tables.credits.getOrThrow(row.creditId).type === 'exPost',
+      );
     const held = enough[tables.reservations.count() % enough.length];
     if (held === undefined) throw new Error(`no ${where} credit of ${tonnes} t at ${owner(place)}`);
     return held.creditId;
@@ -89,7 +91,7 @@ function createStage({ registry }: Sandbox, inbox: InboxPort, appId: string) {
     /** The registry says another beneficiary, and no webhook tells of it. */
     restateNewest: (beneficiary: string) => {
       for (const { id } of store.tables.retirements.listNewest(1))
-        retirements.describe(id, { beneficiary, reason: 'Compliance' });
+        retirements.changeDetails(id, { beneficiary, reason: 'Compliance' });
     },
     loseTheNextWebhook: () => deliveries.changeSettings({ drop: 1 }),
     suspend: (place: number) => installations.suspend(installation(place)),
