@@ -16,7 +16,7 @@ test('an empty profilePicture is accepted', async () => {
   expect(body.user.profilePicture).toBe('');
 });
 
-test.each([undefined, null])('optional fields may be %s', async nothing => {
+test.each([undefined, null])('an optional field may be %s', async nothing => {
   const user = { email: `b${nothing}@people.example`, fullName: nothing, profilePicture: nothing };
   const organization = { fullName: `B ${nothing}`, type: 'other', countryCode: nothing };
   const { status, body } = await create(user, organization);
@@ -32,12 +32,12 @@ test.each(['projectProponent', 'projectDeveloper', 'marketParticipant', 'other',
   },
 );
 
-test('fields that the registry does not know are passed over', async () => {
+test('unknown fields are ignored', async () => {
   const user = { email: 'c@people.example', nickname: 'C' };
   expect((await create(user, { fullName: 'C', type: 'other', size: 3 })).status).toBe(200);
 });
 
-test('text is kept as it is, whatever it contains', async () => {
+test('text is stored and returned unchanged', async () => {
   const fullName = `Robert'); drop table organizations;-- 🌱 <b>\u0000`;
   const { body } = await create({ email: 'd@people.example' }, { fullName, type: 'other' });
   expect(body.organization.fullName).toBe(fullName);

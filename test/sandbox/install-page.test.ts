@@ -20,7 +20,7 @@ function page(sandbox: Sandbox, nameId: string, query: Record<string, string> = 
   return fetch(`${sandbox.url}/apps/${nameId}/installations/new?${new URLSearchParams(query).toString()}`);
 }
 
-function press(sandbox: Sandbox, nameId: string, form: Record<string, string>, headers = {}) {
+function submitForm(sandbox: Sandbox, nameId: string, form: Record<string, string>, headers = {}) {
   return fetch(`${sandbox.url}/apps/${nameId}/installations/new`, {
     method: 'POST',
     body: new URLSearchParams(form),
@@ -29,7 +29,7 @@ function press(sandbox: Sandbox, nameId: string, form: Record<string, string>, h
   });
 }
 
-test('the page asks which organization, and carries the state and the address that it was given', async () => {
+test('the page offers the organizations and keeps the given state and redirect URI', async () => {
   const { sandbox, nameId, organization } = await prepare();
   const answer = await page(sandbox, nameId, { state: 'a"b', redirectUri: SECOND });
   expect(answer.status).toBe(200);
@@ -40,9 +40,9 @@ test('the page asks which organization, and carries the state and the address th
   expect((await page(sandbox, 'nobody')).status).toBe(404);
 });
 
-test('no page may frame the install page, before or after the button is pressed', async () => {
+test('no page may frame the install page, before or after the installation', async () => {
   const { sandbox, nameId, organization } = await prepare([]);
-  const pressed = await press(sandbox, nameId, { organizationId: organization.id });
+  const pressed = await submitForm(sandbox, nameId, { organizationId: organization.id });
   for (const answer of [await page(sandbox, nameId), pressed]) {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
@@ -58,29 +58,31 @@ test.each([
   async (_case, redirectUri, expected) => {
     const { sandbox, app, nameId, organization } = await prepare();
     const form = { state: 'mine', redirectUri, organizationId: organization.id };
-    const answer = await press(sandbox, nameId, form);
+    const answer = await submitForm(sandbox, nameId, form);
     const [installation] = sandbox.registry.installations.listAll();
     expect(installation).toMatchObject({ appId: app.id, organization: { id: organization.id } });
     expect(answer.status).toBe(302);
     expect(answer.headers.get('location')).toBe(expected.replace('ID', installation?.id ?? ''));
-    expect((await press(sandbox, nameId, form)).headers.get('location')).toBe(answer.headers.get('location'));
+    expect((await submitForm(sandbox, nameId, form)).headers.get('location')).toBe(
+      answer.headers.get('location'),
+    );
     expect(sandbox.registry.installations.listAll()).toHaveLength(1);
   },
 );
 
-test('without a list nobody is sent anywhere, and a page of another site cannot press the button', async () => {
+test('an app without callback URLs redirects nowhere, and a page of another site cannot submit the form', async () => {
   const { sandbox, nameId, organization } = await prepare([]);
   const form = { redirectUri: SECOND, organizationId: organization.id };
-  const foreign = await press(sandbox, nameId, form, { origin: 'https://evil.example' });
+  const foreign = await submitForm(sandbox, nameId, form, { origin: 'https://evil.example' });
   expect(foreign.status).toBe(403);
   expect(sandbox.registry.installations.listAll()).toEqual([]);
-  const own = await press(sandbox, nameId, form, { origin: sandbox.url });
+  const own = await submitForm(sandbox, nameId, form, { origin: sandbox.url });
   expect(own.status).toBe(200);
   expect(await own.text()).toContain('Installed as');
 });
 
 /** Straight at the socket, under a name and with the origin that a browser behind a proxy would tell. */
-async function knock(sandbox: Sandbox, path: string, host: string, origin?: string): Promise<number> {
+async function submitFrom(sandbox: Sandbox, path: string, host: string, origin?: string): Promise<number> {
   const asked = request(`${sandbox.url}${path}`, {
     method: origin === undefined ? 'GET' : 'POST',
     headers: {
@@ -95,7 +97,7 @@ async function knock(sandbox: Sandbox, path: string, host: string, origin?: stri
   return Number(answer.statusCode);
 }
 
-test('behind TLS the button works, for the host alone is compared; a name that was bent to this machine is refused', async () => {
+test('the form works behind a TLS proxy, and a rebound host name is refused', async () => {
   const { sandbox, nameId } = await prepare([]);
   const named = await temporarySandbox({ installPageHosts: ['registry.example'] });
   const app = registerApp(named);
@@ -103,9 +105,9 @@ test('behind TLS the button works, for the host alone is compared; a name that w
   const pathOfNamed = `/apps/${named.registry.apps.get(app.id).nameId}/installations/new`;
   const NO_ORGANIZATION = 404;
   for (const host of ['localhost:8443', '127.0.0.1', '[::1]:8443', '10.0.0.7', 'app.localhost']) {
-    expect(await knock(sandbox, path, host), host).toBe(200);
-    expect(await knock(sandbox, path, host, `https://${host}`), host).toBe(NO_ORGANIZATION);
-    expect(await knock(sandbox, path, host, `https://evil.example`), host).toBe(403);
+    expect(await submitFrom(sandbox, path, host), host).toBe(200);
+    expect(await submitFrom(sandbox, path, host, `https://${host}`), host).toBe(NO_ORGANIZATION);
+    expect(await submitFrom(sandbox, path, host, `https://evil.example`), host).toBe(403);
   }
   for (const host of [
     'registry.example',
@@ -113,17 +115,17 @@ test('behind TLS the button works, for the host alone is compared; a name that w
     'localhost.evil.example',
     '127.0.0.1.evil.example',
   ]) {
-    expect(await knock(sandbox, path, host), host).toBe(403);
-    expect(await knock(sandbox, path, host, `http://${host}`), host).toBe(403);
+    expect(await submitFrom(sandbox, path, host), host).toBe(403);
+    expect(await submitFrom(sandbox, path, host, `http://${host}`), host).toBe(403);
   }
-  expect(await knock(named, pathOfNamed, 'registry.example')).toBe(200);
-  expect(await knock(named, pathOfNamed, 'registry.example:443', 'https://registry.example')).toBe(
+  expect(await submitFrom(named, pathOfNamed, 'registry.example')).toBe(200);
+  expect(await submitFrom(named, pathOfNamed, 'registry.example:443', 'https://registry.example')).toBe(
     NO_ORGANIZATION,
   );
-  expect(await knock(named, pathOfNamed, 'registry.example', 'null')).toBe(403);
+  expect(await submitFrom(named, pathOfNamed, 'registry.example', 'null')).toBe(403);
 });
 
-test('callback addresses are checked, kept over other changes, and can be taken away', async () => {
+test('callback URLs are validated, kept on other changes, and can be removed', async () => {
   const { sandbox, app } = await prepare();
   const { apps } = sandbox.registry;
   expect(() => apps.change(app.id, { callbackUrls: ['javascript:alert(1)'] })).toThrow(/http or https/);

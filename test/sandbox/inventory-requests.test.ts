@@ -39,7 +39,7 @@ async function decide(id: string, answer: 'accept' | 'decline'): Promise<Answer>
   return ask(sandbox, `POST /_sandbox/requests/${id}/${answer}`);
 }
 
-test('POST an inventory request waits for review and moves nothing', async () => {
+test('POST of an inventory request waits for review and moves nothing', async () => {
   const toOrganizationId = receiver.organization.id;
   const { status, body } = await call(`POST ${requests}/transfer`, { creditId, amount: 4, toOrganizationId });
   expect(status).toBe(200);
@@ -110,7 +110,7 @@ test('an accepted transfer_retire retires the credits for the target organizatio
   expect(list.body.retirements).toMatchObject([{ amount: 4, organizationId: toOrganizationId }]);
 });
 
-test('a declined request moves nothing and is decided for good', async () => {
+test('a declined request moves nothing and cannot be decided again', async () => {
   const { body } = await call(`POST ${requests}/retire`, { creditId, amount: 4, retirementData });
   expect((await decide(body.id, 'decline')).body).toMatchObject({ state: 'Rejected' });
   expect((await decide(body.id, 'accept')).status).toBe(409);
@@ -118,7 +118,7 @@ test('a declined request moves nothing and is decided for good', async () => {
   expect(await amountOf(installed)).toBe(10);
 });
 
-test('a request that the inventory can no longer fill stays pending', async () => {
+test('a request for more than the inventory still holds stays pending', async () => {
   const ask10 = { creditId, amount: 10, retirementData };
   const first = await call(`POST ${requests}/retire`, ask10);
   const second = await call(`POST ${requests}/retire`, ask10);
@@ -128,7 +128,7 @@ test('a request that the inventory can no longer fill stays pending', async () =
   expect(await amountOf(installed)).toBe(0);
 });
 
-test('GET the inventory requests pages through all of them, the newest first', async () => {
+test('GET inventory requests pages through all, newest first', async () => {
   const ids: string[] = [];
   for (const amount of [1, 2, 3]) {
     const { body } = await call(`POST ${requests}/retire`, { creditId, amount, retirementData });

@@ -49,7 +49,7 @@ async function amountIn(
 }
 
 describe('POST reserve credits', () => {
-  test('an outstanding reservation exists for the calling app, and its credits have left the warehouse listing', async () => {
+  test('creates an outstanding reservation of the calling app and removes its credits from the warehouse', async () => {
     const { body } = await call(`POST ${queue}`, { creditId, amount: 4 });
     expect(body).toEqual({
       id: expect.any(String),
@@ -72,13 +72,13 @@ describe('POST reserve credits', () => {
     expect((await call(`GET ${queue}/${body.id}`)).body).toEqual(body);
   });
 
-  test('a credit that is held whole is not in the warehouse listing at all', async () => {
+  test('a credit that is reserved completely is not in the warehouse', async () => {
     await reserve(10);
     const { body } = await call(`GET ${root}/warehouse/inventory`);
     expect(body.credits).toEqual([]);
   });
 
-  test('two callers cannot reserve the same credit twice', async () => {
+  test('two callers cannot reserve the same amount', async () => {
     const attempts = Array.from({ length: 20 }, () => call(`POST ${queue}`, { creditId, amount: 3 }));
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     expect(statuses.filter(status => status === 200)).toHaveLength(3);
@@ -87,8 +87,8 @@ describe('POST reserve credits', () => {
   });
 });
 
-describe('10 minutes elapse', () => {
-  test('the reservation ends and its credits move back into the warehouse, not a millisecond before', async () => {
+describe('after 10 minutes', () => {
+  test('the reservation expires and its credits return to the warehouse, not a millisecond earlier', async () => {
     const id = await reserve();
     const { clock } = sandbox.registry.store;
     clock.shift(TEN_MINUTES_MS - 1);
@@ -99,7 +99,7 @@ describe('10 minutes elapse', () => {
     expect(await amountIn('warehouse/inventory')).toBe(10);
   });
 
-  test('it can no longer be finished or cancelled', async () => {
+  test('the reservation can no longer be finished or cancelled', async () => {
     const id = await reserve();
     sandbox.registry.store.clock.shift(TEN_MINUTES_MS);
     const finished = await call(`POST ${queue}/${id}/retire`, { retirementData });
@@ -108,14 +108,14 @@ describe('10 minutes elapse', () => {
     expect(await amountIn('warehouse/inventory')).toBe(10);
   });
 
-  test('it can be finished in the last millisecond', async () => {
+  test('the reservation can be finished until the last millisecond', async () => {
     const id = await reserve();
     sandbox.registry.store.clock.shift(TEN_MINUTES_MS - 1);
     expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(200);
   });
 });
 
-test('DELETE specific reservation cancels an outstanding reservation and gives its credits back', async () => {
+test('DELETE of an outstanding reservation cancels it and returns its credits', async () => {
   const id = await reserve();
   const { status, body } = await call(`DELETE ${queue}/${id}`);
   expect(status).toBe(200);
@@ -133,7 +133,7 @@ describe('POST finish reservation with an action', () => {
     receiver = installApp(sandbox, { app: installed.app });
   });
 
-  test('transfer moves the credits into the inventory of the receiver by its id', async () => {
+  test('transfer moves the credits into the inventory of a receiver named by id', async () => {
     const id = await reserve();
     const body = { receiverId: receiver.organization.id, transferComment: 'thank you' };
     const finished = await call(`POST ${queue}/${id}/transfer`, body);
@@ -146,7 +146,7 @@ describe('POST finish reservation with an action', () => {
     ]);
   });
 
-  test('transfer moves the credits to the receiver by its address, in any case of letters', async () => {
+  test('transfer moves the credits to a receiver named by address, in any case of letters', async () => {
     const { body } = await ask(sandbox, `GET /organizations/${receiver.organization.id}/addresses`, {
       token: receiver.token,
     });
@@ -184,7 +184,7 @@ describe('POST finish reservation with an action', () => {
   });
 });
 
-test('GET the reservations pages through all of them, the newest first, and keeps the ended ones', async () => {
+test('GET reservations pages through all, newest first, also those that have ended', async () => {
   const { clock } = sandbox.registry.store;
   const [expired, cancelled, finished] = [await reserve(1), await reserve(1), await reserve(1)];
   await call(`DELETE ${queue}/${cancelled}`);
@@ -205,7 +205,7 @@ test('GET the reservations pages through all of them, the newest first, and keep
   ]);
 });
 
-test('a reservation of one organization is not found through another', async () => {
+test('a reservation is not found through another organization', async () => {
   const id = await reserve();
   const other = installApp(sandbox, { app: installed.app, organization: createOrganization(sandbox) });
   const path = `/organizations/${other.organization.id}/warehouse/inventory/reservations/${id}`;

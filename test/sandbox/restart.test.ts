@@ -17,7 +17,7 @@ import {
   temporarySandbox,
 } from '../support/sandbox.js';
 
-test('without a folder it has one of its own, which goes with it', async () => {
+test('without a folder the sandbox uses a temporary one, which close removes', async () => {
   const { sandbox, stop } = await startTestSandbox();
   expect(existsSync(sandbox.folder)).toBe(true);
   await stop();
@@ -44,7 +44,7 @@ test('a restart loses nothing', async () => {
   expect(calls.body.calls.map(({ method }: { method: string }) => method)).toContain('POST');
 });
 
-test('a hold that ended while the sandbox was down has ended when it is back', async () => {
+test('a reservation whose time ended while the sandbox was stopped is expired after a restart', async () => {
   const folder = sandboxFolder();
   const first = await startTestSandbox({ folder });
   const { organization, token } = installApp(first.sandbox);
@@ -57,7 +57,7 @@ test('a hold that ended while the sandbox was down has ended when it is back', a
   expect(body).toMatchObject({ state: 'expired', updatedAt: held.body.reservedToDate });
 });
 
-test('a folder that holds one world refuses to be started as another', async () => {
+test('a folder that holds one world cannot be started with another seed', async () => {
   const folder = sandboxFolder();
   const first = await startTestSandbox({ folder, seed: 1 });
   await first.stop();
@@ -67,7 +67,7 @@ test('a folder that holds one world refuses to be started as another', async () 
   await plain.stop();
 });
 
-test('the same seed gives the same world, another seed another', async () => {
+test('the same seed gives the same world, and another seed a different one', async () => {
   const names = async (seed: number) => {
     const sandbox = await temporarySandbox({ seed });
     return sandbox.registry.organizations.listAll();
@@ -77,7 +77,7 @@ test('the same seed gives the same world, another seed another', async () => {
   expect(one).not.toEqual(other);
 });
 
-test('whatever was answered is there after a kill -9, every row of it', async () => {
+test('every row that was answered survives a kill -9', async () => {
   const first = await temporarySandbox({ seed: 1 });
   const { organization, token } = installApp(first);
   const creditId = issueCredit(first, organization.id);
@@ -92,7 +92,7 @@ test('whatever was answered is there after a kill -9, every row of it', async ()
   expect(again.registry.calls.list(WHOLE)).toEqual(first.registry.calls.list(WHOLE));
 });
 
-test('a line that broke off was never answered, and is not there', async () => {
+test('an incomplete last line was never answered and is dropped', async () => {
   const first = await temporarySandbox();
   createOrganization(first, 'Answered');
   const folder = copyJournalAsKilled(first);
@@ -105,7 +105,7 @@ test('a line that broke off was never answered, and is not there', async () => {
   expect(names.toSorted()).toEqual(['Answered', 'Later']);
 });
 
-test('what is refused leaves no line, and takes nothing from anywhere', async () => {
+test('a refused operation leaves no line and changes no row', async () => {
   const sandbox = await temporarySandbox();
   const { organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id);
@@ -119,7 +119,7 @@ test('what is refused leaves no line, and takes nothing from anywhere', async ()
   expect({ journal: journal(), rows: rowsOf(sandbox) }).toEqual(before);
 });
 
-test('a verb that ran over its last lines keeps only those, whatever else was done', async () => {
+test('an operation with a maximum of lines keeps only its last ones', async () => {
   const folder = sandboxFolder();
   const open = () => {
     const store = openStore({ folder, wallClock: Date.now });
@@ -145,37 +145,37 @@ test('a verb that ran over its last lines keeps only those, whatever else was do
 
 test.each([
   [
-    'of another form',
+    'of an unknown version',
     'sandbox.journal',
     '["carbon sandbox",99]\n',
     /is not a journal of this version of the sandbox: move/,
   ],
   [
-    'that is none',
+    'that is another file',
     'sandbox.journal',
     'hello, only a text',
     /is not a journal of this version of the sandbox: move it away/,
   ],
   [
-    'of a verb that is not known',
+    'with an unknown operation',
     'sandbox.journal',
     '["carbon sandbox",2]\n["fly",[],0,[]]\n',
     /cannot be replayed from line 2 on \(unknown operation "fly"\): move it away/,
   ],
   [
-    'of an earlier version',
+    'of the earlier SQLite version',
     'sandbox.db',
     'SQLite format 3',
     /the sandbox of an earlier version: move it away/,
   ],
-])('a journal %s is refused in one sentence and left alone', async (_, name, content, why) => {
+])('a journal %s is refused and left unchanged', async (_, name, content, why) => {
   const folder = sandboxFolder();
   writeFileSync(join(folder, name), content);
   await expect(startSandbox({ port: 0, folder })).rejects.toThrow(why);
   expect(readFileSync(join(folder, name), 'utf8')).toBe(content);
 });
 
-test('of two sandboxes in one folder the one that is overtaken says so, and the journal stays whole', async () => {
+test('of two sandboxes in one folder the second writer fails, and the journal stays intact', async () => {
   const folder = sandboxFolder();
   const one = await temporarySandbox({ folder });
   const other = await temporarySandbox({ folder });
@@ -186,7 +186,7 @@ test('of two sandboxes in one folder the one that is overtaken says so, and the 
   expect(third.registry.organizations.listAll()).toMatchObject([{ fullName: 'First' }]);
 });
 
-test('T70 the journal and a private key that was made are readable by their owner only', async () => {
+test('T70 the journal and a generated private key are readable by their owner only', async () => {
   const sandbox = await temporarySandbox();
   const body = { name: 'My Marketplace!', permissions: {}, generateKey: true };
   const { body: app } = await ask(sandbox, 'POST /_sandbox/apps', { body });
@@ -201,7 +201,7 @@ test('T70 the journal and a private key that was made are readable by their owne
   expect((await ask(sandbox, 'POST /app/accessTokens', { token })).status).toBe(200);
 });
 
-test('tokens are kept as digests only', async () => {
+test('tokens are stored as digests only', async () => {
   const sandbox = await temporarySandbox();
   const { token } = installApp(sandbox);
   const text = readFileSync(join(sandbox.folder, 'sandbox.journal'), 'utf8');

@@ -32,19 +32,19 @@ async function openScene(): Promise<Scene> {
   return scene;
 }
 
-function decode(post: Post | undefined) {
+function decodePost(post: Post | undefined) {
   const { signedData, ...outer } = JSON.parse(post?.body ?? '{}');
   return { outer, signedData, signed: JSON.parse(Buffer.from(signedData, 'base64').toString('utf8')) };
 }
 
-function eventsOf({ posts }: Receiver): string[] {
+function listEvents({ posts }: Receiver): string[] {
   return posts.map(({ event }) => event);
 }
 
-test('each webhook payload includes the installation id, and is signed over the text of signedData', async () => {
+test('each webhook includes the installation id and is signed over the text of signedData', async () => {
   const { receiver, installationId, app, organization } = await openScene();
   const [post] = receiver.posts;
-  const { outer, signed, signedData } = decode(post);
+  const { outer, signed, signedData } = decodePost(post);
   expect(signed).toEqual(outer);
   expect(Object.keys(signed)).toEqual(['event', 'installation', 'sender']);
   expect(signed).toMatchObject({
@@ -58,7 +58,7 @@ test('each webhook payload includes the installation id, and is signed over the 
   );
 });
 
-test('no signature is sent where no secret is set, and nothing at all where no URL is', async () => {
+test('an app without a secret gets no signature, and one without a URL gets no webhook', async () => {
   const sandbox = await temporarySandbox();
   const receiver = await receiveWebhooks();
   installApp(sandbox, { app: registerApp(sandbox, { webhookUrl: receiver.url }) });
@@ -69,7 +69,7 @@ test('no signature is sent where no secret is set, and nothing at all where no U
   expect(sandbox.registry.deliveries.list(10)).toHaveLength(1);
 });
 
-test('the header of the signature takes the prefix of the sandbox', async () => {
+test('the signature header has the prefix of the sandbox', async () => {
   const sandbox = await temporarySandbox({ headerPrefix: 'icr' });
   const receiver = await receiveWebhooks();
   installApp(sandbox, { app: registerApp(sandbox, { webhookUrl: receiver.url, webhookSecret: SECRET }) });
@@ -77,7 +77,7 @@ test('the header of the signature takes the prefix of the sandbox', async () => 
   expect(receiver.posts[0]?.headers['x-icr-signature-256']).toMatch(/^sha256=[0-9a-f]{64}$/);
 });
 
-test('the five events of an installation’s life are sent in order', async () => {
+test('the five installation events are sent in order', async () => {
   const { sandbox, receiver, installationId } = await openScene();
   const { installations, deliveries } = sandbox.registry;
   installations.suspend(installationId);
@@ -85,7 +85,7 @@ test('the five events of an installation’s life are sent in order', async () =
   installations.acceptPermissions(installationId);
   installations.uninstall(installationId);
   await deliveries.waitUntilSettled();
-  expect(eventsOf(receiver)).toEqual([
+  expect(listEvents(receiver)).toEqual([
     'installed',
     'suspended',
     'unsuspended',
@@ -103,14 +103,14 @@ test('creating a user and an organization sends installed', async () => {
   const token = signAppJwt(sandbox, app);
   const created = await ask(sandbox, 'POST /app/create/user/organization', { token, body });
   await sandbox.registry.deliveries.waitUntilSettled();
-  expect(decode(receiver.posts[1]).signed).toMatchObject({
+  expect(decodePost(receiver.posts[1]).signed).toMatchObject({
     event: 'installed',
     installation: { id: created.body.installation.id },
   });
 });
 
 describe('warehouseTransaction and organizationTransaction', () => {
-  test('a finished reservation is told to the apps of both organizations', async () => {
+  test('a finished reservation notifies the apps of both organizations', async () => {
     const { sandbox, receiver, app, organization, token, installationId } = await openScene();
     const buyer = installApp(sandbox, { app });
     const creditId = issueCredit(sandbox, organization.id);
@@ -120,7 +120,7 @@ describe('warehouseTransaction and organizationTransaction', () => {
     await ask(sandbox, `POST ${queue}/${held.body.id}/transfer`, { token, body });
     await sandbox.registry.deliveries.waitUntilSettled();
 
-    const told = receiver.posts.slice(2).map(post => decode(post).signed);
+    const told = receiver.posts.slice(2).map(post => decodePost(post).signed);
     expect(told).toMatchObject([
       { event: 'warehouseTransaction', installation: { id: installationId } },
       { event: 'organizationTransaction', installation: { id: buyer.installationId } },
@@ -137,7 +137,7 @@ describe('warehouseTransaction and organizationTransaction', () => {
     });
   });
 
-  test('an accepted request is told as organizationTransaction, a declined one is not told', async () => {
+  test('an accepted request sends organizationTransaction, a declined one nothing', async () => {
     const { sandbox, receiver, organization, token } = await openScene();
     const creditId = issueCredit(sandbox, organization.id, { place: 'inventory' });
     const path = `POST /organizations/${organization.id}/inventory/requests/retire`;
@@ -146,10 +146,10 @@ describe('warehouseTransaction and organizationTransaction', () => {
     sandbox.registry.requests.decline(one.body.id);
     sandbox.registry.requests.accept(two.body.id);
     await sandbox.registry.deliveries.waitUntilSettled();
-    expect(eventsOf(receiver)).toEqual(['installed', 'organizationTransaction']);
+    expect(listEvents(receiver)).toEqual(['installed', 'organizationTransaction']);
   });
 
-  test('every app on the organization is told, except one that may not read the warehouse or is suspended', async () => {
+  test('every app on the organization is notified unless it may not read the warehouse or is suspended', async () => {
     const { sandbox, receiver, organization, token } = await openScene();
     const wish = { webhookUrl: receiver.url };
     const second = installApp(sandbox, { organization, app: registerApp(sandbox, wish) });
@@ -165,12 +165,12 @@ describe('warehouseTransaction and organizationTransaction', () => {
     const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
     await ask(sandbox, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
     await sandbox.registry.deliveries.waitUntilSettled();
-    const told = receiver.posts.map(post => decode(post).signed);
+    const told = receiver.posts.map(post => decodePost(post).signed);
     expect(told.map(({ event }) => event)).toEqual(['warehouseTransaction', 'warehouseTransaction']);
     expect(told.map(({ installation }) => installation.appId)).toContain(second.app.id);
   });
 
-  test('issuing, depositing, reserving and cancelling are told to nobody', async () => {
+  test('issuing, depositing, reserving and cancelling send no webhook', async () => {
     const { sandbox, receiver, organization, token } = await openScene();
     const creditId = issueCredit(sandbox, organization.id, { place: 'inventory' });
     sandbox.registry.credits.deposit(organization.id, { creditId, amount: 5 });
@@ -179,17 +179,17 @@ describe('warehouseTransaction and organizationTransaction', () => {
     await ask(sandbox, `DELETE ${queue}/${held.body.id}`, { token });
     await ask(sandbox, `GET /organizations/${organization.id}/friendbot`, { token });
     await sandbox.registry.deliveries.waitUntilSettled();
-    expect(eventsOf(receiver)).toEqual(['installed']);
+    expect(listEvents(receiver)).toEqual(['installed']);
   });
 });
 
 describe('delivery', () => {
-  test('is tried once by default, and the attempt is recorded', async () => {
+  test('is attempted once by default, and the attempt is recorded', async () => {
     const { sandbox, receiver, installationId } = await openScene();
     receiver.status = 500;
     sandbox.registry.installations.suspend(installationId);
     await sandbox.registry.deliveries.waitUntilSettled();
-    expect(eventsOf(receiver)).toEqual(['installed', 'suspended']);
+    expect(listEvents(receiver)).toEqual(['installed', 'suspended']);
     const { body } = await ask(sandbox, 'GET /_sandbox/deliveries');
     expect(body.deliveries).toMatchObject([
       { event: 'suspended', state: 'failed', attempts: [{ status: 500, error: null }] },
@@ -197,7 +197,7 @@ describe('delivery', () => {
     ]);
   });
 
-  test('is retried with back-off on request, every attempt recorded', async () => {
+  test('is retried with backoff if configured, and every attempt is recorded', async () => {
     const { sandbox, receiver, installationId } = await openScene();
     await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { attempts: 3, backoffMs: 20 } });
     receiver.status = 503;
@@ -217,7 +217,7 @@ describe('delivery', () => {
     expect(delivered).toMatchObject({ state: 'delivered', attempts: [{ status: 503 }, { status: 202 }] });
   });
 
-  test('an address where nobody listens, and one that never answers, are failed attempts with their reason', async () => {
+  test('a refused connection and a timeout are failed attempts with a reason', async () => {
     const { sandbox, receiver, app, installationId } = await openScene();
     await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { timeoutMs: 50 } });
     receiver.status = 0;
@@ -230,7 +230,7 @@ describe('delivery', () => {
     expect(errors).toEqual([expect.any(String), expect.stringMatching(/timeout/i)]);
   });
 
-  test('can be sent again by hand, byte for byte', async () => {
+  test('can be resent with the same bytes', async () => {
     const { sandbox, receiver } = await openScene();
     const [first] = sandbox.registry.deliveries.list(1);
     const again = await ask(sandbox, `POST /_sandbox/deliveries/${first?.id}/resend`);
@@ -240,7 +240,7 @@ describe('delivery', () => {
   });
 });
 
-describe('trouble on the way, on demand', () => {
+describe('delivery settings', () => {
   async function troubled(behaviour: object) {
     const scene = await openScene();
     await ask(scene.sandbox, 'PATCH /_sandbox/webhooks', { body: behaviour });
@@ -253,19 +253,19 @@ describe('trouble on the way, on demand', () => {
     return { ...scene, deliveries, suspendAndBack };
   }
 
-  test('drop loses the next ones and no more', async () => {
+  test('drop loses this many of the next deliveries', async () => {
     const { receiver, deliveries, suspendAndBack } = await troubled({ drop: 1 });
     suspendAndBack();
     await deliveries.waitUntilSettled();
-    expect(eventsOf(receiver)).toEqual(['unsuspended']);
+    expect(listEvents(receiver)).toEqual(['unsuspended']);
     expect(deliveries.list(2).map(({ state }) => state)).toEqual(['delivered', 'dropped']);
   });
 
-  test('duplicate sends further copies of each', async () => {
+  test('duplicate sends further copies of each delivery', async () => {
     const { receiver, deliveries, suspendAndBack } = await troubled({ duplicate: 2 });
     suspendAndBack();
     await deliveries.waitUntilSettled();
-    expect(eventsOf(receiver).toSorted()).toEqual([
+    expect(listEvents(receiver).toSorted()).toEqual([
       'suspended',
       'suspended',
       'suspended',
@@ -275,23 +275,23 @@ describe('trouble on the way, on demand', () => {
     ]);
   });
 
-  test('reorder sends a group in reverse', async () => {
+  test('reorder sends a group in reverse order', async () => {
     const { receiver, deliveries, suspendAndBack } = await troubled({ reorder: 2 });
     suspendAndBack();
     await deliveries.waitUntilSettled();
-    expect(eventsOf(receiver)).toEqual(['unsuspended', 'suspended']);
+    expect(listEvents(receiver)).toEqual(['unsuspended', 'suspended']);
   });
 
-  test('delay lets later ones through first', async () => {
+  test('delay lets later deliveries arrive first', async () => {
     const { sandbox, receiver, deliveries, installationId } = await troubled({ delayMs: 200 });
     sandbox.registry.installations.suspend(installationId);
     await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { delayMs: 0 } });
     sandbox.registry.installations.unsuspend(installationId);
     await deliveries.waitUntilSettled();
-    expect(eventsOf(receiver)).toEqual(['unsuspended', 'suspended']);
+    expect(listEvents(receiver)).toEqual(['unsuspended', 'suspended']);
   });
 
-  test('hold keeps each until it is released, in any order, or dropped', async () => {
+  test('hold keeps each delivery until it is released, in any order, or dropped', async () => {
     const { sandbox, receiver, deliveries, suspendAndBack } = await troubled({ hold: true });
     suspendAndBack();
     suspendAndBack();
@@ -302,13 +302,13 @@ describe('trouble on the way, on demand', () => {
     expect((await ask(sandbox, 'POST /_sandbox/deliveries/release', { body: { ids } })).status).toBe(200);
     await ask(sandbox, `POST /_sandbox/deliveries/${two}/drop`);
     await deliveries.waitUntilSettled();
-    expect(eventsOf(receiver)).toEqual(['suspended', 'suspended', 'unsuspended']);
+    expect(listEvents(receiver)).toEqual(['suspended', 'suspended', 'unsuspended']);
     const again = { body: { ids: [one] } };
     expect((await ask(sandbox, 'POST /_sandbox/deliveries/release', again)).status).toBe(409);
   });
 });
 
-test('a delivery that was waiting when the sandbox stopped is sent by the next one', async () => {
+test('a delivery that was pending at a stop is sent after the restart', async () => {
   const folder = sandboxFolder();
   const receiver = await receiveWebhooks();
   const { sandbox: first, stop } = await startTestSandbox({ folder });
@@ -318,5 +318,5 @@ test('a delivery that was waiting when the sandbox stopped is sent by the next o
   await stop();
   const second = await temporarySandbox({ folder, wallClock: () => Date.now() + 120_000 });
   await second.registry.deliveries.waitUntilSettled();
-  expect(eventsOf(receiver)).toEqual(['installed']);
+  expect(listEvents(receiver)).toEqual(['installed']);
 });

@@ -10,12 +10,12 @@ type World = ReturnType<typeof generateWorld>;
 const SPEC: WorldSpec = { seed: 7, startAt: Date.UTC(2026, 0, 1) };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test('The same seed makes the same world, every id and byte of it', () => {
+test('the same seed gives the same world, byte for byte', () => {
   expect(digest(generateWorld(SPEC))).toBe(digest(generateWorld(SPEC)));
   expect(digest(generateWorld({ ...SPEC, seed: 8 }))).not.toBe(digest(generateWorld(SPEC)));
 });
 
-test('The start time moves the outstanding reservations and nothing else', () => {
+test('the start time changes only the outstanding reservations', () => {
   const later = generateWorld({ ...SPEC, startAt: SPEC.startAt + 86_400_000 });
   expect(digest({ ...later, reservations: generateWorld(SPEC).reservations })).toBe(
     digest(generateWorld(SPEC)),
@@ -29,12 +29,12 @@ test('The start time moves the outstanding reservations and nothing else', () =>
   }
 });
 
-test('Two seeds share no id', () => {
+test('two seeds share no id', () => {
   const first = new Set(worldIds(1));
   expect(worldIds(2).filter(id => first.has(id))).toEqual([]);
 });
 
-test('The demo world holds a bit of everything', () => {
+test('the demo world contains every kind of object and state', () => {
   const { organizations, projects, credits, retirements, ...world } = fill(SPEC);
   expect(organizations.length).toBeGreaterThanOrEqual(3);
   expect(projects.length).toBeGreaterThanOrEqual(8);
@@ -72,7 +72,7 @@ test.each<[string, WorldAmounts]>([
   expect(sandbox.registry.store.tables.retirements.count()).toBe(world.retirements ?? 150);
 });
 
-test('Lists stand in order of time', () => {
+test('lists are in order of time', () => {
   const { retirements, reservations, requests } = fill({ ...SPEC, retirements: 3_000 });
   for (const rows of [retirements, reservations, requests]) {
     const dates = rows.map(({ createdAt }) => createdAt);
@@ -80,7 +80,7 @@ test('Lists stand in order of time', () => {
   }
 });
 
-test('Each finished reservation and accepted request has its transaction, which names the retirement and the app', () => {
+test('each finished reservation and accepted request has a transaction that names its retirement and app', () => {
   const { reservations, requests, retirements, transactions } = fill(SPEC);
   const ended = [
     ...reservations.filter(({ state }) => state === 'finished'),
@@ -100,7 +100,7 @@ test('Each finished reservation and accepted request has its transaction, which 
   ]);
 });
 
-test('Ids and serializations have the forms that the registry shows', () => {
+test('ids and serializations have the registry’s formats', () => {
   const { apps, users, organizations, projects, reservations, requests, retirements, credits } = fill(SPEC);
   for (const rows of [apps, users, organizations, projects, reservations, requests, retirements])
     for (const { id } of rows) expect(id).toMatch(UUID);
@@ -111,7 +111,7 @@ test('Ids and serializations have the forms that the registry shows', () => {
   }
 });
 
-test('Only credits that were issued are retired, and never before that', () => {
+test('credits are retired only after they were issued', () => {
   const { credits, retirements } = fill({ ...SPEC, retirements: 2_000 });
   const byId = new Map(credits.map(row => [row.id, row]));
   for (const { creditId, createdAt } of retirements) {
@@ -121,7 +121,7 @@ test('Only credits that were issued are retired, and never before that', () => {
   }
 });
 
-test('A size that cannot be is refused with every fault named', () => {
+test('an impossible size is refused with all problems named', () => {
   expect(() => generateWorld({ ...SPEC, organizations: 0, credits: -1, retirements: 1.5 })).toThrow(
     /credits.*retirements.*organizations/,
   );
