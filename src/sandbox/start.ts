@@ -40,6 +40,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   }
 
+  /** Does what can fail after the journal was opened, and returns the running parts. */
   async function open() {
     const asDocumented = options.profile === 'as-documented';
     const parts = createRegistry({ store, prefix, strict, asDocumented });
@@ -95,6 +96,7 @@ function ensureWorld(
   }
 }
 
+/** Generates a world and stores it. The journal holds only its seed and size, because a replay generates the same rows. */
 function fillTables({ tables, wallClock }: SandboxStore, contents: WorldContents): void {
   const world = generateWorld({ ...contents, startAt: wallClock() });
   putAll(tables.apps, world.apps);
@@ -115,11 +117,13 @@ function putAll<Row>(table: Pick<MemoryTable<Row>, 'putWithoutUndo'>, rows: Iter
   for (const row of rows) table.putWithoutUndo(row);
 }
 
+/** Writes an error of the sandbox itself, with its stack, to standard error. */
 function reportUnexpectedError(error: unknown): void {
   const description = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`sandbox: ${description}\n`);
 }
 
+/** Listens on a port. Resolves when connections are accepted; rejects if the port is in use. */
 function listen(app: Express, { host, port }: { host: string; port: number }): Promise<SandboxListener> {
   return new Promise((resolve, reject) => {
     const server = app.listen(port, host, error => {

@@ -32,6 +32,7 @@ export function createControlClient(url: string, signal?: AbortSignal): ControlC
   };
 }
 
+/** Returns the message of an error answer. */
 function readMessage(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null || !('message' in answer))
     return 'The sandbox refused the call';

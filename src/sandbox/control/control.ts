@@ -25,6 +25,7 @@ export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
     .json({ ...problem, ...toErrorBody(403, REFUSAL) });
 };
 
+/** Creates the router that answers the calls of the control API. */
 export function createControlRoutes(registry: SandboxRegistry): Router {
   const router = Router();
   for (const [route, answer] of CONTROL_ROUTES) {
@@ -38,6 +39,7 @@ export function createControlRoutes(registry: SandboxRegistry): Router {
   return router;
 }
 
+/** Converts an Express request to a call of the control API. */
 function readRequest(req: Request): ControlRequest {
   const { id } = req.params;
   return {
@@ -53,6 +55,7 @@ function toText(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
+/** Reads `limit`, 100 by default. Throws 400 unless it is from 1 to 10,000. */
 function readLimit(value: unknown): number {
   const limit = value === undefined ? 100 : Number(value);
   if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)

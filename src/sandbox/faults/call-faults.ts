@@ -56,6 +56,7 @@ export function applyCallFault(fault: ActiveFault, exchange: HttpExchange): void
   HANDLERS[fault.kind](fault, exchange);
 }
 
+/** Carries out the call, but delays, slows, changes or cuts its answer. */
 function distortAnswer({ kind, options }: ActiveFault, { res, next }: HttpExchange): void {
   distortResponse({ kind, options }, res);
   next();
@@ -69,6 +70,7 @@ function distortLists(distort: (rows: number, hits: number) => Partial<PagingDis
   };
 }
 
+/** Answers with the fault's status instead of carrying out the call. */
 function answerStatus(res: Response, { status = 503, retryAfter, body }: FaultOptions): void {
   if (retryAfter !== undefined) res.set('Retry-After', String(retryAfter));
   res.status(status).json(body ?? toErrorBody(status, 'Scripted by the sandbox'));
@@ -83,6 +85,7 @@ function refuseLimit(
   else res.status(status).json(body ?? toErrorBody(status, `limit must not be greater than ${rows}`));
 }
 
+/** Sends JSON that never ends, as fast as the caller reads it. */
 function streamWithoutEnd(res: Response): void {
   res.type('json').write('{"credits":[');
   const filler = `${'{"id":"filler"},'.repeat(4096)}\n`;

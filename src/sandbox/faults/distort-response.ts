@@ -13,6 +13,7 @@ export function distortResponse(fault: ResponseFault, res: Response): void {
   const end = res.end.bind(res);
   const write = res.write.bind(res);
 
+  /** Keeps a chunk of the answer instead of sending it. */
   function collect(chunk: unknown): void {
     if (typeof chunk === 'string') chunks.push(Buffer.from(chunk, 'utf8'));
     else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
@@ -31,6 +32,7 @@ export function distortResponse(fault: ResponseFault, res: Response): void {
   };
 }
 
+/** Sends a collected answer as the fault says. */
 function sendDistorted({ kind, options }: ResponseFault, body: Buffer, res: Response): void {
   if (kind === 'delay') setTimeout(() => res.end(body), options.delayMs ?? 1000);
   else if (kind === 'slow') sendSlowly(body, res, options.intervalMs ?? 1000);
@@ -39,6 +41,7 @@ function sendDistorted({ kind, options }: ResponseFault, body: Buffer, res: Resp
   else sendPart(body, res, options);
 }
 
+/** Sends a changed body with a Content-Length that fits it. */
 function sendWhole(body: Buffer, res: Response): void {
   res.removeHeader('ETag');
   res.setHeader('Content-Length', body.length);

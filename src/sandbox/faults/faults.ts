@@ -20,7 +20,7 @@ export function createFaults({ tables, defineOperation }: SandboxStore) {
   const create = defineOperation('add fault', (newFault: Omit<FaultRecord, 'id'>) => {
     const row = { ...newFault, id: faults.count() + 1 };
     faults.put(row);
-    return show(row);
+    return toJson(row);
   });
 
   const remove = defineOperation('remove fault', (id: number) => {
@@ -64,7 +64,8 @@ export function createFaults({ tables, defineOperation }: SandboxStore) {
       if (fault === undefined) return 'processed';
       return fault.kind === 'transactionFails' ? 'failed' : 'pending_queue';
     },
-    list: () => faults.listLive().map(show),
+    list: () => faults.listLive().map(toJson),
+    /** Adds the fault that a body describes. Throws 400 if it is invalid. */
     add(body: unknown) {
       const { kindName, ...newFault } = readBody(body, (fields, problems) => ({
         kindName: fields.text('kind', oneOf(FAULT_KINDS)),
@@ -84,7 +85,8 @@ export function createFaults({ tables, defineOperation }: SandboxStore) {
   };
 }
 
-function show({ isRemoved: _, ...shown }: FaultRecord) {
+/** Converts a fault to JSON for the control API. */
+function toJson({ isRemoved: _, ...shown }: FaultRecord) {
   return shown;
 }
 

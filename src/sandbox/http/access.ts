@@ -12,7 +12,7 @@ import type { Caller, Tokens } from '../registry/tokens.js';
  */
 export type AccessRequirement = 'app JWT' | 'any token' | 'organization token' | Permission;
 
-interface AccessOptions {
+interface AccessCheckOptions {
   readonly store: SandboxStore;
   readonly tokens: Tokens;
   /** Refuses JWTs without `iat` or `alg`. */
@@ -30,7 +30,8 @@ const NO_TOKEN = {
 };
 const BEARER = /^Bearer +(\S+)$/i;
 
-export function createAccess({ store, tokens, strict, setCaller }: AccessOptions) {
+/** Creates the check of credentials that every endpoint of the registry uses. */
+export function createAccess({ store, tokens, strict, setCaller }: AccessCheckOptions) {
   const { tables, clock, wallClock } = store;
 
   function listAppKeys(appId: string): readonly string[] | undefined {
@@ -42,6 +43,7 @@ export function createAccess({ store, tokens, strict, setCaller }: AccessOptions
     return usesSandboxClockOnly(res) ? [clock.now()] : [clock.now(), wallClock()];
   }
 
+  /** Returns the app that signed a JWT, or throws 401 with the reason why the JWT is refused. */
   function authenticateApp(credential: string, acceptedTimes: readonly number[]): Caller {
     if (credential.startsWith('crs_'))
       throw unauthorized('A JWT signed by the app is needed, not an access token');

@@ -27,6 +27,7 @@ export function parsePublicKey(pem: string): AppPublicKey | undefined {
   };
 }
 
+/** Parses a public key in PEM form. Returns undefined for anything else, also for a private key. */
 function parseKey(pem: string): KeyObject | undefined {
   if (!pem.includes('PUBLIC KEY')) return undefined;
   try {

@@ -48,6 +48,7 @@ export function createCallLog({ now, defineOperation }: SandboxStore, prefix: st
     if (calls.length > MAX_LOGGED_CALLS + SPARE_CALLS) calls = calls.slice(-MAX_LOGGED_CALLS);
   });
 
+  /** Describes a call for the log, with the caller if its credential was verified. */
   function toLoggedCall(req: Request, path: string, status: number): LoggedCall {
     const { appId = null, installationId = null, tokenId = null } = callers.get(req) ?? {};
     const caller = { appId, installationId, tokenId };

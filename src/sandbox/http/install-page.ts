@@ -67,6 +67,7 @@ function installOnce({ installations }: SandboxRegistry, appId: string, organiza
   return existing?.id ?? installations.install(appId, organizationId).id;
 }
 
+/** Adds the new installation and the app's own `state` to the URL that the browser is redirected to. */
 function addInstallationToUrl(callbackUrl: string, installationId: string, state: string): string {
   const url = new URL(callbackUrl);
   url.searchParams.set('installationId', installationId);
@@ -97,6 +98,7 @@ function parseUrl(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }
 
+/** Renders the form on which an organization is chosen, as HTML. */
 function renderForm(registry: SandboxRegistry, form: InstallForm): string {
   const { name } = findApp(registry, form);
   const options = registry.organizations
@@ -112,6 +114,7 @@ function renderForm(registry: SandboxRegistry, form: InstallForm): string {
 </form>`;
 }
 
+/** Sends HTML as a page that may not be framed and may not load anything. */
 function sendPage(res: Response, content: string): void {
   res.set('Content-Security-Policy', "default-src 'none'; form-action *; frame-ancestors 'none'");
   res

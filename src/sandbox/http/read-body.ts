@@ -76,6 +76,7 @@ function createBodyFields(body: unknown, problems: string[], prefix: string): Bo
     problems.push(`${prefix}${name} must be ${expected}`);
   }
 
+  /** Returns a text that follows the rule, or adds a problem and returns an empty one. */
   function text(name: string, rule?: TextRule): string {
     const value = values.get(name);
     const isShortText = typeof value === 'string' && value.length <= MAX_TEXT_LENGTH;

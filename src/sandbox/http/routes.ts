@@ -162,6 +162,7 @@ export const ROUTES: readonly RegistryRoute[] = [
   ['GET /retirements/:id/pdf', 'any token', ({ retirements }, { id }) => retirements.renderCertificate(id)],
 ];
 
+/** Creates the router of the registry's endpoints, which authorizes each call before it is answered. */
 export function createRoutes(registry: SandboxRegistry): Router {
   const router = Router();
   for (const [route, requirement, answer] of ROUTES) {
@@ -179,6 +180,7 @@ export function createRoutes(registry: SandboxRegistry): Router {
   return router;
 }
 
+/** Sends a certificate, a long JSON text in chunks, or an object as JSON. */
 async function send(res: Response, answer: object, id: string): Promise<void> {
   if (Buffer.isBuffer(answer)) sendCertificate(res, id, answer);
   else if (isChunked(answer)) await sendChunks(res, answer);

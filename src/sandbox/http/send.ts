@@ -3,6 +3,7 @@ import type { Response } from 'express';
 
 const MIN_WRITE_LENGTH = 64 * 1024;
 
+/** Sends a PDF as a file to download. */
 export function sendCertificate(res: Response, retirementId: string, pdf: Buffer): void {
   // Without quotes: known clients take everything after the equals sign as the file name.
   res.set('Content-Disposition', `attachment; filename=retirement-${retirementId}.pdf`);

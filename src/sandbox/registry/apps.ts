@@ -21,6 +21,7 @@ const DEFAULT_SETTINGS: AppSettings = {
   callbackUrls: [],
 };
 
+/** Registers apps and changes them, as developers do in the registry's dashboard. */
 export function createApps({ tables: { apps }, file, newId, now, defineOperation }: SandboxStore) {
   const save = defineOperation('save app', (row: AppRecord) => apps.put(row));
 
@@ -35,7 +36,8 @@ export function createApps({ tables: { apps }, file, newId, now, defineOperation
     },
   );
 
-  function saveAndShow(row: AppRecord) {
+  /** Stores a changed app and returns it as JSON. */
+  function saveAndReturnJson(row: AppRecord) {
     save(row);
     return toAppJson(row);
   }
@@ -66,20 +68,22 @@ export function createApps({ tables: { apps }, file, newId, now, defineOperation
     change(id: string, body: unknown) {
       const old = apps.getOrThrow(id);
       const requestsInfo = 'organization_info' in old.permissions;
-      return saveAndShow({
+      return saveAndReturnJson({
         ...old,
         ...readBody(body, (fields, problems) => readAppSettings(fields, old, requestsInfo, problems)),
       });
     },
+    /** Adds the `publicKey` of a body to an app. */
     addKey(id: string, body: unknown) {
       const old = apps.getOrThrow(id);
       const keys = readBody(body, (fields, problems) => readKeys([fields.value('publicKey')], problems));
-      return saveAndShow(withKeys(old, keys, now()));
+      return saveAndReturnJson(withKeys(old, keys, now()));
     },
+    /** Removes a public key from an app, or throws 404 if the app does not have it. */
     removeKey(id: string, fingerprint: string) {
       const old = apps.get(id);
       const keys = (old?.keys ?? []).filter(key => key.fingerprint !== fingerprint);
-      return saveAndShow({
+      return saveAndReturnJson({
         ...requireFound(keys.length === old?.keys.length ? undefined : old, 'Key'),
         keys,
       });
@@ -100,6 +104,7 @@ function withKeys(row: AppRecord, newKeys: readonly AppPublicKey[], createdAt: s
   return { ...row, keys: [...keys.values()] };
 }
 
+/** Parses a list of public keys. Adds a problem if one is invalid. */
 function readKeys(value: unknown, problems: string[]): AppPublicKey[] {
   const pems: readonly unknown[] = Array.isArray(value) ? value : [null];
   const keys = pems.flatMap(pem => (typeof pem === 'string' ? (parsePublicKey(pem) ?? []) : []));
@@ -126,6 +131,7 @@ function readAppSettings(
   };
 }
 
+/** Returns the valid URLs of a list. Adds a problem if one is invalid. */
 function readUrls(value: unknown, problems: string[]): readonly string[] {
   const urls: readonly unknown[] = Array.isArray(value) ? value : [value];
   const validUrls = urls.filter(url => typeof url === 'string').filter(isHttpUrl);

@@ -37,6 +37,7 @@ interface IssueOrder extends NewCredit {
   readonly creditId: string | null;
 }
 
+/** Issues credits, moves them between warehouse and inventory, and retires them off the platform. */
 export function createCredits(store: SandboxStore, retirements: Retirements) {
   const { tables, accounts, newId, newHash, now, defineOperation } = store;
   const { credits, projects, organizations } = tables;
@@ -99,6 +100,7 @@ export function createCredits(store: SandboxStore, retirements: Retirements) {
     },
   );
 
+  /** Creates the test project of the friendbot and its only credit. Returns the credit's id. */
   function createFriendbotCredit(): string {
     const id = newId();
     projects.put({ ...FRIENDBOT_PROJECT, id, createdAt: now(), updatedAt: now() });
@@ -131,6 +133,7 @@ export function createCredits(store: SandboxStore, retirements: Retirements) {
   };
 }
 
+/** Reads which credit to issue, and how much of it to whom, from a body of the control API. */
 function readIssue(fields: BodyFields): IssueOrder {
   const creditId = fields.optionalText('creditId');
   const place = fields.optionalText('place', oneOf(['warehouse', 'inventory']));

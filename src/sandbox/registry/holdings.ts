@@ -8,6 +8,7 @@ import {
   toWarehouseCreditJson,
 } from './to-json.js';
 
+/** Lists the contents of warehouses and inventories. */
 export function createHoldings({ tables, accounts }: SandboxStore, asDocumented: boolean) {
   const toCreditJson = asDocumented ? toDocumentedWarehouseCreditJson : toWarehouseCreditJson;
 

@@ -9,13 +9,15 @@ import { toInstallationJson } from './to-json.js';
 
 export type Installations = ReturnType<typeof createInstallations>;
 
+/** Installs apps on organizations and changes the state of installations. */
 export function createInstallations(
   { tables, newId, now, defineOperation }: SandboxStore,
   publisher: WebhookPublisher,
 ) {
   const { apps, organizations, installations } = tables;
 
-  function show(row: InstallationRecord) {
+  /** Converts an installation to JSON, with its app and organization. */
+  function toJson(row: InstallationRecord) {
     return toInstallationJson(row, apps.getOrThrow(row.appId), organizations.getOrThrow(row.organizationId));
   }
 
@@ -27,6 +29,7 @@ export function createInstallations(
     return requireFound(isLive && isOfApp ? row : undefined, 'Installation');
   }
 
+  /** Finds the app's installation on an organization that was not uninstalled. */
   function findByOrganization(appId: string, organizationId: string): InstallationRecord | undefined {
     const rows = installations.list(organizationId);
     return rows.find(row => row.appId === appId && row.state !== 'uninstalled');
@@ -36,7 +39,7 @@ export function createInstallations(
   function save(row: InstallationRecord, event: InstallationEvent) {
     installations.put(row);
     publisher.publishInstallationEvent(event, row.id);
-    return show(row);
+    return toJson(row);
   }
 
   const install = defineOperation('install', (appId: string, organizationId: string) => {
@@ -65,14 +68,15 @@ export function createInstallations(
   });
 
   return {
+    /** Returns one page of the app's installations. */
     list(appId: string, query: PageRequest) {
       const rows = newestFirst(installations.listLive().filter(row => row.appId === appId));
       const { pagination, items } = paginate(rows, query);
-      return { pagination, installations: items.map(show) };
+      return { pagination, installations: items.map(toJson) };
     },
-    get: (appId: string, id: string) => show(getLive(id, appId)),
+    get: (appId: string, id: string) => toJson(getLive(id, appId)),
     getForOrganization: (appId: string, organizationId: string) =>
-      show(requireFound(findByOrganization(appId, organizationId), 'Installation')),
+      toJson(requireFound(findByOrganization(appId, organizationId), 'Installation')),
     /** Returns the installation to mint a token for, or throws 403 if it is suspended. */
     getActive(appId: string, id: string): InstallationRecord {
       const row = getLive(id, appId);
@@ -93,6 +97,6 @@ export function createInstallations(
     unsuspend: (id: string) => change(id, 'active', 'unsuspended'),
     acceptPermissions,
     /** Lists all installations with their states, which the registry itself does not show. */
-    listAll: () => oldestFirst(installations.list()).map(row => ({ ...show(row), state: row.state })),
+    listAll: () => oldestFirst(installations.list()).map(row => ({ ...toJson(row), state: row.state })),
   };
 }

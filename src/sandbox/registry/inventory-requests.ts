@@ -7,13 +7,14 @@ import { newestFirst } from '../store/tables.js';
 import { getCreditOrigin, toInventoryRequestJson } from './to-json.js';
 import { parseAction, readDestination, readRetirementDetails, type Transactions } from './transactions.js';
 
+/** Creates requests to transfer or retire credits of an inventory, which an administrator accepts or declines. */
 export function createInventoryRequests(
   { tables, accounts, newId, now, defineOperation }: SandboxStore,
   transactions: Transactions,
 ) {
   const { credits, requests } = tables;
 
-  function show(row: InventoryRequestRecord) {
+  function toJson(row: InventoryRequestRecord) {
     return toInventoryRequestJson(row, getCreditOrigin(tables, row.creditId));
   }
 
@@ -61,7 +62,7 @@ export function createInventoryRequests(
         updatedAt: createdAt,
       };
       requests.put(row);
-      return show(row);
+      return toJson(row);
     },
   );
 
@@ -86,23 +87,24 @@ export function createInventoryRequests(
       amountMicro,
       comment: null,
     });
-    return show(requests.getOrThrow(id));
+    return toJson(requests.getOrThrow(id));
   });
 
   const decline = defineOperation('decline request', (id: string) => {
     requests.put({ ...getPending(id), state: 'Rejected', txId: null, updatedAt: now() });
-    return show(requests.getOrThrow(id));
+    return toJson(requests.getOrThrow(id));
   });
 
   return {
+    /** Returns one page of the organization's requests. */
     list(organizationId: string, query: PageRequest) {
       const { pagination, items } = paginate(requests, query, organizationId);
-      return { pagination, creditRequests: items.map(show) };
+      return { pagination, creditRequests: items.map(toJson) };
     },
-    get: (organizationId: string, id: string) => show(requests.getOrThrow(id, organizationId)),
+    get: (organizationId: string, id: string) => toJson(requests.getOrThrow(id, organizationId)),
     create,
     /** Lists the newest requests of all organizations. */
-    listNewest: (limit: number) => newestFirst(requests.list()).slice(0, limit).map(show),
+    listNewest: (limit: number) => newestFirst(requests.list()).slice(0, limit).map(toJson),
     accept,
     decline,
   };

@@ -19,6 +19,7 @@ const DEFAULTS = { city: '', zip: '', physicalAddress: '', registrationNumber: '
 
 type NewOrganization = ReturnType<typeof readNewOrganization>;
 
+/** Creates and lists organizations with their users and addresses. */
 export function createOrganizations(
   { tables, newId, newHash, now, defineOperation }: SandboxStore,
   installations: Installations,
@@ -26,6 +27,7 @@ export function createOrganizations(
 ) {
   const { organizations, users, addresses } = tables;
 
+  /** Stores a new organization with its first user and address. Throws 409 if its name or the e-mail address is in use. */
   function insert({ owner, ...fields }: NewOrganization, isClaimed: boolean) {
     if (users.getByName(owner.email) !== undefined) throw conflict('A user with this e-mail address exists');
     if (organizations.getByName(fields.fullName) !== undefined)
@@ -71,6 +73,7 @@ export function createOrganizations(
     return toOrganizationJson(organizations.getOrThrow(id));
   }
 
+  /** Lists the addresses of an organization, the default one first. */
   function listAddresses(id: string) {
     const rows = addresses
       .list(organizations.getOrThrow(id).id)
@@ -100,6 +103,7 @@ export function createOrganizations(
   };
 }
 
+/** Reads a new organization and its first user from a body. */
 function readNewOrganization(fields: BodyFields) {
   const user = fields.object('user');
   const organization = fields.object('organization');

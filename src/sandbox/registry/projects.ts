@@ -10,22 +10,24 @@ type NewProject = ReturnType<typeof readNewProject>;
 
 const DEFAULTS = { city: null, startDate: null, creditingPeriodStartDate: null, details: {} };
 
+/** Creates, finds and lists projects. */
 export function createProjects({ tables, newId, now, defineOperation }: SandboxStore) {
   const { projects, organizations, retirements } = tables;
 
-  function show(row: ProjectRecord) {
+  /** Converts a project to JSON, with its proponent if it has one. */
+  function toJson(row: ProjectRecord) {
     return toProjectJson(row, organizations.get(row.proponentId ?? ''));
   }
 
-  /** Shows a project for the control API, which also tells whether it is public. */
-  function showWithVisibility(row: ProjectRecord) {
-    return { ...show(row), isPublic: row.isPublic };
+  /** Converts a project to JSON for the control API, which also shows whether it is public. */
+  function toControlJson(row: ProjectRecord) {
+    return { ...toJson(row), isPublic: row.isPublic };
   }
 
-  /** Shows a project, or throws 404 if there is none or it is not public. */
-  function showPublic(id: string | undefined) {
+  /** Returns the JSON of a project, or throws 404 if there is none or it is not public. */
+  function getPublic(id: string | undefined) {
     const row = projects.get(id ?? '');
-    return show(requireFound(row?.isPublic ? row : undefined, 'Project'));
+    return toJson(requireFound(row?.isPublic ? row : undefined, 'Project'));
   }
 
   /** Finds a public project by the `serialization` or `creditId` of one of its credits. Both must belong to the same credit. */
@@ -35,15 +37,15 @@ export function createProjects({ tables, newId, now, defineOperation }: SandboxS
     const bySerialization = serialization === null ? undefined : tables.credits.getByName(serialization);
     if (creditId === null) {
       if (serialization === null) throw badRequest('serialization or creditId is needed');
-      return showPublic(bySerialization?.projectId);
+      return getPublic(bySerialization?.projectId);
     }
     const credit = tables.credits.get(creditId);
-    return showPublic(serialization === null || credit === bySerialization ? credit?.projectId : undefined);
+    return getPublic(serialization === null || credit === bySerialization ? credit?.projectId : undefined);
   }
 
   /** Sums what a public project has issued and what of it was retired, in total and by vintage. */
   function summarizeIssuance(id: string) {
-    const shown = showPublic(id);
+    const shown = getPublic(id);
     const retired = new Map<string, number>();
     for (const { creditId, amountMicro } of retirements.list())
       retired.set(creditId, (retired.get(creditId) ?? 0) + amountMicro);
@@ -66,27 +68,28 @@ export function createProjects({ tables, newId, now, defineOperation }: SandboxS
     if (projects.getByName(num) !== undefined) throw conflict('A project with this number exists');
     const row = { ...fields, id: newId(), num, createdAt: now(), updatedAt: now() };
     projects.put(row);
-    return showWithVisibility(row);
+    return toControlJson(row);
   });
 
   const change = defineOperation('change project', (id: string, changes: Partial<ProjectRecord>) => {
     const row = { ...projects.getOrThrow(id), ...changes, updatedAt: now() };
     projects.put(row);
-    return showWithVisibility(row);
+    return toControlJson(row);
   });
 
   return {
     /** Lists the public projects. */
     list(query: PageRequest) {
       const { pagination, items } = paginate(newestFirst(projects.list().filter(row => row.isPublic)), query);
-      return { pagination, projects: items.map(show) };
+      return { pagination, projects: items.map(toJson) };
     },
-    getPublic: showPublic,
+    getPublic,
     findPublic,
     summarizeIssuance,
     /** Lists all projects, also those that are not public. */
-    listAll: () => newestFirst(projects.list()).map(showWithVisibility),
+    listAll: () => newestFirst(projects.list()).map(toControlJson),
     create: (body: unknown) => create(readBody(body, readNewProject)),
+    /** Changes the name, the short description or the visibility of a project. */
     change(id: string, body: unknown) {
       const old = projects.getOrThrow(id);
       const changes = readBody(body, fields => ({
@@ -99,6 +102,7 @@ export function createProjects({ tables, newId, now, defineOperation }: SandboxS
   };
 }
 
+/** Reads a new project from a body of the control API. */
 function readNewProject(fields: BodyFields) {
   return {
     ...DEFAULTS,

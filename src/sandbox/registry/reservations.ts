@@ -18,6 +18,7 @@ export interface FinishOrder {
   readonly body: unknown;
 }
 
+/** Reserves credits of a warehouse for ten minutes. A reservation is cancelled, finished by a transaction, or expires. */
 export function createReservations(
   { tables, accounts, newId, now, defineOperation }: SandboxStore,
   transactions: Transactions,
@@ -25,19 +26,20 @@ export function createReservations(
 ) {
   const { apps, credits, reservations } = tables;
 
-  function showWithState(row: ReservationRecord) {
+  /** Converts a reservation to JSON, with its credit, app and state. */
+  function toJsonWithState(row: ReservationRecord) {
     return toReservationJson(row, getCreditOrigin(tables, row.creditId), apps.getOrThrow(row.appId));
   }
 
-  /** The registry's documentation shows no state. */
-  function show(row: ReservationRecord) {
-    const { state, ...shown } = showWithState(row);
+  /** Converts a reservation to JSON. The state is left out as documented, if that profile is on. */
+  function toJson(row: ReservationRecord) {
+    const { state, ...shown } = toJsonWithState(row);
     return asDocumented ? shown : { ...shown, state };
   }
 
-  /** Shows a reservation for the control API. */
-  function showWithOrganization(row: ReservationRecord) {
-    return { ...showWithState(row), organizationId: row.organizationId };
+  /** Converts a reservation to JSON for the control API, which also shows its state and organization. */
+  function toControlJson(row: ReservationRecord) {
+    return { ...toJsonWithState(row), organizationId: row.organizationId };
   }
 
   /** Returns the reservation. Throws 403 if another app made it, 409 if it has ended. */
@@ -54,7 +56,7 @@ export function createReservations(
     assertOutstanding(row);
     reservations.put({ ...row, reservedToDate: now() });
     accounts.expireDueReservations(now());
-    return showWithOrganization(reservations.getOrThrow(id));
+    return toControlJson(reservations.getOrThrow(id));
   });
 
   const reserve = defineOperation('reserve', (organizationId: string, appId: string, body: unknown) => {
@@ -74,14 +76,14 @@ export function createReservations(
       reservedToDate: toInstant(Date.parse(createdAt) + HOLD_MS),
     };
     reservations.put(row);
-    return show(row);
+    return toJson(row);
   });
 
   const cancel = defineOperation('cancel', (organizationId: string, appId: string, id: string) => {
     const row = getOutstanding(organizationId, appId, id);
     accounts.add(organizationId, 'warehouse', row.creditId, row.amountMicro);
     reservations.put({ ...row, state: 'cancelled', updatedAt: now(), reservedToDate: now() });
-    return show(reservations.getOrThrow(id));
+    return toJson(reservations.getOrThrow(id));
   });
 
   /** Executes the transaction that the reservation was made for. */
@@ -114,25 +116,27 @@ export function createReservations(
         retirementDetails,
         comment,
       });
-      return show(reservations.getOrThrow(id));
+      return toJson(reservations.getOrThrow(id));
     },
   );
 
   return {
+    /** Returns one page of the organization's reservations. */
     list(organizationId: string, query: PageRequest) {
       const { pagination, items } = paginate(reservations, query, organizationId);
-      return { pagination, reservations: items.map(show) };
+      return { pagination, reservations: items.map(toJson) };
     },
-    get: (organizationId: string, id: string) => show(reservations.getOrThrow(id, organizationId)),
+    get: (organizationId: string, id: string) => toJson(reservations.getOrThrow(id, organizationId)),
     reserve,
     cancel,
     finish,
     /** Lists the newest reservations of all organizations. */
-    listNewest: (limit: number) => newestFirst(reservations.list()).slice(0, limit).map(showWithOrganization),
+    listNewest: (limit: number) => newestFirst(reservations.list()).slice(0, limit).map(toControlJson),
     expire,
   };
 }
 
+/** Throws 409 if the reservation has ended. */
 function assertOutstanding(row: ReservationRecord): void {
   if (row.state !== 'outstanding') throw conflict(`The reservation is ${row.state}`);
 }

@@ -9,13 +9,15 @@ import { getCreditOrigin, toRetirementJson } from './to-json.js';
 
 export type Retirements = ReturnType<typeof createRetirements>;
 
+/** Stores and lists retirements, and creates their certificates. */
 export function createRetirements(
   { tables, newId, now, defineOperation }: SandboxStore,
   asDocumented: boolean,
 ) {
   const { retirements, organizations } = tables;
 
-  function show(row: RetirementRecord) {
+  /** Converts a retirement to JSON, with its credit and organization. */
+  function toJson(row: RetirementRecord) {
     return toRetirementJson(
       row,
       getCreditOrigin(tables, row.creditId),
@@ -24,7 +26,7 @@ export function createRetirements(
   }
 
   function get(id: string, organizationId?: string) {
-    return show(retirements.getOrThrow(id, organizationId));
+    return toJson(retirements.getOrThrow(id, organizationId));
   }
 
   /** Claims an unclaimed retirement, or changes the details of a claimed one. */
@@ -44,8 +46,9 @@ export function createRetirements(
       const { fullName: projectName } = getCreditOrigin(tables, retirement.creditId).project;
       const row = { ...retirement, id: newId(), projectName, createdAt: now() };
       retirements.put(row);
-      return show(row);
+      return toJson(row);
     },
+    /** Claims or changes a retirement with the details of a body. */
     changeDetails(id: string, body: unknown) {
       const details = readBody(body, fields => ({
         reason: fields.text('reason', NOT_EMPTY),
@@ -54,15 +57,16 @@ export function createRetirements(
       }));
       return changeDetails(id, details);
     },
+    /** Returns one page of the organization's retirements. */
     list(organizationId: string, query: PageRequest) {
       const { pagination, items } = paginate(retirements, query, organizationId);
-      return { pagination, retirements: items.map(show) };
+      return { pagination, retirements: items.map(toJson) };
     },
     get,
     /** Lists retirements of all organizations, the newest first. Of an unclaimed one only the amount and the project are shown. */
     listEverywhere({ limit: first, skip }: ListSlice) {
       const rows = retirements.listNewest(first, skip).map(row => {
-        const { amount, project, ...rest } = show(row);
+        const { amount, project, ...rest } = toJson(row);
         return row.details === null ? { amount, project } : { ...rest, amount, project };
       });
       return { retirements: rows };
@@ -72,6 +76,7 @@ export function createRetirements(
       if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
       return get(id);
     },
+    /** Creates the certificate of a retirement as a PDF. Throws 404 if the retirement is unclaimed. */
     renderCertificate(id: string, organizationId?: string): Buffer {
       const { details, ...row } = retirements.getOrThrow(id, organizationId);
       if (details === null) throw notFound('An unclaimed retirement has no certificate');

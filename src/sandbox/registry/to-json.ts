@@ -30,6 +30,7 @@ export function getCreditOrigin({ credits, projects }: RegistryTables, creditId:
   return { credit, project: projects.getOrThrow(credit.projectId) };
 }
 
+/** Converts a project to the short JSON that credits and retirements include. */
 function toProjectReferenceJson({ id, fullName, num }: ProjectRecord) {
   const url = `${LINK_BASE}/projects/${id}`;
   const publicUrl = `${LINK_BASE}/explore/projects/${id}`;

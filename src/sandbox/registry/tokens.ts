@@ -22,6 +22,7 @@ export interface Caller {
 
 export type Tokens = ReturnType<typeof createTokens>;
 
+/** Mints, verifies and revokes access tokens. */
 export function createTokens({ tables, clock, now, newId, defineOperation }: SandboxStore) {
   const { tokens, installations } = tables;
 

@@ -113,6 +113,7 @@ export function createTransactions(options: TransactionsOptions) {
     return { receiverId: idByAddress, externalAddress: null };
   }
 
+  /** Records credits that leave the registry to an external address. */
   function addExternalHolding(address: string, creditId: string, addedMicro: number): void {
     const previousMicro = externalHoldings.get(`${address} ${creditId}`)?.amountMicro ?? 0;
     externalHoldings.put({ address, creditId, amountMicro: previousMicro + addedMicro });
@@ -168,7 +169,7 @@ export function createTransactions(options: TransactionsOptions) {
   const complete = defineOperation('complete transaction', (id: string, status: 'processed' | 'failed') => {
     const transaction = transactions.getOrThrow(id);
     if (transaction.status !== 'pending_queue') throw conflict(`The transaction is ${transaction.status}`);
-    return show(applyStatus({ ...transaction, status }));
+    return toJson(applyStatus({ ...transaction, status }));
   });
 
   return {
@@ -191,7 +192,7 @@ export function createTransactions(options: TransactionsOptions) {
     },
     complete,
     /** Lists the newest transactions of all organizations. */
-    list: (limit: number) => transactions.listNewest(limit).map(show),
+    list: (limit: number) => transactions.listNewest(limit).map(toJson),
   };
 }
 
@@ -203,7 +204,7 @@ function pathOf({ organizationId, reservationId, type }: TransactionOrder): stri
 }
 
 /** Converts a transaction to JSON for the control API. */
-function show({
+function toJson({
   amountMicro,
   retirementDetails: _details,
   externalAddress: _address,

@@ -14,6 +14,7 @@ export function createAccounts({ holdings, reservations }: RegistryTables) {
     return holdings.get(`${holdingGroupKey(organizationId, place)} ${creditId}`)?.amountMicro ?? 0;
   }
 
+  /** Adds an amount of a credit to a warehouse or inventory. */
   function add(organizationId: string, place: HoldingPlace, creditId: string, addedMicro: number): void {
     const amountMicro = getAmountMicro(organizationId, place, creditId) + addedMicro;
     holdings.put({ organizationId, place, creditId, amountMicro });

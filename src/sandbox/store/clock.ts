@@ -25,6 +25,7 @@ export function createClock({ read, write }: ClockStateStorage, wallClock: () =>
     return { ...RUNNING, ...Object(read()) };
   }
 
+  /** Returns the sandbox's time in epoch milliseconds. */
   function now(): number {
     const { offsetMs, frozenAt } = getState();
     return frozenAt ?? wallClock() + offsetMs;

@@ -23,6 +23,7 @@ export interface Journal {
 /** The first line of a journal: its format and version. */
 const HEADER_LINE = '["carbon sandbox",2]';
 
+/** Opens the journal, or creates it. Throws if the file is something else. */
 export function openJournal(file: string): Journal {
   const lines = existsSync(file) ? readLines(file) : [];
   let fd = openSync(file, 'a', 0o600);

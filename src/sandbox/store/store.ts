@@ -71,6 +71,7 @@ export interface SandboxStoreOptions {
   readonly wallClock: () => number;
 }
 
+/** Opens the store with empty tables. The journal is replayed later, by `replayJournal`, when all operations are defined. */
 export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOptions): SandboxStore {
   const file = join(folder, 'sandbox.journal');
   if (!existsSync(file) && existsSync(join(folder, 'sandbox.db')))
@@ -94,10 +95,12 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
     return toInstant(clock.now());
   }
 
+  /** Makes a random value, which the running operation records or takes from the journal. */
   function drawRandom(make: () => string): string {
     return running === null ? make() : running.drawRandom(make);
   }
 
+  /** Runs an action as the given operation, and undoes its changes if it throws. */
   function run<Result>(operation: RunningOperation, action: () => Result): Result {
     running = operation;
     try {
@@ -138,6 +141,7 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
     };
   }
 
+  /** Repeats the operation of one line of the journal. */
   function replayLine(line: string): void {
     const name = operationOf(line);
     const replay = replayByOperation.get(name);

@@ -140,6 +140,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     return groupOf === undefined ? [ALL] : [ALL, groupOf(row)];
   }
 
+  /** Inserts or replaces a row and updates the indexes by group, by name and of live rows. */
   function putWithoutUndo(row: Row): void {
     const id = idOf(row);
     if (!rowById.has(id)) {

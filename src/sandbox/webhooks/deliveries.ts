@@ -18,6 +18,7 @@ export function createDeliveries({ store, prefix }: DeliveryOptions) {
   const settings = createDeliverySettings(store);
   const sender = createSender({ store, prefix, getSettings: settings.read });
 
+  /** Stores a new delivery and wakes the sender. */
   function add(row: Omit<DeliveryRecord, 'id' | 'attempts' | 'createdAt'>): DeliveryRecord {
     const added = { ...row, id: deliveries.count() + 1, attempts: [], createdAt: now() };
     deliveries.put(added);
@@ -49,6 +50,7 @@ export function createDeliveries({ store, prefix }: DeliveryOptions) {
       sendInOrder(held.toReversed());
   }
 
+  /** Lists the held deliveries in the order of their creation. */
   function listHeldIds(): number[] {
     const rows = deliveries.listLive().filter(({ state }) => state === 'held');
     return rows.map(({ id }) => id).toSorted((left, right) => left - right);
@@ -67,7 +69,7 @@ export function createDeliveries({ store, prefix }: DeliveryOptions) {
   const resend = defineOperation('resend', (id: number) => {
     const { copyOf, ...original } = deliveries.getOrThrow(id);
     const pending = { state: 'pending', attemptsLeft: 1, dueAt: wallClock() } as const;
-    return show(add({ ...original, ...pending, copyOf: copyOf ?? id }));
+    return toJson(add({ ...original, ...pending, copyOf: copyOf ?? id }));
   });
 
   /** Returns the delivery, or throws 409 if it is not held. */
@@ -84,7 +86,7 @@ export function createDeliveries({ store, prefix }: DeliveryOptions) {
   const drop = defineOperation('drop', (id: number) => {
     const row: DeliveryRecord = { ...getHeld(id), state: 'dropped' };
     deliveries.put(row);
-    return show(row);
+    return toJson(row);
   });
 
   return {
@@ -93,10 +95,10 @@ export function createDeliveries({ store, prefix }: DeliveryOptions) {
     start: sender.start,
     getSettings: settings.read,
     changeSettings: settings.change,
-    list: (limit: number) => deliveries.listNewest(limit).map(show),
+    list: (limit: number) => deliveries.listNewest(limit).map(toJson),
     get(id: number) {
       const row = deliveries.getOrThrow(id);
-      return { ...show(row), body: row.body, signature: row.signature };
+      return { ...toJson(row), body: row.body, signature: row.signature };
     },
     resend,
     /** Releases held deliveries in the order of `ids`, or all of them in the order of their creation. */
@@ -107,13 +109,14 @@ export function createDeliveries({ store, prefix }: DeliveryOptions) {
   };
 }
 
+/** Returns the state in which a new delivery starts. */
 function firstState(isDropped: boolean, isHeld: boolean): DeliveryRecord['state'] {
   if (isDropped) return 'dropped';
   return isHeld ? 'held' : 'pending';
 }
 
 /** Converts a delivery to JSON for the control API, without its body. */
-function show(row: DeliveryRecord) {
+function toJson(row: DeliveryRecord) {
   const { attemptsLeft: _left, dueAt: _due, body: _body, signature: _signature, ...shown } = row;
   return shown;
 }

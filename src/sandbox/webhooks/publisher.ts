@@ -72,6 +72,7 @@ export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (messa
   }
 
   return {
+    /** Notifies the app of an installation of a change of that installation. */
     publishInstallationEvent(event: InstallationEvent, installationId: string): void {
       const installation = installations.get(installationId);
       if (installation !== undefined) notifyApp(installation, event, null);

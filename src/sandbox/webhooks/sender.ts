@@ -54,6 +54,7 @@ export function createSender({ store, prefix, getSettings }: SenderOptions) {
     return deliveries.listLive().filter(({ state }) => state === 'pending');
   }
 
+  /** Posts a delivery and returns the status of the answer. Throws if there is none in time. */
   async function post({ url, body, signature }: DeliveryRecord): Promise<number> {
     const response = await fetchWithoutRedirect(url, {
       method: 'POST',

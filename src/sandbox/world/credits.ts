@@ -22,6 +22,7 @@ export function createCreditGenerator(
   /** Ids that were made already, so that all rows of a credit share one string. */
   const ids: string[] = [];
 
+  /** Returns the id of a credit: its type, token id and token address. */
   function idOf(index: number): string {
     ids[index] ??= flattenString(`${typeOf(vintageOf(index))}-${index + 1}-${projectOf(index).contract}`);
     return ids[index];
@@ -31,6 +32,7 @@ export function createCreditGenerator(
     return VINTAGES[Math.floor(index / projects.length)] ?? VINTAGES[0];
   }
 
+  /** Returns the project that issued a credit. */
   function projectOf(index: number): WorldProject {
     const project = projects[index % projects.length];
     if (project === undefined) throw new RangeError('a world with credits needs projects');

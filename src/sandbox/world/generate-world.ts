@@ -46,6 +46,7 @@ export function generateWorld(spec: WorldSpec) {
   };
 }
 
+/** Yields the credits with their issued amounts. */
 function* generateCredits(
   credits: CreditGenerator,
   retirements: RetirementGenerator,

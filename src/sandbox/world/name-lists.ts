@@ -78,10 +78,12 @@ export const COMMENTS = [
   'Product line "Zero", batch 7.',
 ] as const;
 
+/** Converts the cells of a line to a country. */
 function toCountry([name = '', alpha2 = '', alpha3 = '', code, city = '', ...places]: readonly string[]) {
   return { name, alpha2, alpha3, callingCode: Number(code), city, places: assertNonEmpty(places) };
 }
 
+/** Converts the cells of a line to a kind of project. */
 function toProjectKind([title = '', summary = '', effect, code = '', sectorTitle = '']: readonly string[]) {
   const methodology = `SBX-M${code.padStart(3, '0')}`;
   return { title, summary, removal: effect === 'removal', sector: Number(code), sectorTitle, methodology };
@@ -96,6 +98,7 @@ function splitWords(list: string): NonEmpty<string> {
   return assertNonEmpty(list.split(' '));
 }
 
+/** Returns the list, or throws if it is empty. */
 function assertNonEmpty<Item>([first, ...others]: readonly Item[]): NonEmpty<Item> {
   if (first === undefined) throw new RangeError('the list is empty');
   return [first, ...others];

@@ -18,6 +18,7 @@ const DAY_MS = 86_400_000;
 /** How many users each organization has. */
 const MEMBERS = 4;
 
+/** Generates the demo's apps. The first one may also reserve and request credits. */
 export function generateApps({ seed }: WorldSize): AppRecord[] {
   return APPS.map((name, index) => ({
     id: createRandom(seed, 'app', index).uuid(),
@@ -41,6 +42,7 @@ export function generateOrganizations(size: WorldSize): OrganizationRecord[] {
   return Array.from({ length: size.organizations }, (_, index) => generateOrganization(size.seed, index));
 }
 
+/** Generates the organization with this index. The first ones have fixed names. */
 function generateOrganization(seed: number, index: number): OrganizationRecord {
   const random = createRandom(seed, 'organization', index);
   const [fullName, type] = ORGANIZATIONS[index] ?? [
@@ -68,6 +70,7 @@ function generateOrganization(seed: number, index: number): OrganizationRecord {
   };
 }
 
+/** Generates the users of each organization. The first of each is its administrator. */
 export function generateUsers(size: WorldSize, organizations: readonly OrganizationRecord[]): UserRecord[] {
   return organizations.flatMap((organization, index) =>
     Array.from({ length: MEMBERS }, (_, position) => {
@@ -88,6 +91,7 @@ export function generateUsers(size: WorldSize, organizations: readonly Organizat
   );
 }
 
+/** Generates two addresses for each organization. The first is its default. */
 export function generateAddresses(
   { seed }: WorldSize,
   organizations: readonly OrganizationRecord[],

@@ -19,6 +19,7 @@ export interface WorldProject {
   readonly contract: string;
 }
 
+/** Generates projects, whose proponents are the organizations that develop projects. */
 export function generateProjects(
   size: WorldSize,
   organizations: readonly OrganizationRecord[],
@@ -30,6 +31,7 @@ export function generateProjects(
   });
 }
 
+/** Generates the project with this index: its country and kind are chosen in turn. */
 function generateProject(seed: number, index: number, proponentId: string | null): WorldProject {
   const random = createRandom(seed, 'project', index);
   const country = COUNTRIES[index % COUNTRIES.length] ?? COUNTRIES[0];
@@ -58,6 +60,7 @@ function generateProject(seed: number, index: number, proponentId: string | null
   return { row, country, kind, contract: `0x${random.hex(40)}` };
 }
 
+/** Returns the fields of a project that the sandbox only stores and sends. */
 function createProjectDetails(kind: ProjectKind, random: Random): object {
   return {
     thumbnail: null,

@@ -17,6 +17,7 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
   let c = index | 0;
   let counter = 1;
 
+  /** Returns the next 32 random bits (the SFC32 algorithm). */
   function next32(): number {
     const mixed = (a + b + counter) | 0;
     counter = (counter + 1) | 0;

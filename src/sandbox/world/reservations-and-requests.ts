@@ -38,6 +38,7 @@ export interface WorldParts {
   readonly retirements: RetirementGenerator;
 }
 
+/** Generates expired, cancelled, finished and outstanding reservations, the oldest first. */
 export function generateReservations(world: WorldParts): ReservationRecord[] {
   const { size, apps } = world;
   const ended = ENDED_STATES.map((state, index) => {
@@ -81,6 +82,7 @@ function generateFinished({ size, retirements }: WorldParts): ReservationRecord[
   });
 }
 
+/** Generates a reservation that did not lead to a retirement. */
 function generateReservation(
   { size, credits, organizations }: WorldParts,
   index: number,
@@ -103,6 +105,7 @@ function generateReservation(
   };
 }
 
+/** Generates accepted, rejected and pending inventory requests, the oldest first. */
 export function generateRequests(world: WorldParts): InventoryRequestRecord[] {
   const { retirements } = world;
   const accepted = retirements
@@ -113,6 +116,7 @@ export function generateRequests(world: WorldParts): InventoryRequestRecord[] {
   return oldestFirst([...accepted, ...undecided]);
 }
 
+/** Generates the accepted request that led to a retirement. */
 function generateAccepted(
   { size }: WorldParts,
   retirement: RetirementRecord,
@@ -132,6 +136,7 @@ function generateAccepted(
   };
 }
 
+/** Generates a pending or rejected request of a transfer with retirement. */
 function generateUnaccepted(
   { size, apps, organizations, credits }: WorldParts,
   state: 'Pending' | 'Rejected',

@@ -28,6 +28,7 @@ export function createRetirementGenerator(
   /** Where each credit is in `retirable`. Retirements take these credits in turn. */
   const positions = new Map(Array.from(retirable, (creditIndex, position) => [creditIndex, position]));
 
+  /** Returns the id of the organization that made a retirement. */
   function organizationOf(number: number): string {
     const position = organizations.length > 4 ? number : (ORGANIZATION_PATTERN[number % 10] ?? 0);
     return organizations[position % organizations.length]?.id ?? '';
@@ -80,6 +81,7 @@ export function createRetirementGenerator(
   };
 }
 
+/** Picks the beneficiary, reason and comment of a retirement. */
 function pickDetails(seed: number, number: number, random: Random): RetirementDetails {
   return {
     beneficiary: pickCompanyName(seed, 'beneficiary', number, COMPANY_TRADES),
