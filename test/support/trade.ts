@@ -139,11 +139,11 @@ function reserve(world: TradeWorld, at: string): void {
 
 /** Expires the reservations whose time has passed, which returns their credits. */
 function expireDue(world: TradeWorld, now: number): void {
-  for (const reservation of world.reservations) {
-    if (reservation.state !== 'outstanding' || Date.parse(reservation.expiresAt) > now) continue;
-    reservation.state = 'expired';
-    reservation.updatedAt = reservation.expiresAt;
-    addCredits(world, reservation.organizationId, 'warehouse', reservation.creditId, reservation.micro);
+  for (const candidate of world.reservations) {
+    if (candidate.state !== 'outstanding' || Date.parse(candidate.expiresAt) > now) continue;
+    candidate.state = 'expired';
+    candidate.updatedAt = candidate.expiresAt;
+    addCredits(world, candidate.organizationId, 'warehouse', candidate.creditId, candidate.micro);
   }
 }
 
