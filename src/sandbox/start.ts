@@ -1,3 +1,13 @@
+/**
+ * The sandbox: a complete registry in this process, for the demo and for tests.
+ *
+ * `registry/` holds the rules of the registry, `http/` its endpoints, `webhooks/` its deliveries. `control/` is the control
+ * API, which acts for people; `faults/` makes calls fail on purpose; `world/` generates data. All data are in memory
+ * (`store/`): every change is an operation, which the journal records and a start replays.
+ *
+ * The sandbox must import nothing from the rest of the program: otherwise a wrong idea of the registry could be in both.
+ */
+
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +39,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'carbon-sandbox-'));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const store = openStore({ folder, wallClock });
-  const { registry, listener } = await open().catch((error: unknown) => {
+  const { registry, listener } = await openRegistry().catch((error: unknown) => {
     store.close();
     removeTemporaryFolder();
     throw error;
@@ -40,8 +50,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   }
 
-  /** Does what can fail after the journal was opened, and returns the running parts. */
-  async function open() {
+  /** Creates the registry, replays the journal, and starts the deliveries and the server. */
+  async function openRegistry() {
     const asDocumented = options.profile === 'as-documented';
     const parts = createRegistry({ store, prefix, strict, asDocumented });
     const fill = store.defineOperation('world', (contents: WorldContents) => fillTables(store, contents));
@@ -62,6 +72,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     port: listener.port,
     folder,
     registry,
+    /** Stops the server, waits for running attempts to deliver webhooks, and closes the journal. */
     async close() {
       clearInterval(expiryTimer);
       await listener.close();

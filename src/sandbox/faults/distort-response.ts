@@ -32,7 +32,7 @@ export function distortResponse(fault: ResponseFault, res: Response): void {
   };
 }
 
-/** Sends a collected answer as the fault says. */
+/** Sends the collected answer late, slowly, changed or cut, by the kind of fault. */
 function sendDistorted({ kind, options }: ResponseFault, body: Buffer, res: Response): void {
   if (kind === 'delay') setTimeout(() => res.end(body), options.delayMs ?? 1000);
   else if (kind === 'slow') sendSlowly(body, res, options.intervalMs ?? 1000);

@@ -86,7 +86,7 @@ const OPTION_RULES: Readonly<Record<keyof FaultOptions, OptionRule>> = {
   rows: { expected: 'a whole number from 1 to 1000000', isValid: isWholeNumber(1, 1_000_000) },
 };
 
-/** Reads the options of a fault. Unknown and invalid ones are problems now, not when the fault is applied to a call. */
+/** Reads the options of a fault. Unknown and invalid ones become problems, so that a fault cannot fail when it is applied. */
 export function readFaultOptions(value: unknown, problems: string[]): FaultOptions {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     problems.push('options must be an object');

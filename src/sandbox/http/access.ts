@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { CallerIdentity } from './call-log.js';
 import { usesSandboxClockOnly, verifyAppJwt } from './app-jwt.js';
 import { forbidden, unauthorized } from './errors.js';
-import { allows, type Permission } from '../registry/permissions.js';
+import { hasPermission, type Permission } from '../registry/permissions.js';
 import type { SandboxStore } from '../store/store.js';
 import type { Caller, Tokens } from '../registry/tokens.js';
 
@@ -67,7 +67,8 @@ export function createAccess({ store, tokens, strict, setCaller }: AccessCheckOp
       throw forbidden('The token has no access to this organization');
     if (requirement === 'organization token') return caller;
     if (caller.organizationId === null) throw forbidden('An installation access token is needed');
-    if (!allows(caller.grants, requirement)) throw forbidden(`The token has no permission ${requirement}`);
+    if (!hasPermission(caller.grants, requirement))
+      throw forbidden(`The token has no permission ${requirement}`);
     return caller;
   }
 

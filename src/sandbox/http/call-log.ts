@@ -62,6 +62,7 @@ export function createCallLog({ now, defineOperation }: SandboxStore, prefix: st
       const { path } = req;
       const writeHead = res.writeHead.bind(res);
       Object.assign(res, {
+        /** Logs the call, then sends the head of the answer. */
         writeHead(...args: Parameters<typeof writeHead>) {
           logCall(toLoggedCall(req, path, args[0]));
           return writeHead(...args);

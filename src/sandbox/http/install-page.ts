@@ -98,7 +98,7 @@ function parseUrl(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }
 
-/** Renders the form on which an organization is chosen, as HTML. */
+/** Renders the HTML form on which an administrator chooses the organization. */
 function renderForm(registry: SandboxRegistry, form: InstallForm): string {
   const { name } = findApp(registry, form);
   const options = registry.organizations

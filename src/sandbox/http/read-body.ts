@@ -88,17 +88,20 @@ function createBodyFields(body: unknown, problems: string[], prefix: string): Bo
   return {
     text,
     optionalText: (name, rule) => (has(name) ? text(name, rule) : null),
-    amountMicro(name) {
+    /** Returns an amount in tonnes as whole millionths, or adds a problem and returns 0. */
+    amountMicro(name: string): number {
       const micro = toMicro(values.get(name));
       if (micro === undefined) addProblem(name, AMOUNT_RULE);
       return micro ?? 0;
     },
-    boolean(name, fallback) {
+    /** Returns true or false, or the fallback if the field is absent. Adds a problem for any other value. */
+    boolean(name: string, fallback: boolean): boolean {
       const value = values.get(name) ?? fallback;
       if (typeof value !== 'boolean') addProblem(name, 'true or false');
       return value === true;
     },
-    wholeNumber(name, fallback, max = Number.MAX_SAFE_INTEGER) {
+    /** Returns a whole number from 0 to `max`, or the fallback if the field is absent. Adds a problem for any other value. */
+    wholeNumber(name: string, fallback: number, max = Number.MAX_SAFE_INTEGER): number {
       const value = values.get(name) ?? fallback;
       if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value;
       addProblem(name, `a whole number from 0 to ${max}`);

@@ -97,12 +97,12 @@ export const ROUTES: readonly RegistryRoute[] = [
   [
     `GET ${ORGANIZATION}/warehouse/inventory`,
     'organization_warehouse:read',
-    ({ holdings }, { organizationId }) => holdings.list(organizationId, 'warehouse'),
+    ({ holdings }, { organizationId }) => holdings.streamCredits(organizationId, 'warehouse'),
   ],
   [
     `GET ${ORGANIZATION}/inventory`,
     'organization_inventory:read',
-    ({ holdings }, { organizationId }) => holdings.list(organizationId, 'inventory'),
+    ({ holdings }, { organizationId }) => holdings.streamCredits(organizationId, 'inventory'),
   ],
   [
     `GET ${REQUESTS}`,

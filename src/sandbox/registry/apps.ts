@@ -6,7 +6,7 @@ import { conflict, requireFound } from '../http/errors.js';
 import { type BodyFields, NOT_EMPTY, readBody, type TextRule } from '../http/read-body.js';
 import type { AppKey, AppRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
-import { oldestFirst } from '../store/tables.js';
+import { sortOldestFirst } from '../store/tables.js';
 import { readGrants } from './permissions.js';
 
 const HTTP_URL: TextRule = { isValid: isHttpUrl, expected: 'an http or https address' };
@@ -30,7 +30,7 @@ export function createApps({ tables: { apps }, file, newId, now, defineOperation
     (newApp: Omit<AppRecord, 'id' | 'createdAt' | 'keys'>, keys: readonly AppPublicKey[]) => {
       const isTaken = apps.list().some(row => row.name === newApp.name || row.nameId === newApp.nameId);
       if (isTaken) throw conflict('An app with this name exists');
-      const row = withKeys({ id: newId(), ...newApp, createdAt: now(), keys: [] }, keys, now());
+      const row = addKeys({ id: newId(), ...newApp, createdAt: now(), keys: [] }, keys, now());
       apps.put(row);
       return row;
     },
@@ -43,7 +43,7 @@ export function createApps({ tables: { apps }, file, newId, now, defineOperation
   }
 
   return {
-    list: () => oldestFirst(apps.list()).map(toAppJson),
+    list: () => sortOldestFirst(apps.list()).map(toAppJson),
     get: (id: string) => toAppJson(apps.getOrThrow(id)),
     /** Registers an app. With `generateKey` and no key of its own, it gets a new key pair, and the answer names the private key's file. */
     register(body: unknown): ReturnType<typeof toAppJson> & { readonly privateKeyFile?: string } {
@@ -77,7 +77,7 @@ export function createApps({ tables: { apps }, file, newId, now, defineOperation
     addKey(id: string, body: unknown) {
       const old = apps.getOrThrow(id);
       const keys = readBody(body, (fields, problems) => readKeys([fields.value('publicKey')], problems));
-      return saveAndReturnJson(withKeys(old, keys, now()));
+      return saveAndReturnJson(addKeys(old, keys, now()));
     },
     /** Removes a public key from an app, or throws 404 if the app does not have it. */
     removeKey(id: string, fingerprint: string) {
@@ -98,7 +98,7 @@ function toAppJson({ webhookSecret, keys, ...shown }: AppRecord) {
 }
 
 /** Adds public keys to an app, except those that it has already. */
-function withKeys(row: AppRecord, newKeys: readonly AppPublicKey[], createdAt: string): AppRecord {
+function addKeys(row: AppRecord, newKeys: readonly AppPublicKey[], createdAt: string): AppRecord {
   const keys = new Map<string, AppKey>(row.keys.map(key => [key.fingerprint, key]));
   for (const key of newKeys) if (!keys.has(key.fingerprint)) keys.set(key.fingerprint, { ...key, createdAt });
   return { ...row, keys: [...keys.values()] };

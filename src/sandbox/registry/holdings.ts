@@ -12,8 +12,8 @@ import {
 export function createHoldings({ tables, accounts }: SandboxStore, asDocumented: boolean) {
   const toCreditJson = asDocumented ? toDocumentedWarehouseCreditJson : toWarehouseCreditJson;
 
-  /** Yields the answer in chunks of JSON text. All of it is as of the moment when the first chunk is taken. */
-  function* list(organizationId: string, place: HoldingPlace): Generator<string> {
+  /** Yields the credits of a warehouse or inventory as chunks of JSON text, all as of the moment of the first chunk. */
+  function* streamCredits(organizationId: string, place: HoldingPlace): Generator<string> {
     const { warehouseId } = tables.organizations.getOrThrow(organizationId);
     const rows = accounts
       .listHoldings(organizationId, place)
@@ -28,5 +28,5 @@ export function createHoldings({ tables, accounts }: SandboxStore, asDocumented:
     yield `],"organizationId":${JSON.stringify(organizationId)}}`;
   }
 
-  return { list };
+  return { streamCredits };
 }

@@ -3,7 +3,7 @@ import { type PageRequest, paginate } from '../http/paging.js';
 import { readBody } from '../http/read-body.js';
 import type { InstallationRecord, InstallationStatus } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
-import { newestFirst, oldestFirst } from '../store/tables.js';
+import { sortNewestFirst, sortOldestFirst } from '../store/tables.js';
 import type { WebhookPublisher, InstallationEvent } from '../webhooks/publisher.js';
 import { toInstallationJson } from './to-json.js';
 
@@ -70,7 +70,7 @@ export function createInstallations(
   return {
     /** Returns one page of the app's installations. */
     list(appId: string, query: PageRequest) {
-      const rows = newestFirst(installations.listLive().filter(row => row.appId === appId));
+      const rows = sortNewestFirst(installations.listLive().filter(row => row.appId === appId));
       const { pagination, items } = paginate(rows, query);
       return { pagination, installations: items.map(toJson) };
     },
@@ -97,6 +97,6 @@ export function createInstallations(
     unsuspend: (id: string) => change(id, 'active', 'unsuspended'),
     acceptPermissions,
     /** Lists all installations with their states, which the registry itself does not show. */
-    listAll: () => oldestFirst(installations.list()).map(row => ({ ...toJson(row), state: row.state })),
+    listAll: () => sortOldestFirst(installations.list()).map(row => ({ ...toJson(row), state: row.state })),
   };
 }

@@ -3,7 +3,7 @@ import { type PageRequest, paginate } from '../http/paging.js';
 import { readBody, readCreditAmount } from '../http/read-body.js';
 import type { InventoryRequestRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
-import { newestFirst } from '../store/tables.js';
+import { sortNewestFirst } from '../store/tables.js';
 import { getCreditOrigin, toInventoryRequestJson } from './to-json.js';
 import { parseAction, readDestination, readRetirementDetails, type Transactions } from './transactions.js';
 
@@ -104,7 +104,7 @@ export function createInventoryRequests(
     get: (organizationId: string, id: string) => toJson(requests.getOrThrow(id, organizationId)),
     create,
     /** Lists the newest requests of all organizations. */
-    listNewest: (limit: number) => newestFirst(requests.list()).slice(0, limit).map(toJson),
+    listNewest: (limit: number) => sortNewestFirst(requests.list()).slice(0, limit).map(toJson),
     accept,
     decline,
   };

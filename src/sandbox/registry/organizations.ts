@@ -9,7 +9,7 @@ import {
 } from '../http/read-body.js';
 import type { UserRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
-import { compareText, oldestFirst } from '../store/tables.js';
+import { compareText, sortOldestFirst } from '../store/tables.js';
 import type { Installations } from './installations.js';
 import { toAddressJson, toMemberJson, toOrganizationJson, toUserJson } from './to-json.js';
 
@@ -91,7 +91,7 @@ export function createOrganizations(
     /** The documentation of this endpoint shows the organization instead of its addresses. */
     listAddresses: asDocumented ? get : listAddresses,
     listMembers: (id: string) => ({
-      members: oldestFirst(users.list(organizations.getOrThrow(id).id)).map(toMemberJson),
+      members: sortOldestFirst(users.list(organizations.getOrThrow(id).id)).map(toMemberJson),
       organizationId: id,
     }),
     /** Creates a user with an unclaimed organization, and installs the app on it. */
@@ -99,7 +99,7 @@ export function createOrganizations(
     /** Creates a user with a claimed organization. */
     create: (body: unknown) => create(readBody(body, readNewOrganization)),
     claim,
-    listAll: () => oldestFirst(organizations.list()).map(toOrganizationJson),
+    listAll: () => sortOldestFirst(organizations.list()).map(toOrganizationJson),
   };
 }
 

@@ -20,7 +20,7 @@ export const PERMISSION_NAMES = Object.keys(PERMISSIONS);
 const RANK = { VIEW: 1, REQUEST: 2, WRITE: 3 } as const;
 
 /** Whether the grants include the permission, at its level or a higher one. */
-export function allows(grants: PermissionGrants, permission: Permission): boolean {
+export function hasPermission(grants: PermissionGrants, permission: Permission): boolean {
   const { name, level } = PERMISSIONS[permission];
   const granted = grants[name];
   return granted !== undefined && RANK[granted] >= RANK[level];
@@ -38,7 +38,7 @@ export function intersectGrants(left: PermissionGrants, right: PermissionGrants)
 
 /**
  * Reads the permissions that an app requests: an object such as `{ organization_info: 'VIEW' }`, or a list of names such as
- * `organization_warehouse:write`. With `includesInfo`, organization_info is granted even if it is not requested; without it,
+ * `organization_warehouse:write`. Unknown ones become problems. With `includesInfo`, organization_info is granted even if it is not requested; without it,
  * it is never granted.
  */
 export function readGrants(value: unknown, includesInfo: boolean, problems: string[]): PermissionGrants {

@@ -3,7 +3,7 @@ import { type PageRequest, paginate } from '../http/paging.js';
 import type { ProjectRecord } from '../store/records.js';
 import { toIssuanceJson, toProjectJson, summarizeCredits } from './to-json.js';
 import type { SandboxStore } from '../store/store.js';
-import { compareText, newestFirst } from '../store/tables.js';
+import { compareText, sortNewestFirst } from '../store/tables.js';
 import { type BodyFields, COUNTRY_CODE, NOT_EMPTY, readBody } from '../http/read-body.js';
 
 type NewProject = ReturnType<typeof readNewProject>;
@@ -30,7 +30,7 @@ export function createProjects({ tables, newId, now, defineOperation }: SandboxS
     return toJson(requireFound(row?.isPublic ? row : undefined, 'Project'));
   }
 
-  /** Finds a public project by the `serialization` or `creditId` of one of its credits. Both must belong to the same credit. */
+  /** Finds a public project by the `serialization` or `creditId` of a credit. If both are given, they must name the same credit. */
   function findPublic(query: Readonly<Record<string, unknown>>) {
     const serialization = readQueryText(query, 'serialization')?.toUpperCase() ?? null;
     const creditId = readQueryText(query, 'creditId');
@@ -80,14 +80,17 @@ export function createProjects({ tables, newId, now, defineOperation }: SandboxS
   return {
     /** Lists the public projects. */
     list(query: PageRequest) {
-      const { pagination, items } = paginate(newestFirst(projects.list().filter(row => row.isPublic)), query);
+      const { pagination, items } = paginate(
+        sortNewestFirst(projects.list().filter(row => row.isPublic)),
+        query,
+      );
       return { pagination, projects: items.map(toJson) };
     },
     getPublic,
     findPublic,
     summarizeIssuance,
     /** Lists all projects, also those that are not public. */
-    listAll: () => newestFirst(projects.list()).map(toControlJson),
+    listAll: () => sortNewestFirst(projects.list()).map(toControlJson),
     create: (body: unknown) => create(readBody(body, readNewProject)),
     /** Changes the name, the short description or the visibility of a project. */
     change(id: string, body: unknown) {

@@ -4,7 +4,7 @@ import { readBody, readCreditAmount } from '../http/read-body.js';
 import { toInstant } from '../store/clock.js';
 import type { ReservationRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
-import { newestFirst } from '../store/tables.js';
+import { sortNewestFirst } from '../store/tables.js';
 import { getCreditOrigin, toReservationJson } from './to-json.js';
 import { parseAction, readDestination, readRetirementDetails, type Transactions } from './transactions.js';
 
@@ -131,7 +131,7 @@ export function createReservations(
     cancel,
     finish,
     /** Lists the newest reservations of all organizations. */
-    listNewest: (limit: number) => newestFirst(reservations.list()).slice(0, limit).map(toControlJson),
+    listNewest: (limit: number) => sortNewestFirst(reservations.list()).slice(0, limit).map(toControlJson),
     expire,
   };
 }

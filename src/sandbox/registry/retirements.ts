@@ -36,7 +36,7 @@ export function createRetirements(
   });
 
   return {
-    /** Throws 409 if a credit of this type cannot be retired. The public registry retires only verified credits, its type exPost. */
+    /** Throws 409 if a credit of this type cannot be retired: with the profile as-documented only exPost, that is verified, ones can. */
     assertRetirable(creditType: string): void {
       if (asDocumented && creditType !== 'exPost')
         throw conflict(`An ${creditType} credit cannot be retired`);
@@ -63,9 +63,9 @@ export function createRetirements(
       return { pagination, retirements: items.map(toJson) };
     },
     get,
-    /** Lists retirements of all organizations, the newest first. Of an unclaimed one only the amount and the project are shown. */
-    listEverywhere({ limit: first, skip }: ListSlice) {
-      const rows = retirements.listNewest(first, skip).map(row => {
+    /** Lists retirements of all organizations, newest first. An unclaimed one shows only its amount and project. */
+    listEverywhere({ limit, skip }: ListSlice) {
+      const rows = retirements.listNewest(limit, skip).map(row => {
         const { amount, project, ...rest } = toJson(row);
         return row.details === null ? { amount, project } : { ...rest, amount, project };
       });

@@ -45,6 +45,7 @@ function toTokenFields({ tokenId, tokenAddress, serialization, type }: CreditRec
 /** An amount of a credit that an organization holds. */
 type HoldingAmount = Pick<HoldingRecord, 'organizationId' | 'amountMicro'>;
 
+/** Converts an amount of a credit in an inventory to JSON. */
 export function toInventoryCreditJson(
   { organizationId, amountMicro }: HoldingAmount,
   { credit, project }: CreditOrigin,
@@ -75,6 +76,7 @@ export function toDocumentedWarehouseCreditJson(
   return { id, inventoryId, organizationId, project: more.project, serialization, amount, type };
 }
 
+/** Converts a reservation to JSON, with its credit and the app that made it. */
 export function toReservationJson(row: ReservationRecord, { credit, project }: CreditOrigin, app: AppRecord) {
   const { appId: _app, amountMicro, organizationId: _owner, ...shown } = row;
   return {
@@ -87,6 +89,7 @@ export function toReservationJson(row: ReservationRecord, { credit, project }: C
   };
 }
 
+/** Converts an inventory request to JSON. Fields without a value are left out. */
 export function toInventoryRequestJson(row: InventoryRequestRecord, { credit, project }: CreditOrigin) {
   const {
     organizationId,
@@ -190,6 +193,7 @@ const PROJECT_DEFAULTS = {
   kmlFile: null,
 };
 
+/** Converts a project to JSON. Fields that the sandbox does not have get a default. */
 export function toProjectJson(row: ProjectRecord, proponent: OrganizationRecord | undefined) {
   const {
     proponentId: _proponent,
@@ -229,6 +233,7 @@ export function summarizeCredits(rows: readonly IssuedCredit[]) {
   };
 }
 
+/** Converts what was issued of a credit to the JSON of an issuance event. */
 export function toIssuanceJson({ id, vintage, createdAt, issuedMicro, type }: IssuedCredit) {
   return {
     id,

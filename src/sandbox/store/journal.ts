@@ -39,7 +39,8 @@ export function openJournal(file: string): Journal {
   return {
     lines,
     append,
-    rewrite(newLines) {
+    /** Replaces the file by one with only these lines. */
+    rewrite(newLines: readonly string[]): void {
       writeFileSync(`${file}.new`, [HEADER_LINE, ...newLines, ''].join('\n'), { mode: 0o600 });
       renameSync(`${file}.new`, file);
       closeSync(fd);

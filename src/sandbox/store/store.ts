@@ -114,6 +114,7 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
     }
   }
 
+  /** Registers how a line of this operation is replayed, and returns the function that runs and journals it. */
   function defineOperation<Args extends readonly unknown[], Result>(
     name: string,
     action: (...args: Args) => Result,
@@ -149,6 +150,7 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
     replay(line);
   }
 
+  /** Replays the journal. Of the operations named here only the last so many lines are replayed and kept in the file. */
   function replayJournal(maxLinesByOperation: Readonly<Record<string, number>>): void {
     const lines = dropOldLines(journal.lines, maxLinesByOperation);
     for (const [index, line] of lines.entries()) {
@@ -182,6 +184,7 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
     expireDueReservations,
     replayJournal,
     isOpen: () => isOpen,
+    /** Closes the journal. The store must not be used any more. */
     close() {
       isOpen = false;
       journal.close();
@@ -194,7 +197,7 @@ function operationOf(line: string): string {
   return /^\["([^"]*)"/.exec(line)?.[1] ?? '';
 }
 
-/** Returns the lines without the oldest ones of each operation that has more lines than its maximum. */
+/** Drops the oldest lines of each operation that has more lines than its maximum, and returns the rest. */
 function dropOldLines(
   lines: readonly string[],
   maxLinesByOperation: Readonly<Record<string, number>>,

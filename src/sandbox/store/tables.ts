@@ -171,13 +171,15 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
 
   return {
     get: id => rowById.get(id),
-    getOrThrow(id, group) {
+    /** Returns the row with this id, or throws 404 if there is none in the table or, if given, in the group. */
+    getOrThrow(id: string | number, group?: string): Row {
       const row = rowById.get(id);
       if (row === undefined || !groupsOf(row).includes(group ?? ALL)) throw notFound(`${label} not found`);
       return row;
     },
     getByName: name => rowById.get(idByName.get(name) ?? ALL),
-    put(row) {
+    /** Inserts or replaces a row and reports how to undo that. */
+    put(row: Row): void {
       const previous = rowById.get(idOf(row));
       onChange(() => (previous === undefined ? removeLast(row) : putWithoutUndo(previous)));
       putWithoutUndo(row);
@@ -185,7 +187,8 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     putWithoutUndo,
     list: (group = ALL) => getRows(idsByGroup.get(group) ?? []),
     count: (group = ALL) => idsByGroup.get(group)?.length ?? 0,
-    listNewest(limit, skip = 0, group = ALL) {
+    /** Returns up to `limit` rows, the last inserted first, after skipping `skip` of them. */
+    listNewest(limit: number, skip = 0, group = ALL): Row[] {
       const ids = idsByGroup.get(group) ?? [];
       const end = Math.max(0, ids.length - skip);
       return getRows(ids.slice(Math.max(0, end - limit), end).toReversed());
@@ -200,14 +203,14 @@ interface CreatedRecord {
 }
 
 /** Sorts rows by creation time, then by id. */
-export function oldestFirst<Row extends CreatedRecord>(rows: readonly Row[]): Row[] {
+export function sortOldestFirst<Row extends CreatedRecord>(rows: readonly Row[]): Row[] {
   return rows.toSorted(
     (left, right) => compareText(left.createdAt, right.createdAt) || compareText(left.id, right.id),
   );
 }
 
 /** Sorts rows by creation time in reverse, then by id. */
-export function newestFirst<Row extends CreatedRecord>(rows: readonly Row[]): Row[] {
+export function sortNewestFirst<Row extends CreatedRecord>(rows: readonly Row[]): Row[] {
   return rows.toSorted(
     (left, right) => compareText(right.createdAt, left.createdAt) || compareText(left.id, right.id),
   );

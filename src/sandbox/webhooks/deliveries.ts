@@ -96,6 +96,7 @@ export function createDeliveries({ store, prefix }: DeliveryOptions) {
     getSettings: settings.read,
     changeSettings: settings.change,
     list: (limit: number) => deliveries.listNewest(limit).map(toJson),
+    /** Returns the JSON of a delivery with its body and signature. */
     get(id: number) {
       const row = deliveries.getOrThrow(id);
       return { ...toJson(row), body: row.body, signature: row.signature };

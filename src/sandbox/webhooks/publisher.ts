@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { allows } from '../registry/permissions.js';
+import { hasPermission } from '../registry/permissions.js';
 import type { AppRecord, InstallationRecord, TransactionRecord, UserRecord } from '../store/records.js';
 import { toInstallationJson, toTransactionJson, toUserJson } from '../registry/to-json.js';
 import type { SandboxStore } from '../store/store.js';
-import { oldestFirst } from '../store/tables.js';
+import { sortOldestFirst } from '../store/tables.js';
 
 export type InstallationEvent =
   | 'installed'
@@ -43,7 +43,7 @@ export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (messa
 
   /** Returns the first administrator of an organization, or its first member if none is an administrator. */
   function findAdmin(organizationId: string): UserRecord | undefined {
-    const members = oldestFirst(users.list(organizationId));
+    const members = sortOldestFirst(users.list(organizationId));
     return members.find(({ isAdmin }) => isAdmin) ?? members[0];
   }
 
@@ -68,11 +68,11 @@ export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (messa
   }
 
   function listActive(organizationId: string): InstallationRecord[] {
-    return oldestFirst(installations.list(organizationId).filter(({ state }) => state === 'active'));
+    return sortOldestFirst(installations.list(organizationId).filter(({ state }) => state === 'active'));
   }
 
   return {
-    /** Notifies the app of an installation of a change of that installation. */
+    /** Enqueues the webhook for an event of an installation, such as `suspended`. */
     publishInstallationEvent(event: InstallationEvent, installationId: string): void {
       const installation = installations.get(installationId);
       if (installation !== undefined) notifyApp(installation, event, null);
@@ -86,7 +86,7 @@ export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (messa
       for (const installation of listActive(organizationId)) {
         const isHidden =
           event === 'warehouseTransaction' &&
-          !allows(installation.permissions, 'organization_warehouse:read');
+          !hasPermission(installation.permissions, 'organization_warehouse:read');
         if (!isHidden) notifyApp(installation, event, transaction);
       }
       if (receiverId === null || receiverId === organizationId) return;

@@ -80,11 +80,11 @@ export function createSender({ store, prefix, getSettings }: SenderOptions) {
   }
 
   /** Sends the due deliveries of one app, the earliest first, until none is due. */
-  async function sendDue(forApp: string): Promise<void> {
+  async function sendDue(appId: string): Promise<void> {
     while (!stopping.signal.aborted) {
       const at = wallClock();
       const [due] = listPending()
-        .filter(({ appId, dueAt }) => appId === forApp && dueAt <= at)
+        .filter(delivery => delivery.appId === appId && delivery.dueAt <= at)
         .toSorted((left, right) => left.dueAt - right.dueAt || left.id - right.id);
       if (due === undefined) return;
       await attemptDelivery(due);

@@ -46,7 +46,7 @@ export function generateWorld(spec: WorldSpec) {
   };
 }
 
-/** Yields the credits with their issued amounts. */
+/** Yields each credit. Its issued amount is the sum of its holdings, outstanding reservations and retirements. */
 function* generateCredits(
   credits: CreditGenerator,
   retirements: RetirementGenerator,

@@ -19,7 +19,7 @@ export interface WorldProject {
   readonly contract: string;
 }
 
-/** Generates projects, whose proponents are the organizations that develop projects. */
+/** Generates projects and assigns them in turn to the organizations that develop projects. */
 export function generateProjects(
   size: WorldSize,
   organizations: readonly OrganizationRecord[],

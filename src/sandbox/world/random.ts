@@ -31,6 +31,7 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
     return Math.floor((next32() / 2 ** 32) * limit);
   }
 
+  /** Returns this many random hexadecimal digits. */
   function hex(digits: number): string {
     const bytes = Buffer.allocUnsafe(Math.ceil(digits / 8) * 4);
     for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32BE(next32(), at);
@@ -44,7 +45,8 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
     next: () => next32() / 2 ** 32,
     below,
     pick: items => items[below(items.length)] ?? items[0],
-    uuid() {
+    /** Returns a random UUID of version 4. */
+    uuid(): string {
       const digits = hex(32);
       const variant = '89ab'.charAt(below(4));
       return flattenString(

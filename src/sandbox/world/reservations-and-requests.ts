@@ -8,7 +8,7 @@ import type {
   ReservationState,
   RetirementRecord,
 } from '../store/records.js';
-import { oldestFirst } from '../store/tables.js';
+import { sortOldestFirst } from '../store/tables.js';
 import type { CreditGenerator } from './credits.js';
 import { toInstant } from '../store/clock.js';
 import { pickHistoryTime, pickAmountMicro, type WorldSize } from './world-size.js';
@@ -57,7 +57,7 @@ export function generateReservations(world: WorldParts): ReservationRecord[] {
       createdAt,
     );
   });
-  return oldestFirst([...ended, ...generateFinished(world), ...outstanding]);
+  return sortOldestFirst([...ended, ...generateFinished(world), ...outstanding]);
 }
 
 /** Returns the fields that a retirement shares with the reservation or request that led to it. */
@@ -113,7 +113,7 @@ export function generateRequests(world: WorldParts): InventoryRequestRecord[] {
     .filter((_, index) => index % 2 === 1)
     .map((number, index) => generateAccepted(world, retirements.generateRetirement(number), index));
   const undecided = UNACCEPTED_STATES.map((state, index) => generateUnaccepted(world, state, index));
-  return oldestFirst([...accepted, ...undecided]);
+  return sortOldestFirst([...accepted, ...undecided]);
 }
 
 /** Generates the accepted request that led to a retirement. */
@@ -136,7 +136,7 @@ function generateAccepted(
   };
 }
 
-/** Generates a pending or rejected request of a transfer with retirement. */
+/** Generates a request to transfer and retire credits, which is still pending or was rejected. */
 function generateUnaccepted(
   { size, apps, organizations, credits }: WorldParts,
   state: 'Pending' | 'Rejected',
