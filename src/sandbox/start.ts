@@ -100,7 +100,7 @@ function ensureWorld(
   const stored = tables.settings.get('world')?.value;
   if (stored === undefined) {
     if (tables.apps.count() + tables.organizations.count() > 0)
-      throw new Error(`${file} holds a registry that began without a world`);
+      throw new Error(`${file} holds a registry that was created without a seed`);
     fill(requested);
   } else if (JSON.stringify(stored) !== JSON.stringify(requested)) {
     throw new Error(`${file} holds the world ${JSON.stringify(stored)}, not ${JSON.stringify(requested)}`);

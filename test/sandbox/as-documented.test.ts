@@ -28,7 +28,7 @@ async function finish(credit: string, action: string, body: object) {
   return await call(`POST ${root}/warehouse/inventory/reservations/${id}/${action}`, body);
 }
 
-async function inWarehouse(credit: string): Promise<number | undefined> {
+async function readWarehouseAmount(credit: string): Promise<number | undefined> {
   const { credits } = (await call(`GET ${root}/warehouse/inventory`)).body;
   return credits.find(({ id }: { id: string }) => id === credit)?.amount;
 }
@@ -105,7 +105,7 @@ describe('an address that no organization has', () => {
     expect(
       (await finish(credit, 'transfer', { receiverAddress: EXTERNAL_ADDRESS.toLowerCase() })).status,
     ).toBe(200);
-    expect(await inWarehouse(credit)).toBe(80);
+    expect(await readWarehouseAmount(credit)).toBe(80);
     const left = sandbox.registry.store.tables.externalHoldings.list();
     expect(left).toEqual([
       { address: EXTERNAL_ADDRESS.toLowerCase(), creditId: credit, amountMicro: 20_000_000 },

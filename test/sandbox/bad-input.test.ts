@@ -32,16 +32,16 @@ const paths: Record<string, string> = {
 };
 
 /** Returns all data that a refused call must not change. */
-function snapshot(): unknown {
+function readAllData(): unknown {
   const { tokens: _, settings: _clock, ...tables } = sandbox.registry.store.tables;
   return Object.values(tables).map(table => table.list());
 }
 
 beforeEach(() => {
-  before = snapshot();
+  before = readAllData();
 });
 afterEach(() => {
-  expect(snapshot()).toEqual(before);
+  expect(readAllData()).toEqual(before);
 });
 
 function expectRefusal({ status, body }: Answer, expected: number): void {

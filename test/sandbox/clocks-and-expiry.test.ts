@@ -97,29 +97,29 @@ test('a program that signs by the wall clock sees its reservation expire by the 
 
 describe('a reservation', () => {
   test('stays expired when the clock is moved back', async () => {
-    const { warehouse } = await amounts();
+    const { warehouse } = await readAmounts();
     const { body } = await reserve();
     const { clock } = sandbox.registry.store;
     clock.shift(11 * 60_000);
     clock.shift(-11 * 60_000);
     expect((await readReservation(body.id)).body).toMatchObject({ state: 'expired' });
-    expect((await amounts()).warehouse).toBe(warehouse);
+    expect((await readAmounts()).warehouse).toBe(warehouse);
     const kept = await reserve();
     sandbox.registry.clock.change({ at: new Date(clock.now() + DAY_MS).toISOString(), moveMs: -DAY_MS });
     expect((await readReservation(kept.body.id)).body).toMatchObject({ state: 'outstanding' });
   });
 
   test('is expired by the control API, which returns its credits', async () => {
-    const { warehouse } = await amounts();
+    const { warehouse } = await readAmounts();
     const { body } = await reserve();
-    expect((await amounts()).warehouse).toBe(warehouse - 1);
+    expect((await readAmounts()).warehouse).toBe(warehouse - 1);
     const before = sandbox.registry.store.now();
     const ended = await ask(sandbox, `POST /_sandbox/reservations/${body.id}/expire`);
     expect(ended).toMatchObject({
       status: 200,
       body: { state: 'expired', organizationId: installed.organization.id },
     });
-    expect((await amounts()).warehouse).toBe(warehouse);
+    expect((await readAmounts()).warehouse).toBe(warehouse);
     const { reservedToDate } = (await readReservation(body.id)).body;
     expect(reservedToDate >= before && reservedToDate <= sandbox.registry.store.now()).toBe(true);
     expect((await ask(sandbox, `POST /_sandbox/reservations/${body.id}/expire`)).status).toBe(409);
@@ -142,7 +142,7 @@ describe('a reservation', () => {
     }
   });
 
-  async function amounts(): Promise<{ warehouse: number }> {
+  async function readAmounts(): Promise<{ warehouse: number }> {
     const { organization, token } = installed;
     const { body } = await ask(sandbox, `GET /organizations/${organization.id}/warehouse/inventory`, {
       token,

@@ -13,7 +13,7 @@ const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const read = `GET /organizations/${installed.organization.id}`;
 
-/** A call with exactly these headers and no others of ours. */
+/** Makes a call with exactly these headers. */
 async function fetchWithHeaders(url: string, headers: Record<string, string>): Promise<Response> {
   return fetch(url, { headers });
 }

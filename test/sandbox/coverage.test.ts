@@ -7,14 +7,14 @@ import { ROUTES } from '../../src/sandbox/http/routes.js';
 const TESTS = join(import.meta.dirname, '..');
 const DOCUMENT = readFileSync(join(import.meta.dirname, 'coverage.md'), 'utf8');
 
-/** The cells of each row, without the heads of tables, which a line of dashes follows. */
+/** Returns the cells of each table row, without the headings. */
 function readRows(markdown: string): string[][] {
   const lines = markdown.split('\n');
   const rows = lines.filter((line, at) => line.startsWith('| ') && !lines[at + 1]?.startsWith('|---'));
   return rows.map(row => row.replace(/^\| | \|$/g, '').split(/ \| ?/));
 }
 
-/** Cells that name no test file, or one that does not exist. */
+/** Returns the cells that name no test file or a missing one. */
 function findUncovered(markdown: string): string[] {
   return readRows(markdown).flatMap(([statement = '', ...cells]) =>
     cells

@@ -235,7 +235,7 @@ test('a folder refuses another seed than its world’s, and a seed for a registr
   const first = await begin();
   registerApp(first);
   await first.close();
-  await expect(begin(1)).rejects.toThrow(/began without a world/);
+  await expect(begin(1)).rejects.toThrow(/created without a seed/);
   const again = await begin();
   expect(again.registry.apps.list()).toHaveLength(1);
   await again.close();
@@ -293,7 +293,7 @@ function expectRefusal({ status, body }: Answer, expected: number): void {
   expect(body).toEqual({ statusCode: expected, message: expect.anything(), error: expect.any(String) });
 }
 
-/** Takes the head of the answer and then hangs up. */
+/** Reads the head of the answer and then closes the connection. */
 async function disconnectEarly({ port }: Sandbox, path: string, token: string): Promise<void> {
   const lines = [
     `GET ${path} HTTP/1.1`,

@@ -7,7 +7,7 @@ import { createOrganization, registerApp, temporarySandbox } from '../support/sa
 const FIRST = 'https://shop.example/installed?from=registry';
 const SECOND = 'http://127.0.0.1:8080/installed';
 
-async function prepare(callbackUrls: readonly string[] = [FIRST, SECOND]) {
+async function startWithApp(callbackUrls: readonly string[] = [FIRST, SECOND]) {
   const sandbox = await temporarySandbox();
   const app = registerApp(sandbox);
   sandbox.registry.apps.change(app.id, { callbackUrls });
@@ -16,7 +16,7 @@ async function prepare(callbackUrls: readonly string[] = [FIRST, SECOND]) {
   return { sandbox, app, nameId, organization };
 }
 
-function page(sandbox: Sandbox, nameId: string, query: Record<string, string> = {}) {
+function fetchPage(sandbox: Sandbox, nameId: string, query: Record<string, string> = {}) {
   return fetch(`${sandbox.url}/apps/${nameId}/installations/new?${new URLSearchParams(query).toString()}`);
 }
 
@@ -30,20 +30,20 @@ function submitForm(sandbox: Sandbox, nameId: string, form: Record<string, strin
 }
 
 test('the page offers the organizations and keeps the given state and redirect URI', async () => {
-  const { sandbox, nameId, organization } = await prepare();
-  const answer = await page(sandbox, nameId, { state: 'a"b', redirectUri: SECOND });
+  const { sandbox, nameId, organization } = await startWithApp();
+  const answer = await fetchPage(sandbox, nameId, { state: 'a"b', redirectUri: SECOND });
   expect(answer.status).toBe(200);
   const text = await answer.text();
   expect(text).toContain(`<option value="${organization.id}">&#60;b&#62;Harbour &#38; Sons`);
   expect(text).toContain('name="state" value="a&#34;b"');
   expect(text).toContain(`name="redirectUri" value="${SECOND}"`);
-  expect((await page(sandbox, 'nobody')).status).toBe(404);
+  expect((await fetchPage(sandbox, 'nobody')).status).toBe(404);
 });
 
 test('no page may frame the install page, before or after the installation', async () => {
-  const { sandbox, nameId, organization } = await prepare([]);
+  const { sandbox, nameId, organization } = await startWithApp([]);
   const pressed = await submitForm(sandbox, nameId, { organizationId: organization.id });
-  for (const answer of [await page(sandbox, nameId), pressed]) {
+  for (const answer of [await fetchPage(sandbox, nameId), pressed]) {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
   }
@@ -56,7 +56,7 @@ test.each([
 ])(
   'the button installs and leads to the address where it is %s, else to the first of the list',
   async (_case, redirectUri, expected) => {
-    const { sandbox, app, nameId, organization } = await prepare();
+    const { sandbox, app, nameId, organization } = await startWithApp();
     const form = { state: 'mine', redirectUri, organizationId: organization.id };
     const answer = await submitForm(sandbox, nameId, form);
     const [installation] = sandbox.registry.installations.listAll();
@@ -71,7 +71,7 @@ test.each([
 );
 
 test('an app without callback URLs redirects nowhere, and a page of another site cannot submit the form', async () => {
-  const { sandbox, nameId, organization } = await prepare([]);
+  const { sandbox, nameId, organization } = await startWithApp([]);
   const form = { redirectUri: SECOND, organizationId: organization.id };
   const foreign = await submitForm(sandbox, nameId, form, { origin: 'https://evil.example' });
   expect(foreign.status).toBe(403);
@@ -81,7 +81,7 @@ test('an app without callback URLs redirects nowhere, and a page of another site
   expect(await own.text()).toContain('Installed as');
 });
 
-/** Straight at the socket, under a name and with the origin that a browser behind a proxy would tell. */
+/** Calls the sandbox with the host name and origin that a browser behind a proxy would send, and returns the status. */
 async function submitFrom(sandbox: Sandbox, path: string, host: string, origin?: string): Promise<number> {
   const asked = request(`${sandbox.url}${path}`, {
     method: origin === undefined ? 'GET' : 'POST',
@@ -98,7 +98,7 @@ async function submitFrom(sandbox: Sandbox, path: string, host: string, origin?:
 }
 
 test('the form works behind a TLS proxy, and a rebound host name is refused', async () => {
-  const { sandbox, nameId } = await prepare([]);
+  const { sandbox, nameId } = await startWithApp([]);
   const named = await temporarySandbox({ installPageHosts: ['registry.example'] });
   const app = registerApp(named);
   const path = `/apps/${nameId}/installations/new`;
@@ -126,7 +126,7 @@ test('the form works behind a TLS proxy, and a rebound host name is refused', as
 });
 
 test('callback URLs are validated, kept on other changes, and can be removed', async () => {
-  const { sandbox, app } = await prepare();
+  const { sandbox, app } = await startWithApp();
   const { apps } = sandbox.registry;
   expect(() => apps.change(app.id, { callbackUrls: ['javascript:alert(1)'] })).toThrow(/http or https/);
   expect(apps.change(app.id, { webhookUrl: SECOND }).callbackUrls).toEqual([FIRST, SECOND]);

@@ -27,7 +27,7 @@ async function call(what: string, body?: unknown): Promise<Answer> {
   return ask(sandbox, what, { token: installed.token, ...(body !== undefined && { body }) });
 }
 
-async function amountOf(owner: Installed): Promise<number> {
+async function readAmount(owner: Installed): Promise<number> {
   const { body } = await ask(sandbox, `GET /organizations/${owner.organization.id}/inventory`, {
     token: owner.token,
   });
@@ -60,7 +60,7 @@ test('POST of an inventory request waits for review and moves nothing', async ()
     toOrganizationId,
     project: expect.objectContaining({ fullName: expect.any(String) }),
   });
-  expect(await amountOf(installed)).toBe(10);
+  expect(await readAmount(installed)).toBe(10);
   expect((await call(`GET ${requests}/${body.id}`)).body).toEqual(body);
 });
 
@@ -68,8 +68,8 @@ test('an accepted transfer moves the credits into the target inventory', async (
   const toOrganizationId = receiver.organization.id;
   const { body } = await call(`POST ${requests}/transfer`, { creditId, amount: 4, toOrganizationId });
   await decide(body.id, 'accept');
-  expect(await amountOf(installed)).toBe(6);
-  expect(await amountOf(receiver)).toBe(4);
+  expect(await readAmount(installed)).toBe(6);
+  expect(await readAmount(receiver)).toBe(4);
   expect((await call(`GET ${requests}/${body.id}`)).body).toMatchObject({
     state: 'Accepted',
     txId: expect.stringMatching(/^0x[0-9a-f]{64}$/),
@@ -84,7 +84,7 @@ test('an accepted transfer moves the credits to the owner of the target address'
   const { body } = await call(`POST ${requests}/transfer`, { creditId, amount: 4, toAddress });
   expect(body.toAddress).toBe(toAddress);
   await decide(body.id, 'accept');
-  expect(await amountOf(receiver)).toBe(4);
+  expect(await readAmount(receiver)).toBe(4);
 });
 
 test('an accepted retire retires the credits for the organization', async () => {
@@ -95,7 +95,7 @@ test('an accepted retire retires the credits for the organization', async () => 
     retirementComment: 'for 2026',
   });
   await decide(body.id, 'accept');
-  expect(await amountOf(installed)).toBe(6);
+  expect(await readAmount(installed)).toBe(6);
   const list = await call(`GET /organizations/${installed.organization.id}/retirements`);
   expect(list.body.retirements).toMatchObject([{ amount: 4, beneficiary: 'Ada' }]);
 });
@@ -115,7 +115,7 @@ test('a declined request moves nothing and cannot be decided again', async () =>
   expect((await decide(body.id, 'decline')).body).toMatchObject({ state: 'Rejected' });
   expect((await decide(body.id, 'accept')).status).toBe(409);
   expect((await decide(body.id, 'decline')).status).toBe(409);
-  expect(await amountOf(installed)).toBe(10);
+  expect(await readAmount(installed)).toBe(10);
 });
 
 test('a request for more than the inventory still holds stays pending', async () => {
@@ -125,7 +125,7 @@ test('a request for more than the inventory still holds stays pending', async ()
   expect((await decide(first.body.id, 'accept')).status).toBe(200);
   expect((await decide(second.body.id, 'accept')).status).toBe(409);
   expect((await call(`GET ${requests}/${second.body.id}`)).body.state).toBe('Pending');
-  expect(await amountOf(installed)).toBe(0);
+  expect(await readAmount(installed)).toBe(0);
 });
 
 test('GET inventory requests pages through all, newest first', async () => {

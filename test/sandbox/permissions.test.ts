@@ -19,7 +19,7 @@ const installed = installApp(sandbox);
 const { organization: home, token: ownToken } = installed;
 const creditId = issueCredit(sandbox, home.id);
 sandbox.registry.credits.issue({ organizationId: home.id, creditId, amount: 100 });
-await finish(await reserve(ownToken));
+await finishReservation(await reserve(ownToken));
 const retirementId = (await callOwn('GET', 'retirements')).body.retirements[0].id;
 const one = { creditId, amount: 1, retirementData };
 const requestId = (await callOwn('POST', 'inventory/requests/retire', one)).body.id;
@@ -34,13 +34,13 @@ async function reserve(token: string): Promise<string> {
   return body.id;
 }
 
-async function finish(reservationId: string): Promise<Answer> {
+async function finishReservation(reservationId: string): Promise<Answer> {
   const path = `/organizations/${installed.organization.id}/warehouse/inventory/reservations/${reservationId}`;
   return ask(sandbox, `POST ${path}/retire`, { token: installed.token, body: { retirementData } });
 }
 
 /** Mints a token of the same installation with other permissions. */
-function mintWith(permissions: object): string {
+function mintTokenWith(permissions: object): string {
   const organizationInfo = 'organization_info' in permissions;
   sandbox.registry.apps.change(installed.app.id, { permissions, organizationInfo });
   sandbox.registry.installations.acceptPermissions(installed.installationId);
@@ -110,7 +110,7 @@ async function makeCall({ call, body }: Row, token: string, reservationId: strin
 }
 
 /** Returns the least permissions that allow a call, and all others, which do not. */
-function grantsFor(permission: string): { least: object; without: object } {
+function permissionSetsFor(permission: string): { least: object; without: object } {
   const [name = '', word = ''] = permission.split(':');
   const level = { read: 'VIEW', write: 'WRITE', read_request: 'REQUEST' }[word];
   const others = Object.fromEntries(Object.entries(ALL_PERMISSIONS).filter(([other]) => other !== name));
@@ -122,14 +122,14 @@ function grantsFor(permission: string): { least: object; without: object } {
 
 describe('an endpoint is usable only if the token holds its permission', () => {
   test.each(ROWS)('%s needs %s', async (_call, _permission, row) => {
-    const { least, without } = grantsFor(row.permission);
-    const reservationId = await reserve(mintWith(ALL_PERMISSIONS));
+    const { least, without } = permissionSetsFor(row.permission);
+    const reservationId = await reserve(mintTokenWith(ALL_PERMISSIONS));
 
-    const refused = await makeCall(row, mintWith(without), reservationId);
+    const refused = await makeCall(row, mintTokenWith(without), reservationId);
     expect(refused.status).toBe(403);
     expect(refused.body.message).toBe(`The token has no permission ${row.permission}`);
 
-    const allowed = await makeCall(row, mintWith(least), reservationId);
+    const allowed = await makeCall(row, mintTokenWith(least), reservationId);
     expect(allowed.status).toBe(200);
   });
 
@@ -162,7 +162,7 @@ test.each(OPEN_TO_ANY_TOKEN)('%s accepts any access token regardless of permissi
     .replace('<project_id>', projects.findPublic({ creditId }).id)
     .replace('<retirement_id>', retirementId);
   const headers = { accept: call.endsWith('/pdf') ? 'application/octet-stream' : 'application/json' };
-  for (const token of [mintWith({}), mintToken(sandbox, installed.app)]) {
+  for (const token of [mintTokenWith({}), mintToken(sandbox, installed.app)]) {
     expect((await ask(sandbox, real, { token, headers })).status).toBe(200);
   }
 });

@@ -15,7 +15,7 @@ const TEXT = expect.any(String);
 const LIST = expect.any(Array);
 const KIND = expect.objectContaining({ id: TEXT, title: TEXT });
 
-/** Each documented field of a project, by what it holds; some are known to be null now and then. */
+/** The documented fields of a project, by type. The last group may be null. */
 const TEXTS = ['id', 'num', 'fullName', 'description', 'shortDescription', 'publicUrl', 'registry', 'status'];
 const KINDS = ['sector', 'methodology', 'type'];
 const LISTS = ['otherBenefits', 'proponents', 'validators', 'estimatedAnnualMitigations', 'additionalities'];
@@ -29,14 +29,14 @@ async function readProject(id: string) {
 
 describe('a project has every documented field', () => {
   test.each(['the world', 'the control API', 'friendbot'])('if %s created it', async maker => {
-    const project = await readProject(await idOf(maker));
+    const project = await readProject(await createProjectBy(maker));
     for (const name of TEXTS) expect(project).toHaveProperty(name, TEXT);
     for (const name of KINDS) expect(project).toHaveProperty(name, KIND);
     for (const name of LISTS) expect(project).toHaveProperty(name, LIST);
     for (const name of NULLABLE) expect(project).toHaveProperty(name);
   });
 
-  async function idOf(maker: string): Promise<string> {
+  async function createProjectBy(maker: string): Promise<string> {
     const { projects, credits } = sandbox.registry;
     if (maker === 'the control API') return projects.create({ fullName: 'Bog' }).id;
     if (maker === 'friendbot') credits.friendbot(installed.organization.id);

@@ -37,8 +37,8 @@ async function reserve(amount = 4): Promise<string> {
   return body.id;
 }
 
-/** What of the credit stands in a place of an organization. */
-async function amountIn(
+/** Reads the amount of the credit in a warehouse or inventory. */
+async function readAmountIn(
   place: 'warehouse/inventory' | 'inventory',
   owner: Installed = installed,
 ): Promise<number> {
@@ -68,7 +68,7 @@ describe('POST reserve credits', () => {
       reserver: { id: installed.app.id, name: installed.app.name },
     });
     expect(Date.parse(body.reservedToDate) - Date.parse(body.createdAt)).toBe(TEN_MINUTES_MS);
-    expect(await amountIn('warehouse/inventory')).toBe(6);
+    expect(await readAmountIn('warehouse/inventory')).toBe(6);
     expect((await call(`GET ${queue}/${body.id}`)).body).toEqual(body);
   });
 
@@ -83,7 +83,7 @@ describe('POST reserve credits', () => {
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     expect(statuses.filter(status => status === 200)).toHaveLength(3);
     expect(statuses.filter(status => status === 409)).toHaveLength(17);
-    expect(await amountIn('warehouse/inventory')).toBe(1);
+    expect(await readAmountIn('warehouse/inventory')).toBe(1);
   });
 });
 
@@ -93,10 +93,10 @@ describe('after 10 minutes', () => {
     const { clock } = sandbox.registry.store;
     clock.shift(TEN_MINUTES_MS - 1);
     expect((await call(`GET ${queue}/${id}`)).body.state).toBe('outstanding');
-    expect(await amountIn('warehouse/inventory')).toBe(6);
+    expect(await readAmountIn('warehouse/inventory')).toBe(6);
     clock.shift(1);
     expect((await call(`GET ${queue}/${id}`)).body).toMatchObject({ state: 'expired', isComplete: false });
-    expect(await amountIn('warehouse/inventory')).toBe(10);
+    expect(await readAmountIn('warehouse/inventory')).toBe(10);
   });
 
   test('the reservation can no longer be finished or cancelled', async () => {
@@ -105,7 +105,7 @@ describe('after 10 minutes', () => {
     const finished = await call(`POST ${queue}/${id}/retire`, { retirementData });
     expect(finished).toMatchObject({ status: 409, body: { message: 'The reservation is expired' } });
     expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
-    expect(await amountIn('warehouse/inventory')).toBe(10);
+    expect(await readAmountIn('warehouse/inventory')).toBe(10);
   });
 
   test('the reservation can be finished until the last millisecond', async () => {
@@ -120,10 +120,10 @@ test('DELETE of an outstanding reservation cancels it and returns its credits', 
   const { status, body } = await call(`DELETE ${queue}/${id}`);
   expect(status).toBe(200);
   expect(body).toMatchObject({ id, state: 'cancelled', isComplete: false });
-  expect(await amountIn('warehouse/inventory')).toBe(10);
+  expect(await readAmountIn('warehouse/inventory')).toBe(10);
   expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
   expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(409);
-  expect(await amountIn('warehouse/inventory')).toBe(10);
+  expect(await readAmountIn('warehouse/inventory')).toBe(10);
 });
 
 describe('POST finish reservation with an action', () => {
@@ -138,8 +138,8 @@ describe('POST finish reservation with an action', () => {
     const body = { receiverId: receiver.organization.id, transferComment: 'thank you' };
     const finished = await call(`POST ${queue}/${id}/transfer`, body);
     expect(finished.body).toMatchObject({ id, state: 'finished', isComplete: true });
-    expect(await amountIn('inventory', receiver)).toBe(4);
-    expect(await amountIn('warehouse/inventory')).toBe(6);
+    expect(await readAmountIn('inventory', receiver)).toBe(4);
+    expect(await readAmountIn('warehouse/inventory')).toBe(6);
     const { transactions } = (await ask(sandbox, 'GET /_sandbox/transactions?limit=1')).body;
     expect(transactions).toMatchObject([
       { type: 'transfer', status: 'processed', comment: 'thank you', amount: 4 },
@@ -152,7 +152,7 @@ describe('POST finish reservation with an action', () => {
     });
     const receiverAddress = `0x${body.addresses[0].address.slice(2).toUpperCase()}`;
     await call(`POST ${queue}/${await reserve()}/transfer`, { receiverAddress });
-    expect(await amountIn('inventory', receiver)).toBe(4);
+    expect(await readAmountIn('inventory', receiver)).toBe(4);
   });
 
   test('retire retires the credits for the organization itself', async () => {
@@ -161,7 +161,7 @@ describe('POST finish reservation with an action', () => {
     expect(body.retirements).toMatchObject([
       { amount: 4, reason: 'Voluntary purposes', beneficiary: 'Ada', comment: 'for 2026' },
     ]);
-    expect(await amountIn('inventory')).toBe(0);
+    expect(await readAmountIn('inventory')).toBe(0);
   });
 
   test('transfer_retire retires the credits for the receiver', async () => {
@@ -171,7 +171,7 @@ describe('POST finish reservation with an action', () => {
     const path = `/organizations/${receiver.organization.id}/retirements`;
     const { body: list } = await ask(sandbox, `GET ${path}`, { token: receiver.token });
     expect(list.retirements).toMatchObject([{ amount: 4, organizationId: receiver.organization.id }]);
-    expect(await amountIn('inventory', receiver)).toBe(0);
+    expect(await readAmountIn('inventory', receiver)).toBe(0);
   });
 
   test('a finished reservation can be neither finished again nor cancelled', async () => {
@@ -180,7 +180,7 @@ describe('POST finish reservation with an action', () => {
     const again = await call(`POST ${queue}/${id}/transfer`, { receiverId: receiver.organization.id });
     expect(again).toMatchObject({ status: 409, body: { message: 'The reservation is finished' } });
     expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
-    expect(await amountIn('inventory', receiver)).toBe(4);
+    expect(await readAmountIn('inventory', receiver)).toBe(4);
   });
 });
 

@@ -241,29 +241,29 @@ describe('delivery', () => {
 });
 
 describe('delivery settings', () => {
-  async function troubled(behaviour: object) {
+  async function openSceneWith(settings: object) {
     const scene = await openScene();
-    await ask(scene.sandbox, 'PATCH /_sandbox/webhooks', { body: behaviour });
+    await ask(scene.sandbox, 'PATCH /_sandbox/webhooks', { body: settings });
     const { installations, deliveries } = scene.sandbox.registry;
-    const suspendAndBack = () => {
+    const suspendAndResume = () => {
       installations.suspend(scene.installationId);
       installations.unsuspend(scene.installationId);
     };
     scene.receiver.posts.length = 0;
-    return { ...scene, deliveries, suspendAndBack };
+    return { ...scene, deliveries, suspendAndResume };
   }
 
   test('drop loses this many of the next deliveries', async () => {
-    const { receiver, deliveries, suspendAndBack } = await troubled({ drop: 1 });
-    suspendAndBack();
+    const { receiver, deliveries, suspendAndResume } = await openSceneWith({ drop: 1 });
+    suspendAndResume();
     await deliveries.waitUntilSettled();
     expect(listEvents(receiver)).toEqual(['unsuspended']);
     expect(deliveries.list(2).map(({ state }) => state)).toEqual(['delivered', 'dropped']);
   });
 
   test('duplicate sends further copies of each delivery', async () => {
-    const { receiver, deliveries, suspendAndBack } = await troubled({ duplicate: 2 });
-    suspendAndBack();
+    const { receiver, deliveries, suspendAndResume } = await openSceneWith({ duplicate: 2 });
+    suspendAndResume();
     await deliveries.waitUntilSettled();
     expect(listEvents(receiver).toSorted()).toEqual([
       'suspended',
@@ -276,14 +276,14 @@ describe('delivery settings', () => {
   });
 
   test('reorder sends a group in reverse order', async () => {
-    const { receiver, deliveries, suspendAndBack } = await troubled({ reorder: 2 });
-    suspendAndBack();
+    const { receiver, deliveries, suspendAndResume } = await openSceneWith({ reorder: 2 });
+    suspendAndResume();
     await deliveries.waitUntilSettled();
     expect(listEvents(receiver)).toEqual(['unsuspended', 'suspended']);
   });
 
   test('delay lets later deliveries arrive first', async () => {
-    const { sandbox, receiver, deliveries, installationId } = await troubled({ delayMs: 200 });
+    const { sandbox, receiver, deliveries, installationId } = await openSceneWith({ delayMs: 200 });
     sandbox.registry.installations.suspend(installationId);
     await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { delayMs: 0 } });
     sandbox.registry.installations.unsuspend(installationId);
@@ -292,9 +292,9 @@ describe('delivery settings', () => {
   });
 
   test('hold keeps each delivery until it is released, in any order, or dropped', async () => {
-    const { sandbox, receiver, deliveries, suspendAndBack } = await troubled({ hold: true });
-    suspendAndBack();
-    suspendAndBack();
+    const { sandbox, receiver, deliveries, suspendAndResume } = await openSceneWith({ hold: true });
+    suspendAndResume();
+    suspendAndResume();
     await deliveries.waitUntilSettled();
     expect(receiver.posts).toEqual([]);
     const [four = 0, three = 0, two = 0, one = 0] = deliveries.list(4).map(({ id }) => id);

@@ -51,7 +51,7 @@ export type JwtVerificationResult = { readonly appId: string } | { readonly refu
 
 /**
  * Verifies a JWT and returns the id of its app, or why it is refused. It must be signed with RS256 by a key of the app in
- * `iss` and expire within ten minutes; `nbf` and `iat` may not be in the future.
+ * `iss` and expire within ten minutes; `nbf` and `iat` may be at most a minute in the future.
  */
 export function verifyAppJwt({
   jwt,

@@ -11,14 +11,14 @@ const SPEC: WorldSpec = { seed: 7, startAt: Date.UTC(2026, 0, 1) };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 test('the same seed gives the same world, byte for byte', () => {
-  expect(digest(generateWorld(SPEC))).toBe(digest(generateWorld(SPEC)));
-  expect(digest(generateWorld({ ...SPEC, seed: 8 }))).not.toBe(digest(generateWorld(SPEC)));
+  expect(hashWorld(generateWorld(SPEC))).toBe(hashWorld(generateWorld(SPEC)));
+  expect(hashWorld(generateWorld({ ...SPEC, seed: 8 }))).not.toBe(hashWorld(generateWorld(SPEC)));
 });
 
 test('the start time changes only the outstanding reservations', () => {
   const later = generateWorld({ ...SPEC, startAt: SPEC.startAt + 86_400_000 });
-  expect(digest({ ...later, reservations: generateWorld(SPEC).reservations })).toBe(
-    digest(generateWorld(SPEC)),
+  expect(hashWorld({ ...later, reservations: generateWorld(SPEC).reservations })).toBe(
+    hashWorld(generateWorld(SPEC)),
   );
   const outstanding = [...later.reservations].filter(({ state }) => state === 'outstanding');
   expect(outstanding.length).toBeGreaterThan(0);
@@ -30,12 +30,12 @@ test('the start time changes only the outstanding reservations', () => {
 });
 
 test('two seeds share no id', () => {
-  const first = new Set(worldIds(1));
-  expect(worldIds(2).filter(id => first.has(id))).toEqual([]);
+  const first = new Set(listWorldIds(1));
+  expect(listWorldIds(2).filter(id => first.has(id))).toEqual([]);
 });
 
 test('the demo world contains every kind of object and state', () => {
-  const { organizations, projects, credits, retirements, ...world } = fill(SPEC);
+  const { organizations, projects, credits, retirements, ...world } = generateLists(SPEC);
   expect(organizations.length).toBeGreaterThanOrEqual(3);
   expect(projects.length).toBeGreaterThanOrEqual(8);
   expect(credits).toHaveLength(60);
@@ -50,13 +50,15 @@ test('the demo world contains every kind of object and state', () => {
   expect(credits.filter(({ type }) => type === 'exAnte').length).toBeGreaterThan(0);
   const issuers = new Set(credits.map(({ projectId }) => projectId));
   expect(projects.filter(({ id, isPublic }) => !isPublic && issuers.has(id))).toHaveLength(1);
-  expect(distinct(credits.map(({ vintage }) => vintage)).length).toBeGreaterThanOrEqual(5);
-  expect(distinct(world.holdings.map(({ place }) => place))).toHaveLength(2);
-  expect(distinct(world.reservations.map(({ state }) => state))).toHaveLength(4);
-  expect(distinct(world.requests.map(({ state }) => state))).toHaveLength(3);
+  expect(removeDuplicates(credits.map(({ vintage }) => vintage)).length).toBeGreaterThanOrEqual(5);
+  expect(removeDuplicates(world.holdings.map(({ place }) => place))).toHaveLength(2);
+  expect(removeDuplicates(world.reservations.map(({ state }) => state))).toHaveLength(4);
+  expect(removeDuplicates(world.requests.map(({ state }) => state))).toHaveLength(3);
   expect(world.holdings.filter(({ amountMicro }) => amountMicro % 1_000_000 !== 0).length).toBeGreaterThan(0);
   for (const rows of [world.users, world.addresses])
-    expect(distinct(rows.map(({ organizationId }) => organizationId))).toHaveLength(organizations.length);
+    expect(removeDuplicates(rows.map(({ organizationId }) => organizationId))).toHaveLength(
+      organizations.length,
+    );
 });
 
 test.each<[string, WorldAmounts]>([
@@ -73,7 +75,7 @@ test.each<[string, WorldAmounts]>([
 });
 
 test('lists are in order of time', () => {
-  const { retirements, reservations, requests } = fill({ ...SPEC, retirements: 3_000 });
+  const { retirements, reservations, requests } = generateLists({ ...SPEC, retirements: 3_000 });
   for (const rows of [retirements, reservations, requests]) {
     const dates = rows.map(({ createdAt }) => createdAt);
     expect(dates).toEqual(dates.toSorted());
@@ -81,7 +83,7 @@ test('lists are in order of time', () => {
 });
 
 test('each finished reservation and accepted request has a transaction that names its retirement and app', () => {
-  const { reservations, requests, retirements, transactions } = fill(SPEC);
+  const { reservations, requests, retirements, transactions } = generateLists(SPEC);
   const ended = [
     ...reservations.filter(({ state }) => state === 'finished'),
     ...requests.filter(({ state }) => state === 'Accepted'),
@@ -94,14 +96,15 @@ test('each finished reservation and accepted request has a transaction that name
     const retired = retirements.find(({ id }) => id === retirementId);
     expect(retired).toMatchObject({ creditId, amountMicro, appId });
   }
-  expect(distinct(transactions.map(({ event }) => event)).toSorted()).toEqual([
+  expect(removeDuplicates(transactions.map(({ event }) => event)).toSorted()).toEqual([
     'organizationTransaction',
     'warehouseTransaction',
   ]);
 });
 
 test('ids and serializations have the registry’s formats', () => {
-  const { apps, users, organizations, projects, reservations, requests, retirements, credits } = fill(SPEC);
+  const { apps, users, organizations, projects, reservations, requests, retirements, credits } =
+    generateLists(SPEC);
   for (const rows of [apps, users, organizations, projects, reservations, requests, retirements])
     for (const { id } of rows) expect(id).toMatch(UUID);
   for (const { id, type, tokenId, tokenAddress, serialization } of credits) {
@@ -112,7 +115,7 @@ test('ids and serializations have the registry’s formats', () => {
 });
 
 test('credits are retired only after they were issued', () => {
-  const { credits, retirements } = fill({ ...SPEC, retirements: 2_000 });
+  const { credits, retirements } = generateLists({ ...SPEC, retirements: 2_000 });
   const byId = new Map(credits.map(row => [row.id, row]));
   for (const { creditId, createdAt } of retirements) {
     const credit = byId.get(creditId);
@@ -127,16 +130,16 @@ test('an impossible size is refused with all problems named', () => {
   );
 });
 
-function fill(spec: WorldSpec) {
+function generateLists(spec: WorldSpec) {
   const { credits, holdings, retirements, ...world } = generateWorld(spec);
   return { ...world, credits: [...credits], holdings: [...holdings], retirements: [...retirements] };
 }
 
-function distinct<Value>(values: readonly Value[]): Value[] {
+function removeDuplicates<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)];
 }
 
-function digest(world: World): string {
+function hashWorld(world: World): string {
   const hash = createHash('sha256');
   for (const [table, rows] of Object.entries(world)) {
     hash.update(table);
@@ -145,10 +148,10 @@ function digest(world: World): string {
   return hash.digest('hex');
 }
 
-function worldIds(seed: number): string[] {
-  return Object.values(generateWorld({ ...SPEC, seed })).flatMap(rows => idsOf(rows));
+function listWorldIds(seed: number): string[] {
+  return Object.values(generateWorld({ ...SPEC, seed })).flatMap(rows => listIds(rows));
 }
 
-function idsOf(rows: Iterable<object>): string[] {
+function listIds(rows: Iterable<object>): string[] {
   return Array.from(rows).flatMap(row => ('id' in row && typeof row.id === 'string' ? [row.id] : []));
 }
