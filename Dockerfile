@@ -2,7 +2,7 @@
 # The console is reached at the loopback address of the host, since the container has the host's network. With a network of
 # its own it needs HOST=0.0.0.0, and has no console. Without settings it ends with exit code 2 (NODE_ENV=production): a demo starts
 # only by `docker run … carbon-mirror up --demo`.
-FROM node:24-bookworm AS build
+FROM node:24.21.0-bookworm AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 COPY tools tools
@@ -10,7 +10,7 @@ COPY migrations migrations
 COPY src src
 RUN npm ci && npm prune --omit=dev
 
-FROM node:24-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist

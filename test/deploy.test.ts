@@ -112,12 +112,36 @@ describe('compose.yaml', () => {
   });
 
   test('publishes PostgreSQL on loopback alone, and keeps what is stored in volumes', () => {
-    expect(services.database.image).toMatch(/^postgres:1[4-8]$/);
     expect(services.database.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
     const kept = [services.database, services.mirror].map(service => service.volumes[0].split(':')[0]);
     expect(kept).toEqual(Object.keys(volumes));
     expect(services.mirror).toMatchObject({ build: '.', network_mode: 'host' });
   });
+});
+
+test('images are pinned to one release', () => {
+  const { services } = parse(read('compose.yaml'));
+  const images = Array.from(read('Dockerfile').matchAll(/^FROM (\S+)/gm), ([, image]) => image);
+  expect(images).toHaveLength(2);
+  for (const image of [services.database.image, ...images])
+    expect(image).toMatch(
+      /^(postgres:1[4-8]\.\d+|node:\d+\.\d+\.\d+-bookworm(-slim)?)(@sha256:[0-9a-f]{64})?$/,
+    );
+});
+
+test('compose.yaml makes the program no superuser, and asks in SQL as another role', () => {
+  const { services } = parse(read('compose.yaml'));
+  const { POSTGRES_USER: superuser = 'postgres' } = services.database.environment;
+  expect(superuser).toBe('postgres');
+  const header = read('compose.yaml').split('services:')[0];
+  const roles = Array.from(header?.matchAll(/postgres:\/\/(\w+):/g) ?? [], ([, role]) => role);
+  expect(roles).toEqual(['carbon_mirror', 'questions']);
+  const [, script] =
+    /^\.\/(.+):\/docker-entrypoint-initdb\.d\/\w+\.sql:ro$/.exec(services.database.volumes[1]) ?? [];
+  for (const role of roles) expect(read(script ?? '')).toContain(`CREATE ROLE ${role} LOGIN PASSWORD`);
+  for (const [, secret = ''] of read(script ?? '').matchAll(/cat \/run\/secrets\/(\w+)/g))
+    expect(services.database.secrets).toContain(secret);
+  expect(services.mirror.secrets).not.toContain('superuser_password');
 });
 
 test('the workflow runs every check on the oldest Node and the suite on each later one', () => {
@@ -138,17 +162,54 @@ test('the workflow runs every check on the oldest Node and the suite on each lat
   );
 });
 
-test('the unit of systemd is one that systemd takes, where there is a systemd', () => {
+describe('the unit of systemd', () => {
+  const PROCESSES = ['receive', 'work', 'console'];
   const unit = read('docs/carbon-mirror@.service').replace(
     /^ExecStart=\S+/m,
     `ExecStart=${process.execPath}`,
   );
-  const folder = temporaryFolder();
-  const files = ['receive', 'work', 'console'].map(name => join(folder, `carbon-mirror@${name}.service`));
-  for (const file of files) writeFileSync(file, unit);
-  const { error, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {
-    encoding: 'utf8',
+
+  /** The last value of a directive, as an instance has it; empty where the last one resets it. */
+  const valueOf = (text: string, name: string, instance = '') =>
+    Array.from(text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm')), ([, value = '']) => value)
+      .at(-1)
+      ?.replaceAll('%i', instance);
+
+  function writeUnits(folder: string): string[] {
+    const files = PROCESSES.map(name => join(folder, `carbon-mirror@${name}.service`));
+    for (const file of files) writeFileSync(file, unit);
+    return files;
+  }
+
+  test('is one that systemd takes, where there is a systemd', () => {
+    const files = writeUnits(temporaryFolder());
+    const { error, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {
+      encoding: 'utf8',
+    });
+    if (error !== undefined) return;
+    expect(stderr.split('\n').filter(line => line.includes('carbon-mirror@'))).toEqual([]);
   });
-  if (error !== undefined) return;
-  expect(stderr.split('\n').filter(line => line.includes('carbon-mirror@'))).toEqual([]);
+
+  test('runs each process as a user of its own, with a folder of its own', () => {
+    for (const name of ['User', 'StateDirectory'])
+      expect(PROCESSES.map(process => valueOf(unit, name, process))).toEqual(
+        PROCESSES.map(process => `carbon-mirror-${process}`),
+      );
+    expect(valueOf(unit, 'Environment', 'work')).toBe('DATA_DIR=/var/lib/carbon-mirror-work');
+  });
+
+  test('leaves no memory behind and shows no process of others', () => {
+    expect(valueOf(unit, 'LimitCORE')).toBe('0');
+    expect(valueOf(unit, 'ProtectProc')).toBe('invisible');
+    expect(valueOf(unit, 'ProcSubset')).toBe('pid');
+    expect(valueOf(unit, 'CapabilityBoundingSet')).toBe('');
+    expect(unit).not.toContain('MemoryDenyWriteExecute');
+  });
+
+  test('on files gives all processes the one user that owns the databases', () => {
+    const files = read('docs/carbon-mirror-files.conf');
+    expect(valueOf(files, 'User')).toBe('carbon-mirror');
+    expect(files).toContain('StateDirectory=\nStateDirectory=carbon-mirror\n');
+    expect(valueOf(files, 'Environment')).toBe('DATA_DIR=/var/lib/carbon-mirror');
+  });
 });

@@ -10,7 +10,7 @@ import { seal } from '../src/evidence/seal.js';
 import { openEngine } from '../src/store/open.js';
 import { runCommand } from './support/command.js';
 import { wordsOf } from './support/command-lines.js';
-import { demoOfFile } from './support/demo-mirror.js';
+import { demoOfFile } from './support/mirror/demo.js';
 import { blocks } from './support/readme.js';
 
 interface Task {

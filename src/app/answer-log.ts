@@ -2,7 +2,7 @@ import { REJECTION_REASONS } from '../inbox/rejected.js';
 import type { Log } from './log.js';
 import type { Metrics } from './operations/metrics.js';
 import type { RejectionCounter } from '../webhook/rejected.js';
-import { type Answer, REJECTION_STATUS } from '../webhook/receiver.js';
+import { type ReceiverAnswer, REJECTION_STATUS } from '../webhook/receiver.js';
 
 export interface AnswerLogOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
@@ -20,7 +20,7 @@ const TELL_EVERY_MS = 10_000;
 export function createAnswerLog(options: AnswerLogOptions) {
   const { log, metrics, counter, tellEveryMs = TELL_EVERY_MS } = options;
   for (const reason of REJECTION_REASONS) metrics.rejected(REJECTION_STATUS[reason], reason, 0);
-  const tellRejected = (count: number, answer: Answer) =>
+  const tellRejected = (count: number, answer: ReceiverAnswer) =>
     log.warn({ ...describe(answer), rejected: count }, 'webhooks rejected');
   const rejected = new Map(REJECTION_REASONS.map(each => [each, createOccasion(tellEveryMs, tellRejected)]));
   const notStored = createOccasion(tellEveryMs, (count, answer) => {
@@ -33,7 +33,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
     log.info({ ...ids, sender, duplicates: count }, 'deliveries came again: reads for them slow down');
   });
 
-  function tellStored(answer: Answer): void {
+  function tellStored(answer: ReceiverAnswer): void {
     const { status, delivery, stored, tookMs } = answer;
     metrics.accepted(tookMs / 1000);
     if (delivery === null) return;
@@ -49,7 +49,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
   }
 
   return {
-    answered: (answer: Answer): void => {
+    answered: (answer: ReceiverAnswer): void => {
       if (answer.rejected === null) return tellStored(answer);
       metrics.rejected(answer.status, answer.rejected.reason);
       counter.count(answer.rejected, answer.status);
@@ -64,7 +64,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
   };
 }
 
-function describe({ status, rejected, sender, failure, delivery }: Answer): object {
+function describe({ status, rejected, sender, failure, delivery }: ReceiverAnswer): object {
   return {
     status,
     reason: rejected?.reason,
@@ -75,9 +75,9 @@ function describe({ status, rejected, sender, failure, delivery }: Answer): obje
 }
 
 /** The first is told at once, those after it together with the latest of them. */
-function createOccasion(everyMs: number, tell: (count: number, latest: Answer) => void) {
+function createOccasion(everyMs: number, tell: (count: number, latest: ReceiverAnswer) => void) {
   let count = 0;
-  let latest: Answer | undefined;
+  let latest: ReceiverAnswer | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   function turn(): void {
@@ -88,7 +88,7 @@ function createOccasion(everyMs: number, tell: (count: number, latest: Answer) =
   }
 
   return {
-    add: (told: Answer): void => {
+    add: (told: ReceiverAnswer): void => {
       count += 1;
       latest = told;
       if (timer === undefined) turn();

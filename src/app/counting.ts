@@ -1,11 +1,11 @@
 import type { Engine } from '../store/engine.js';
 import type { Log } from './log.js';
 import type { MirrorPort } from '../mirror/port.js';
-import { describe } from '../sync/outcome.js';
+import { describeFailure } from '../sync/outcome.js';
 
 interface Counting {
   readonly engine: Pick<Engine, 'ask'>;
-  readonly mirror: Pick<MirrorPort, 'tell'>;
+  readonly mirror: Pick<MirrorPort, 'report'>;
   readonly now: () => number;
   readonly log: Log;
 }
@@ -27,7 +27,7 @@ export async function countFindings(
   for await (const { finding, rows: count } of rows) {
     findings.push({ finding: String(finding), rows: Number(count) });
   }
-  await mirror.tell({ at: new Date(now()).toISOString(), findings });
+  await mirror.report({ at: new Date(now()).toISOString(), findings });
 }
 
 /** Again and again, beside the work; answers what ends it. */
@@ -44,7 +44,7 @@ export function startCounting(counting: Counting): () => Promise<void> {
     const from = performance.now();
     await countFindings(counting, stopping.signal).catch((error: unknown) => {
       if (stopping.signal.aborted) return;
-      counting.log.warn({ error: describe(error) }, 'findings were not counted this time');
+      counting.log.warn({ error: describeFailure(error) }, 'findings were not counted this time');
     });
     const lengthMs = performance.now() - from;
     if (!stopping.signal.aborted)

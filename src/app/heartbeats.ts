@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type LivingProcess, type ProcessRole, HEARTBEAT_EVERY_MS } from '../inbox/process.js';
+import { type LivingProcess, type ProcessRole, HEARTBEAT_INTERVAL_MS } from '../inbox/process.js';
 
 export function thisProcess(role: ProcessRole, startedAt: number): LivingProcess {
   return { role, host: hostname(), pid: process.pid, startedAt };
@@ -20,7 +20,7 @@ export interface Heartbeats {
 }
 
 /** A heartbeat at once, and then every 15 seconds. Answers how to stop. */
-export function keepBeating({ beat, failed, everyMs = HEARTBEAT_EVERY_MS }: Heartbeats): () => void {
+export function keepBeating({ beat, failed, everyMs = HEARTBEAT_INTERVAL_MS }: Heartbeats): () => void {
   const give = () => void beat().catch(failed);
   give();
   const timer = setInterval(give, everyMs);

@@ -6,7 +6,7 @@ import { createMetrics } from './operations/metrics.js';
 import { builtBeside } from '../package.js';
 import { EVENTS } from '../registry/model.js';
 import { listen } from '../webhook/listen.js';
-import type { Post } from '../webhook/posts.js';
+import type { WebhookPost } from '../webhook/posts.js';
 import { createReceiver } from '../webhook/receiver.js';
 import { createRejectionCounter } from '../webhook/rejected.js';
 import { startReceiverThread } from '../webhook/thread.js';
@@ -76,7 +76,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     shutdown.add(() => counter.close());
     const inbox = createGroupCommit({
       groupsAtOnce: database === null ? 1 : 2,
-      store: async (posts: readonly Post[]) => {
+      store: async (posts: readonly WebhookPost[]) => {
         const outcomes = await thread.accept(posts);
         const stored = outcomes.filter(({ kind }) => kind === 'stored').length;
         if (stored > 0) metrics.committed(stored);

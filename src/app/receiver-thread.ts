@@ -3,7 +3,7 @@ import { openReceiver } from '../store/open-receiver.js';
 import type { StoreSettings } from '../store/settings.js';
 import { describeFailure } from '../inbox/delivery.js';
 import { serveThread } from '../thread.js';
-import { createAcceptPosts } from '../webhook/posts.js';
+import { createPostHandler } from '../webhook/posts.js';
 import { type ReceiverWorks, unpack } from '../webhook/thread.js';
 
 /** What the thread is started with. */
@@ -20,7 +20,7 @@ async function open(
 ): Promise<ReceiverWorks> {
   let told = 0;
   const receiver = await openReceiver(store, () => told, lost);
-  const acceptPosts = createAcceptPosts({ secrets, appId, store: receiver.store });
+  const acceptPosts = createPostHandler({ secrets, appId, store: receiver.store });
   const at =
     <Given extends readonly unknown[], Answer>(work: (...given: Given) => Answer) =>
     (now: number, ...given: Given): Answer => {
@@ -30,7 +30,7 @@ async function open(
   return {
     accept: (now, packed) => at(acceptPosts)(now, unpack(packed), now),
     countRejected: at(receiver.countRejected),
-    findObstacle: at(receiver.findObstacle),
+    findObstacle: at(receiver.findWriteObstacle),
     heartbeat: at(receiver.heartbeat),
     close: receiver.close,
   };

@@ -1,6 +1,6 @@
 import { builtBeside } from '../package.js';
 import type { StoreSettings } from '../store/settings.js';
-import { describe } from '../sync/outcome.js';
+import { describeFailure } from '../sync/outcome.js';
 import { type Fault, startThread } from '../thread.js';
 import type { Tools } from './running.js';
 
@@ -27,7 +27,7 @@ export async function startSealing(
   workerData: SealThreadData,
   everyMs = EVERY_MS,
 ): Promise<() => Promise<void>> {
-  const failed = (error: Error) => log.error({ error: describe(error) }, 'nothing is sealed any more');
+  const failed = (error: Error) => log.error({ error: describeFailure(error) }, 'nothing is sealed any more');
   const { ask, close } = await startThread<SealWorks>({
     entry: ENTRY,
     workerData,
@@ -40,7 +40,7 @@ export async function startSealing(
 
   async function round(): Promise<void> {
     await ask('seal', [now()]).catch((error: unknown) => {
-      if (!stopped) log.error({ error: describe(error) }, 'nothing was sealed this time');
+      if (!stopped) log.error({ error: describeFailure(error) }, 'nothing was sealed this time');
     });
     if (!stopped) timer = setTimeout(() => void round(), everyMs).unref();
   }

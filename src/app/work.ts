@@ -11,8 +11,8 @@ import { readAges } from '../query/freshness/read.js';
 import { readCertificateCounts } from '../query/status.js';
 import { EVENTS } from '../registry/model.js';
 import type { HttpOptions } from '../registry/http/calls.js';
-import type { ReadEnd } from '../sync/context.js';
-import { describe } from '../sync/outcome.js';
+import type { ReadSummary } from '../sync/context.js';
+import { describeFailure } from '../sync/outcome.js';
 import { createSync, type Sync, type SyncOptions } from '../sync/sync.js';
 import { openAll } from './shutdown.js';
 import { startCounting } from './counting.js';
@@ -65,7 +65,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
     const store = await engine.openWork({
       now,
       failed: health.fail,
-      lost: error => log.warn({ error: describe(error) }, LOST),
+      lost: error => log.warn({ error: describeFailure(error) }, LOST),
     });
     shutdown.add(() => store.close());
     const { inbox, reader } = store;
@@ -79,7 +79,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
       engine,
       logsOf: ['inbox', 'mirror'],
       metrics,
-      findObstacle: () => inbox.findObstacle(),
+      findObstacle: () => inbox.findWriteObstacle(),
       broken: () => (health.isBroken() ? 'the mirror cannot be written' : null),
       stopping: health.isStopping,
       gauges: async () => {
@@ -140,7 +140,7 @@ function startSweep(certificates: CertificateStore, log: Tools['log']): () => Pr
   const stopped = new AbortController();
   const swept = certificates.sweep(stopped.signal).then(
     files => files > 0 && log.info({ files }, 'removed certificate files that no row names'),
-    (error: unknown) => log.warn({ error: describe(error) }, 'the certificates folder was not swept'),
+    (error: unknown) => log.warn({ error: describeFailure(error) }, 'the certificates folder was not swept'),
   );
   return async () => {
     stopped.abort();
@@ -148,7 +148,7 @@ function startSweep(certificates: CertificateStore, log: Tools['log']): () => Pr
   };
 }
 
-function countReads(metrics: Metrics): (end: ReadEnd) => void {
+function countReads(metrics: Metrics): (end: ReadSummary) => void {
   for (const resource of DRIFTING) metrics.drift(resource, 0);
   return ({ resource, state, ms, added, changed, removed, drift }) => {
     metrics.synced(resource, state, ms / 1000);

@@ -31,7 +31,8 @@ export function define(parent: Defined, name: string, command: Command, io: Io):
 function wordOf(taken: Taken<unknown>, io: Io): Argument {
   const { shows, choices, isNeeded } = taken;
   const argument = new Argument(isNeeded ? `<${shows}>` : `[${shows}]`, saysOf(taken, io));
-  return choices === undefined ? argument : argument.choices(choices);
+  if (choices !== undefined) argument.argChoices = [...choices];
+  return argument;
 }
 
 function optionOf(key: string, taken: Taken<unknown>, io: Io): Option {
@@ -39,7 +40,7 @@ function optionOf(key: string, taken: Taken<unknown>, io: Io): Option {
   const flags = `${optionName(isOn ? `no-${key}` : key)}${shows === null ? '' : ` <${shows}>`}`;
   const says = `${saysOf(taken, io)}${isNeeded ? ' (required)' : ''}`;
   const option = new Option(flags, says).makeOptionMandatory(isNeeded);
-  if (choices !== undefined) option.choices(choices);
+  if (choices !== undefined) option.argChoices = [...choices];
   return fallback === undefined ? option : option.default(fallback);
 }
 

@@ -1,6 +1,6 @@
 import type { FindingCount, Findings } from '../query/history/findings.js';
 import type { Trouble } from '../query/inbox/troubles.js';
-import { since } from '../text/stretch.js';
+import { formatAge } from '../text/format-duration.js';
 
 /** What to do, and the command that shows more. */
 export function describeTodo({ todo, command }: Trouble): string {
@@ -17,5 +17,5 @@ export const ON_FINDINGS = 'See "carbon-mirror balance" and the views "restateme
 
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {
   if (countedAt === null) return 'Findings were not counted yet: a worker counts them every five minutes.';
-  return `Findings, counted ${since(countedAt, now)} ago: ${describeCounts(counts) ?? 'none'}.`;
+  return `Findings, counted ${formatAge(countedAt, now)} ago: ${describeCounts(counts) ?? 'none'}.`;
 }

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { cleanText } from '../text/clean.js';
+import { cleanText } from '../text/clean-text.js';
 
 /** What a command touches of the outside. Data goes to `stdout`, talk to `stderr`. */
 export interface Io {

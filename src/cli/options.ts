@@ -1,5 +1,6 @@
 import { isId, isPrintable } from '../registry/model.js';
-import { parseSpan, type Span } from '../text/instant.js';
+import { parseTimeRange, type TimeRange } from '../text/time-range.js';
+import { describeWrongWord, findSpelling } from '../text/vocabulary.js';
 import { usageFault } from './exit.js';
 import type { Io } from './io.js';
 
@@ -65,12 +66,18 @@ export function anId(what: string, says: Says): Text<string> {
   });
 }
 
+/** A word of a closed set, in any spelling. */
 export function choice<const Word extends string>(
   shows: string,
   says: Says,
   choices: readonly Word[],
 ): Text<Word> {
-  return { ...valued(shows, says, given => choices.find(each => each === given)), choices };
+  const read = (given: string): Word => {
+    const found = findSpelling(given, choices);
+    if (found !== null) return found;
+    throw usageFault(describeWrongWord(given, choices));
+  };
+  return { ...valued(shows, says, read), choices };
 }
 
 export function needed<T>(taken: Text<T>): Taken<T> {
@@ -87,19 +94,12 @@ export function otherwise<T>(taken: Text<T>, fallback: string): Taken<T> {
 }
 
 /** A date as a person means it, and the span that it stands for. */
-export function date(says: string): Text<Span> {
+export function date(says: string): Text<TimeRange> {
   return valued(
     'date',
     io => `${says} ${aDate(io)}`,
     (given, io) => readSpan(given, io.now()),
   );
-}
-
-export function year(says: Says): Text<string> {
-  return valued('year', says, given => {
-    if (/^\d{4}$/.test(given)) return given;
-    throw usageFault(`Expected a year like 2025, got "${given}".`);
-  });
 }
 
 /** A whole number from 0. */
@@ -138,12 +138,12 @@ export function readPrintable(what: string, given: string): string {
 /** What `readSpan` takes, for the help of every command that takes one. */
 function aDate({ now }: Pick<Io, 'now'>): string {
   const instant = new Date(now()).toISOString();
-  return `a day, a month or a year in UTC, an instant such as ${instant}, yesterday, 24h (so long ago) or now`;
+  return `a day, a month, a quarter or a year in UTC, an instant such as ${instant}, yesterday, 24h (so long ago) or now`;
 }
 
 /** What a person means by a date that is past. */
-export function readSpan(given: string, now: number): Span {
-  const read = parseSpan(given, now);
+export function readSpan(given: string, now: number): TimeRange {
+  const read = parseTimeRange(given, now);
   if ('fault' in read) throw usageFault(read.fault);
   return read;
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { readSecretFile } from '../app/config/config.js';
+import { removeMisspeltNames } from '../app/config/unknown-names.js';
 import { takeEnvFile } from '../app/config/env-file.js';
 import { define } from './define.js';
 import { COMMANDS, GROUPS } from './commands.js';
@@ -22,7 +23,9 @@ export async function runProgram(
 ): Promise<ExitCode> {
   let io: Io = { ...given, secretFiles: [], hasEnvFile: false };
   try {
-    const { words, ...settings } = takeEnvFile(argv, given.env, readSecretFile);
+    const { env, warnings } = removeMisspeltNames(given.env);
+    say(io, ...warnings.map(warning => `Warning: ${warning}`));
+    const { words, ...settings } = takeEnvFile(argv, env, readSecretFile);
     io = { ...given, ...settings };
     await runWords(words, version, io);
     return EXIT.ok;

@@ -12,7 +12,7 @@ import type { Fault, Page, Pdfs, Shared } from './page.js';
 import { createPages } from './pages/pages.js';
 import type { Readers } from './readers.js';
 import { AS_OF, withQuery } from './components/as-of.js';
-import { parseSpan } from '../text/instant.js';
+import { parseTimeRange } from '../text/time-range.js';
 import { STYLE } from './components/style.js';
 
 export interface ConsoleOptions extends GuardOptions, Shared {
@@ -46,17 +46,19 @@ export function createConsole(options: ConsoleOptions): Express {
   app.post('/theme', FORM, chooseTheme);
   app.get('/live', (_request, response) => changes.follow(response));
   for (const page of createPages()) {
-    app.get(page.path, async (request: Request, response: Response, next: NextFunction) => {
+    app.get(page.path, async (request: Request, response: Response) => {
       const { searchParams: query } = new URL(request.url, ORIGIN);
       const isDated = page.isDated === true;
-      const asked = unknownIn(query, page) ?? (isDated ? instantIn(query, now()) : { at: null });
+      const asked =
+        unknownIn(query, page) ??
+        withoutNul(request, query) ??
+        (isDated ? instantIn(query, now()) : { at: null });
       if ('fault' in asked) return await refuse(request, response, 400, asked.fault);
       const { at } = asked;
       if (at !== null && query.get(AS_OF) !== at && !IS_FILE.test(request.path))
         return response.redirect(303, withQuery(request.path, query, { [AS_OF]: at }));
-      const isFound = await readers.use(async reader => {
-        const hasLeft = response.destroyed;
-        if (hasLeft) return true;
+      await readers.use(async reader => {
+        if (response.destroyed) return;
         const ask = {
           ...shared,
           reader,
@@ -68,16 +70,16 @@ export function createConsole(options: ConsoleOptions): Express {
           origin: `${request.protocol}://${request.headers.host ?? ''}`,
         };
         const shown = await page.show(ask);
-        if (shown === null) return false;
-        if ('fault' in shown) await refuse(request, response, 400, shown.fault);
+        if ('location' in shown) response.redirect(303, shown.location);
+        else if ('missing' in shown) await refuse(request, response, 404, shown.missing);
+        else if ('fault' in shown) await refuse(request, response, 400, shown.fault);
         else if ('text' in shown) await answers.rows(response, shown);
         else
           await answers.page(request, response, shown, {
             dated: isDated ? { at, now: new Date(now()).toISOString() } : null,
           });
-        return true;
       });
-      return isFound ? undefined : next();
+      return undefined;
     });
   }
   offerCertificates(app, readers, pdfs, answers);
@@ -122,10 +124,18 @@ function unknownIn(query: URLSearchParams, { asks = [], isDated }: Page): Fault 
   return { fault: `There is no “${unknown}” here. What may be asked: ${known.join(', ') || 'nothing'}.` };
 }
 
+/** PostgreSQL has no text with this character, so no row can have it. */
+function withoutNul(request: Request, query: URLSearchParams): Fault | null {
+  const values = [...query.values(), ...Object.values(paramsOf(request))];
+  return values.some(value => value.includes('\0'))
+    ? { fault: 'An address cannot hold the character U+0000.' }
+    : null;
+}
+
 /** Of what takes a while its last instant. */
 function instantIn(query: URLSearchParams, now: number): { readonly at: string | null } | Fault {
   const given = query.get(AS_OF) || null;
   if (given === null) return { at: null };
-  const read = parseSpan(given, now);
+  const read = parseTimeRange(given, now);
   return 'fault' in read ? read : { at: read.to };
 }

@@ -65,12 +65,21 @@ export interface Fault {
   readonly fault: string;
 }
 
+/** Another address has what was asked for. */
+export interface Redirect {
+  readonly location: string;
+}
+
+/** A sentence that names what is not there. */
+export interface Missing {
+  readonly missing: string;
+}
+
 export interface Page {
   readonly path: string;
   /** Whether it can be shown as of an instant. */
   readonly isDated?: boolean;
   /** What its address may ask, beside that. */
   readonly asks?: readonly string[];
-  /** Null where there is no such thing. */
-  readonly show: (ask: Ask) => Promise<Shown | Sent | Fault | null>;
+  readonly show: (ask: Ask) => Promise<Shown | Sent | Fault | Redirect | Missing>;
 }

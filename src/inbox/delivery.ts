@@ -2,9 +2,9 @@ export const VERDICTS = ['accepted', 'ignored'] as const;
 type Verdict = (typeof VERDICTS)[number];
 
 /** A row stands for no more than a minute: who asks what came since an instant misses a duplicate for no longer. */
-export const FOLDED_WITHIN_MS = 60_000;
+export const FOLD_WINDOW_MS = 60_000;
 /** A text that came within the hour before is a duplicate, and says nothing new. */
-export const DUPLICATE_WITHIN_MS = 3_600_000;
+export const DUPLICATE_WINDOW_MS = 3_600_000;
 
 /** A POST whose signature was good. Everything here was signed, but for `contradictedFields`. */
 export interface NewDelivery {
@@ -47,14 +47,14 @@ export function describeFailure(error: unknown): StoreFailure {
 }
 
 /** Asks for what came at or after an instant (epoch ms): of one event, or only what is no duplicate of one that waits. */
-export interface Arrival {
+export interface DeliveryQuery {
   readonly since: number;
   readonly event?: string;
   readonly isNew?: boolean;
 }
 
 /** Instants, both included. */
-export interface Stretch {
+export interface DeliveryRange {
   readonly from: string;
   readonly until: string;
   /** Of those that came at `from`, only what has a higher id. */
@@ -62,10 +62,10 @@ export interface Stretch {
 }
 
 /** An accepted delivery. */
-export type Announced = Pick<CameRow, 'receivedAt'> & { readonly installationId: string };
+export type AcceptedDelivery = Pick<DeliveryRow, 'receivedAt'> & { readonly installationId: string };
 
 /** One of a stretch as its row has it. */
-export interface CameRow {
+export interface DeliveryRow {
   readonly id: number;
   readonly installationId: string | null;
   readonly receivedAt: string;
@@ -73,11 +73,11 @@ export interface CameRow {
 }
 
 /** The accepted ones of a slice, which is the last of its stretch where it is not full, and where the next begins. */
-export function sliceOf(
-  rows: readonly CameRow[],
+export function toDeliverySlice(
+  rows: readonly DeliveryRow[],
   until: string,
-): { readonly deliveries: readonly Announced[]; readonly next: Stretch | null } {
-  const last = rows[ANNOUNCED_SLICE - 1];
+): { readonly deliveries: readonly AcceptedDelivery[]; readonly next: DeliveryRange | null } {
+  const last = rows[DELIVERY_SLICE - 1];
   return {
     deliveries: rows.flatMap(({ installationId, receivedAt, verdict }) =>
       verdict === 'accepted' && installationId !== null ? [{ installationId, receivedAt }] : [],
@@ -87,10 +87,10 @@ export function sliceOf(
 }
 
 /** Looked through for the newest of a job; as many take some milliseconds. */
-export const LATEST_DELIVERIES = 10_000;
+export const MAX_SEARCHED_DELIVERIES = 10_000;
 
 /** Of what was announced, looked at without a pause; as many take some milliseconds. */
-export const ANNOUNCED_SLICE = 2000;
+export const DELIVERY_SLICE = 2000;
 
 export interface SignedText {
   readonly id: number;

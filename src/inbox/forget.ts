@@ -14,18 +14,18 @@ const BATCH = 100;
  * does not bring the text back while the receiver still knows it.
  */
 export async function forgetTexts(
-  inbox: Pick<InboxPort, 'signedTexts' | 'emptyTexts'>,
+  inbox: Pick<InboxPort, 'listSignedTexts' | 'eraseSignedTexts'>,
   isAbout: (content: string) => boolean,
 ): Promise<ForgottenTexts> {
   let texts = 0;
   let deliveries = 0;
   let last = 0;
   for (;;) {
-    const batch = await inbox.signedTexts(last, BATCH);
+    const batch = await inbox.listSignedTexts(last, BATCH);
     const ids = batch
       .filter(({ signedData }) => isAbout(Buffer.from(signedData, 'base64').toString('utf8')))
       .map(({ id }) => id);
-    if (ids.length > 0) deliveries += await inbox.emptyTexts(ids);
+    if (ids.length > 0) deliveries += await inbox.eraseSignedTexts(ids);
     texts += ids.length;
     const next = batch[BATCH - 1];
     if (next === undefined) return { texts, deliveries };

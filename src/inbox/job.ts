@@ -5,6 +5,19 @@ export type Part = (typeof PARTS)[number];
 
 export const JOB_STATES = ['waiting', 'running', 'paused', 'failed', 'done'] as const;
 
+export const JOB_KINDS = [
+  'installation',
+  'retry',
+  'reservations',
+  'certificates',
+  'discover',
+  'tick',
+] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
+/** What may ask for a job, and so for its syncs. */
+export const TRIGGERS = ['delivery', 'schedule', 'worker', 'person'] as const;
+
 /** A job that fails or crashes this often has failed for good. */
 export const MAX_ATTEMPTS = 10;
 
@@ -12,13 +25,13 @@ export const MAX_ATTEMPTS = 10;
 export const PAUSED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
 /** How the outcome of a job begins that could not read all that it was to read. */
-export const IN_PART = 'read in part';
+export const PARTIAL_READ = 'read in part';
 
 /** What is read again for the first time waits no longer, unless a second read is to come later on purpose. */
-export const SOON_MS = 2000;
+export const RETRY_SOON_MS = 2000;
 
 /** How an installation's job ends that only duplicates asked for, and that found nothing new. */
-export const UNCHANGED = 'unchanged';
+export const UNCHANGED_OUTCOME = 'unchanged';
 
 export interface NewJob {
   readonly kind: string;
@@ -30,9 +43,9 @@ export interface NewJob {
   readonly organizationId?: string | null;
   readonly payload?: Readonly<Record<string, unknown>>;
   /** Nothing asks for it but deliveries that had come before: it says nothing new. */
-  readonly onlyDuplicatesAsked?: boolean;
+  readonly onlyDuplicates?: boolean;
   /** Not to be started sooner than so long after now; without it as soon as the pace allows. */
-  readonly startInMs?: number;
+  readonly startDelayMs?: number;
 }
 
 export const INSTALLATION_JOB = 'installation';
@@ -63,7 +76,7 @@ export interface ClaimedJob {
   readonly dedupeKey: string;
   readonly trigger: string;
   /** Nothing asked for it but deliveries that had come before. */
-  readonly onlyDuplicatesAsked: boolean;
+  readonly onlyDuplicates: boolean;
   readonly payload: Readonly<Record<string, unknown>>;
   /** This claim included. */
   readonly attempts: number;
@@ -72,12 +85,12 @@ export interface ClaimedJob {
 }
 
 /** As the row of a job holds it. */
-export function readPayload(text: string): ClaimedJob['payload'] {
+export function parsePayload(text: string): ClaimedJob['payload'] {
   const payload: unknown = JSON.parse(text);
   return isObject(payload) ? payload : {};
 }
 
-export type Held = Pick<ClaimedJob, 'id' | 'claim'>;
+export type ClaimRef = Pick<ClaimedJob, 'id' | 'claim'>;
 
 export interface JobError {
   readonly code: string;
@@ -90,10 +103,10 @@ export interface ClaimRequest {
   readonly leaseMs: number;
 }
 
-export interface Claimed {
+export interface ClaimResult {
   readonly jobs: readonly ClaimedJob[];
   /** Whether more of these parts may wait for a slot; false only where nothing does. */
-  readonly othersWait: boolean;
+  readonly moreMayWait: boolean;
   /** How long until a job becomes due or a lease runs out; null when there is none. */
   readonly nextChangeInMs: number | null;
 }
@@ -102,26 +115,26 @@ export type JobEnd =
   /** `outcome` is for people to read: a word such as `read`, and where it was in part what failed. */
   | { readonly act: 'done'; readonly outcome: string }
   /** Try again so much later. By the tenth failure the job has failed. */
-  | { readonly act: 'retry'; readonly inMs: number; readonly error: JobError }
+  | { readonly act: 'retry'; readonly delayMs: number; readonly error: JobError }
   /** Wait until a delivery, the schedule or a person asks for the same again, or so long. It never fails for that. */
-  | { readonly act: 'pause'; readonly inMs: number; readonly error: JobError }
+  | { readonly act: 'pause'; readonly delayMs: number; readonly error: JobError }
   | { readonly act: 'fail'; readonly error: JobError }
   /** Undo the claim: nothing failed, and the attempt does not count. */
-  | { readonly act: 'give_back'; readonly inMs: number };
+  | { readonly act: 'release'; readonly delayMs: number };
 
-export interface Ended {
-  readonly held: Held;
+export interface JobSettlement {
+  readonly claim: ClaimRef;
   readonly end: JobEnd;
 }
 
 /** A failed job, and the one that will run (one that waits may take over); null where it had not failed. */
-export interface Retried {
+export interface RetriedJob {
   readonly failed: number;
   readonly job: number | null;
 }
 
 /** An installation that was announced or found. */
-export interface Named {
+export interface InstallationRef {
   readonly id: string;
   /** Null where a delivery has told of it, and nobody has looked yet. */
   readonly organizationId: string | null;
@@ -137,7 +150,7 @@ export interface JobCounts {
   readonly oldestRunAt: string | null;
 }
 
-export interface Pruned {
+export interface PruneResult {
   readonly deliveries: number;
   readonly signedTexts: number;
   readonly jobs: number;
@@ -147,7 +160,7 @@ export interface Pruned {
  * The lowest id of a job whose deliveries this one answers; null where it answers none. Who else asked for a job hides
  * a delivery, but for a person, who hides one that had come too.
  */
-export function answersFrom({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
+export function firstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   if (trigger === 'delivery') return 0;
   return trigger === 'person' ? id : null;
 }

@@ -11,12 +11,12 @@ export interface LivingProcess {
   readonly startedAt: number;
 }
 
-export const HEARTBEAT_EVERY_MS = 15_000;
+export const HEARTBEAT_INTERVAL_MS = 15_000;
 /** A process without a heartbeat for so long is gone. Only the last of each role stays, to say since when. */
 export const GONE_AFTER_MS = 3_600_000;
 
 /** What can be told of the inbox at a glance. Instants are epoch milliseconds. */
-export interface Pulse {
+export interface InboxPulse {
   /** When this was told. */
   readonly at: number;
   /** Claims tell of those that worked it before heartbeats were kept. */

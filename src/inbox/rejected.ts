@@ -11,7 +11,7 @@ export const REJECTION_REASONS = [
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
 /** Webhooks that were turned away for one reason. */
-export interface Rejected {
+export interface RejectionCount {
   readonly reason: RejectionReason;
   readonly status: number;
   /** Of the signature header that came; empty where none did. */
@@ -24,6 +24,6 @@ export interface Rejected {
 export const OTHER_PREFIX = 'other';
 
 /** Whoever invents prefixes fills a minute with no more rows than this, and one of `other` for each reason. */
-export const MAX_A_MINUTE = 32;
+export const MAX_ROWS_PER_MINUTE = 32;
 /** Under such an attack without end these are ten hours, else many months. */
-export const MAX_REJECTED = 20_000;
+export const MAX_REJECTED_ROWS = 20_000;

@@ -5,9 +5,9 @@ import type { Mirror, MirrorOptions } from './mirror.js';
 import type { MirrorPort } from './port.js';
 import { purge } from './purge.js';
 import { createProjectsWalk } from './projects.js';
-import { fieldsOf } from '../resources/installations.js';
+import { toInstallationRow } from '../resources/installations.js';
 import { LISTS } from '../resources/lists.js';
-import { ENTRY_OF, isResource } from '../resources/resources.js';
+import { ENTRY_BY_RESOURCE, isResource } from '../resources/resources.js';
 import { Sync } from './sync.js';
 
 const DAY_MS = 86_400_000;
@@ -17,7 +17,7 @@ export function createMirror(
   now: () => number,
   { members }: MirrorOptions = { members: true },
 ): Mirror {
-  const resources = Object.keys(ENTRY_OF)
+  const resources = Object.keys(ENTRY_BY_RESOURCE)
     .filter(isResource)
     .filter(resource => members || resource !== 'members');
 
@@ -38,7 +38,7 @@ export function createMirror(
     writeInstallation: sync => {
       const [id, row] =
         'installation' in sync
-          ? [sync.installation.id, fieldsOf(sync.installation)]
+          ? [sync.installation.id, toInstallationRow(sync.installation)]
           : [sync.installationId, null];
       return port.writeInstallation(id, row, { ...sync, endedAt: now(), resources });
     },

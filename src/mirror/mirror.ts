@@ -1,36 +1,44 @@
 import type { Installation } from '../registry/model.js';
-import type { Items, ListResource } from '../resources/lists.js';
+import type { ListItems, ListResource } from '../resources/lists.js';
 import type { PdfStore } from './pdf-store.js';
 import type {
-  Announced,
-  Counts,
+  HasNewDelivery,
+  ChangeCounts,
   DueCertificate,
-  Fault,
+  ReadFault,
   InstallationRead,
+  RowKey,
   LastRead,
   MirrorPort,
-  Origin,
+  MirrorOrigin,
   ProjectAnswer,
-  ProjectWritten,
-  Purged,
+  ProjectWriteResult,
+  PurgeResult,
   SyncRequest,
-  Task,
-  Traffic,
-  Written,
+  WriteClaim,
+  ReadTraffic,
+  WriteResult,
 } from './port.js';
 
 export interface ReadRequest<Name extends ListResource> extends SyncRequest {
   readonly resource: Name;
   /** Absent where nobody is to be asked: then nothing is drift. */
-  readonly announced?: Announced;
+  readonly announced?: HasNewDelivery;
 }
 
-type InstallationSync = Omit<InstallationRead, 'endedAt' | 'resources'>;
+type InstallationWrite = Omit<InstallationRead, 'endedAt' | 'resources'>;
 
-type Kept = 'known' | 'tell' | 'installations' | 'states' | 'freshnessFacts' | 'knownResources' | 'mark';
+type PassedThrough =
+  | 'readState'
+  | 'report'
+  | 'listInstallations'
+  | 'readListStates'
+  | 'readFreshnessFacts'
+  | 'listKnownResources'
+  | 'markAccess';
 
 /** Answers which of the ids, at most 50, the registry does not know any more, and when it said so. */
-export type Ask = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+export type FindMissing = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
 export interface Purge {
   readonly organizationId: string;
@@ -40,22 +48,22 @@ export interface Purge {
 }
 
 /** Everything that writes the mirror, but for certificates: see `CertificateStore`. */
-export interface Mirror extends Pick<MirrorPort, Kept> {
+export interface Mirror extends Pick<MirrorPort, PassedThrough> {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
-  checkOrigin(origin: Origin): Promise<void>;
+  checkOrigin(origin: MirrorOrigin): Promise<void>;
   /** At the start of every claim: refuses older ones from now on, and ends the syncs that they left open. */
-  raiseFence(task: Task): Promise<void>;
-  beginRead<Name extends ListResource>(request: ReadRequest<Name>): Promise<Read<Items[Name]>>;
+  raiseFence(task: WriteClaim): Promise<void>;
+  beginRead<Name extends ListResource>(request: ReadRequest<Name>): Promise<ListReader<ListItems[Name]>>;
   beginProjects(request: Omit<SyncRequest, 'resource'>): Promise<ProjectsWalk>;
   /** By its id where the registry does not show it any more: unchanged where it was never seen. */
   writeInstallation(
-    sync: InstallationSync & ({ readonly installation: Installation } | { readonly installationId: string }),
-  ): Promise<Written>;
+    sync: InstallationWrite & ({ readonly installation: Installation } | { readonly installationId: string }),
+  ): Promise<WriteResult>;
   forget(email: string): Promise<number>;
   /** Removes all members, past ones too, and what is said of them. */
   removeMembers(): Promise<void>;
   /** Removes all that was mirrored for an organization, with its certificate files. */
-  purge(purge: Purge): Promise<Purged>;
+  purge(purge: Purge): Promise<PurgeResult>;
   /** Syncs that wrote rows stay, and the last complete one of each resource and UTC day. */
   pruneSyncs(before: number): Promise<number>;
 }
@@ -85,24 +93,26 @@ export interface ReadPage<Item> {
   readonly arrivedAt: number;
 }
 
-export interface Finish extends Traffic {
+export interface ReadCompletion extends ReadTraffic {
   /** How many rows the registry says the list has; null where it does not say. */
   readonly total: number | null;
-  readonly ask?: Ask;
+  readonly ask?: FindMissing;
   /** Why this is not the whole list, whatever else is known of it. */
-  readonly flaw?: Fault | null;
+  readonly flaw?: ReadFault | null;
+  /** Names the rows that could not be read; null where there were none. */
+  readonly unreadable?: ReadFault | null;
 }
 
-export interface Finished extends Counts {
+export interface ReadResult extends ChangeCounts {
   readonly state: 'complete' | 'partial' | 'removals_unconfirmed';
-  readonly fault: Fault | null;
+  readonly fault: ReadFault | null;
   readonly drift: number;
   /** The list moved while it was read: reading it once more, at once, can settle it. */
   readonly readAgain: boolean;
 }
 
 /** A read of one list. Its calls follow one another. */
-export interface Read<Item> {
+export interface ListReader<Item> {
   /** How the resource was read before. */
   readonly before: LastRead;
   /** What stands as it stood, by digests: how many rows a page has, and whether a group is such a one. */
@@ -112,13 +122,18 @@ export interface Read<Item> {
   };
   /** Its rows are compared with those of other pages. */
   writePage(page: ReadPage<Item>): Promise<void>;
-  /** Compares what is left of them; answers how many rows this read has seen. */
+  /** Compares what is left of them; answers how many rows this read has seen, unreadable ones included. */
   settle(): Promise<number>;
+  /**
+   * Takes the keys of unreadable rows after all others; null for a row whose key cannot be read either. A known row of
+   * such a key stays as it is.
+   */
+  leaveOut(keys: readonly (RowKey | null)[]): Promise<void>;
   /** A part of one answer that holds the whole list, and when that part had arrived. */
   writeBatch(items: readonly Item[], arrivedAt: number): Promise<void>;
   /** After everything was written: closes what is gone, if that is certain. */
-  finish(finish: Finish): Promise<Finished>;
-  abandon(fault: Fault, traffic: Traffic): Promise<void>;
+  finish(finish: ReadCompletion): Promise<ReadResult>;
+  abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void>;
 }
 
 /** One organization's walk over the projects that its rows name. Projects belong to nobody: all share the rows. */
@@ -126,9 +141,9 @@ export interface ProjectsWalk {
   readonly before: LastRead;
   /** Projects that were never requested, or not since that instant. Where there are none, the walk needs no end. */
   due(checkedBefore: number): Promise<string[]>;
-  write(answers: readonly ProjectAnswer[]): Promise<readonly ProjectWritten[]>;
-  finish(traffic: Traffic): Promise<void>;
-  abandon(fault: Fault, traffic: Traffic): Promise<void>;
+  write(answers: readonly ProjectAnswer[]): Promise<readonly ProjectWriteResult[]>;
+  finish(traffic: ReadTraffic): Promise<void>;
+  abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void>;
 }
 
 /** One organization's walk over the certificates that are due. A file is stored as it comes, its row soon after. */
@@ -140,10 +155,10 @@ export interface CertificateWalk {
   /** There is none: asked again after a day, then after two, up to thirty. */
   unavailable(retirementId: string, askedAt: number): Promise<void>;
   /** It could not be had: asked again after five minutes, doubling up to a day. What was stored stays. */
-  fail(retirementId: string, fault: Fault, askedAt: number): Promise<void>;
+  fail(retirementId: string, fault: ReadFault, askedAt: number): Promise<void>;
   /** Complete where every due certificate was answered, else partial. */
-  finish(traffic: Traffic): Promise<'complete' | 'partial'>;
-  abandon(fault: Fault, traffic: Traffic): Promise<void>;
+  finish(traffic: ReadTraffic): Promise<'complete' | 'partial'>;
+  abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void>;
 }
 
 export interface CertificateStore {

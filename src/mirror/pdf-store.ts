@@ -8,7 +8,7 @@ export interface CertificateFile {
 export const LEFTOVER_AFTER_MS = 24 * 60 * 60_000;
 
 /** Of time, in milliseconds; its end is not in it. */
-export interface Stretch {
+export interface TimeWindow {
   readonly from: number;
   readonly to: number;
 }
@@ -22,7 +22,7 @@ export interface PdfStore {
   /** Its bytes as they are now, whatever its name says; null where it is not there, and for what is no name of one. */
   readonly open: (file: string) => Promise<AsyncIterable<Uint8Array> | null>;
   /** Names of what is there, or of what was written in a stretch of time, a few at a time. */
-  readonly list: (written: Stretch | null) => AsyncIterable<readonly string[]>;
+  readonly list: (written: TimeWindow | null) => AsyncIterable<readonly string[]>;
   /** Makes removals survive a power cut. */
   readonly flush: () => Promise<void>;
 }

@@ -1,18 +1,18 @@
 import type { CertificateState, InstallationState, SyncState } from '../store/contract/states.js';
-import type { Value } from '../resources/columns.js';
+import type { SqlValue } from '../resources/columns.js';
 import type { InstallationRow } from '../resources/installations.js';
 import type { ListResource, Resource } from '../resources/lists.js';
 import type { CertificateFile } from './pdf-store.js';
 
 /** Who writes: a claim on one part of one organization. Every write carries it. */
-export interface Task {
+export interface WriteClaim {
   readonly organizationId: string;
   readonly part: string;
   readonly claim: number;
 }
 
 /** The job of the inbox that makes a sync, and the newest delivery that this job answers. */
-export interface Cause {
+export interface SyncCause {
   readonly jobId: number;
   readonly newestDeliveryId: number | null;
 }
@@ -28,26 +28,26 @@ export interface SyncRequest {
   /** Nothing that is remembered is believed: not that a page stands as it stood, no column and no counter. */
   readonly full?: boolean;
   /** Absent where no job makes it. */
-  readonly cause?: Cause;
+  readonly cause?: SyncCause;
 }
 
 /** Whether a delivery came since the last complete read, which began at that instant; what a scheduled sync changes is drift otherwise. */
-export type Announced = (since: number) => Promise<boolean>;
+export type HasNewDelivery = (since: number) => Promise<boolean>;
 
-export interface Counts {
+export interface ChangeCounts {
   readonly added: number;
   readonly changed: number;
   readonly removed: number;
   readonly unchanged: number;
 }
 
-export interface Fault {
+export interface ReadFault {
   readonly code: string;
   readonly message: string;
 }
 
 /** What the registry answered last when it was asked for a resource. */
-export interface Answer {
+export interface LastAnswer {
   readonly status: number;
   readonly form: 'list' | 'pages' | 'object' | 'none' | 'unusable';
   readonly at: number;
@@ -55,13 +55,13 @@ export interface Answer {
   readonly text: string | null;
 }
 
-export interface Traffic {
+export interface ReadTraffic {
   readonly requests: number;
   readonly bytes: number;
   /** When the latest answer had come, in milliseconds; absent or null where none came. */
   readonly lastAnswerAt?: number | null;
   /** Absent where none came. */
-  readonly answer?: Answer | null;
+  readonly answer?: LastAnswer | null;
   /** Rows to ask for a page from now on; null where as many are served as we ask for, absent where that is not known. */
   readonly pageSize?: number | null;
   /** How often it is read from now on where nothing announces a change; null for each round, absent where that is not known. */
@@ -70,9 +70,9 @@ export interface Traffic {
   readonly ownerNamed?: boolean;
 }
 
-export interface Ending extends Traffic {
+export interface SyncCompletion extends ReadTraffic {
   readonly state: Exclude<SyncState, 'running'>;
-  readonly fault: Fault | null;
+  readonly fault: ReadFault | null;
   /** Whether the read stopped before it had seen everything. */
   readonly isInterrupted: boolean;
   /** A sum of its keys and the digests of the groups on its pages; null where a row stood on two of them, absent where these stay as they were, or not all have come. */
@@ -81,7 +81,7 @@ export interface Ending extends Traffic {
 }
 
 /** What stood there as a sync began. */
-export interface Opening extends LastRead {
+export interface ListState extends LastRead {
   readonly rows: number;
   /** A read before this one wrote and never came to its end. */
   readonly isBroken: boolean;
@@ -106,15 +106,15 @@ export interface OpenSync {
   /** The latest instant of any row before the sync, and the latest since. */
   readonly knownAt: string | null;
   readonly latestAt: string | null;
-  readonly counts: Counts;
+  readonly counts: ChangeCounts;
   /** Whether what changes is drift. */
   readonly drifts: boolean;
 }
 
 /** The parts of a key, each of them an id or a hash. */
-export type Key = readonly string[];
+export type RowKey = readonly string[];
 
-export interface List {
+export interface ListRef {
   readonly organizationId: string;
   readonly resource: ListResource;
 }
@@ -122,22 +122,22 @@ export interface List {
 export interface StoredRow {
   readonly version: number;
   readonly document: string;
-  readonly key: Key;
+  readonly key: RowKey;
   /** The values of its columns, in their order; none where they were not asked for. */
-  readonly cells: readonly Value[];
+  readonly cells: readonly SqlValue[];
 }
 
 /** The values of the columns of one version, in their order. */
-export interface Cells {
+export interface VersionCells {
   readonly version: number;
-  readonly cells: readonly Value[];
+  readonly cells: readonly SqlValue[];
 }
 
 /** One new version of a row. */
-export interface Insert {
-  readonly key: Key;
+export interface RowInsert {
+  readonly key: RowKey;
   /** The values of its columns, in their order. */
-  readonly cells: readonly Value[];
+  readonly cells: readonly SqlValue[];
   readonly document: string;
   /** When the answer had come that showed it. */
   readonly observedAt: string;
@@ -145,25 +145,25 @@ export interface Insert {
   readonly replaces: number | null;
 }
 
-export interface Close {
+export interface RowClose {
   readonly version: number;
   /** When the registry's answer had come that no longer knew it. */
   readonly observedAt: string;
 }
 
 /** What one transaction writes to a list. */
-export interface Changes {
-  readonly inserts: readonly Insert[];
-  readonly closes: readonly Close[];
+export interface ListChanges {
+  readonly inserts: readonly RowInsert[];
+  readonly closes: readonly RowClose[];
   /** Versions that stay, as their columns were before somebody changed them by hand. */
-  readonly mends: readonly Cells[];
+  readonly mends: readonly VersionCells[];
   /** Projects that rows of this sync name for the first time. */
   readonly projects: readonly string[];
   /** Rows that a second read must miss too; null forgets an earlier doubt, undefined leaves it. */
   readonly doubt: Uint8Array | null | undefined;
 }
 
-export const NO_CHANGES: Changes = {
+export const NO_CHANGES: ListChanges = {
   inserts: [],
   closes: [],
   mends: [],
@@ -171,24 +171,24 @@ export const NO_CHANGES: Changes = {
   doubt: undefined,
 };
 
-export interface Committed extends Counts {
+export interface CommitResult extends ChangeCounts {
   readonly syncId: number;
   readonly latestAt: string | null;
   readonly drift: number;
 }
 
-export interface ListCommitted extends Committed {
+export interface ListCommitResult extends CommitResult {
   /** One for each insert; 0 where it was left out, because the person has asked to be forgotten. */
   readonly versions: readonly number[];
 }
 
-interface NamedInstallation {
+interface InstallationRef {
   readonly id: string;
   /** Null where it is not known. */
   readonly organizationId: string | null;
 }
 
-export interface KnownInstallation extends NamedInstallation {
+export interface KnownInstallation extends InstallationRef {
   readonly state: string;
   /** The granted permissions as JSON text. */
   readonly permissions: string;
@@ -220,12 +220,12 @@ export interface InstallationRead {
   readonly arrivedAt: number;
   readonly endedAt: number;
   readonly trigger: string;
-  readonly cause?: Cause;
+  readonly cause?: SyncCause;
   /** Which resources it has, so that each has a state from then on. */
   readonly resources: readonly Resource[];
 }
 
-export type Written = 'added' | 'changed' | 'unchanged';
+export type WriteResult = 'added' | 'changed' | 'unchanged';
 
 /** A resource that was read completely at least once and may be read now. */
 export interface KnownResource {
@@ -250,13 +250,13 @@ export type ProjectAnswer =
       readonly id: string;
       readonly askedAt: number;
       readonly observedAt: string;
-      readonly cells: readonly Value[];
+      readonly cells: readonly SqlValue[];
       readonly document: string;
     }
   | { readonly id: string; readonly askedAt: number; readonly error: string };
 
 /** older: a newer answer has been written already. */
-export type ProjectWritten = Written | 'older' | 'unavailable';
+export type ProjectWriteResult = WriteResult | 'older' | 'unavailable';
 
 export interface DueCertificate {
   readonly retirementId: string;
@@ -279,16 +279,16 @@ export interface CertificateAnswer {
 }
 
 /** gone: the retirement was closed or purged meanwhile, so that there is no row to write to, or no file. */
-export type CertificateWritten = 'stored' | 'replaced' | 'unchanged' | 'noted' | 'gone';
+export type CertificateWriteResult = 'stored' | 'replaced' | 'unchanged' | 'noted' | 'gone';
 
-export interface Purged {
+export interface PurgeResult {
   readonly files: number;
   /** Installations that came while it went on: what they brought went too, and they want to be read again. */
   readonly installations: readonly string[];
 }
 
 /** What was removed so far, and where to go on; `next` is null at the end. */
-interface Pruned {
+interface PruneProgress {
   readonly removed: number;
   readonly next: { readonly after: string; readonly id: number } | null;
 }
@@ -299,7 +299,7 @@ interface FindingCount {
 }
 
 /** The registry that a mirror is filled from, and by which app. */
-export interface Origin {
+export interface MirrorOrigin {
   readonly baseUrl: string;
   readonly appId: string;
   /** Between two scheduled reads: readers need it to say what is overdue. Absent where nobody reads by a schedule. */
@@ -310,7 +310,7 @@ export interface Origin {
   readonly simulatedTo?: number;
 }
 
-interface Known {
+interface MirrorState {
   /** When the mirror was first filled; null before. */
   readonly filledAt: number | null;
   /** When the registry's list of installations last said of each known one what was known, and how long that holds. */
@@ -322,10 +322,10 @@ interface Known {
 }
 
 /** What a worker tells those who see the mirror alone. What is absent stays as it is. */
-interface Told {
+interface WorkerReport {
   readonly at: string;
   /** Announced or found: those that nobody has looked at yet are counted from now on, until somebody does. */
-  readonly named?: readonly NamedInstallation[];
+  readonly named?: readonly InstallationRef[];
   /** All that waits of what was announced, by somebody who watches. No installations wait but the named and later ones. */
   readonly unread?: readonly FreshnessFact[];
   /** All counts of findings. */
@@ -338,10 +338,12 @@ interface Told {
  * Certificates to make due: of new and changed retirements, of all organizations; or of one organization all, those whose
  * latest request failed, or those requested by a clock that was ahead.
  */
-export type Due = 'new' | { readonly organizationId: string; readonly which: 'all' | 'failed' | 'ahead' };
+export type DueScope =
+  | 'new'
+  | { readonly organizationId: string; readonly which: 'all' | 'failed' | 'ahead' };
 
 /** Members, past ones too, and in the end what is said of them; or of one organization its certificates or all else. */
-type Removed =
+type RemovalScope =
   | 'members'
   | {
       readonly organizationId: string;
@@ -349,7 +351,7 @@ type Removed =
       readonly which: 'certificates' | 'lists';
     };
 
-export type Mark = 'no_permission' | 'refused' | 'not_offered';
+export type AccessMark = 'no_permission' | 'refused' | 'not_offered';
 
 /**
  * What a mirror does for those who write it. Each operation is one atomic step, values in and values out;
@@ -357,50 +359,59 @@ export type Mark = 'no_permission' | 'refused' | 'not_offered';
  */
 export interface MirrorPort {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
-  readonly checkOrigin: (origin: Origin, at: number) => Promise<void>;
-  readonly known: () => Promise<Known>;
-  readonly tell: (told: Told) => Promise<void>;
+  readonly checkOrigin: (origin: MirrorOrigin, at: number) => Promise<void>;
+  readonly readState: () => Promise<MirrorState>;
+  readonly report: (told: WorkerReport) => Promise<void>;
   /** At the start of every claim: refuses older ones from now on, and ends the syncs that they left open. */
-  readonly raiseFence: (task: Task, at: number) => Promise<void>;
+  readonly raiseFence: (task: WriteClaim, at: number) => Promise<void>;
 
   /** All of them, or the one of this id. */
-  readonly installations: (id?: string) => Promise<readonly KnownInstallation[]>;
+  readonly listInstallations: (id?: string) => Promise<readonly KnownInstallation[]>;
   /** For an installation that the registry does not show any more `row` is null; unchanged where it was never seen. */
   readonly writeInstallation: (
     id: string,
     row: InstallationRow | null,
     read: InstallationRead,
-  ) => Promise<Written>;
+  ) => Promise<WriteResult>;
 
-  readonly states: (organizationId: string) => Promise<ReadonlyMap<Resource, Opening>>;
+  readonly readListStates: (organizationId: string) => Promise<ReadonlyMap<Resource, ListState>>;
   /** What was mirrored stays; the next read that works takes the mark away. */
-  readonly mark: (how: Mark, task: Task, resources: readonly Resource[], at: number) => Promise<void>;
+  readonly markAccess: (
+    how: AccessMark,
+    task: WriteClaim,
+    resources: readonly Resource[],
+    at: number,
+  ) => Promise<void>;
 
   /** The rows of these keys, with what stands in their columns, or without. */
-  readonly find: (list: List, keys: readonly Key[], withCells?: boolean) => Promise<StoredRow[]>;
+  readonly findRows: (list: ListRef, keys: readonly RowKey[], withCells?: boolean) => Promise<StoredRow[]>;
   /** Up to `limit` rows after a key, in the order of their keys. */
-  readonly after: (
-    list: List,
-    key: Key | null,
+  readonly listRowsAfter: (
+    list: ListRef,
+    key: RowKey | null,
     limit: number,
   ) => Promise<Pick<StoredRow, 'version' | 'key'>[]>;
   /** Refused once a newer claim, a newer read or a suspension was seen. The resource is being read until the sync ends. */
-  readonly commit: (sync: OpenSync, changes: Changes, ending: Ending | null) => Promise<ListCommitted>;
+  readonly commit: (
+    sync: OpenSync,
+    changes: ListChanges,
+    ending: SyncCompletion | null,
+  ) => Promise<ListCommitResult>;
   /** All that is written of a sync that was refused: how it ended. */
-  readonly endRefused: (sync: OpenSync, ending: Ending) => Promise<void>;
+  readonly endRefused: (sync: OpenSync, ending: SyncCompletion) => Promise<void>;
 
   /** Projects that were never asked for, or not since that instant, or in the future of a clock that has been put right. */
-  readonly dueProjects: (organizationId: string, checkedBefore: number, at: number) => Promise<string[]>;
+  readonly listDueProjects: (organizationId: string, checkedBefore: number, at: number) => Promise<string[]>;
   readonly writeProjects: (
     sync: OpenSync,
     answers: readonly ProjectAnswer[],
     at: number,
-  ) => Promise<Committed & { readonly written: readonly ProjectWritten[] }>;
+  ) => Promise<CommitResult & { readonly written: readonly ProjectWriteResult[] }>;
 
   /** Makes some certificates due; 0 where none is left. */
-  readonly makeCertificatesDue: (which: Due, at: number) => Promise<number>;
+  readonly makeCertificatesDue: (which: DueScope, at: number) => Promise<number>;
   /** At null those that failed when they were asked for, and of which no copy is there, whenever they are due. */
-  readonly dueCertificates: (
+  readonly listDueCertificates: (
     organizationId: string,
     at: number | null,
     limit: number,
@@ -408,11 +419,11 @@ export interface MirrorPort {
   readonly writeCertificates: (
     sync: OpenSync,
     answers: readonly CertificateAnswer[],
-  ) => Promise<Committed & { readonly written: readonly CertificateWritten[] }>;
+  ) => Promise<CommitResult & { readonly written: readonly CertificateWriteResult[] }>;
 
   /** Removes those of a few files that no row names, under the lock of all who write rows; answers how many. */
   readonly removeUnnamedFiles: (files: readonly string[]) => Promise<number>;
-  readonly freshnessFacts: () => Promise<{
+  readonly readFreshnessFacts: () => Promise<{
     /** The latest heartbeat of any worker; null before the first. */
     readonly workerSeenAt: string | null;
     /** The start of the oldest of all last complete reads; null before the first. */
@@ -421,7 +432,7 @@ export interface MirrorPort {
     readonly announced: readonly KnownResource[];
   }>;
   /** The resources of the organizations of active installations; none of any other. */
-  readonly knownResources: (
+  readonly listKnownResources: (
     installationIds: readonly string[],
   ) => Promise<ReadonlyMap<string, KnownResource[]>>;
   /** Removes a person from members and their history; answers how many rows went. */
@@ -432,12 +443,12 @@ export interface MirrorPort {
     claim: number,
   ) => Promise<{ readonly last: number; readonly retirementIds: string[] }>;
   /** Removes some rows; 0 where none is left. */
-  readonly removeRows: (which: Removed) => Promise<number>;
+  readonly removeRows: (which: RemovalScope) => Promise<number>;
   /** Removes what is left and what came meanwhile. Throws `fenced` where a newer claim than this one writes. */
-  readonly endPurge: (organizationId: string, last: number, claim: number) => Promise<Purged>;
+  readonly endPurge: (organizationId: string, last: number, claim: number) => Promise<PurgeResult>;
   /** Looks at some syncs that ended before an instant. */
   readonly pruneSyncs: (
     before: string,
     from: { readonly after: string; readonly id: number },
-  ) => Promise<Pruned>;
+  ) => Promise<PruneProgress>;
 }

@@ -27,7 +27,7 @@ export function createProjectsWalk(
 ): ProjectsWalk {
   return {
     before: sync.before,
-    due: checkedBefore => port.dueProjects(organizationId, checkedBefore, now()),
+    due: checkedBefore => port.listDueProjects(organizationId, checkedBefore, now()),
     write: async answers => {
       if (answers.length === 0) return [];
       const done = await port.writeProjects(sync.open(), answers, now());

@@ -2,12 +2,15 @@ import { MirrorError } from './errors.js';
 import type { Purge } from './mirror.js';
 import { retirementOf } from './certificates/file-name.js';
 import type { PdfStore } from './pdf-store.js';
-import type { MirrorPort, Purged } from './port.js';
+import type { MirrorPort, PurgeResult } from './port.js';
 
 const FILES_AT_ONCE = 64;
 
 /** Who is killed and asked again finds the files by the retirements, which go after them. */
-export async function purge(port: MirrorPort, { organizationId, takeClaim, pdfs }: Purge): Promise<Purged> {
+export async function purge(
+  port: MirrorPort,
+  { organizationId, takeClaim, pdfs }: Purge,
+): Promise<PurgeResult> {
   const { last, retirementIds } = await port.beginPurge(organizationId, await takeClaim());
   const files = await filesOf(pdfs, new Set(retirementIds));
   await all(() => port.removeRows({ organizationId, last, which: 'certificates' }));
@@ -42,7 +45,7 @@ async function endBefore(
   organizationId: string,
   last: number,
   claim: number,
-): Promise<Purged | null> {
+): Promise<PurgeResult | null> {
   try {
     return await port.endPurge(organizationId, last, claim);
   } catch (error) {

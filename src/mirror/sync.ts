@@ -1,23 +1,23 @@
 import { MirrorError } from './errors.js';
 import {
-  type Announced,
-  type Committed,
-  type Counts,
-  type Ending,
-  type Fault,
+  type HasNewDelivery,
+  type CommitResult,
+  type ChangeCounts,
+  type SyncCompletion,
+  type ReadFault,
   type MirrorPort,
   NO_CHANGES,
-  type Opening,
+  type ListState,
   type OpenSync,
   type SyncRequest,
-  type Traffic,
+  type ReadTraffic,
 } from './port.js';
 import type { Resource } from '../resources/lists.js';
 
 /** Those whose every change a delivery announces. */
 export const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
 
-const NEVER_READ: Opening = {
+const NEVER_READ: ListState = {
   rows: 0,
   isBroken: false,
   doubtedAt: null,
@@ -47,18 +47,18 @@ export interface SyncParts {
  * nothing new costs one.
  */
 export class Sync {
-  readonly before: Opening;
+  readonly before: ListState;
   readonly #parts: SyncParts;
   readonly #request: SyncRequest;
   readonly #drifts: boolean;
-  #counts: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+  #counts: ChangeCounts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
   #id: number | null = null;
   #latestAt: string | null;
   #isOpen: boolean;
   #drift = 0;
   #ended = false;
 
-  private constructor(parts: SyncParts, request: SyncRequest, before: Opening, drifts: boolean) {
+  private constructor(parts: SyncParts, request: SyncRequest, before: ListState, drifts: boolean) {
     this.#parts = parts;
     this.#request = request;
     this.#drifts = drifts;
@@ -67,14 +67,15 @@ export class Sync {
     this.#isOpen = before.isBroken;
   }
 
-  static async begin(parts: SyncParts, request: SyncRequest, announced?: Announced): Promise<Sync> {
-    const before = (await parts.port.states(request.organizationId)).get(request.resource) ?? NEVER_READ;
+  static async begin(parts: SyncParts, request: SyncRequest, announced?: HasNewDelivery): Promise<Sync> {
+    const before =
+      (await parts.port.readListStates(request.organizationId)).get(request.resource) ?? NEVER_READ;
     const mayDrift = request.trigger === 'schedule' && DRIFTING.includes(request.resource);
     const drifts = mayDrift && before.dataAsOf !== null && (await announced?.(before.dataAsOf)) === false;
     return new Sync(parts, request, before, drifts);
   }
 
-  get counts(): Counts {
+  get counts(): ChangeCounts {
     return this.#counts;
   }
 
@@ -91,7 +92,7 @@ export class Sync {
   }
 
   /** After a transaction. The resource is being read until the sync has ended. */
-  note(done: Committed, ending: Ending | null = null): void {
+  note(done: CommitResult, ending: SyncCompletion | null = null): void {
     this.#ended ||= ending !== null;
     this.#id = done.syncId;
     this.#drift = done.drift;
@@ -107,14 +108,14 @@ export class Sync {
   }
 
   /** The last transaction, where nothing is left to write. */
-  async end(ending: Omit<Ending, 'endedAt'>): Promise<void> {
+  async end(ending: Omit<SyncCompletion, 'endedAt'>): Promise<void> {
     const { port, now } = this.#parts;
     const end = { ...ending, endedAt: now() };
     this.note(await port.commit(this.open(), NO_CHANGES, end), end);
   }
 
   /** Ends as failed. What was written stays, and says that it is partial. */
-  async abandon(fault: Fault, traffic: Traffic): Promise<void> {
+  async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     if (this.#ended) return;
     const state = this.#isOpen ? 'partial' : 'failed';
     const ending = { state, fault, isInterrupted: true, ...traffic } as const;

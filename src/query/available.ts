@@ -1,8 +1,8 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
-import { plainTonnes } from '../text/tonnes.js';
+import { formatPlainTonnes } from '../text/tonnes.js';
 import type { Standing, Told } from './freshness/words.js';
-import { inSql } from './lists/filter.js';
+import { type Condition, inSql } from './lists/filter.js';
 import { RANK } from './freshness/read.js';
 import { BY_OWNER, BY_PROJECT, byOwner, idsOf, ownersBy, sumWarehouses } from './sums.js';
 import { every, first, limit, ofOne, only, plain, sql } from './sql.js';
@@ -10,14 +10,8 @@ import { every, first, limit, ofOne, only, plain, sql } from './sql.js';
 interface Demand {
   /** Null for all of them. */
   readonly organizationId: string | null;
-  readonly only?: Only;
-}
-
-/** What of a warehouse is looked for; a project by its id or a part of its name. */
-interface Only {
-  readonly project?: string | undefined;
-  readonly vintage?: string | undefined;
-  readonly type?: string | undefined;
+  /** Restricts the credits, by filters of the list of warehouses. */
+  readonly where?: readonly Condition[];
 }
 
 /** The warehouse of an organization that is known, and how far it can be trusted. */
@@ -37,8 +31,8 @@ const CLOSED = ['no_access', 'not_offered'];
 export async function readAvailable(reader: Reader, demand: Demand) {
   return await reader.inSnapshot(async snapshot => {
     const standing = await readStanding(snapshot, demand.organizationId);
-    const part = partOf(demand.only ?? {});
-    const isPart = Object.values(demand.only ?? {}).some(asked => asked !== undefined);
+    const { where = [] } = demand;
+    const part = partOf(where);
     const rows = await readRows(snapshot, idsOf(standing.warehouses), part);
     const left = await sumWarehouses(snapshot, sql`${idsOf(standing.leftOut)}`, BY_OWNER, part);
     const sumsOf = byOwner(left);
@@ -47,10 +41,14 @@ export async function readAvailable(reader: Reader, demand: Demand) {
       const sums = sumsOf(each).toReversed();
       const amounts = sums.map(({ type, ...sum }) => {
         const isKnown = sum.rows > sum.rows_without_amount;
-        const amount = isKnown ? Number(plainTonnes(sum.amount_micro)) : null;
+        const amount = isKnown ? Number(formatPlainTonnes(sum.amount_micro)) : null;
         return { type, amount, rowsWithoutAmount: sum.rows_without_amount };
       });
-      return { ...each, rows: isPart ? sums.reduce((all, sum) => all + sum.rows, 0) : each.rows, amounts };
+      return {
+        ...each,
+        rows: where.length > 0 ? sums.reduce((all, sum) => all + sum.rows, 0) : each.rows,
+        amounts,
+      };
     });
     return { ...standing, rows, leftOut };
   });
@@ -154,28 +152,14 @@ interface Counts {
   readonly left_out_known: number;
 }
 
-function partOf({ project, vintage, type }: Only): Statement {
-  return every([
-    ...(project === undefined
-      ? []
-      : [
-          sql`(project_id = ${project} OR ${inSql({ column: 'project_name', holds: project })} OR project_id IN (
-            SELECT id FROM mirror.projects WHERE ${inSql({ column: 'full_name', holds: project })}))`,
-        ]),
-    ...(vintage === undefined ? [] : [sql`vintage = ${vintage}`]),
-    ...(type === undefined
-      ? []
-      : [sql`(type = ${type} OR lower(type) = ${type.replace('-', '').toLowerCase()})`]),
-  ]);
+function partOf(where: readonly Condition[]): Statement {
+  return every(where.map(condition => inSql(condition)));
 }
 
-/** What is looked for and no warehouse has held, as far as the mirror has seen; null where each has been seen. */
-export async function findUnheard(reader: Reader, asked: Only): Promise<keyof Only | null> {
-  for (const name of ['project', 'vintage', 'type'] as const) {
-    const held = sql`SELECT 1 FROM mirror.warehouse_credits_history WHERE ${partOf({ [name]: asked[name] })} LIMIT 1`;
-    if (asked[name] !== undefined && (await first(reader, held)) === null) return name;
-  }
-  return null;
+/** Tells whether any warehouse has held such a credit, as far as the mirror has seen. */
+export async function wasEverHeld(reader: Reader, condition: Condition): Promise<boolean> {
+  const held = sql`SELECT 1 FROM mirror.warehouse_credits_history WHERE ${inSql(condition)} LIMIT 1`;
+  return (await first(reader, held)) !== null;
 }
 
 async function readRows({ all }: Reader, owners: readonly string[], part: Statement) {

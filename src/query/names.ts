@@ -1,6 +1,4 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
-import { typeName } from '../text/tonnes.js';
-import type { List } from './lists/list.js';
 import { columns, first, joined, largest, plain, sql, stoodAt, table } from './sql.js';
 
 export interface Named {
@@ -41,10 +39,17 @@ export async function readNameOf(reader: Reader, id: string, at: string | null):
   return (await first(reader, asked))?.name ?? null;
 }
 
-/** What credits and retirements call a project; its id where they have no name for it, null where none is of it. */
-export async function readProjectNamedBy(reader: Reader, id: string): Promise<string | null> {
-  const of = (rows: string): Statement =>
-    sql`SELECT coalesce(project_name, project_id) AS name FROM ${table(rows)} WHERE project_id = ${id}`;
+/** What credits and retirements call a project, or called it at an instant; its id where they have no name for it, null where none is of it. */
+export async function readProjectNamedBy(
+  reader: Reader,
+  id: string,
+  at: string | null = null,
+): Promise<string | null> {
+  const of = (rows: string): Statement => {
+    const from = at === null ? table(rows) : table(`${rows}_history`);
+    const then = at === null ? plain('1 = 1') : stoodAt(at);
+    return sql`SELECT coalesce(project_name, project_id) AS name FROM ${from} WHERE project_id = ${id} AND ${then}`;
+  };
   const asked = joined(['warehouse_credits', 'inventory_credits', 'retirements'].map(of), ' UNION ALL ');
   return await largest(reader, 'name', sql`(${asked}) AS named`);
 }
@@ -61,25 +66,10 @@ export interface Choice {
 }
 
 /** More are not looked through by eye: then an id is asked for. */
-const MOST_CHOICES = 200;
+export const MOST_CHOICES = 200;
 
 /** Null where there are too many. */
 export async function readChoices({ all }: Reader, of: Kind, at: string | null): Promise<Choice[] | null> {
   const found = await all(sql`${named(of, at)} LIMIT ${MOST_CHOICES + 1}`);
   return found.length > MOST_CHOICES ? null : found.map(({ id, name }) => ({ value: id, says: name ?? id }));
-}
-
-/** What stands in a column of a list. */
-export async function readValues(
-  { all }: Reader,
-  { from, past }: List,
-  column: string,
-  at: string | null,
-): Promise<Choice[] | null> {
-  const rows = at === null || past === null ? table(from) : sql`${table(past.from)} WHERE ${stoodAt(at)}`;
-  const found = await all(sql<{ value: string }>`SELECT DISTINCT value
-    FROM (SELECT ${plain(column)} AS value FROM ${rows}) AS found
-    WHERE value IS NOT NULL ORDER BY value LIMIT ${MOST_CHOICES + 1}`);
-  const says = (value: string) => (column === 'type' ? typeName(value) : value);
-  return found.length > MOST_CHOICES ? null : found.map(({ value }) => ({ value, says: says(value) }));
 }

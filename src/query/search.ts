@@ -4,7 +4,7 @@ import { inSql } from './lists/filter.js';
 import { ofAnyOrganization } from './lists/find.js';
 import type { List } from './lists/list.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from './lists/lists.js';
-import { isThere } from './lists/read.js';
+import { hasRows } from './lists/read.js';
 import { plain, sql, table } from './sql.js';
 
 /** Of a text that no index finds, so many of the newest rows of a table are read. */
@@ -47,7 +47,8 @@ export async function search(reader: Reader, text: string): Promise<Hits[]> {
 export async function findNumbered(reader: Reader, number: number): Promise<List[]> {
   const found: List[] = [];
   for (const list of [DELIVERIES, JOBS, SYNCS])
-    if (await isThere(reader, list, list.named, number)) found.push(list);
+    if (await hasRows(reader, { list, at: null, where: [{ column: list.named, is: number }] }))
+      found.push(list);
   return found;
 }
 

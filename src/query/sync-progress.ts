@@ -1,6 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
-import { words } from '../resources/entry.js';
+import { splitWords } from '../resources/entry.js';
 import { columns, first, largest, ofOne, plain, sql } from './sql.js';
 
 type Mark = Awaited<ReturnType<typeof readMark>>;
@@ -52,7 +52,7 @@ export async function isAnybodyAtWork(reader: Reader, now: number): Promise<bool
   return (await first(reader, held)) !== null;
 }
 
-export const SYNCED_COLUMNS = words('organization resource added changed removed unchanged state error');
+export const SYNCED_COLUMNS = splitWords('organization resource added changed removed unchanged state error');
 
 export type Synced = Awaited<ReturnType<typeof readSynced>>[number];
 
@@ -65,15 +65,17 @@ export async function readSynced(reader: Reader, asked: Asked, resources: readon
     state: isReadWell(row) && (attemptedAt ?? asked.mark.at) < asked.mark.at ? 'not_read' : row.state,
     /** Whether the registry refused it although the installation permits it. */
     refused: row.reason === 'no_permission' && row.error_code === 'forbidden',
-    /** Whether some of it was changed by hand, and is as the registry has it again: `error` says what. */
-    mended: row.error_code === 'mended' && (attemptedAt ?? '') >= asked.mark.at,
+    /** Whether `error` says something of a complete read: rows changed by hand that were restored, or unreadable rows. */
+    noted: NOTED.includes(row.error_code ?? '') && (attemptedAt ?? '') >= asked.mark.at,
   }));
 }
 
 /** Nothing is wrong: it is only to be read again. */
-export const BEFORE_ITS_TURN: readonly (string | null)[] = words(
+export const BEFORE_ITS_TURN: readonly (string | null)[] = splitWords(
   'unread_webhook worker_gone overdue clock_changed',
 );
+
+const NOTED = splitWords('mended rows_unreadable');
 
 type Stands = Pick<Tables['freshness'], 'state' | 'reason' | 'failing_since'>;
 

@@ -1,4 +1,4 @@
-import { maskLooks } from './http/mask.js';
+import { maskSecretLookalikes } from './http/mask.js';
 
 export const REGISTRY_ERROR_CODES = [
   /** Refused here, before anything was sent: an id, a path or an amount that no call may carry. */
@@ -61,15 +61,17 @@ export class RegistryError extends Error {
   readonly answer: OtherAnswer | null;
 
   constructor(code: RegistryErrorCode, message: string, details: RegistryErrorDetails = {}) {
-    super(maskLooks(message), details.cause === undefined ? {} : { cause: details.cause });
+    super(maskSecretLookalikes(message), details.cause === undefined ? {} : { cause: details.cause });
     this.code = code;
-    this.call = details.call == null ? null : maskLooks(details.call);
+    this.call = details.call == null ? null : maskSecretLookalikes(details.call);
     this.status = details.status ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;
-    this.registryMessage = details.registryMessage == null ? null : maskLooks(details.registryMessage);
+    this.registryMessage =
+      details.registryMessage == null ? null : maskSecretLookalikes(details.registryMessage);
     this.mayHaveHappened = details.mayHaveHappened ?? false;
     this.candidates = details.candidates ?? [];
-    this.answer = details.answer == null ? null : { ...details.answer, text: maskLooks(details.answer.text) };
+    this.answer =
+      details.answer == null ? null : { ...details.answer, text: maskSecretLookalikes(details.answer.text) };
   }
 }
 

@@ -1,4 +1,12 @@
+import type { RegistryError } from './errors.js';
 import type { Call, CallRecord } from './http/calls.js';
+import type { Source } from './json/fields.js';
+
+/** A row of a list that is JSON and has not the shape of a row. */
+export interface UnreadableRow {
+  readonly row: Source;
+  readonly error: RegistryError;
+}
 
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
@@ -6,6 +14,8 @@ export interface ReadOptions {
   readonly onCall?: ((call: CallRecord) => void) | undefined;
   /** Called for each answer of an organization's list: whose it says that it is, null where it does not say. */
   readonly onOwner?: ((organizationId: string | null) => void) | undefined;
+  /** Called for each unreadable row of a list, which is then left out. Without it such a row fails the whole read. */
+  readonly onUnreadable?: ((row: UnreadableRow) => void) | undefined;
 }
 
 /** Rows that are asked for per page where nothing else is said. */

@@ -1,12 +1,12 @@
-import { by, type Entry, named, words } from './entry.js';
+import { sortBy, type ResourceEntry, namedColumns, splitWords } from './entry.js';
 
 /** One for each retirement. The registry sends a file. */
-export const CERTIFICATES: Entry = {
+export const CERTIFICATES: ResourceEntry = {
   table: 'certificates',
   scope: 'organization_id',
-  every: 'round',
-  key: named('retirement_id'),
-  columns: named(
+  readInterval: 'round',
+  key: namedColumns('retirement_id'),
+  columns: namedColumns(
     'state',
     'file',
     'sha256',
@@ -20,9 +20,11 @@ export const CERTIFICATES: Entry = {
   ),
   hasDocument: false,
   permission: 'organization_info',
-  shown: {
+  display: {
     from: 'certificates',
-    columns: words('state organization_name retirement_id size fetched_at due_at error organization_id file'),
-    order: by('fetched_at desc', 'organization_id asc', 'retirement_id asc'),
+    columns: splitWords(
+      'state organization_name retirement_id size fetched_at due_at error organization_id file',
+    ),
+    order: sortBy('fetched_at desc', 'organization_id asc', 'retirement_id asc'),
   },
 };

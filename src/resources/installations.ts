@@ -1,21 +1,21 @@
 import type { Installation } from '../registry/model.js';
-import { text } from './columns.js';
-import { by, type Entry, named } from './entry.js';
+import { readableText } from './columns.js';
+import { sortBy, type ResourceEntry, namedColumns } from './entry.js';
 
 const COLUMNS = ['organization_id', 'app_id', 'state', 'permissions', 'created_at', 'updated_at'] as const;
 
-export const INSTALLATIONS: Entry = {
+export const INSTALLATIONS: ResourceEntry = {
   table: 'installations',
   scope: null,
-  every: 'round',
-  key: named('id'),
-  columns: named(...COLUMNS),
+  readInterval: 'round',
+  key: namedColumns('id'),
+  columns: namedColumns(...COLUMNS),
   hasDocument: true,
   permission: null,
-  shown: {
+  display: {
     from: 'installations',
     columns: ['organization_name', 'state', 'id', 'organization_id', 'valid_from', 'permissions'],
-    order: by('organization_id asc', 'id asc'),
+    order: sortBy('organization_id asc', 'id asc'),
   },
 };
 
@@ -31,15 +31,15 @@ export interface InstallationRow {
 }
 
 /** The values of its key and columns, in their order. */
-export function valuesOf(row: InstallationRow & { readonly state: string }): (string | null)[] {
+export function installationValues(row: InstallationRow & { readonly state: string }): (string | null)[] {
   return [row.id, ...COLUMNS.map(name => row[name])];
 }
 
-export function fieldsOf(installation: Installation): InstallationRow {
+export function toInstallationRow(installation: Installation): InstallationRow {
   return {
     id: installation.id,
     organization_id: installation.organizationId ?? installation.organization?.id ?? null,
-    app_id: text(installation.appId),
+    app_id: readableText(installation.appId),
     permissions: JSON.stringify(installation.permissions),
     created_at: installation.createdAt,
     updated_at: installation.updatedAt,

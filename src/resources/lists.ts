@@ -7,9 +7,9 @@ import type {
   Reservation,
   Retirement,
 } from '../registry/model.js';
-import { column, flag, texts } from './columns.js';
+import { column, toFlag, textColumns } from './columns.js';
 import { amountColumns, projectColumns, vintageOf } from './common-columns.js';
-import { by, type ListEntry, words } from './entry.js';
+import { sortBy, type ListEntry, splitWords } from './entry.js';
 
 const list = <Item>(entry: ListEntry<Item>): ListEntry<Item> => entry;
 
@@ -19,26 +19,26 @@ const ENTRIES = {
   reservations: list<Reservation>({
     table: 'reservations',
     scope: 'organization_id',
-    every: 'day',
+    readInterval: 'day',
     key: [column('id', item => item.id)],
     columns: [
-      ...texts<Reservation>('creditId', 'serialization', 'type'),
+      ...textColumns<Reservation>('creditId', 'serialization', 'type'),
       ...amountColumns<Reservation>(),
       ...projectColumns<Reservation>(),
-      ...texts<Reservation>('reserverId', 'reserverName', 'state'),
-      column('is_complete', item => flag(item.isComplete)),
+      ...textColumns<Reservation>('reserverId', 'reserverName', 'state'),
+      column('is_complete', item => toFlag(item.isComplete)),
       column('reserved_to_at', item => item.reservedToDate),
-      ...texts<Reservation>('createdAt', 'updatedAt'),
+      ...textColumns<Reservation>('createdAt', 'updatedAt'),
     ],
     hasDocument: true,
     permission: 'organization_warehouse',
-    endsByNature: true,
-    shown: {
+    expiresByItself: true,
+    display: {
       from: 'reservations_now',
-      columns: words(
+      columns: splitWords(
         'state_now seconds_left amount_exact project_name organization_name reserver_name id credit_id created_at organization_id',
       ),
-      order: by('created_at desc', 'id asc'),
+      order: sortBy('created_at desc', 'id asc'),
     },
     projectOf: item => item.project,
   }),
@@ -46,100 +46,103 @@ const ENTRIES = {
   inventory_requests: list<InventoryRequest>({
     table: 'inventory_requests',
     scope: 'organization_id',
-    every: 'day',
+    readInterval: 'day',
     key: [column('id', item => item.id)],
     columns: [
-      ...texts<InventoryRequest>('creditId', 'action', 'state', 'type', 'serialization'),
+      ...textColumns<InventoryRequest>('creditId', 'action', 'state', 'type', 'serialization'),
       column('vintage', vintageOf),
       ...amountColumns<InventoryRequest>(),
-      ...texts<InventoryRequest>('fromOrganizationId', 'toOrganizationId', 'toAddress'),
+      ...textColumns<InventoryRequest>('fromOrganizationId', 'toOrganizationId', 'toAddress'),
       ...projectColumns<InventoryRequest>(),
-      ...texts<InventoryRequest>('txId', 'retirementReason', 'beneficiary', 'retirementComment'),
-      ...texts<InventoryRequest>('createdAt', 'updatedAt'),
+      ...textColumns<InventoryRequest>('txId', 'retirementReason', 'beneficiary', 'retirementComment'),
+      ...textColumns<InventoryRequest>('createdAt', 'updatedAt'),
     ],
     hasDocument: true,
     permission: 'organization_inventory',
-    endsByNature: true,
-    shown: {
+    expiresByItself: true,
+    display: {
       from: 'inventory_requests',
-      columns: words(
+      columns: splitWords(
         'state action amount_exact project_name organization_name created_at id credit_id organization_id',
       ),
-      order: by('created_at desc', 'id asc'),
+      order: sortBy('created_at desc', 'id asc'),
     },
     projectOf: item => item.project,
   }),
   organization: list<Organization>({
     table: 'organizations',
     scope: 'id',
-    every: 'day',
+    readInterval: 'day',
     key: [],
     columns: [
-      ...texts<Organization>('fullName', 'type', 'countryCode', 'website'),
-      column('is_public', item => flag(item.isPublic)),
-      ...texts<Organization>('createdAt', 'updatedAt'),
+      ...textColumns<Organization>('fullName', 'type', 'countryCode', 'website'),
+      column('is_public', item => toFlag(item.isPublic)),
+      ...textColumns<Organization>('createdAt', 'updatedAt'),
     ],
     hasDocument: true,
     permission: 'organization_info',
-    shown: {
+    display: {
       from: 'organizations',
       columns: ['full_name', 'type', 'country_code', 'id', 'website', 'valid_from'],
-      order: by('full_name asc', 'id asc'),
+      order: sortBy('full_name asc', 'id asc'),
     },
     projectOf: () => null,
   }),
   addresses: list<Address>({
     table: 'addresses',
     scope: 'organization_id',
-    every: 'day',
+    readInterval: 'day',
     key: [column('id', item => item.id)],
-    columns: [...texts<Address>('address', 'name'), column('is_default', item => flag(item.isDefault))],
+    columns: [
+      ...textColumns<Address>('address', 'name'),
+      column('is_default', item => toFlag(item.isDefault)),
+    ],
     hasDocument: true,
     permission: 'organization_info',
-    shown: {
+    display: {
       from: 'addresses',
       columns: ['name', 'organization_name', 'address', 'is_default', 'id', 'organization_id'],
-      order: by('name asc'),
+      order: sortBy('name asc'),
     },
     projectOf: () => null,
   }),
   members: list<Member>({
     table: 'members',
     scope: 'organization_id',
-    every: 'day',
+    readInterval: 'day',
     key: [column('id', item => item.id)],
-    columns: texts<Member>('fullName', 'email'),
+    columns: textColumns<Member>('fullName', 'email'),
     hasDocument: true,
     permission: 'organization_members',
-    shown: {
+    display: {
       from: 'members',
       columns: ['full_name', 'email', 'organization_name', 'id', 'organization_id'],
-      order: by('full_name asc'),
+      order: sortBy('full_name asc'),
     },
     projectOf: () => null,
   }),
   retirements: list<Retirement>({
     table: 'retirements',
     scope: 'organization_id',
-    every: 'round',
+    readInterval: 'round',
     key: [column('id', item => item.id)],
     columns: [
       ...projectColumns<Retirement>(),
-      ...texts<Retirement>('serialization'),
+      ...textColumns<Retirement>('serialization'),
       column('vintage', vintageOf),
       ...amountColumns<Retirement>(),
-      ...texts<Retirement>('reason', 'beneficiary', 'comment'),
-      column('is_claimed', item => flag(item.isClaimed)),
+      ...textColumns<Retirement>('reason', 'beneficiary', 'comment'),
+      column('is_claimed', item => toFlag(item.isClaimed)),
       column('created_at', item => item.createdAt),
     ],
     hasDocument: true,
     permission: 'organization_info',
-    shown: {
+    display: {
       from: 'retirements',
-      columns: words(
+      columns: splitWords(
         'created_at amount_exact beneficiary project_name vintage organization_name id organization_id',
       ),
-      order: by('created_at desc'),
+      order: sortBy('created_at desc'),
     },
     projectOf: item => item.project,
   }),
@@ -149,12 +152,12 @@ type ItemOf<Entry> = Entry extends ListEntry<infer Item> ? Item : never;
 
 export type ListResource = keyof typeof ENTRIES;
 /** What stands in each list. */
-export type Items = { readonly [Name in ListResource]: ItemOf<(typeof ENTRIES)[Name]> };
+export type ListItems = { readonly [Name in ListResource]: ItemOf<(typeof ENTRIES)[Name]> };
 
 /** What is read for an organization, in the words that people see in `syncs` and `freshness`. */
 export type Resource = ListResource | 'projects' | 'certificates';
 
-export const LISTS: { readonly [Name in ListResource]: ListEntry<Items[Name]> } = ENTRIES;
+export const LISTS: { readonly [Name in ListResource]: ListEntry<ListItems[Name]> } = ENTRIES;
 
 export const LIST_RESOURCES: readonly ListResource[] = Object.keys(LISTS).filter(isListResource);
 
@@ -169,23 +172,23 @@ function credits(
   return {
     table,
     scope: 'organization_id',
-    every: 'round',
+    readInterval: 'round',
     key: [column('credit_id', item => item.creditId), column('inventory_id', item => item.inventoryId ?? '')],
     columns: [
       ...projectColumns<Credit>(),
-      ...texts<Credit>('serialization'),
+      ...textColumns<Credit>('serialization'),
       column('vintage', vintageOf),
-      ...texts<Credit>('type', 'tokenId', 'tokenAddress', 'unit'),
+      ...textColumns<Credit>('type', 'tokenId', 'tokenAddress', 'unit'),
       ...amountColumns<Credit>(),
     ],
     hasDocument: true,
     permission,
-    shown: {
+    display: {
       from: table,
-      columns: words(
+      columns: splitWords(
         'project_name vintage type amount_exact organization_name serialization credit_id organization_id',
       ),
-      order: by('amount_micro desc'),
+      order: sortBy('amount_micro desc'),
     },
     projectOf: item => item.project,
   };

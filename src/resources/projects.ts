@@ -1,15 +1,15 @@
 import type { Project } from '../registry/model.js';
-import { column, texts } from './columns.js';
-import { by, type ItemEntry } from './entry.js';
+import { column, textColumns } from './columns.js';
+import { sortBy, type ItemEntry } from './entry.js';
 
 /** Projects belong to nobody: all organizations share the rows, and the app's own token reads them. */
 export const PROJECTS: ItemEntry<Project> = {
   table: 'projects',
   scope: null,
-  every: 'day',
+  readInterval: 'day',
   key: [column('id', item => item.id)],
   columns: [
-    ...texts<Project>(
+    ...textColumns<Project>(
       'num',
       'fullName',
       'shortDescription',
@@ -24,9 +24,9 @@ export const PROJECTS: ItemEntry<Project> = {
   ],
   hasDocument: true,
   permission: null,
-  shown: {
+  display: {
     from: 'projects',
     columns: ['full_name', 'num', 'status', 'country_code', 'sector', 'type', 'id'],
-    order: by('num asc', 'id asc'),
+    order: sortBy('num asc', 'id asc'),
   },
 };

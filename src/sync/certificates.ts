@@ -1,13 +1,13 @@
-import { IN_PART } from '../inbox/job.js';
+import { PARTIAL_READ } from '../inbox/job.js';
 import type { CertificateWalk } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/clients.js';
 import type { ReadOptions } from '../registry/reading.js';
 import { withCause } from './installation/step.js';
-import type { Context } from './context.js';
-import { describe, endsWalk, TROUBLES } from './outcome.js';
+import type { SyncContext } from './context.js';
+import { describeFailure, endsWalk, TROUBLES } from './outcome.js';
 import { countCalls, inLanes } from './read/calls.js';
-import type { JobAtWork } from './worker/worker.js';
+import type { RunningJob } from './worker/worker.js';
 
 /** Downloads at once; all of them share the budget of calls with everybody else. */
 const AT_ONCE = 8;
@@ -17,10 +17,10 @@ const BATCH = 64;
  * Walk one organization's certificates that are due, in a part of their own.
  * Each is written as it comes, so that a walk that was cut short goes on where it stopped.
  */
-export async function fetchCertificates(context: Context, run: JobAtWork): Promise<string> {
+export async function fetchCertificates(context: SyncContext, run: RunningJob): Promise<string> {
   const { mirror, client, now } = context;
   const { installationId, cause } = await withCause(context, run);
-  const [known] = await mirror.installations(installationId);
+  const [known] = await mirror.listInstallations(installationId);
   if (known?.state !== 'active' || known.organizationId === null) return known?.state ?? 'unknown';
   const { organizationId } = known;
   const { claim, trigger } = run.job;
@@ -40,9 +40,9 @@ export async function fetchCertificates(context: Context, run: JobAtWork): Promi
       await fetcher.fetchAll(due.map(certificate => certificate.retirementId));
     }
     const state = await walk.finish(traffic());
-    return state === 'complete' ? 'fetched' : `${IN_PART}: not every certificate came`;
+    return state === 'complete' ? 'fetched' : `${PARTIAL_READ}: not every certificate came`;
   } catch (error) {
-    const { code, message } = describe(run.signal.aborted ? run.signal.reason : error);
+    const { code, message } = describeFailure(run.signal.aborted ? run.signal.reason : error);
     await walk.abandon({ code, message }, traffic());
     if (code === 'forbidden') return 'refused';
     throw error;
@@ -76,7 +76,7 @@ function createFetcher({ walk, organization, options, now }: FetcherOptions) {
       troubles = 0;
       return;
     }
-    const failure = describe(error);
+    const failure = describeFailure(error);
     if (options.signal?.aborted === true || endsWalk(error)) throw error;
     await walk.fail(retirementId, failure, askedAt);
     troubles += 1;

@@ -4,7 +4,7 @@ import type { CertificateStore, Mirror } from '../mirror/mirror.js';
 import type { RegistryClient } from '../registry/clients.js';
 
 /** What all work needs: where jobs come from, where rows go, and whom to ask. */
-export interface Context {
+export interface SyncContext {
   readonly inbox: InboxPort;
   readonly mirror: Mirror;
   readonly certificates: CertificateStore;
@@ -15,11 +15,11 @@ export interface Context {
   readonly retentionDays: number;
   readonly now: () => number;
   readonly random: () => number;
-  readonly onRead?: (end: ReadEnd) => void;
+  readonly onRead?: (end: ReadSummary) => void;
 }
 
 /** How one read of one resource ended; for counters. */
-export interface ReadEnd {
+export interface ReadSummary {
   readonly resource: string;
   readonly state: string;
   readonly ms: number;

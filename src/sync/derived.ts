@@ -1,13 +1,13 @@
 import { readSource, type Source } from '../registry/json/fields.js';
 import { parseInstallation, parseProject } from '../registry/json/parse.js';
-import { textOf, type Value } from '../resources/columns.js';
+import { comparableText, type SqlValue } from '../resources/columns.js';
 import type { ItemEntry } from '../resources/entry.js';
-import { fieldsOf } from '../resources/installations.js';
+import { toInstallationRow } from '../resources/installations.js';
 import { LIST_RESOURCES, type ListResource, LISTS } from '../resources/lists.js';
 import { PROJECTS } from '../resources/projects.js';
 import { SOURCES } from './sources.js';
 
-type Cells = Readonly<Record<string, Value>>;
+type Cells = Readonly<Record<string, SqlValue>>;
 type Derive = (source: Source) => Cells;
 
 /** What each table's columns are, taken from the document again by the code that wrote them. */
@@ -22,13 +22,13 @@ export const DERIVED_TABLES: readonly string[] = [...DERIVED.keys()];
 /** The columns of a row that its document contradicts; the document itself where no such row could have been made of it. */
 export function contradictedColumns(
   table: string,
-  row: Readonly<Record<string, Value | Uint8Array>>,
+  row: Readonly<Record<string, SqlValue | Uint8Array>>,
 ): string[] {
   const derive = DERIVED.get(table);
   if (derive === undefined) return [];
   const derived = read(String(row['document']), derive);
   if (derived === null) return ['document'];
-  return Object.keys(derived).filter(name => textOf(derived[name]) !== textOf(row[name]));
+  return Object.keys(derived).filter(name => comparableText(derived[name]) !== comparableText(row[name]));
 }
 
 /** Null where no such row could have been made of it. */
@@ -53,7 +53,7 @@ function derivedBy<Item>(
 }
 
 function cellsOf<Item>(
-  columns: readonly { readonly name: string; readonly of: (item: Item) => Value }[],
+  columns: readonly { readonly name: string; readonly of: (item: Item) => SqlValue }[],
   item: Item,
 ): Cells {
   return Object.fromEntries(columns.map(({ name, of }) => [name, of(item)]));
@@ -62,7 +62,7 @@ function cellsOf<Item>(
 /** The state is worked out, and what the document leaves open may come from elsewhere. */
 function deriveInstallation(source: Source): Cells {
   const installation = parseInstallation(source);
-  const { organization_id: organizationId, permissions, ...cells } = fieldsOf(installation);
+  const { organization_id: organizationId, permissions, ...cells } = toInstallationRow(installation);
   return {
     ...cells,
     ...(organizationId === null ? {} : { organization_id: organizationId }),

@@ -2,8 +2,8 @@ import { backoffMs } from '../inbox/backoff.js';
 import type { JobEnd } from '../inbox/job.js';
 import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
-import { maskLooks } from '../registry/http/mask.js';
-import { text } from '../resources/columns.js';
+import { maskSecretLookalikes } from '../registry/http/mask.js';
+import { readableText } from '../resources/columns.js';
 
 /** Why a job was stopped from our own side. */
 export type StopCode =
@@ -42,7 +42,7 @@ export type FailureCode =
 
 /** `reach` says whether the other resources of the same job are still worth asking for. */
 export interface Rule {
-  readonly act: 'retry' | 'pause' | 'fail' | 'give_up' | 'give_back';
+  readonly act: 'retry' | 'pause' | 'fail' | 'give_up' | 'release';
   readonly reach: 'resource' | 'job';
   /** At least this long before the next try, whatever the back-off says. */
   readonly waitMs?: number;
@@ -87,13 +87,13 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   disk_full: { act: 'retry', reach: 'job', waitMs: DISK_WAIT_MS },
   file_refused: { act: 'retry', reach: 'job', waitMs: DISK_WAIT_MS },
   database_busy: { act: 'retry', reach: 'job', waitMs: BUSY_WAIT_MS },
-  organization_busy: { act: 'give_back', reach: 'job', waitMs: BUSY_WAIT_MS },
-  shutdown: { act: 'give_back', reach: 'job' },
-  disk_nearly_full: { act: 'give_back', reach: 'job' },
-  cancelled: { act: 'give_back', reach: 'job' },
+  organization_busy: { act: 'release', reach: 'job', waitMs: BUSY_WAIT_MS },
+  shutdown: { act: 'release', reach: 'job' },
+  disk_nearly_full: { act: 'release', reach: 'job' },
+  cancelled: { act: 'release', reach: 'job' },
   access_gone: { act: 'give_up', reach: 'job' },
   /** Nobody may have it: where somebody has, this changes nothing. */
-  claim_lost: { act: 'give_back', reach: 'job' },
+  claim_lost: { act: 'release', reach: 'job' },
   /** Somebody with a newer claim has written: nothing of ours is wanted any more. */
   fenced: { act: 'give_up', reach: 'job' },
   not_active: { act: 'give_up', reach: 'job' },
@@ -146,16 +146,16 @@ export interface Failure {
 }
 
 /** In words that every database can hold, whatever stood in the error. */
-export function describe(error: unknown): Failure {
+export function describeFailure(error: unknown): Failure {
   return {
     code: codeOf(error),
-    message: text(maskLooks(error instanceof Error ? error.message : String(error))) ?? '',
+    message: readableText(maskSecretLookalikes(error instanceof Error ? error.message : String(error))) ?? '',
     retryAfterMs: error instanceof RegistryError ? error.retryAfterMs : null,
   };
 }
 
 export type Outcome =
-  | { readonly act: 'retry' | 'pause' | 'give_back'; readonly at: number }
+  | { readonly act: 'retry' | 'pause' | 'release'; readonly at: number }
   | { readonly act: 'fail' | 'give_up' };
 
 export interface Moment {
@@ -168,7 +168,7 @@ export interface Moment {
 /** What becomes of a job that failed in this way. */
 export function decide(failure: Failure, { now, attempts, random }: Moment): Outcome {
   const { act, waitMs = 0 } = RULES[failure.code];
-  if (act === 'give_back') return { act, at: now + waitMs };
+  if (act === 'release') return { act, at: now + waitMs };
   if (act === 'pause') return { act, at: now + backoffMs(attempts + PAUSED_LATER, random()) };
   if (act !== 'retry') return { act };
   return { act, at: now + Math.max(backoffMs(attempts, random()), waitMs, failure.retryAfterMs ?? 0) };
@@ -181,5 +181,7 @@ export function endOf(outcome: Outcome, { code, message }: Failure, now: number)
     return outcome.act === 'fail' ? { act: 'fail', error } : { act: 'done', outcome: 'overtaken' };
   }
   const inMs = outcome.at - now;
-  return outcome.act === 'give_back' ? { act: 'give_back', inMs } : { act: outcome.act, inMs, error };
+  return outcome.act === 'release'
+    ? { act: 'release', delayMs: inMs }
+    : { act: outcome.act, delayMs: inMs, error };
 }

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { LastRead as KnownRead } from '../mirror/port.js';
+import { JOB_KINDS, type JobKind } from '../inbox/job.js';
 import { LIST_RESOURCES, type Resource as Mirrored } from '../resources/lists.js';
-import { ENTRY_OF } from '../resources/resources.js';
+import { ENTRY_BY_RESOURCE } from '../resources/resources.js';
 import { type Permissions, permits } from '../registry/model.js';
-
-const JOB_KINDS = ['installation', 'retry', 'reservations', 'certificates', 'discover', 'tick'] as const;
-export type JobKind = (typeof JOB_KINDS)[number];
 
 export function isJobKind(kind: string): kind is JobKind {
   return JOB_KINDS.some(known => known === kind);
@@ -16,7 +14,7 @@ export type Resource = Exclude<Mirrored, 'certificates'>;
 export const RESOURCES: readonly Resource[] = [...LIST_RESOURCES, 'projects'];
 
 /** What a job asks for. `{}` asks for everything, as every delivery does: the event decides nothing else. */
-export interface Wish {
+export interface ReadScope {
   /** Null asks for all of them. */
   readonly resources: readonly Resource[] | null;
   /** Read even what was read a moment ago, and look at every certificate again. */
@@ -24,7 +22,7 @@ export interface Wish {
 }
 
 /** Written as an object, so that the wishes of two jobs that are merged add up. */
-export function writeWish(wish: Wish): Record<string, unknown> {
+export function serializeScope(wish: ReadScope): Record<string, unknown> {
   return {
     ...(wish.resources === null
       ? {}
@@ -33,7 +31,7 @@ export function writeWish(wish: Wish): Record<string, unknown> {
   };
 }
 
-export function readWish(payload: Readonly<Record<string, unknown>>): Wish {
+export function parseScope(payload: Readonly<Record<string, unknown>>): ReadScope {
   const named = payload['resources'];
   const asked = typeof named === 'object' && named !== null ? Object.keys(named) : null;
   return {
@@ -42,9 +40,9 @@ export function readWish(payload: Readonly<Record<string, unknown>>): Wish {
   };
 }
 
-export interface Situation {
+export interface PlanInput {
   readonly organizationId: string;
-  readonly wish: Wish;
+  readonly scope: ReadScope;
   /** A scheduled sync spares what takes long, and only a person is never made to wait. */
   readonly trigger: string;
   /** Null where the registry does not say them: then everything is asked for, and a refusal believed. */
@@ -73,10 +71,10 @@ const DAY_MS = 86_400_000;
 /** A resource that takes a minute to read is read on the schedule every ten minutes at most. */
 const REST_FACTOR = 10;
 
-export function plan(situation: Situation): Plan {
+export function plan(situation: PlanInput): Plan {
   const wanted = RESOURCES.filter(
     resource =>
-      (situation.wish.resources?.includes(resource) ?? true) &&
+      (situation.scope.resources?.includes(resource) ?? true) &&
       (resource !== 'members' || situation.mirrorMembers),
   );
   const unpermitted = wanted.filter(resource => !isPermitted(situation.permissions, resource));
@@ -87,15 +85,15 @@ export function plan(situation: Situation): Plan {
 }
 
 export function isPermitted(permissions: Permissions | null, resource: Resource): boolean {
-  const needed = ENTRY_OF[resource].permission;
+  const needed = ENTRY_BY_RESOURCE[resource].permission;
   return needed === null || permissions === null || permits(permissions, needed, 'VIEW');
 }
 
-function isDue(situation: Situation, resource: Resource): boolean {
-  const { wish, trigger, permissionsChanged, now, last, reaccepted } = situation;
+function isDue(situation: PlanInput, resource: Resource): boolean {
+  const { scope: wish, trigger, permissionsChanged, now, last, reaccepted } = situation;
   const before = last.get(resource);
   if (before === undefined || permissionsChanged || trigger === 'person') return true;
-  if (before.declined !== null) return reaccepted.has(resource) || isDoubted(situation, before);
+  if (before.declined !== null) return reaccepted.has(resource) || mayRetryDeclined(situation, before);
   if (wish.full || wish.resources !== null) return true;
   if (trigger !== 'schedule') return true;
   const restMs = since(before.dataAsOf, now) - before.durationMs;
@@ -109,7 +107,7 @@ function isDue(situation: Situation, resource: Resource): boolean {
  */
 function isItsTurn(
   { dataAsOf, attemptedAt, everyMs }: LastRead,
-  { now, organizationId }: Situation,
+  { now, organizationId }: PlanInput,
 ): boolean {
   if (everyMs === null || dataAsOf === null || (attemptedAt ?? 0) > dataAsOf) return true;
   const ageMs = since(dataAsOf, now);
@@ -128,12 +126,15 @@ export function offsetInInterval(organizationId: string, intervalMs: number): nu
 }
 
 /** Whether to ask once more for what was declined. */
-function isDoubted(situation: Situation, before: LastRead): boolean {
-  return since(before.attemptedAt, situation.now) >= believedMs(before, situation);
+function mayRetryDeclined(situation: PlanInput, before: LastRead): boolean {
+  return since(before.attemptedAt, situation.now) >= declinedRetryMs(before, situation);
 }
 
 /** What was never offered is looked at daily, and again where that broke. A refusal is believed ever longer, by a delivery for a minute only. */
-function believedMs({ declined, refusals, dataAsOf }: LastRead, { trigger, wish }: Situation): number {
+function declinedRetryMs(
+  { declined, refusals, dataAsOf }: LastRead,
+  { trigger, scope: wish }: PlanInput,
+): number {
   if (declined === 'not_offered' && dataAsOf === null) return wish.resources === null ? DAY_MS : 0;
   if (trigger === 'delivery') return MINUTE_MS;
   return Math.min(MINUTE_MS * 2 ** Math.max(0, refusals - 1), DAY_MS);

@@ -1,22 +1,23 @@
 import type { LivingProcess } from '../inbox/process.js';
 import { adviceOnAccess, RegistryError } from '../registry/errors.js';
 import { fetchCertificates } from './certificates.js';
-import type { Context } from './context.js';
+import type { SyncContext } from './context.js';
 import { readInstallation } from './installation/read-installation.js';
-import { describe } from './outcome.js';
-import { isJobKind, type JobKind } from './plan.js';
+import { describeFailure } from './outcome.js';
+import type { JobKind } from '../inbox/job.js';
+import { isJobKind } from './plan.js';
 import { discover, discoverJob } from './schedule/discover.js';
 import { createFreshnessFacts } from './schedule/freshness-facts.js';
 import { createSchedule, intervalOf, tick } from './schedule/schedule.js';
 import {
   createWorker,
-  type JobAtWork,
-  type Perform,
+  type RunningJob,
+  type JobHandler,
   type Worker,
   type WorkerOptions,
 } from './worker/worker.js';
 
-const WORK: Readonly<Record<JobKind, (context: Context, atWork: JobAtWork) => Promise<string>>> = {
+const WORK: Readonly<Record<JobKind, (context: SyncContext, atWork: RunningJob) => Promise<string>>> = {
   installation: readInstallation,
   retry: readInstallation,
   reservations: readInstallation,
@@ -25,7 +26,7 @@ const WORK: Readonly<Record<JobKind, (context: Context, atWork: JobAtWork) => Pr
   tick,
 };
 
-export function createPerform(context: Context): Perform {
+export function createJobHandler(context: SyncContext): JobHandler {
   return atWork => {
     const { kind } = atWork.job;
     if (isJobKind(kind)) return WORK[kind](context, atWork);
@@ -48,10 +49,10 @@ export interface Sync extends Omit<Worker, 'start'> {
 }
 
 /** The worker, its schedule and what both do: all of `carbon-mirror work` but its databases. */
-export function createSync(context: Context, options: SyncOptions): Sync {
+export function createSync(context: SyncContext, options: SyncOptions): Sync {
   const { inbox, mirror, client, appId, now, random } = context;
   const { schedule: pattern, log } = options;
-  const worker = createWorker({ ...options, inbox, now, random, perform: createPerform(context) });
+  const worker = createWorker({ ...options, inbox, now, random, perform: createJobHandler(context) });
   const stopped = new AbortController();
   const schedule = pattern === null ? null : createSchedule({ pattern, inbox, now, log });
   const facts = pattern === null ? null : createFreshnessFacts({ ...context, self: options.self, log });
@@ -67,11 +68,11 @@ export function createSync(context: Context, options: SyncOptions): Sync {
       await client.app.createAppToken({ signal });
     } catch (error) {
       if (stopped.signal.aborted) return;
-      const failure = describe(error);
+      const failure = describeFailure(error);
       const advice = `no access to the registry: ${adviceOnAccess(failure.code)}`;
       log.error({ registry: client.http.baseUrl, error: failure }, advice);
       await inbox.enqueue([discoverJob('worker')]).catch((unstored: unknown) => {
-        log.warn({ error: describe(unstored) }, 'the first read of the registry was not stored');
+        log.warn({ error: describeFailure(unstored) }, 'the first read of the registry was not stored');
       });
     }
   }
@@ -82,7 +83,7 @@ export function createSync(context: Context, options: SyncOptions): Sync {
       const every =
         pattern === null ? {} : { scheduleSeconds: Math.round(intervalOf(pattern, now()) / 1000) };
       await mirror.checkOrigin({ baseUrl: client.http.baseUrl, appId, ...every });
-      await inbox.raiseClaims((await mirror.known()).highestClaim);
+      await inbox.raiseClaims((await mirror.readState()).highestClaim);
       worker.start();
       schedule?.start();
       if (schedule !== null) void callFirst();

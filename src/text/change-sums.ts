@@ -1,5 +1,5 @@
 import type { Change } from './change.js';
-import { tonnesOf, typeName } from './tonnes.js';
+import { formatTonnes, creditTypeName } from './tonnes.js';
 
 const SUMMED = ['warehouse', 'inventory', 'retirements'];
 
@@ -12,7 +12,7 @@ export function createChangeSums() {
       kinds[change] += 1;
       if (!SUMMED.includes(resource)) return;
       const type = (after ?? before)?.['type'];
-      const what = typeof type === 'string' ? `${resource} ${typeName(type)}` : resource;
+      const what = typeof type === 'string' ? `${resource} ${creditTypeName(type)}` : resource;
       const sum = moved.get(what) ?? { came: 0n, went: 0n, notSummed: 0 };
       const [from, to] = [microOf(before), microOf(after)];
       if (from === null || to === null) sum.notSummed += 1;
@@ -25,7 +25,7 @@ export function createChangeSums() {
       const head = `${added + changed + removed} changes: ${added} added, ${changed} changed, ${removed} removed`;
       const each = [...moved].map(([what, { came, went, notSummed: left }]) => {
         const rest = left === 0 ? '' : `; ${left} without an amount that can be added`;
-        return `${what}: +${tonnesOf(came)} t, -${tonnesOf(went)} t${rest}`;
+        return `${what}: +${formatTonnes(came)} t, -${formatTonnes(went)} t${rest}`;
       });
       return [head, ...each];
     },

@@ -1,9 +1,9 @@
-import { shortName } from './clean.js';
+import { truncateName } from './clean-text.js';
 import { withThousands } from './numbers.js';
 
 type Cells = Readonly<Record<string, unknown>>;
 
-interface Told<Columns, Names> {
+interface ChangeFields<Columns, Names> {
   readonly number: number;
   readonly observed_at: string;
   readonly organization_id: string | null;
@@ -21,9 +21,9 @@ interface Told<Columns, Names> {
 }
 
 /** A change as the view `changes` has it. */
-type ChangeRow = Told<string, string>;
+type ChangeRow = ChangeFields<string, string>;
 /** The same with its rows as objects, as programs take it. */
-export type Change = Told<Cells, readonly string[]>;
+export type Change = ChangeFields<Cells, readonly string[]>;
 
 const MOST_COLUMNS = 3;
 
@@ -44,27 +44,28 @@ function parseCells(json: string | null): Cells | null {
 }
 
 /** Above all that one sync found, without its day. */
-export function headOf({ observed_at: at, organization_name: name, ...change }: Change): string {
+export function changeHeading({ observed_at: at, organization_name: name, ...change }: Change): string {
   const { newest_delivery_id: delivery, trigger, sync_id: sync } = change;
   const cause = delivery === null ? (trigger ?? `sync ${sync}`) : `delivery ${delivery}`;
-  return `${at.slice(11, 16)}${name === null ? '' : ` ${shortName(name)}`} (${cause})`;
+  return `${at.slice(11, 16)}${name === null ? '' : ` ${truncateName(name)}`} (${cause})`;
 }
 
-export function wordsOf(change: Change): string {
+export function describeChange(change: Change): string {
   const { resource, change: kind, before, after } = change;
   const cells = after ?? before ?? {};
   if (resource === 'warehouse' || resource === 'inventory') {
     const [from, to] = [before, after].map(each => (each === null ? 'not listed' : amountOf(each)));
-    return `${resource} ${creditName(cells)}: ${from === to ? moves(change) : `${from} → ${to}`}`;
+    return `${resource} ${creditName(cells)}: ${from === to ? describeColumns(change) : `${from} → ${to}`}`;
   }
-  const did = DID[resource];
-  if (kind === 'added' && did !== undefined) return `${did} ${whatOf(resource, cells)}${datedIn(change)}`;
+  const did = VERBS[resource];
+  if (kind === 'added' && did !== undefined)
+    return `${did} ${describeAmount(resource, cells)}${datedIn(change)}`;
   const what = `${NOUNS[resource] ?? resource} ${nameOf(change, cells)}`;
-  return kind === 'changed' ? `${what}: ${moves(change)}` : `${what} ${kind}`;
+  return kind === 'changed' ? `${what}: ${describeColumns(change)}` : `${what} ${kind}`;
 }
 
 /** What is said of what was added, where there is a word for it. */
-const DID: Readonly<Record<string, string>> = { retirements: 'retired', reservations: 'reserved' };
+const VERBS: Readonly<Record<string, string>> = { retirements: 'retired', reservations: 'reserved' };
 const NOUNS: Readonly<Record<string, string>> = {
   retirements: 'retirement',
   reservations: 'reservation',
@@ -76,25 +77,25 @@ const NOUNS: Readonly<Record<string, string>> = {
 };
 
 function nameOf({ resource, row_id: id }: Change, cells: Cells): string {
-  if (resource in DID) return `of ${whatOf(resource, cells)}`;
+  if (resource in VERBS) return `of ${describeAmount(resource, cells)}`;
   const name = text(cells['full_name']);
-  return name === null ? id : shortName(name);
+  return name === null ? id : truncateName(name);
 }
 
 /** How much of what, and for or by whom. */
-function whatOf(resource: string, cells: Cells): string {
+function describeAmount(resource: string, cells: Cells): string {
   const whose = resource === 'retirements' ? forWhom(cells) : byWhom(cells);
   return `${amountOf(cells)} ${creditName(cells)}${whose}`;
 }
 
 function forWhom(cells: Cells): string {
   const beneficiary = text(cells['beneficiary']);
-  return beneficiary === null ? ', claimed by nobody' : ` for ${shortName(beneficiary)}`;
+  return beneficiary === null ? ', claimed by nobody' : ` for ${truncateName(beneficiary)}`;
 }
 
 function byWhom(cells: Cells): string {
   const by = text(cells['reserver_name']);
-  return by === null ? '' : ` by ${shortName(by)}`;
+  return by === null ? '' : ` by ${truncateName(by)}`;
 }
 
 /** The registry's own day, where it is another one. */
@@ -103,28 +104,28 @@ function datedIn({ resource, after, observed_at: at }: Change): string {
   return resource !== 'retirements' || day === null || day === at.slice(0, 10) ? '' : ` on ${day}`;
 }
 
-function moves({ changed_columns: columns, before, after }: Change): string {
+function describeColumns({ changed_columns: columns, before, after }: Change): string {
   const all = columns ?? [];
   if (all.includes('document')) return 'something that has no column of its own';
   const said = all.length > 1 ? all.filter(name => name !== 'updated_at') : all;
   const shown = said.includes('amount_exact') ? said.filter(name => name !== 'amount_micro') : said;
   const first = shown
     .slice(0, MOST_COLUMNS)
-    .map(name => `${name} ${inWords(before?.[name])} → ${inWords(after?.[name])}`);
+    .map(name => `${name} ${formatValue(before?.[name])} → ${formatValue(after?.[name])}`);
   const more = shown.length - first.length;
   return `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function inWords(value: unknown): string {
+function formatValue(value: unknown): string {
   return value === null || value === undefined
     ? 'nothing'
-    : shortName(typeof value === 'string' ? value : JSON.stringify(value));
+    : truncateName(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 function creditName(cells: Cells): string {
   const name = text(cells['project_name']) ?? text(cells['project_id']) ?? text(cells['serialization']);
   const vintage = text(cells['vintage']);
-  return `${name === null ? 'of an unnamed project' : shortName(name)}${vintage === null ? '' : ` ${vintage}`}`;
+  return `${name === null ? 'of an unnamed project' : truncateName(name)}${vintage === null ? '' : ` ${vintage}`}`;
 }
 
 function amountOf(cells: Cells): string {

@@ -1,10 +1,10 @@
-export type Cell = string | number | bigint | boolean | null | undefined | Uint8Array;
+export type CsvCell = string | number | bigint | boolean | null | undefined | Uint8Array;
 
-export function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(csvCell).join(',')}\n`;
+export function formatCsvLine(cells: readonly CsvCell[]): string {
+  return `${cells.map(formatCsvCell).join(',')}\n`;
 }
 
-export function textOf(cell: NonNullable<Cell>): string {
+export function cellText(cell: NonNullable<CsvCell>): string {
   return cell instanceof Uint8Array ? Buffer.from(cell).toString('base64') : String(cell);
 }
 
@@ -17,14 +17,14 @@ const NUMBER = /^[+-]?\d+(\.\d+)?$/;
  * A spreadsheet runs a text cell that begins like a formula, also behind blanks and in full-width letters, and some
  * take `;` for the end of a cell: an apostrophe in front keeps it text.
  */
-export function csvCell(cell: Cell): string {
+export function formatCsvCell(cell: CsvCell): string {
   const isText = typeof cell === 'string' && !NUMBER.test(cell);
-  const text = isText ? cell.replace(FORMULA, "$1'") : plain(cell);
+  const text = isText ? cell.replace(FORMULA, "$1'") : unquotedText(cell);
   return /[",;\r\n]/.test(text) ? quote(text) : text;
 }
 
-function plain(cell: Cell): string {
-  return cell === null || cell === undefined ? '' : textOf(cell);
+function unquotedText(cell: CsvCell): string {
+  return cell === null || cell === undefined ? '' : cellText(cell);
 }
 
 function quote(text: string): string {

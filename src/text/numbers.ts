@@ -5,23 +5,23 @@ export function withThousands(number: string | number | bigint): string {
 }
 
 /** `1 job`, `2 jobs`. */
-export function counted(count: number, one: string, many = manyOf(one)): string {
+export function formatCount(count: number, one: string, many = pluralOf(one)): string {
   return `${withThousands(count)} ${count === 1 ? one : many}`;
 }
 
-export function manyOf(one: string): string {
+export function pluralOf(one: string): string {
   return one.endsWith('y') ? `${one.slice(0, -1)}ies` : one.endsWith('s') ? `${one}es` : `${one}s`;
 }
 
 /** What every sum is a part of, in words. */
-export function ofKnown(organizations: number): string {
-  return `the ${counted(organizations, 'known organization')}`;
+export function formatKnownOrganizations(organizations: number): string {
+  return `the ${formatCount(organizations, 'known organization')}`;
 }
 
 /** Of a list that somebody looks at; what takes it away takes all of it. */
-export const MOST_SHOWN = 20;
+export const MAX_SHOWN = 20;
 
 /** Null where all of so many are shown. */
-export function andMore(count: number, most = MOST_SHOWN): string | null {
+export function formatRest(count: number, most = MAX_SHOWN): string | null {
   return count > most ? `and ${withThousands(count - most)} more` : null;
 }

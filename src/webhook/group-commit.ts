@@ -1,9 +1,9 @@
 import { describeFailure } from '../inbox/delivery.js';
-import { failed, NO_RESULT, type Post, type PostEnd } from './posts.js';
+import { failed, NO_RESULT, type WebhookPost, type PostEnd } from './posts.js';
 
 interface GroupCommitOptions {
   /** One transaction for all of them, one outcome for each. */
-  readonly store: (posts: readonly Post[]) => Promise<readonly PostEnd[]>;
+  readonly store: (posts: readonly WebhookPost[]) => Promise<readonly PostEnd[]>;
   readonly maxWaiting?: number;
   /** How many transactions at once: one disk has one flush at a time, a server far away is waited for. */
   readonly groupsAtOnce?: number;
@@ -25,7 +25,7 @@ const CLOSED = failed({ code: 'closed', message: 'the inbox is closed' });
 const TOO_MANY = failed({ code: 'too_many_waiting', message: 'too many posts wait to be stored' });
 
 interface Queued {
-  readonly post: Post;
+  readonly post: WebhookPost;
   readonly answer: (end: PostEnd) => void;
 }
 
@@ -82,7 +82,7 @@ export function createGroupCommit({ store, maxWaiting = MAX_WAITING, groupsAtOnc
 
   return {
     /** Resolves with how it ended once its group has been stored, at once where it is not taken. */
-    accept: (post: Post) =>
+    accept: (post: WebhookPost) =>
       new Promise<PostEnd>(answer => {
         if (closed) return answer(CLOSED);
         if (waiting >= maxWaiting || bytes + post.body.length > MAX_BYTES) return answer(TOO_MANY);

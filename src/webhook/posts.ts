@@ -8,7 +8,7 @@ import {
 import { type Delivery, openDelivery, type OpenDeliveryOptions } from './delivery.js';
 
 /** What came in one POST, before anything of it is believed. */
-export interface Post {
+export interface WebhookPost {
   readonly body: Uint8Array;
   /** The signature header as it was sent; null when there was none. */
   readonly signature: string | null;
@@ -33,9 +33,9 @@ interface AcceptPostsOptions extends Pick<OpenDeliveryOptions, 'secrets' | 'appI
 }
 
 /** Verify posts and store those that are genuine, all in one transaction. One outcome for each post. */
-export function createAcceptPosts({ secrets, appId, store }: AcceptPostsOptions) {
+export function createPostHandler({ secrets, appId, store }: AcceptPostsOptions) {
   /** A post that we cannot cope with is our fault; it must not take the thread, and so the whole receiver, with it. */
-  function open(post: Post, now: number): PostEnd | NewDelivery {
+  function open(post: WebhookPost, now: number): PostEnd | NewDelivery {
     try {
       const { body, signature, receivedAt } = post;
       const opened = openDelivery({ body, signature, secrets, appId });
@@ -46,7 +46,7 @@ export function createAcceptPosts({ secrets, appId, store }: AcceptPostsOptions)
     }
   }
 
-  return async (posts: readonly Post[], now: number): Promise<PostEnd[]> => {
+  return async (posts: readonly WebhookPost[], now: number): Promise<PostEnd[]> => {
     const opened = posts.map(post => open(post, now));
     const deliveries = opened.flatMap(each => ('kind' in each ? [] : [each]));
     const results = (deliveries.length === 0 ? [] : await store(deliveries))[Symbol.iterator]();

@@ -2,7 +2,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import type { StoredDelivery, StoreFailure } from '../inbox/delivery.js';
 import { REJECTION_REASONS, type RejectionReason } from '../inbox/rejected.js';
 import { readBody } from './body.js';
-import type { DeliverySummary, PostEnd, Post } from './posts.js';
+import type { DeliverySummary, PostEnd, WebhookPost } from './posts.js';
 import { PAGES, WEBHOOK_PATH } from './pages.js';
 import { sendProblem } from './problem.js';
 import { findPrefix, type Rejection } from './rejected.js';
@@ -13,13 +13,13 @@ export interface ReceiverOptions {
   /** A header by which this receiver is known to those who may read its inbox: a post gets none. */
   readonly known: Readonly<Record<string, string>>;
   /** Resolves with `stored` only once the delivery is on disk; never rejects. */
-  readonly accept: (post: Post) => Promise<PostEnd>;
+  readonly accept: (post: WebhookPost) => Promise<PostEnd>;
   readonly now: () => number;
   /** Told of every answered POST, for logs and metrics. */
-  readonly answered?: (answer: Answer) => void;
+  readonly answered?: (answer: ReceiverAnswer) => void;
 }
 
-export interface Answer {
+export interface ReceiverAnswer {
   readonly status: number;
   /** What was signed; null where the post was rejected before its signature was known to be good. */
   readonly delivery: DeliverySummary | null;
@@ -59,12 +59,17 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
   const ownPrefix = headerPrefix.toLowerCase();
   const signatureHeader = `x-${ownPrefix}-signature-256`;
 
-  function tell({ req }: Response, answer: Partial<Answer> & Pick<Answer, 'status'>): void {
+  function tell({ req }: Response, answer: Partial<ReceiverAnswer> & Pick<ReceiverAnswer, 'status'>): void {
     const sender = req.socket.remoteAddress ?? null;
     answered?.({ delivery: null, stored: null, rejected: null, sender, failure: null, tookMs: 0, ...answer });
   }
 
-  function reject(response: Response, status: number, detail: string, more: Partial<Answer> = {}): void {
+  function reject(
+    response: Response,
+    status: number,
+    detail: string,
+    more: Partial<ReceiverAnswer> = {},
+  ): void {
     const prefix = findPrefix(response.req.headers, ownPrefix);
     const byHeader = prefix === ownPrefix ? 'signature_not_valid' : 'no_signature';
     const byStatus = REJECTION_REASONS.find(reason => REJECTION_STATUS[reason] === status);
@@ -73,7 +78,7 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
     tell(response, { status, rejected: { reason, headerPrefix: prefix }, ...more });
   }
 
-  async function reply(response: Response, post: Post): Promise<void> {
+  async function reply(response: Response, post: WebhookPost): Promise<void> {
     const end = await accept(post);
     const tookMs = now() - post.receivedAt;
     if (end.kind === 'rejected') return reject(response, end.status, end.detail, { tookMs });

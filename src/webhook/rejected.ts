@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { OTHER_PREFIX, type Rejected, type RejectionReason } from '../inbox/rejected.js';
+import { OTHER_PREFIX, type RejectionCount, type RejectionReason } from '../inbox/rejected.js';
 
 /** Why one webhook was turned away. */
 export interface Rejection {
@@ -19,12 +19,12 @@ export function findPrefix(headers: IncomingHttpHeaders, own: string): string {
 
 export interface RejectionCounterOptions {
   /** Rejects when they could not be written: they are counted on, and tried again. */
-  readonly write: (rejected: readonly Rejected[]) => Promise<void>;
+  readonly write: (rejected: readonly RejectionCount[]) => Promise<void>;
   readonly now: () => number;
   readonly everyMs?: number;
 }
 
-interface Counted extends Omit<Rejected, 'newestMsAgo'> {
+interface Counted extends Omit<RejectionCount, 'newestMsAgo'> {
   /** Epoch ms. */
   readonly newestAt: number;
 }

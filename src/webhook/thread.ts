@@ -1,6 +1,6 @@
 import type { ReceiverPort } from '../inbox/port.js';
 import { startThread, type ThreadOptions } from '../thread.js';
-import type { PostEnd, Post } from './posts.js';
+import type { PostEnd, WebhookPost } from './posts.js';
 
 /** Many posts, their bodies in one piece of memory, which changes hands without being copied. */
 interface PackedPosts {
@@ -8,14 +8,14 @@ interface PackedPosts {
   readonly posts: readonly PackedPost[];
 }
 
-type PackedPost = Omit<Post, 'body'> & { readonly size: number };
+type PackedPost = Omit<WebhookPost, 'body'> & { readonly size: number };
 
 /** What the thread does. It has no clock of its own: each request tells what time it is. */
 export interface ReceiverWorks {
   /** Verify and store; one outcome for each. */
   readonly accept: (now: number, posts: PackedPosts) => Promise<readonly PostEnd[]>;
   readonly countRejected: Timed<ReceiverPort['countRejected']>;
-  readonly findObstacle: Timed<ReceiverPort['findObstacle']>;
+  readonly findObstacle: Timed<ReceiverPort['findWriteObstacle']>;
   readonly heartbeat: Timed<ReceiverPort['heartbeat']>;
   readonly close: ReceiverPort['close'];
 }
@@ -35,7 +35,7 @@ export async function startReceiverThread({ now, ...options }: ReceiverThreadOpt
   const what = 'the thread that stores deliveries';
   const { ask, close } = await startThread<ReceiverWorks>({ ...options, what });
   return {
-    accept: (posts: readonly Post[]) => {
+    accept: (posts: readonly WebhookPost[]) => {
       const packed = pack(posts);
       return ask('accept', [now(), packed], [packed.bytes.buffer]);
     },
@@ -49,7 +49,7 @@ export async function startReceiverThread({ now, ...options }: ReceiverThreadOpt
   };
 }
 
-function pack(all: readonly Post[]) {
+function pack(all: readonly WebhookPost[]) {
   const bytes = new Uint8Array(all.reduce((total, { body }) => total + body.length, 0));
   let start = 0;
   const posts = all.map(({ body, ...post }) => {
@@ -61,7 +61,7 @@ function pack(all: readonly Post[]) {
 }
 
 /** In the thread: the posts as they were, each body a view of the one piece of memory. */
-export function unpack({ bytes, posts }: PackedPosts): Post[] {
+export function unpack({ bytes, posts }: PackedPosts): WebhookPost[] {
   let start = 0;
   return posts.map(({ size, ...post }) => {
     const body = bytes.subarray(start, start + size);

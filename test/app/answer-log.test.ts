@@ -4,7 +4,7 @@ import { REJECTION_REASONS } from '../../src/inbox/rejected.js';
 import { createLog } from '../../src/app/log.js';
 import { createMetrics } from '../../src/app/operations/metrics.js';
 import { createMask } from '../../src/registry/http/mask.js';
-import type { Answer } from '../../src/webhook/receiver.js';
+import type { ReceiverAnswer } from '../../src/webhook/receiver.js';
 
 async function record(tellEveryMs: number) {
   const lines: Record<string, unknown>[] = [];
@@ -26,7 +26,7 @@ async function record(tellEveryMs: number) {
   return { answers, lines, counted, metrics };
 }
 
-const untried: Answer = {
+const untried: ReceiverAnswer = {
   status: 503,
   delivery: null,
   stored: null,
@@ -36,7 +36,7 @@ const untried: Answer = {
   tookMs: 0,
 };
 
-const forged: Answer = {
+const forged: ReceiverAnswer = {
   ...untried,
   status: 401,
   rejected: { reason: 'signature_not_valid', headerPrefix: 'registry' },
@@ -44,7 +44,7 @@ const forged: Answer = {
   failure: null,
 };
 
-const genuine: Answer = {
+const genuine: ReceiverAnswer = {
   ...untried,
   delivery: {
     event: 'installed',

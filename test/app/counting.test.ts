@@ -20,7 +20,7 @@ test('a count that is under way is ended with the worker, and its end is no faul
         });
       },
     },
-    mirror: { tell: () => Promise.reject(new Error('nothing is told of half a count')) },
+    mirror: { report: () => Promise.reject(new Error('nothing is told of half a count')) },
     now: () => 0,
     log: createLog({ level: 'info', mask, now: () => 0, pretty: false, sink }),
   });

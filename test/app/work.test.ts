@@ -11,7 +11,7 @@ import type { WorkStore } from '../../src/store/engine.js';
 import { createMask } from '../../src/registry/http/mask.js';
 import { createLog } from '../../src/app/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
-import { startDemoMirror } from '../support/demo-mirror.js';
+import { startDemoMirror } from '../support/mirror/demo.js';
 import { holdLog } from '../support/held.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort } from '../support/processes.js';
@@ -174,7 +174,7 @@ test('metrics of the worker tell what was counted last of what does not add up o
     { finding: 'negative_amount', rows },
   ];
   for (const rows of [3, 0]) {
-    await mirror.tell({ at: new Date().toISOString(), findings: counts(rows) });
+    await mirror.report({ at: new Date().toISOString(), findings: counts(rows) });
     expect(await ask()).toEqual([
       '_findings{finding="balance_credits"} 0',
       `_findings{finding="negative_amount"} ${rows}`,

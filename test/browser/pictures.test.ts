@@ -53,12 +53,13 @@ describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
     const browser = await startBrowser();
     onTestFinished(() => browser.close());
     for (const kind of TROUBLES) {
-      const { port, keys } = await stageInTrouble(kind);
+      const { port, keys, beat } = await stageInTrouble(kind);
       const origin = `http://127.0.0.1:${port}`;
       for (const look of LOOKS) {
         const page = await openPage(browser, origin, look);
         await page.goto(`${origin}/?key=${keys.mint()}`);
         for (const path of IN_TROUBLE) {
+          await beat();
           await page.goto(origin + path);
           const name = path.replaceAll(/[^a-z]+/g, ' ').trim() || 'now';
           const file = `${kind}, ${name} ${look.viewport.width} ${look.colorScheme}.png`;

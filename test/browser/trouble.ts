@@ -1,11 +1,16 @@
 import { storeCertificate } from '../support/certificates.js';
-import { type ConsoleStage, consoleStage } from '../support/console-stage.js';
-import { amount, credit, installation, retirement } from '../support/mirror.js';
+import { type ConsoleStage, consoleStage } from '../support/console.js';
+import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 
 /** What is wrong in a mirror whose pages are measured and drawn. */
 export const TROUBLES = ['suspended', 'read failed', 'worker gone', '1,000 organizations'] as const;
 
 export type TroubleKind = (typeof TROUBLES)[number];
+
+interface StageInTrouble extends ConsoleStage {
+  /** Writes the heartbeats of the processes that still run. */
+  readonly beat: () => Promise<void>;
+}
 
 const FEW = 6;
 const MANY = 1_000;
@@ -33,7 +38,7 @@ const ORGANIZATION = {
 };
 
 /** A row of everything that has a page, with amounts as large as an account holds, and one kind of trouble. */
-export async function stageInTrouble(kind: TroubleKind): Promise<ConsoleStage> {
+export async function stageInTrouble(kind: TroubleKind): Promise<StageInTrouble> {
   const stage = await consoleStage({ canAct: true, now: Date.now });
   const { scene, tables } = stage;
   const organizations = kind === '1,000 organizations' ? MANY : FEW;
@@ -41,13 +46,19 @@ export async function stageInTrouble(kind: TroubleKind): Promise<ConsoleStage> {
   await storeCertificate(scene, 'r-1');
   const instant = (msAgo: number) => new Date(scene.clock.at - msAgo).toISOString();
   const [now, hourAgo] = [instant(0), instant(HOUR_MS)];
-  const workerSeenAt = kind === 'worker gone' ? hourAgo : instant(-24 * HOUR_MS);
+  await scene.mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
   await tables.change(
     `INSERT INTO inbox.processes (role, host, pid, started_at, seen_at)
-    VALUES ('work', 'host', 1, '${hourAgo}', '${workerSeenAt}'), ('receive', 'host', 2, '${hourAgo}', '${instant(-24 * HOUR_MS)}')`,
+    VALUES ('work', 'host', 1, '${hourAgo}', '${hourAgo}'), ('receive', 'host', 2, '${hourAgo}', '${hourAgo}')`,
   );
-  await scene.mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
-  await tables.change(`UPDATE origin SET worker_seen_at = '${workerSeenAt}'`);
+  const beat = async (): Promise<void> => {
+    const seenAt = new Date().toISOString();
+    const workerSeenAt = kind === 'worker gone' ? hourAgo : seenAt;
+    await tables.change(
+      `UPDATE inbox.processes SET seen_at = CASE role WHEN 'work' THEN '${workerSeenAt}' ELSE '${seenAt}' END`,
+    );
+    await tables.change(`UPDATE origin SET worker_seen_at = '${workerSeenAt}'`);
+  };
   await tables.change(
     `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, started_at, finished_at, last_error, claim, only_duplicates_asked)
     VALUES (5, 'installation', 'organization-1', 'installation-1', 'data', 'k', 'delivery', '{}', '${kind === 'read failed' ? 'failed' : 'done'}', 10, '${now}', '${now}', '${now}', '${now}', 'GET /organizations/organization-1/warehouse answered 503 Service Unavailable', 1, 0)`,
@@ -64,7 +75,8 @@ export async function stageInTrouble(kind: TroubleKind): Promise<ConsoleStage> {
     await tables.change(
       `UPDATE resource_states SET outcome = 'failed', error = 'answered 503', failing_since = '${hourAgo}', webhook_failed = 1 WHERE organization_id = 'organization-2'`,
     );
-  return stage;
+  await beat();
+  return { ...stage, beat };
 }
 
 async function addOrganization({ scene: { mirror, clock, read } }: ConsoleStage, n: number): Promise<void> {

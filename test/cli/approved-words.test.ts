@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { type Outcome, runCommand } from '../support/command.js';
 import { type DefinedCommand, listCommands } from '../support/commands.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 import { type Answer, everyCommand } from '../support/every-command.js';
 import { makeFolder } from '../support/folder.js';
 import { copyMirror } from '../support/mirror-copy.js';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 import { copyMirror, type MirrorCopy } from '../support/mirror-copy.js';
 import { makeFolder } from '../support/folder.js';
 
@@ -129,7 +129,6 @@ test('T85 what is fresh, though its last read failed, says so to people and to p
 test('what no warehouse has ever held is not there, and what is sold out is an answer', async () => {
   for (const [name, value] of [
     ['vintage', '1066'],
-    ['type', 'exTra'],
     ['project', 'No such'],
   ] as const)
     for (const form of [[], ['--json']])
@@ -236,4 +235,23 @@ test('T85 a row of a list that is not fresh carries its state, as a table, as CS
     env: { DATA_DIR: mirror.folder },
   });
   expect(JSON.parse(shown.stdout)).toMatchObject({ row: { freshness: 'no_access' } });
+});
+
+test('at 80 columns people see the type of each credit, whatever the names and amounts', async () => {
+  const at80 = async (...words: string[]) =>
+    await runCommand(['available', ...words], {
+      env: { DATA_DIR: mirror.folder },
+      terminal: true,
+      columns: 80,
+    });
+  const long = "UPDATE warehouse_credits SET amount = 123456789.123456, amount_exact = '123456789.123456'";
+  await mirror.change(
+    `${long}, project_name = 'A project with a name that is much longer than its column is wide'`,
+  );
+  const { stdout, stderr } = await at80();
+  const [head = '', ...lines] = stdout.split('\n').filter(line => line !== '');
+  expect(head).toMatch(/\btype\b/);
+  expect(lines.filter(line => /\bex(Post|Ante)\b/.test(line)).length).toBeGreaterThan(5);
+  expect(Math.max(...lines.map(line => line.length))).toBeLessThan(200);
+  expect(stderr).not.toMatch(/Not shown for want of width: [^.]*\btype\b/);
 });

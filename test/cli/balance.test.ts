@@ -2,14 +2,15 @@ import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { reservation } from '../support/reservation.js';
-import { amount, credit, installation, MINUTE, retirement, temporaryScene } from '../support/mirror.js';
+import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
+import { MINUTE, openMirror } from '../support/mirror/open.js';
 
 const USED_AT = '2026-05-04T12:01:30Z';
 
 async function sceneToBalance() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const scene = await temporaryScene({ folder });
+  const scene = await openMirror({ folder });
   const ask = (...words: string[]) =>
     runCommand(['balance', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
   /** The last of what was retired came by a reservation of its own, where it is said. */
@@ -47,7 +48,7 @@ test('each sum is a row, with what was seen to rise and to fall between reads', 
     'retirements  organization-1  by certificate  -  1  -  -  -  2  2  0  yes',
     'retirements  organization-1  by month  -  1  -  -  -  2  2  0  yes',
     'credits  organization-1  warehouse  exPost  1  100  0  2  98  98  0  yes',
-    'projects  -  Peat bog 2021  -  1  100  0  2  2  2  0  yes',
+    'projects  -  Peat bog 2021  -  1  100  0  2  2  ≤ 2  0  yes',
     'serials  -  serializations that stand for one credit each  -  1  -  -  -  -  -  -  yes',
     '',
     'All 6 sums are balanced.',
@@ -81,7 +82,7 @@ test('of how many of the known organizations the sums are is said', async () => 
 });
 
 test('a list that was never read is no list of nothing, whatever is asked of it', async () => {
-  const { folder, mirror, clock, read } = await temporaryScene();
+  const { folder, mirror, clock, read } = await openMirror();
   temporaryInbox(folder);
   const list = async (...words: string[]) =>
     await runCommand(['retirements', 'list', ...words], { env: { DATA_DIR: folder }, now: () => clock.at });
@@ -107,7 +108,7 @@ test('a list that was never read is no list of nothing, whatever is asked of it'
 test('where nothing had been read yet nothing is called balanced', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  await temporaryScene({ folder });
+  await openMirror({ folder });
   const ask = (...words: string[]) => runCommand(['balance', ...words], { env: { DATA_DIR: folder } });
   const { exitCode, stdout, stderr } = await ask();
   expect(exitCode).toBe(3);
@@ -217,4 +218,15 @@ test('T85 ex-ante credits are in no sum with ex-post ones, and nothing of them h
     expected_micro: 2_000_000,
     fallen_micro: 2_000_000,
   });
+});
+
+test('the expected amount of a project is a bound, and a terminal sets its thousands apart', async () => {
+  const { show, folder, clock } = await sceneToBalance();
+  await show('4600', ['2']);
+  await show('100', ['2', '4500']);
+  const options = { env: { DATA_DIR: folder }, now: () => clock.at };
+  const seen = await runCommand(['balance'], { ...options, terminal: true, columns: 200 });
+  expect(seen.stdout).toMatch(/projects .* ≤ 4,502 /);
+  expect((await runCommand(['balance'], options)).stdout).toMatch(/projects .* ≤ 4502 /);
+  expect((await runCommand(['balance', '--csv'], options)).stdout).not.toContain('≤');
 });

@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -11,7 +12,7 @@ import {
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BOTH } from '../support/engines.js';
+import { BOTH } from '../support/mirror/open.js';
 import { alter, exportable } from '../support/folder-of-evidence.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { atLength } from '../support/long.js';
@@ -141,10 +142,7 @@ describe('check.sh', () => {
     const [leaf = ''] = lines.filter(line => line.includes('"kind":"organization"'));
     const [place = '', salt = ''] = leaf.split(' ');
     const record = leaf.slice(place.length + salt.length + 2);
-    const sha256 = (hex: string) =>
-      execFileSync('openssl', ['dgst', '-sha256', '-r'], { input: Buffer.from(hex, 'hex') })
-        .toString()
-        .slice(0, 64);
+    const sha256 = (hex: string) => createHash('sha256').update(Buffer.from(hex, 'hex')).digest('hex');
     const node = sha256(`00${sha256(salt + Buffer.from(record).toString('hex'))}`);
     alter(folder, 'context.txt', text => text.replace(`${leaf}\n`, ''));
     alter(folder, 'nodes.txt', text => `${text}0 ${place} ${node}\n`);

@@ -97,7 +97,7 @@ describe('a command without settings', () => {
   ])('never uses the data of a demo with %s', async (_case, env, hasFile) => {
     const commands = await listCommands();
     expect(commands.length).toBeGreaterThan(50);
-    for (const { name, command } of commands.filter(({ name }) => name !== 'sandbox start')) {
+    for (const { name, command } of commands.filter(each => each.name !== 'sandbox start')) {
       const options = command.options
         .filter(({ mandatory, defaultValue }) => mandatory && defaultValue === undefined)
         .flatMap(({ long, argChoices }) => [long ?? '', argChoices?.[0] ?? '1']);

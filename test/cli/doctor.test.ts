@@ -5,11 +5,10 @@ import { findExposures } from '../../src/cli/faults/exposures.js';
 import { SETTINGS } from '../../src/app/config/settings.js';
 import { openEngine } from '../../src/store/open.js';
 import { runCommand } from '../support/command.js';
-import { visitConsole } from '../support/console.js';
-import { wordsOf } from '../support/console-stage.js';
+import { wordsOf, visitConsole } from '../support/console.js';
+import { demoOfFile, startDemoMirror } from '../support/mirror/demo.js';
 import { holdLog } from '../support/held.js';
 import { copyMirror } from '../support/mirror-copy.js';
-import { demoOfFile, startDemoMirror } from '../support/demo-mirror.js';
 
 interface Finding {
   readonly check: string;

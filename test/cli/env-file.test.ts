@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { runProcess } from '../support/processes.js';
+import { freePort, runProcess, startProcess } from '../support/processes.js';
 import { createPrivateKey } from '../support/sandbox.js';
 
 function envFile(text: string): string {
@@ -51,6 +51,73 @@ test('a mistake in the file is a mistake in the settings', async () => {
   expect(exitCode).toBe(2);
   expect(stderr).toContain('REGISTRY_BASE_UR: expected a known name, perhaps REGISTRY_BASE_URL');
   expect(stderr).toContain('PORT: expected');
+});
+
+describe('a misspelt setting', () => {
+  const settings =
+    'WORKER_CONCURENCY=8\nDATA_DRI=/srv/mirror\nEVIDENCE_KEY=/key\nlog_level=debug\nOTHER_PROGRAM=x\n';
+  const expected = [
+    'WORKER_CONCURENCY: expected a known name, perhaps WORKER_CONCURRENCY; there is no such setting',
+    'DATA_DRI: expected a known name, perhaps DATA_DIR; there is no such setting',
+    'EVIDENCE_KEY: expected a known name, perhaps EVIDENCE_KEY_FILE; there is no such setting',
+    'log_level: expected a known name, perhaps LOG_LEVEL; there is no such setting',
+  ];
+
+  test.each(['up', 'work', 'status', 'up --demo', 'sync', 'sandbox call GET /status'])(
+    'in the file of --env-file is a fault for %s',
+    async line => {
+      const env = { DATA_DIR: temporaryFolder() };
+      const argv = [...line.split(' '), '--env-file', envFile(settings)];
+      const { exitCode, stderr } = await runCommand(argv, { env });
+      expect(exitCode).toBe(2);
+      for (const fault of expected) expect(stderr).toContain(fault);
+      expect(stderr).not.toContain('OTHER_PROGRAM');
+      expect(readdirSync(env.DATA_DIR)).toEqual([]);
+    },
+  );
+
+  test('in the environment is a warning, and the command goes on', async () => {
+    const folder = temporaryFolder();
+    const env = { DATA_DIR: folder, WORKER_CONCURENCY: '8', OTHER_PROGRAM: 'x' };
+    const { exitCode, stderr } = await runCommand(['migrate'], { env });
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(
+      /^Warning: WORKER_CONCURENCY is no setting. Perhaps WORKER_CONCURRENCY is meant.\n/,
+    );
+    expect(stderr).not.toContain('OTHER_PROGRAM');
+    expect(readdirSync(folder)).toContain('mirror.db');
+  });
+
+  test('in the environment is warned of once, not again by each process of up', async () => {
+    const env = {
+      REGISTRY_BASE_URL: 'http://127.0.0.1:9',
+      REGISTRY_APP_ID: 'an-app',
+      REGISTRY_PRIVATE_KEY: createPrivateKey(),
+      WEBHOOK_SECRETS: 'correct horse battery',
+      DATA_DIR: temporaryFolder(),
+      PORT: String(await freePort()),
+      CONSOLE_PORT: String(await freePort()),
+      OPERATIONS_PORT: '0',
+      WORKER_CONCURENCY: '8',
+    };
+    const up = startProcess(['up'], env);
+    await expect.poll(() => up.output()).toContain('"msg":"working"');
+    await expect.poll(() => up.output()).toContain('Open http');
+    expect(up.output().match(/WORKER_CONCURENCY/g)).toHaveLength(1);
+    up.child.kill('SIGTERM');
+    expect(await up.ended).toBe(0);
+  });
+
+  test('is no name that machines and platforms set', async () => {
+    const names =
+      'PATH HOME HOSTNAME USER SHELL TERM LANG PWD TZ NODE_ENV NODE_OPTIONS NO_COLOR COLUMNS DYNO DATABASE_URL REDIS_URL ' +
+      'KUBERNETES_PORT KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT API_PORT API_HOST DB_HOST DB_PORT POSTGRES_HOST PGHOST PGPORT ' +
+      'npm_config_registry npm_lifecycle_event npm_package_name CI GITHUB_ENV RUNNER_TEMP INVOCATION_ID JOURNAL_STREAM ' +
+      'XDG_DATA_DIRS XDG_DATA_HOME CREDENTIALS_DIRECTORY STATE_DIRECTORY SSH_CONNECTION LOGNAME LS_COLORS OLDPWD DEBUG';
+    const env = Object.fromEntries(names.split(' ').map(name => [name, 'x']));
+    const { stderr } = await runCommand(['status'], { env: { ...env, DATA_DIR: temporaryFolder() } });
+    expect(stderr).toMatch(/^There is no mirror in /);
+  });
 });
 
 test('T69 a file that is none of settings is refused without a word of its text', async () => {

@@ -117,6 +117,12 @@ test('T69 a secret in the wrong setting is shown by no fault and no finding, and
     [['receive'], { OPERATIONS_HOST: pasted, OPERATIONS_PORT: '1' }, '"[OPERATIONS_HOST]" is not an address'],
     [['status'], { DATA_DIR: pasted }, 'There is no mirror in [DATA_DIR]: expected'],
     [
+      ['status'],
+      { DATA_DIR: 'mirrors/of-the-marketplace' },
+      'There is no mirror in mirrors/of-the-marketplace: ',
+    ],
+    [['receive'], { HOST: 'receiver.internal.example' }, '"receiver.internal.example" is not an address of'],
+    [
       ['sandbox', 'call', 'GET', '/status'],
       { REGISTRY_BASE_URL: '', SANDBOX_PORT: pasted },
       '[SANDBOX_PORT]',

@@ -9,11 +9,13 @@ const read = (text: string) => {
   return `${from} to ${to}`;
 };
 
-test('a day, a month and a year are spans from their first instant to their last, in UTC', () => {
+test('a day, a month, a quarter and a year are spans from their first instant to their last, in UTC', () => {
   expect(read('2025-12-31')).toBe('2025-12-31T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
   expect(read('yesterday')).toBe('2026-02-28T00:00:00.000Z to 2026-02-28T23:59:59.999Z');
   expect(read('2024-02')).toBe('2024-02-01T00:00:00.000Z to 2024-02-29T23:59:59.999Z');
   expect(read('2025-12')).toBe('2025-12-01T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
+  expect(read('2025-Q1')).toBe('2025-01-01T00:00:00.000Z to 2025-03-31T23:59:59.999Z');
+  expect(read('2025-q4')).toBe('2025-10-01T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
   expect(read('2025')).toBe('2025-01-01T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
   expect(read('0001')).toBe('0001-01-01T00:00:00.000Z to 0001-12-31T23:59:59.999Z');
 });
@@ -26,7 +28,7 @@ test.each([
   ['now', '2026-03-01T08:30:00.000Z'],
 ])('%s is an instant, and begins where it ends', (text, at) => expect(read(text)).toBe(`${at} to ${at}`));
 
-test.each(['2026-03-01', '2026-03', '2026'])('%s holds now, and ends now', text =>
+test.each(['2026-03-01', '2026-03', '2026-Q1', '2026'])('%s holds now, and ends now', text =>
   expect(read(text)).toMatch(/^2026-0[13]-01T00:00:00.000Z to 2026-03-01T08:30:00.000Z$/),
 );
 
@@ -36,6 +38,9 @@ test.each([
   '2025-12-31T25:00:00Z',
   '2025-13',
   '2025-00',
+  '2025-Q0',
+  '2025-Q5',
+  'Q1',
   '25',
   '2025-1',
   '2025-12-',
@@ -47,7 +52,7 @@ test.each([
   expect(() => read(text)).toThrow(/Expected a date like .* "yesterday", "24h" or "now", got/),
 );
 
-test.each(['2026-03-02', '2026-04', '2027', '2026-03-01T08:30:01Z', '9999-12-31'])(
+test.each(['2026-03-02', '2026-04', '2026-Q2', '2027', '2026-03-01T08:30:01Z', '9999-12-31'])(
   '%s lies wholly ahead: it is not known yet, and said to be so',
   text => expect(() => read(text)).toThrow('lies in the future'),
 );

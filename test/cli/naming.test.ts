@@ -1,19 +1,21 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { choose, type Named } from '../../src/cli/find/choose.js';
+import { demandFound } from '../../src/cli/find/choose.js';
+import { findByName } from '../../src/query/find-named.js';
+import type { Named } from '../../src/query/names.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { CommandFault } from '../../src/cli/exit.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { type DemoMirror, startDemoMirror } from '../support/mirror/demo.js';
 import { installationOf, payloadOf, signedPost } from '../support/receiver.js';
 
 const NAMED = ['organization', 'installation', 'app'];
-const sought = { what: 'organization', where: 'in the mirror', advice: 'See the list.' };
+const sought = { what: 'organization', where: 'in the mirror' };
 
 function faultOf(text: string, known: readonly Named[]) {
   try {
-    return { chosen: choose(text, known, sought) };
+    return { chosen: demandFound(findByName(text, known, sought), 'See the list.') };
   } catch (error) {
     if (!(error instanceof CommandFault)) throw error;
     const { exitCode, lines } = error;

@@ -3,7 +3,7 @@ import { wordsOf } from '../../src/query/freshness/words.js';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { csvCell } from '../../src/text/csv.js';
+import { formatCsvCell } from '../../src/text/csv.js';
 import { type Format, type Row, writeRows } from '../../src/cli/output/output.js';
 import { describeTotal, totalOf } from '../../src/cli/output/totals.js';
 import type { TableShape } from '../../src/cli/output/table.js';
@@ -224,15 +224,15 @@ test('T72 CSV is safe in a spreadsheet,: a text that begins like a formula stays
     'a,b\n"x,""y""",AQI=\n',
   );
   expect(await print('csv', ['a'], [{ a: '=1+1' }])).toBe("a\n'=1+1\n");
-  for (const number of ['-5.25', '+1', '0.000001']) expect(csvCell(number)).toBe(number);
+  for (const number of ['-5.25', '+1', '0.000001']) expect(formatCsvCell(number)).toBe(number);
   for (const evil of ['=1+1', '+1e', '-', '-1+cmd', '@SUM(A1)', '\t=1', '\r=1']) {
-    expect(csvCell(evil).replace(/^"/, '')).toMatch(/^'/);
+    expect(formatCsvCell(evil).replace(/^"/, '')).toMatch(/^'/);
   }
   for (const evil of ['  =1+1', '\u0001=1', '\uff1dcmd', '\u00a0@x']) {
-    expect(csvCell(evil), evil).toBe(`'${evil}`);
+    expect(formatCsvCell(evil), evil).toBe(`'${evil}`);
   }
-  expect(csvCell('tea; =1+1')).toBe(`"tea;' =1+1"`);
-  expect(csvCell('tea; milk')).toBe('"tea; milk"');
-  expect(csvCell(-5)).toBe('-5');
-  expect(csvCell(null)).toBe('');
+  expect(formatCsvCell('tea; =1+1')).toBe(`"tea;' =1+1"`);
+  expect(formatCsvCell('tea; milk')).toBe('"tea; milk"');
+  expect(formatCsvCell(-5)).toBe('-5');
+  expect(formatCsvCell(null)).toBe('');
 });

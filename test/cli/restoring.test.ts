@@ -6,7 +6,7 @@ import { openStage } from '../../src/store/sqlite/keeping.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { layBoth } from '../support/migrated.js';
-import { temporaryScene } from '../support/mirror.js';
+import { openMirror } from '../support/mirror/open.js';
 import { tablesInFile } from '../support/tables.js';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
@@ -37,7 +37,7 @@ describe('restore', () => {
     async name => {
       const { dataDir, backup, runAlone } = await prepare();
       const path = join(backup, name);
-      const makers = [() => void execFileSync('mkfifo', [path]), () => void mkdirSync(path)];
+      const makers = [() => execFileSync('mkfifo', [path]), () => mkdirSync(path)];
       for (const make of name === 'certificates' ? makers.slice(0, 1) : makers) {
         rmSync(path, { recursive: true, force: true });
         make();
@@ -55,7 +55,7 @@ describe('restore', () => {
     async name => {
       const { dataDir, backup, runAlone } = await prepare();
       const path = join(dataDir, name);
-      for (const make of [() => void execFileSync('mkfifo', [path]), () => void mkdirSync(path)]) {
+      for (const make of [() => execFileSync('mkfifo', [path]), () => mkdirSync(path)]) {
         rmSync(path, { recursive: true, force: true });
         make();
         for (const words of [['status'], ['doctor'], ['query', 'select 1']]) {
@@ -114,7 +114,7 @@ test('T75 forget, purge and doctor name the older copies that restore left', asy
     expect(doctor).toContainEqual(
       expect.objectContaining({ check: 'copies', state: 'warn', found: expect.stringContaining(copy) }),
     );
-  const { clock } = await temporaryScene({ folder: dataDir });
+  const { clock } = await openMirror({ folder: dataDir });
   const purge = ['purge', '--organization', 'organization-1', '--confirm', 'organization-1', '--force'];
   const purged = await runCommand(purge, { env: { DATA_DIR: dataDir }, now: () => clock.at });
   for (const copy of copies) expect(purged.stderr).toContain(`NOT touched: ${copy} holds an older copy`);

@@ -124,7 +124,7 @@ test('likely mistakes are told, exit code 2', async () => {
     [['--port', '70000'], 'Expected a port'],
     [['--seed', '-1'], '--seed: expected a whole number'],
     [['--organizations', '0'], 'organizations: expected at least 1'],
-    [['--profile', 'kind'], "'kind' is invalid. Allowed choices are as-documented"],
+    [['--profile', 'kind'], 'Expected one of as-documented, got "kind".'],
     [['--folder', '/dev/null/x'], '"/dev/null/x" cannot be used'],
   ] as const) {
     const outcome = await runCommand(['sandbox', 'start', '--folder', folder, '--port', '0', ...words]);

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { writeDemoSettings } from '../../src/cli/commands/demo/settings.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
-import { type Installed, startInstalled } from '../support/installed.js';
+import { type Installed, startInstalled } from '../support/program.js';
+import { breakReads, fillOrganizations, openMirror } from '../support/mirror/open.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { fill, temporaryScene } from '../support/mirror.js';
 import { ALL_PERMISSIONS, startTestSandbox } from '../support/sandbox.js';
 
 const MINUTE = 60_000;
@@ -79,6 +79,10 @@ test('status says that a demo is being created until its receiver and worker hav
     `The demo in ${demo} is being created: six months are played, then its receiver and worker start. Ask again in a moment.\n`,
   );
   expect(await json()).toMatchObject({ mirror: { demo: true, being_created: true } });
+  const doctor = await runCommand(['doctor', '--json'], { env });
+  expect(JSON.parse(doctor.stdout)).toMatchObject([
+    { state: 'warn', found: expect.stringContaining('is being created') },
+  ]);
   writeDemoSettings(demo, { ...settings, PORT: '8099' });
   expect(await text()).toContain('NO WORKER LIVES.');
   expect(await json()).toMatchObject({ mirror: { demo: true, being_created: false } });
@@ -100,8 +104,8 @@ test('status counts the jobs that wait, as their list does, and those of them th
   const { inbox } = installed.program;
   await installed.program.worker().stop();
   for (const id of ['one', 'two', 'three']) {
-    const startInMs = id === 'one' ? 0 : 60 * MINUTE;
-    await inbox.enqueue([{ ...installationJob(id, null, 'schedule'), startInMs }]);
+    const startDelayMs = id === 'one' ? 0 : 60 * MINUTE;
+    await inbox.enqueue([{ ...installationJob(id, null, 'schedule'), startDelayMs }]);
   }
   const { text, json } = await status(installed);
   expect(text).toContain('Jobs: 0 running, 3 waiting (1 due now), 0 paused, 0 failed.');
@@ -147,10 +151,11 @@ test('an organization whose permission was taken away is not called fresh: its r
 });
 
 test('of many organizations 20 are shown, trouble first and then the largest, how many more there are and what shows them', async () => {
-  const scene = await temporaryScene();
+  const scene = await openMirror();
   temporaryInbox(scene.folder);
   scene.clock.at = Date.now();
-  await fill(scene, 30);
+  await fillOrganizations(scene, 30);
+  await breakReads(scene, 'organization-10');
   const shown = async (...options: readonly string[]) => {
     const { stdout } = await runCommand(['status', ...options], { env: { DATA_DIR: scene.folder } });
     const rows = Array.from(stdout.matchAll(/^organization-(\d+) +active/gm), ([, number]) => Number(number));

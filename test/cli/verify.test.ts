@@ -11,9 +11,9 @@ import { withThousands } from '../../src/text/numbers.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import { parseRetirement } from '../../src/registry/json/parse.js';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
+import { MINUTE, openMirror } from '../support/mirror/open.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { MINUTE, temporaryScene } from '../support/mirror.js';
 import { copyDatabases, openBoth, type Tables, tablesIn, tablesOf, type Value } from '../support/tables.js';
 import { makeFolder } from '../support/folder.js';
 import { atLength } from '../support/long.js';
@@ -103,6 +103,26 @@ test('installations and projects are held against the registry too', async () =>
   const checks = found.map(({ check, fault }) => `${check.split(' ')[0]} ${fault}`);
   expect(checks).toEqual(['installations changed', 'projects changed']);
   expect((await faults()).map(({ check }) => check)).toEqual([]);
+});
+
+test('an unreadable row at the registry is named and stops no comparison, exit 3', async () => {
+  const members = await demo.rows('SELECT organization_id, document FROM members ORDER BY organization_id');
+  const [{ organization_id: id, document } = { organization_id: '', document: '' }] = members;
+  const body = { members: [{ id: 'nameless' }, JSON.parse(String(document))] };
+  const path = `/organizations/${String(id)}/members`;
+  demo.sandbox.registry.faults.add({ path, kind: 'wrongShape', options: { body }, count: 9 });
+  const found = await faults('--against-registry');
+  demo.sandbox.registry.faults.clear();
+  const ofMembers = found.filter(
+    ({ check, fault }) => check.startsWith('members') && fault !== 'not at the registry',
+  );
+  expect(ofMembers).toMatchObject([
+    {
+      check: `members of ${String(id)}`,
+      where: 'nameless',
+      fault: expect.stringMatching(/^unreadable at the registry: members\[0\]/),
+    },
+  ]);
 });
 
 test('a row that was changed, added or removed by hand is found against the registry, exit 3', async () => {
@@ -389,7 +409,7 @@ test.each([
 ])('%s, or the past is told to be changed', async (law, breakage) => {
   const folder = temporaryFolder();
   const inbox = temporaryInbox(folder);
-  const { db, clock, read } = await temporaryScene({ folder });
+  const { db, clock, read } = await openMirror({ folder });
   await read('retirements', [retired('Harbour Ferries')]);
   clock.at += MINUTE;
   await read('retirements', [retired('Another')]);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { rmSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 import { createPrivateKey, issueCredit } from '../support/sandbox.js';
 import { until } from '../support/wait.js';
 import { makeFolder } from '../support/folder.js';
@@ -68,7 +68,7 @@ describe('reservations', () => {
     await until(async () => (await mirrored()).stdout.includes(id), 'the hold in the mirror');
     expect((await mirrored()).stdout).toMatch(new RegExp(`outstanding +(5\\d\\d|600) .*${id}`));
     expect((await json('reservations', 'show', id)).row.seconds_left).toBeGreaterThan(480);
-    const cancel = ['reservations', 'cancel', id.slice(0, 8), '--organization', owner];
+    const cancel = ['reservations', 'cancel', `${id.slice(0, 8)}…`, '--organization', owner];
     await expectFault(2, 'Add --yes', ...cancel);
     expect(await json(...cancel, '--yes')).toMatchObject({ id, state_now: 'cancelled', seconds_left: null });
     await expectFault(3, 'answered 409', ...cancel, '--yes');
@@ -170,7 +170,7 @@ describe('reservations', () => {
       '--receiver-id',
       'x',
     );
-    await expectFault(2, 'Allowed choices are transfer', ...finish, 'burn');
+    await expectFault(2, 'Expected one of transfer', ...finish, 'burn');
   });
 
   test('likely mistakes are told', async () => {
@@ -301,7 +301,7 @@ describe('trigger', () => {
   });
 
   test('likely mistakes are told', async () => {
-    await expectFault(2, 'Allowed choices are installed', ...post('instaled'));
+    await expectFault(2, 'Near: installed', ...post('instaled'));
     await expectFault(2, '--url: expected an address', ...post('installed', '--url', 'here'));
     await expectFault(5, 'No receiver answers', ...post('installed', '--url', 'http://127.0.0.1:1/webhooks'));
     const url = demo.sandbox.url;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, credit, MINUTE, retirement, retirements } from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { amount, credit, retirement, retirements } from '../support/mirror/rows.js';
+import { MINUTE } from '../support/mirror/open.js';
 
 test('what changed between two instants is a sentence each, with what found it', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
@@ -97,7 +98,7 @@ test('where nothing changed it says so, and what is no instant is refused with a
   expect(wordsOf(await page('/changes?since=soon'))).toContain('Expected a date like');
   expect((await open('/changes.csv?since=soon')).status).toBe(400);
   expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('The span ends at');
-  expect(wordsOf(await page('/changes?resource=retirement'))).toContain('There is no resource “retirement”.');
+  expect(wordsOf(await page('/changes?resource=retirement'))).toContain('Near: retirements');
   expect((await open('/changes.json?resource=retirement')).status).toBe(400);
   expect(faults).toEqual([]);
 });

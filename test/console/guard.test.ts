@@ -4,8 +4,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { createKeys } from '../../src/console/guard/keys.js';
-import type { Visit } from '../support/console.js';
-import { consoleStage } from '../support/console-stage.js';
+import { consoleStage, type Visit } from '../support/console.js';
 
 const HOME = 'GET /';
 /** All but the one that asks a proxy, and is cut without an answer. */
@@ -251,7 +250,7 @@ test('T83 every answer says what a browser may do with it', async () => {
     const { headers } = await open(path);
     expect(headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-        "form-action 'self'; object-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "form-action 'self'; object-src 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'",
     );
     expect(headers.get('referrer-policy')).toBe('same-origin');
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');

@@ -9,15 +9,14 @@ import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import * as parse from '../../src/registry/json/parse.js';
-import { type Items, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
+import { type ListItems, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
 import { sql, table as tableCalled } from '../../src/query/sql.js';
 import { ENTRIES } from '../../src/resources/resources.js';
-import { tonnesOf } from '../../src/text/tonnes.js';
+import { formatTonnes } from '../../src/text/tonnes.js';
 import { runCommand } from '../support/command.js';
-import { visitConsole } from '../support/console.js';
-import { wordsOf } from '../support/console-stage.js';
-import { ENGINES, type Library, type Stage } from '../support/engines.js';
-import { installation, MINUTE, TRAFFIC } from '../support/mirror.js';
+import { wordsOf, visitConsole } from '../support/console.js';
+import { ENGINES, type Library, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { installation } from '../support/mirror/rows.js';
 import { filesEnough } from '../support/long.js';
 
 const OWNER = 'organization-1';
@@ -31,7 +30,7 @@ const TOLD: readonly Readonly<Record<string, number>>[] = [
 const source = (sent: object) => readSource(JSON.stringify(sent), 'what was sent');
 const PROJECT = { project: { id: 'project-1', fullName: 'Peat bog' }, vintage: '2021', type: 'exPost' };
 
-const SAYS: { readonly [Name in ListResource]: (id: string, edit: number) => Items[Name] } = {
+const SAYS: { readonly [Name in ListResource]: (id: string, edit: number) => ListItems[Name] } = {
   warehouse: (creditId, amount) => parse.parseCredit(source({ creditId, amount, ...PROJECT })),
   inventory: (creditId, amount) => parse.parseCredit(source({ creditId, amount, ...PROJECT })),
   reservations: (id, amount) => parse.parseReservation(source({ id, creditId: 'a', amount })),
@@ -51,7 +50,7 @@ interface Moment {
   readonly photo: Photo;
 }
 
-async function tellLists(stage: Stage, turn: number): Promise<void> {
+async function tellLists(stage: TestMirror, turn: number): Promise<void> {
   const by = { claim: 1, startedAt: stage.clock.at, arrivedAt: stage.clock.at, trigger: 'delivery' };
   const updatedAt = new Date(stage.clock.at).toISOString();
   const installed = installation('installation-1', { updatedAt });
@@ -63,13 +62,17 @@ async function tellLists(stage: Stage, turn: number): Promise<void> {
   await walk.finish(TRAFFIC);
 }
 
-async function tell<Name extends ListResource>(stage: Stage, resource: Name, turn: number): Promise<void> {
+async function tell<Name extends ListResource>(
+  stage: TestMirror,
+  resource: Name,
+  turn: number,
+): Promise<void> {
   const rows = resource === 'organization' ? { it: turn } : (TOLD[turn] ?? {});
   const items = Object.entries(rows).map(([id, edit]) => SAYS[resource](id, edit));
   await stage.read(resource, items, { ask: async gone => gone });
 }
 
-async function certify({ pdfs, port, clock }: Stage, turn: number): Promise<void> {
+async function certify({ pdfs, port, clock }: TestMirror, turn: number): Promise<void> {
   const files = pdfs(1000);
   await files.prepare();
   const store = createCertificateStore(port, files, () => clock.at);
@@ -229,7 +232,7 @@ function shownOn(photo: Photo, isCertified: boolean) {
       const row = one('retirements', 'id', id);
       return row === undefined ? undefined : `for ${String(row['beneficiary'])}`;
     }),
-    stood: tonnesOf(BigInt(microOf('warehouse_credits'))),
+    stood: formatTonnes(BigInt(microOf('warehouse_credits'))),
     counts: tables.map(table => String(rowsOf(table).length)),
   };
 }

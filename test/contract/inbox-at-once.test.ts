@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_A_MINUTE } from '../../src/inbox/rejected.js';
-import { ENGINES } from '../support/engines.js';
+import { MAX_ROWS_PER_MINUTE } from '../../src/inbox/rejected.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { NOON } from '../support/inbox.js';
 
 const PROCESSES = Array.from({ length: 8 }, (_, index) => index);
@@ -34,6 +34,6 @@ describe.each(ENGINES)('$name', ({ store }) => {
       ),
     );
     expect(await db.value('SELECT sum(rejected) FROM rejected_webhooks')).toBe(8 * 21 * 3);
-    expect(await db.value('SELECT count(*) FROM rejected_webhooks')).toBe(MAX_A_MINUTE + 1);
+    expect(await db.value('SELECT count(*) FROM rejected_webhooks')).toBe(MAX_ROWS_PER_MINUTE + 1);
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ClaimedJob, type NewJob, installationJob } from '../../src/inbox/job.js';
-import { type Box, boxIn, only } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import { NOON } from '../support/inbox.js';
+import { type Box, boxIn, only, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 
 const LEASE_MS = 60_000;
 const ERROR = { code: 'unavailable', message: 'answered 503' };
@@ -23,7 +22,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('takes at most the free slots, and only what is due', async () => {
       const box = boxIn(await store());
       for (const id of ['a', 'b', 'c']) await box.enqueue(job(id), NOON);
-      await box.enqueue(job('later', null, { startInMs: 1 }), NOON);
+      await box.enqueue(job('later', null, { startDelayMs: 1 }), NOON);
       expect(await claim(box, NOON, 0)).toEqual([]);
       expect(await claim(box, NOON, 2)).toHaveLength(2);
       expect(await claim(box, NOON, 2)).toHaveLength(1);
@@ -57,7 +56,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
           await box.retry(held, later, { ...ERROR, code: 'rate_limited' }, NOON);
       }
       await box.at(NOON - LEASE_MS).enqueue(due);
-      expect(await box.at(NOON + 1).tryFirst(['unavailable'])).toBe(2);
+      expect(await box.at(NOON + 1).prioritizeFailed(['unavailable'])).toBe(2);
       const first = await claim(box, NOON + 1, 3);
       expect(first.map(({ installationId }) => installationId)).toEqual([
         expect.stringMatching(/^(retried|failed)$/),
@@ -68,7 +67,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const names = (await claim(box, NOON + 2, 100)).map(({ installationId }) => installationId);
       expect(names).toHaveLength(100);
       for (const name of names) expect(name).toMatch(/^due-/);
-      expect(await box.at(NOON + 2).tryFirst([])).toBe(0);
+      expect(await box.at(NOON + 2).prioritizeFailed([])).toBe(0);
     });
 
     test('starts above what mirror.db has seen, after an inbox.db was restored', async () => {
@@ -81,8 +80,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('a number that is taken for other work is above every other and is not given out again', async () => {
       const box = boxIn(await store());
-      expect(await box.at(NOON).takeClaim(41)).toBe(42);
-      expect(await box.at(NOON).takeClaim(7)).toBe(43);
+      expect(await box.at(NOON).allocateClaim(41)).toBe(42);
+      expect(await box.at(NOON).allocateClaim(7)).toBe(43);
       await box.enqueue(job('a'), NOON);
       expect((await claimOne(box)).claim).toBe(44);
     });
@@ -187,7 +186,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.retry(first, now, ERROR, now)).toBe(false);
       expect(await box.pause(first, now, ERROR, now)).toBe(false);
       expect(await box.fail(first, ERROR, now)).toBe(false);
-      expect(await box.at(now).bind(first, 'acme')).toBe('lost');
+      expect(await box.at(now).assignOrganization(first, 'acme')).toBe('lost');
       expect(await box.job(first.id)).toMatchObject({
         state: 'running',
         claim: second.claim,
@@ -244,8 +243,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const [first, second] = await claim(box);
       if (first === undefined || second === undefined) throw new Error('expected two claims');
       const unknown = first.organizationId === null ? first : second;
-      expect(await box.at(NOON).bind(unknown, 'acme')).toBe('busy');
-      expect(await box.at(NOON).bind(unknown, 'other')).toBe('ours');
+      expect(await box.at(NOON).assignOrganization(unknown, 'acme')).toBe('busy');
+      expect(await box.at(NOON).assignOrganization(unknown, 'other')).toBe('ours');
       expect(await box.job(unknown.id)).toMatchObject({ organization_id: 'other' });
       await box.finish(unknown, 'read', NOON);
       await box.enqueue(job('new'), NOON + 1);

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type ClaimedJob, installationJob } from '../../src/inbox/job.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { type Box, boxIn, only } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import { acceptedDelivery, NOON } from '../support/inbox.js';
+import { type Box, boxIn, only, acceptedDelivery, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { filesEnough } from '../support/long.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
@@ -43,7 +42,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
         unread_duplicate_at: null,
       },
     ]);
-    expect(await inbox.at(NOON).signedTexts(0, 9)).toEqual([{ id: 1, signedData: 'one' }]);
+    expect(await inbox.at(NOON).listSignedTexts(0, 9)).toEqual([{ id: 1, signedData: 'one' }]);
     expect(await inbox.job(stored.jobId ?? 0)).toMatchObject({
       kind: 'installation',
       installation_id: 'installation-1',
@@ -110,11 +109,11 @@ describe.each(ENGINES)('$name', ({ store }) => {
     await expect(accept([acceptedDelivery(textOf('a')), bad], NOON)).rejects.toThrow(/check/i);
     await accept([acceptedDelivery(textOf('a'))], NOON);
     expect(await kept.db.column('SELECT signed_data FROM signed_texts')).toEqual(['a']);
-    const before = only(await at(NOON).signedTexts(0, 9));
+    const before = only(await at(NOON).listSignedTexts(0, 9));
     await kept.db.change("UPDATE signed_texts SET sha256 = 'another', signed_data = 'another'");
     const later = NOON + 61_000;
     await accept([acceptedDelivery({ ...textOf('a'), receivedAt: later })], later);
-    expect(await at(later).signedTexts(before.id, 9)).toMatchObject([{ signedData: 'a' }]);
+    expect(await at(later).listSignedTexts(before.id, 9)).toMatchObject([{ signedData: 'a' }]);
   });
 
   test('T09 50 identical deliveries lead to one read, and at most one after it', async () => {
@@ -203,7 +202,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
       only(await box.accept([acceptedDelivery({ receivedAt: at, ...overrides })], at)).id;
     const claim = async (now: number) =>
       only((await box.claim({ ...LEASE, now })).filter(({ dedupeKey }) => dedupeKey.endsWith('-1')));
-    const newest = (job: Parameters<InboxPort['newestDelivery']>[0]) => box.at(NOON).newestDelivery(job);
+    const newest = (job: Parameters<InboxPort['findNewestDelivery']>[0]) =>
+      box.at(NOON).findNewestDelivery(job);
     await accept(NOON);
     const second = await accept(NOON);
     await accept(NOON, { installationId: 'installation-2', organizationId: 'organization-2' });
@@ -228,6 +228,6 @@ describe.each(ENGINES)('$name', ({ store }) => {
     await box.finish(only(await box.claim({ ...LEASE, now: NOON })), 'read', NOON);
     await box.enqueue(installationJob('installation-1', null, 'person'), NOON);
     const asked = only(await box.claim({ ...LEASE, now: NOON + 60_000 }));
-    expect(await box.at(NOON).newestDelivery(asked)).toBeNull();
+    expect(await box.at(NOON).findNewestDelivery(asked)).toBeNull();
   });
 });

@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { type ClaimedJob, UNCHANGED } from '../../src/inbox/job.js';
-import { type Accept, type Arrived, type Box, boxIn, only, slicesOf, type Store } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import { acceptedDelivery, NOON } from '../support/inbox.js';
+import { type ClaimedJob, UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
+import {
+  type Accept,
+  type Arrived,
+  type Box,
+  boxIn,
+  only,
+  slicesOf,
+  type Store,
+  acceptedDelivery,
+  NOON,
+} from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { filesEnough } from '../support/long.js';
 
 const MINUTE_MS = 60_000;
@@ -25,7 +34,7 @@ async function replay(
   let running: ClaimedJob[] = [];
   const work = async (now: number): Promise<void> => {
     for (const job of running) {
-      const word = job.onlyDuplicatesAsked && !found(starts.length) ? UNCHANGED : 'read';
+      const word = job.onlyDuplicates && !found(starts.length) ? UNCHANGED_OUTCOME : 'read';
       await inbox.finish(job, word, now);
     }
     running = await inbox.claim({ now, leaseMs: MINUTE_MS, slots: 4 });
@@ -139,18 +148,18 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const now = NOON + 2 * MINUTE_MS;
     await accept([{ ...captured, receivedAt: now }], now);
     const [read] = await inbox.claim({ now: now + 1, leaseMs: MINUTE_MS, slots: 4 });
-    if (read !== undefined) await inbox.finish(read, UNCHANGED, now + 100);
+    if (read !== undefined) await inbox.finish(read, UNCHANGED_OUTCOME, now + 100);
     const [slow] = await accept([{ ...captured, receivedAt: now + 200 }], now + 200);
     expect(await inbox.claim({ now: now + 5000, leaseMs: MINUTE_MS, slots: 4 })).toEqual([]);
     const [fresh] = await accept([acceptedDelivery({ receivedAt: now + 5000 })], now + 5000);
     expect(fresh?.jobId).toBe(slow?.jobId);
     const claimed = await inbox.claim({ now: now + 5000, leaseMs: MINUTE_MS, slots: 4 });
-    expect(claimed).toMatchObject([{ id: slow?.jobId, onlyDuplicatesAsked: false }]);
+    expect(claimed).toMatchObject([{ id: slow?.jobId, onlyDuplicates: false }]);
     for (const job of claimed) await inbox.finish(job, 'read', now + 5100);
     const later = now + 5000 + 3_600_001;
     await accept([{ ...captured, receivedAt: later }], later);
     expect(await inbox.claim({ now: later, leaseMs: MINUTE_MS, slots: 4 })).toMatchObject([
-      { onlyDuplicatesAsked: false },
+      { onlyDuplicates: false },
     ]);
   });
 
@@ -163,21 +172,21 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const now = NOON + 90_000;
     const claim = (at: number) => inbox.claim({ now: at, leaseMs: MINUTE_MS, slots: 4 });
     await accept([{ ...captured, receivedAt: now }], now);
-    for (const job of await claim(now)) await inbox.finish(job, UNCHANGED, now);
+    for (const job of await claim(now)) await inbox.finish(job, UNCHANGED_OUTCOME, now);
     const job = {
       kind: 'installation',
       dedupeKey: 'installation:installation-1',
       installationId: 'installation-1',
     };
-    await inbox.enqueue({ ...job, trigger: 'schedule', startInMs: 10 * MINUTE_MS }, now);
+    await inbox.enqueue({ ...job, trigger: 'schedule', startDelayMs: 10 * MINUTE_MS }, now);
     await accept([{ ...captured, receivedAt: now + 1 }], now + 1);
     expect(await claim(now + 14_000)).toEqual([]);
     const [read] = await claim(now + 15_000);
-    expect(read).toMatchObject({ onlyDuplicatesAsked: true, trigger: 'delivery' });
-    if (read !== undefined) await inbox.finish(read, UNCHANGED, now + 15_000);
+    expect(read).toMatchObject({ onlyDuplicates: true, trigger: 'delivery' });
+    if (read !== undefined) await inbox.finish(read, UNCHANGED_OUTCOME, now + 15_000);
     await accept([{ ...captured, receivedAt: now + 16_000 }], now + 16_000);
     await inbox.enqueue({ ...job, trigger: 'person' }, now + 17_000);
-    expect(await claim(now + 17_000)).toMatchObject([{ onlyDuplicatesAsked: false }]);
+    expect(await claim(now + 17_000)).toMatchObject([{ onlyDuplicates: false }]);
   });
 
   test('T20 duplicates leave a paused job and one that failed to their time', async () => {
@@ -237,7 +246,11 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(await between(NOON, NOON + MINUTE_MS)).toEqual([iso(NOON), iso(NOON + 40)]);
     expect(await between(NOON + 20, NOON + MINUTE_MS)).toEqual([iso(NOON + 40)]);
     const since = [{ since: NOON + 50 }, { since: NOON + 51 }, { since: NOON + 1, isNew: true }];
-    expect(await inbox.at(NOON + 60).haveCome('installation-1', since)).toEqual([true, false, false]);
+    expect(await inbox.at(NOON + 60).haveDeliveriesArrived('installation-1', since)).toEqual([
+      true,
+      false,
+      false,
+    ]);
     await post(NOON + MINUTE_MS);
     expect(await rowsAndPosts(kept)).toEqual({ rows: 2, posts: 5 });
   });

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { boxIn, slicesOf, type Store } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import type { LivingProcess, Pulse } from '../../src/inbox/process.js';
-import { acceptedDelivery, NOON } from '../support/inbox.js';
+import { boxIn, slicesOf, type Store, acceptedDelivery, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
+import type { LivingProcess, InboxPulse } from '../../src/inbox/process.js';
 
 const HOUR = 3_600_000;
 const WORKER: LivingProcess = { role: 'work', host: 'here', pid: 7, startedAt: NOON };
 
 /** As one process gives them. */
-function signer(kept: Store): (self: LivingProcess, now: number) => Promise<Pulse> {
+function signer(kept: Store): (self: LivingProcess, now: number) => Promise<InboxPulse> {
   const { at } = boxIn(kept);
   return (self, now) => at(now).heartbeat(self);
 }
@@ -83,7 +82,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     for (const at of [NOON, NOON + 15_000]) await sign(WORKER, at);
     await signer(kept)({ ...WORKER, role: 'receive' }, NOON + HOUR);
     await inbox.accept([acceptedDelivery()], NOON + 1000);
-    await inbox.enqueue({ kind: 'tick', dedupeKey: 'later', trigger: 'schedule', startInMs: HOUR }, NOON);
+    await inbox.enqueue({ kind: 'tick', dedupeKey: 'later', trigger: 'schedule', startDelayMs: HOUR }, NOON);
     expect(await inbox.at(NOON + 20_000).readPulse()).toMatchObject({
       at: NOON + 20_000,
       seenAt: { work: NOON + 15_000 },

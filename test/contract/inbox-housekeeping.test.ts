@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { boxIn } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import { acceptedDelivery, NOON } from '../support/inbox.js';
+import { boxIn, acceptedDelivery, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { until } from '../support/wait.js';
 
 const DAY_MS = 86_400_000;
@@ -97,10 +96,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
     );
     await accept([acceptedDelivery({ installationId: 'c', verdict: 'ignored', reason: 'other_app' })], NOON);
     const since = [{ since: NOON }, { since: NOON + 1 }, { since: NOON, event }];
-    expect(await at(NOON + 2).haveCome('a', since)).toEqual([true, false, false]);
-    expect(await at(NOON + 2).haveCome('b', since)).toEqual([true, false, true]);
-    expect(await at(NOON + 2).haveCome('c', [{ since: 0 }])).toEqual([false]);
-    expect(await at(NOON - 1).haveCome('a', [{ since: 0 }])).toEqual([false]);
+    expect(await at(NOON + 2).haveDeliveriesArrived('a', since)).toEqual([true, false, false]);
+    expect(await at(NOON + 2).haveDeliveriesArrived('b', since)).toEqual([true, false, true]);
+    expect(await at(NOON + 2).haveDeliveriesArrived('c', [{ since: 0 }])).toEqual([false]);
+    expect(await at(NOON - 1).haveDeliveriesArrived('a', [{ since: 0 }])).toEqual([false]);
   });
 
   test('jobs are counted by what can become of them, and those that are done are not', async () => {

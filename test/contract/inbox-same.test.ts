@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { installationJob, type JobEnd, type NewJob, UNCHANGED } from '../../src/inbox/job.js';
+import { installationJob, type JobEnd, type NewJob, UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
 import type { ClaimedJob } from '../../src/inbox/job.js';
-import { type Arrived, boxIn, type Box, type Store } from '../support/box.js';
-import { BOTH } from '../support/engines.js';
-import { acceptedDelivery, NOON } from '../support/inbox.js';
+import { type Arrived, boxIn, type Box, type Store, acceptedDelivery, NOON } from '../support/inbox.js';
+import { BOTH } from '../support/mirror/open.js';
 import { createRandom, pick } from '../support/random.js';
 import { seeds } from '../support/seeds.js';
 
@@ -103,7 +102,7 @@ function jobOf(random: () => number, another: number, third: number): NewJob {
   return {
     ...job,
     ...(third < 0.3 && { payload: third < 0.1 ? { full: true } : narrow }),
-    ...(third > 0.7 && { startInMs: 5000 }),
+    ...(third > 0.7 && { startDelayMs: 5000 }),
     ...(third > 0.9 && { part: 'certificates', dedupeKey: `certificates:${name}` }),
   };
 }
@@ -120,13 +119,13 @@ const endOf = (random: () => number, third: number): JobEnd =>
   pick<JobEnd>(
     random,
     [
-      { act: 'done', outcome: third < 0.5 ? UNCHANGED : 'read' },
-      { act: 'retry', inMs: 2000, error: ERROR },
-      { act: 'pause', inMs: 20_000, error: ERROR },
+      { act: 'done', outcome: third < 0.5 ? UNCHANGED_OUTCOME : 'read' },
+      { act: 'retry', delayMs: 2000, error: ERROR },
+      { act: 'pause', delayMs: 20_000, error: ERROR },
       { act: 'fail', error: ERROR },
-      { act: 'give_back', inMs: 0 },
+      { act: 'release', delayMs: 0 },
     ],
-    { act: 'give_back', inMs: 0 },
+    { act: 'release', delayMs: 0 },
   );
 
 /** Some job that was ever claimed: its claim may be lost since. Without an end it is renewed, and bound. */
@@ -137,7 +136,7 @@ function ended(which: number, end: JobEnd | null): Step {
     if (end !== null) return box.end(job, end, now);
     const lost = await box.at(now).renew([job], 60_000);
     const installation = Number(job.installationId?.at(-1));
-    return [lost.length, await box.at(now).bind(job, organizationOf(installation))];
+    return [lost.length, await box.at(now).assignOrganization(job, organizationOf(installation))];
   };
 }
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ClaimedJob, installationJob, type NewJob } from '../../src/inbox/job.js';
-import { type Box, boxIn, only } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import { NOON } from '../support/inbox.js';
+import { type Box, boxIn, only, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 
 const ERROR = { code: 'unavailable', message: 'answered 503' };
 const SECOND = 1000;
@@ -120,7 +119,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('a delivery brings a job forward that the schedule had set for later', async () => {
       const box = boxIn(await store());
       const id = await box.enqueue(
-        { ...installationJob('a', 'acme', 'schedule'), startInMs: 600 * SECOND },
+        { ...installationJob('a', 'acme', 'schedule'), startDelayMs: 600 * SECOND },
         NOON,
       );
       expect(await askAgain(box, NOON + SECOND)).toBe(id);
@@ -130,7 +129,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('the schedule does not put off what a delivery wants now', async () => {
       const box = boxIn(await store());
       const id = await askAgain(box, NOON);
-      await box.enqueue({ ...installationJob('a', 'acme', 'schedule'), startInMs: 600 * SECOND }, NOON);
+      await box.enqueue({ ...installationJob('a', 'acme', 'schedule'), startDelayMs: 600 * SECOND }, NOON);
       expect(await claimOne(box, NOON)).toMatchObject({ id, trigger: 'delivery' });
     });
 
@@ -152,7 +151,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
       await askAgain(box, NOON);
       const held = await claimOne(box);
       const scheduled = installationJob('a', 'acme', 'schedule');
-      const waiting = await box.enqueue({ ...scheduled, startInMs: TOMORROW - NOON - SECOND }, NOON + SECOND);
+      const waiting = await box.enqueue(
+        { ...scheduled, startDelayMs: TOMORROW - NOON - SECOND },
+        NOON + SECOND,
+      );
       return { box, held, waiting };
     }
 
@@ -173,7 +175,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('waits as long as it was told when it is given back', async () => {
       const { box, held, waiting } = await runningBeforeTomorrow();
-      await box.end(held, { act: 'give_back', inMs: 7 * SECOND }, NOON + 5 * SECOND);
+      await box.end(held, { act: 'release', delayMs: 7 * SECOND }, NOON + 5 * SECOND);
       expect(await runTime(box, waiting)).toBe(12 * SECOND);
     });
 
@@ -231,7 +233,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test.each([
       ['is due', {}],
-      ['waits', { startInMs: 60 * SECOND }],
+      ['waits', { startDelayMs: 60 * SECOND }],
     ])('takes the newer installation where it %s', async (_state, more) => {
       const box = boxIn(await store());
       const id = await box.enqueue(walk('old', more), NOON);
@@ -241,7 +243,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('keeps its installation where the same is asked for without one', async () => {
       const box = boxIn(await store());
-      const id = await box.enqueue(walk('old', { startInMs: 60 * SECOND }), NOON);
+      const id = await box.enqueue(walk('old', { startDelayMs: 60 * SECOND }), NOON);
       await box.enqueue({ ...walk('old'), installationId: null }, NOON);
       expect(await claimWalk(box, NOON)).toMatchObject({ id, installationId: 'old' });
     });
@@ -286,9 +288,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
         const none = { parts: [{ part: 'data' as const, slots: 0 }], leaseMs: 1 };
         expect(await box.at(at - SECOND).claim(none)).toMatchObject({
           nextChangeInMs: SECOND,
-          othersWait: false,
+          moreMayWait: false,
         });
-        expect(await box.at(at).claim(none)).toMatchObject({ othersWait: true });
+        expect(await box.at(at).claim(none)).toMatchObject({ moreMayWait: true });
         last = await claimOne(box, at);
       }
       expect(last.id).toBe(held.id);
@@ -300,7 +302,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const { box, held } = await running();
       await box.pause(held, NOON + 60 * SECOND, ERROR, NOON);
       const job = installationJob('a', 'acme', 'schedule');
-      await box.enqueue({ ...job, startInMs: 600 * SECOND }, NOON + SECOND);
+      await box.enqueue({ ...job, startDelayMs: 600 * SECOND }, NOON + SECOND);
       expect(await claimOne(box, NOON + 60 * SECOND)).toMatchObject({ id: held.id });
     });
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { installationJob, type Part } from '../../src/inbox/job.js';
-import { type Box, boxIn, only } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import { NOON } from '../support/inbox.js';
+import { type Box, boxIn, only, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
 
@@ -21,14 +20,14 @@ describe.each(ENGINES)('$name', ({ store }) => {
   describe('what a worker asks between two claims', () => {
     test('a due job is claimable, one behind a live claim of its installation is not', async () => {
       const box = boxIn(await store());
-      expect(await look(box, NOON)).toMatchObject({ othersWait: false });
+      expect(await look(box, NOON)).toMatchObject({ moreMayWait: false });
       await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
-      expect(await look(box, NOON)).toMatchObject({ othersWait: true });
-      expect(await look(box, NOON, 'certificates')).toMatchObject({ othersWait: false });
+      expect(await look(box, NOON)).toMatchObject({ moreMayWait: true });
+      expect(await look(box, NOON, 'certificates')).toMatchObject({ moreMayWait: false });
       await claimOne(box, NOON);
       await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
-      expect(await look(box, NOON + 5000)).toMatchObject({ othersWait: false });
-      expect(await look(box, NOON + 60_000)).toMatchObject({ othersWait: true });
+      expect(await look(box, NOON + 5000)).toMatchObject({ moreMayWait: false });
+      expect(await look(box, NOON + 60_000)).toMatchObject({ moreMayWait: true });
     });
 
     test('the next change is the next start or the end of a lease, and never lies behind', async () => {
@@ -38,7 +37,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await look(box, NOON)).toMatchObject({ nextChangeInMs: null });
       await claimOne(box, NOON);
       expect(await look(box, NOON)).toMatchObject({ nextChangeInMs: 60_000 });
-      await box.enqueue({ ...installationJob('i2', null, 'schedule'), startInMs: 5000 }, NOON);
+      await box.enqueue({ ...installationJob('i2', null, 'schedule'), startDelayMs: 5000 }, NOON);
       expect(await look(box, NOON)).toMatchObject({ nextChangeInMs: 5000 });
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES } from '../support/engines.js';
-import { amount, credit, installation, retirement } from '../support/mirror.js';
+import { ENGINES } from '../support/mirror/open.js';
+import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 
 /** Where two engines are apart without a word, unless somebody looks. */
 describe.each(ENGINES)('$name', ({ stage }) => {
@@ -26,11 +26,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('null against an empty list: what is asked for nothing answers nothing', async () => {
     const { port } = await stage();
     const list = { organizationId: 'organization-1', resource: 'retirements' } as const;
-    expect(await port.find(list, [])).toEqual([]);
-    expect(await port.find(list, [['r-2']])).toEqual([]);
-    expect((await port.known()).forgotten).toEqual(new Set());
-    expect(await port.knownResources([])).toEqual(new Map());
-    expect((await port.knownResources(['nobody'])).get('nobody') ?? []).toEqual([]);
+    expect(await port.findRows(list, [])).toEqual([]);
+    expect(await port.findRows(list, [['r-2']])).toEqual([]);
+    expect((await port.readState()).forgotten).toEqual(new Set());
+    expect(await port.listKnownResources([])).toEqual(new Map());
+    expect((await port.listKnownResources(['nobody'])).get('nobody') ?? []).toEqual([]);
   });
 
   test('the order of texts is that of their code points, in questions and in the walk over a list', async () => {
@@ -43,8 +43,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const sorted = ids.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
     expect(await db.column('SELECT beneficiary FROM retirements ORDER BY beneficiary')).toEqual(sorted);
     const list = { organizationId: 'organization-1', resource: 'retirements' } as const;
-    const first = await port.after(list, null, 5);
-    const rest = await port.after(list, first.at(-1)?.key ?? [], 100);
+    const first = await port.listRowsAfter(list, null, 5);
+    const rest = await port.listRowsAfter(list, first.at(-1)?.key ?? [], 100);
     expect([...first, ...rest].map(({ key }) => key)).toEqual(sorted.map(id => [id]));
   });
 
@@ -93,7 +93,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await db.column('SELECT id FROM installations WHERE organization_id IS NULL ORDER BY id')).toEqual(
       ['installation-8', 'installation-9'],
     );
-    expect(await port.installations('installation-9')).toMatchObject([{ organizationId: null }]);
+    expect(await port.listInstallations('installation-9')).toMatchObject([{ organizationId: null }]);
   });
 
   test('NUL, half a letter, quotes and backslashes: text stays readable, and a document as it was sent', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES } from '../support/engines.js';
+import { ENGINES, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit } from '../support/mirror/rows.js';
 import {
   beginWarehouse,
   creditsIn,
   writeAfterBeingTakenOver,
   writeAfterUninstalling,
 } from '../support/fenced.js';
-import { credit, MINUTE, TRAFFIC } from '../support/mirror.js';
 
 const finish = { ...TRAFFIC, total: null };
 
@@ -41,7 +41,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await mirror.raiseFence({ organizationId: 'organization-1', part: 'certificates', claim: 7 });
     await mirror.raiseFence({ organizationId: 'organization-2', part: 'data', claim: 9 });
     await mirror.raiseFence({ organizationId: 'organization-1', part: 'data', claim: 5 });
-    expect((await mirror.known()).highestClaim).toBe(9);
+    expect((await mirror.readState()).highestClaim).toBe(9);
   });
 
   test('an older read of the same claim does not overwrite a newer one', async () => {

@@ -1,22 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Engine, type Stage } from '../support/engines.js';
-import { amount, beginRead, credit, installation, MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
+import { ENGINES, type Engine, type TestMirror, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 
 const ORIGIN = { baseUrl: 'https://registry.example', appId: 'app-1' };
 
 /** The view looks at the real clock, so these reads begin now. */
-async function sceneOfToday(stage: Engine['stage']): Promise<Stage> {
+async function sceneOfToday(stage: Engine['stage']): Promise<TestMirror> {
   const scene = await stage();
   scene.clock.at = Date.now();
   return scene;
 }
 
-const stateOf = ({ db }: Stage, resource: string) =>
+const stateOf = ({ db }: TestMirror, resource: string) =>
   db.value<string>('SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = ?', resource);
 
-const beginWarehouse = async (scene: Stage) => await beginRead(scene, 'warehouse', { trigger: 'schedule' });
+const beginWarehouse = async (scene: TestMirror) =>
+  await beginRead(scene, 'warehouse', { trigger: 'schedule' });
 
-async function fail(scene: Stage): Promise<void> {
+async function fail(scene: TestMirror): Promise<void> {
   const read = await beginWarehouse(scene);
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
@@ -72,7 +73,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await sceneOfToday(stage);
     await scene.read('warehouse', [credit('c-1')]);
     const task = { organizationId: 'organization-1', part: 'data', claim: 1 } as const;
-    await scene.mirror.mark('no_permission', task, ['warehouse'], scene.clock.at);
+    await scene.mirror.markAccess('no_permission', task, ['warehouse'], scene.clock.at);
     expect(await stateOf(scene, 'warehouse')).toBe('no_permission');
     expect(await scene.db.value('SELECT count(*) FROM warehouse_credits')).toBe(1);
     await fail(scene);
@@ -198,7 +199,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await (await begin()).abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
     const { before } = await begin();
     expect(before).toMatchObject({ attemptedAt: scene.clock.at, dataAsOf, pageSize: 50, isStrange: false });
-    expect((await scene.mirror.states('organization-1')).get('warehouse')).toEqual(before);
+    expect((await scene.mirror.readListStates('organization-1')).get('warehouse')).toEqual(before);
     expect(asked).toEqual([dataAsOf, dataAsOf]);
   });
 

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { type Insert, NO_CHANGES } from '../../src/mirror/port.js';
+import { type RowInsert, NO_CHANGES } from '../../src/mirror/port.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
-import { ENGINES, openSync } from '../support/engines.js';
+import { ENGINES, openSync } from '../support/mirror/open.js';
+import { retirement } from '../support/mirror/rows.js';
 import { NOON } from '../support/inbox.js';
-import { retirement } from '../support/mirror.js';
 
 const observedAt = new Date(NOON).toISOString();
 const REST = { observedAt, replaces: null, follows: false, isRepeated: false };
 
-function insertOf(id: string, overrides: Partial<Insert> = {}): Insert {
+function insertOf(id: string, overrides: Partial<RowInsert> = {}): RowInsert {
   const item = retirement(id);
   const cells = LISTS.retirements.columns.map(cell => cell.of(item));
   return { ...REST, key: [id], cells, document: item.document, ...overrides };
 }
 
-function memberOf(email: string): Insert {
+function memberOf(email: string): RowInsert {
   const item = { id: 'm-1', fullName: 'Member', email, document: '{}' };
   return { ...REST, key: ['m-1'], cells: LISTS.members.columns.map(cell => cell.of(item)), document: '{}' };
 }
@@ -23,8 +23,11 @@ function memberOf(email: string): Insert {
 describe.each(ENGINES)('$name', ({ stage }) => {
   async function staged() {
     const { db, port, mirror } = await stage();
-    const write = async (resource: ListResource, inserts: readonly Insert[], knownAt: string | null = null) =>
-      (await port.commit(openSync(resource, knownAt), { ...NO_CHANGES, inserts }, null)).versions;
+    const write = async (
+      resource: ListResource,
+      inserts: readonly RowInsert[],
+      knownAt: string | null = null,
+    ) => (await port.commit(openSync(resource, knownAt), { ...NO_CHANGES, inserts }, null)).versions;
     return { db, port, mirror, write };
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ProjectAnswer } from '../../src/mirror/port.js';
-import { ENGINES, type Stage } from '../support/engines.js';
-import { credit, installation, MINUTE, TRAFFIC } from '../support/mirror.js';
+import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit, installation } from '../support/mirror/rows.js';
 
 const HOUR = 60 * MINUTE;
 const FAULT = { code: 'timeout', message: 'no answer' };
@@ -16,7 +16,7 @@ const naming = (...ids: string[]) =>
 
 /** The view asks the real clock for the time: every instant is told by how long ago it was. */
 async function readCredits(
-  { read, clock }: Stage,
+  { read, clock }: TestMirror,
   at: number,
   ids: readonly string[],
   organizationId?: string,
@@ -31,7 +31,7 @@ async function readCredits(
 
 /** One walk that requests these projects, each of which is refused. */
 async function requestProjects(
-  { mirror, clock }: Stage,
+  { mirror, clock }: TestMirror,
   at: number,
   ids: readonly string[],
   {
@@ -46,20 +46,27 @@ async function requestProjects(
   else await walk.finish(TRAFFIC);
 }
 
-async function installSecond({ mirror }: Stage, at: number) {
+async function installSecond({ mirror }: TestMirror, at: number) {
   await mirror.writeInstallation({
     installation: installation('installation-2', { organizationId: 'organization-2' }),
-    ...{ state: 'active', claim: 1, startedAt: at, arrivedAt: at, trigger: 'delivery' },
-  } as const);
+    state: 'active',
+    claim: 1,
+    startedAt: at,
+    arrivedAt: at,
+    trigger: 'delivery',
+  });
 }
 
-const freshnessOf = ({ db }: Stage, organizationId = 'organization-1') =>
+const freshnessOf = ({ db }: TestMirror, organizationId = 'organization-1') =>
   db.row(
     "SELECT state, reason, as_of, error FROM freshness WHERE resource = 'projects' AND organization_id = ?",
     organizationId,
   );
 const fresh = (at: number, error: string | null = null) => ({
-  ...{ state: 'fresh', reason: null, as_of: instant(at), error },
+  state: 'fresh',
+  reason: null,
+  as_of: instant(at),
+  error,
 });
 
 describe.each(ENGINES)('$name', ({ stage }) => {
@@ -115,13 +122,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await requestProjects(scene, b, ['project-1']);
     expect(await freshnessOf(scene)).toEqual(fresh(b));
     const seen = instant(ago(HOUR));
-    await mirror.tell({ at: seen, named: [], unread: [] });
+    await mirror.report({ at: seen, named: [], unread: [] });
     expect(await scene.db.value("SELECT reason FROM freshness WHERE resource = 'warehouse'")).toBe(
       'worker_gone',
     );
     expect(await freshnessOf(scene)).toEqual(fresh(b));
-    const { announced } = await mirror.freshnessFacts();
-    const known = await mirror.knownResources(['installation-1']);
+    const { announced } = await mirror.readFreshnessFacts();
+    const known = await mirror.listKnownResources(['installation-1']);
     expect(announced).toEqual([]);
     expect(known.get('installation-1')?.map(({ resource }) => resource)).toEqual(['warehouse']);
   });
@@ -134,6 +141,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await readCredits(scene, a, ['project-1'], 'organization-2');
     await requestProjects(scene, a, ['project-1', 'project-2']);
     const failing = { trigger: 'delivery', fails: true };
+    await requestProjects(scene, a + HOUR / 2, [], failing);
+    await scene.db.change('UPDATE project_states SET checked_at = ?', instant(ago(HOUR)));
+    expect(await freshnessOf(scene)).toMatchObject({ state: 'fresh', error: FAULT.message });
+    await scene.db.change('UPDATE project_states SET checked_at = ?', instant(a));
     await requestProjects(scene, b, [], failing);
     expect(await freshnessOf(scene)).toMatchObject({
       state: 'stale',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Engine } from '../support/engines.js';
-import { credit, MINUTE, TRAFFIC } from '../support/mirror.js';
+import { ENGINES, type Engine, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit } from '../support/mirror/rows.js';
 import { createRandom, pick } from '../support/operations.js';
 import { seeds } from '../support/seeds.js';
 
@@ -153,7 +153,7 @@ const REASONS: readonly (readonly [
     'a permission that is missing',
     async s => {
       await s.complete(MINUTE);
-      await s.mirror.mark('no_permission', { ...TASK, claim: 1 }, ['warehouse'], Date.now());
+      await s.mirror.markAccess('no_permission', { ...TASK, claim: 1 }, ['warehouse'], Date.now());
     },
   ],
   [
@@ -162,7 +162,7 @@ const REASONS: readonly (readonly [
     'a list that the registry does not have',
     async s => {
       await s.complete(MINUTE);
-      await s.mirror.mark('not_offered', { ...TASK, claim: 1 }, ['warehouse'], Date.now());
+      await s.mirror.markAccess('not_offered', { ...TASK, claim: 1 }, ['warehouse'], Date.now());
     },
   ],
   [

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Stage } from '../support/engines.js';
+import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit, installation, retirements } from '../support/mirror/rows.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import type { ProjectsWalk } from '../../src/mirror/mirror.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import type { Member, Project } from '../../src/registry/model.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { credit, installation, MINUTE, retirements, TRAFFIC } from '../support/mirror.js';
 
 const project = (id: string, fullName = 'Peat bog'): Project => ({
   id,
@@ -39,7 +39,7 @@ async function ask(
   return (await (await walk).write([projectAnswer(...given)]))[0];
 }
 
-const walk = ({ mirror, clock }: Stage, organizationId = 'organization-1', claim = 1) =>
+const walk = ({ mirror, clock }: TestMirror, organizationId = 'organization-1', claim = 1) =>
   mirror.beginProjects({ organizationId, claim, startedAt: clock.at, trigger: 'schedule' });
 
 describe.each(ENGINES)('$name', ({ stage }) => {
@@ -198,7 +198,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const announced = { resource: 'warehouse', oldestUnreadAt: new Date(clock.at).toISOString() };
     const owners = ['organization-1', 'organization-2'];
     const unread = owners.map(organizationId => ({ ...announced, organizationId }));
-    await mirror.tell({ at: announced.oldestUnreadAt, unread });
+    await mirror.report({ at: announced.oldestUnreadAt, unread });
     const rowsOf = async (organizationId: string) => {
       const found: string[] = [];
       for (const table of await db.tables()) {

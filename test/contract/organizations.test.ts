@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { readAvailable, sumStanding } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumWarehouses, ownersBy } from '../../src/query/sums.js';
-import { sumByType } from '../../src/text/tonnes.js';
+import { formatSumByType } from '../../src/text/tonnes.js';
 import { compareStandings } from '../../src/query/freshness/words.js';
 import {
   type OrganizationStatus,
@@ -11,8 +11,7 @@ import {
   sumCertificates,
   worstOf,
 } from '../../src/query/status.js';
-import { ENGINES, type Stage } from '../support/engines.js';
-import { fill } from '../support/mirror.js';
+import { ENGINES, type TestMirror, fillOrganizations } from '../support/mirror/open.js';
 import { createRandom, pick } from '../support/random.js';
 
 const ORGANIZATIONS = 9;
@@ -31,10 +30,10 @@ const WHOLE = [
   'DELETE FROM resource_states',
 ];
 
-async function fillByChance(stage: Stage, seed: number): Promise<void> {
+async function fillByChance(stage: TestMirror, seed: number): Promise<void> {
   const random = createRandom(seed);
   stage.clock.at = Date.now();
-  await fill(stage, ORGANIZATIONS);
+  await fillOrganizations(stage, ORGANIZATIONS);
   for (let turn = 0; turn < 4 * ORGANIZATIONS; turn++) {
     const whose = `organization-${Math.ceil(random() * ORGANIZATIONS)}`;
     const resource = pick(random, ['warehouse', 'inventory', 'retirements', 'members'], '');
@@ -134,16 +133,16 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     const { stage, reader } = await library();
     await fillByChance(stage, 2);
     const { rows } = await readAvailable(reader, { organizationId: null });
-    const all = sumByType(rows);
+    const all = formatSumByType(rows);
     expect(all).not.toBe('0 t');
     for (const by of [BY_PROJECT, BY_OWNER])
-      expect(sumByType(await sumWarehouses(reader, ownersBy('='), by))).toBe(all);
+      expect(formatSumByType(await sumWarehouses(reader, ownersBy('='), by))).toBe(all);
     for (const { project_id: id, ...sum } of await sumWarehouses(reader, ownersBy('='), [
       'project_id',
       'type',
     ])) {
       const own = rows.filter(row => row['project_id'] === id && row['type'] === sum.type);
-      expect(sumByType([sum])).toBe(sumByType(own));
+      expect(formatSumByType([sum])).toBe(formatSumByType(own));
     }
   });
 });

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { describe as describeError } from '../../src/sync/outcome.js';
-import { ENGINES } from '../support/engines.js';
+import { describeFailure as describeError } from '../../src/sync/outcome.js';
+import { ENGINES, beginRead, TRAFFIC } from '../support/mirror/open.js';
 import { NOON } from '../support/inbox.js';
-import { beginRead, TRAFFIC } from '../support/mirror.js';
 
 /** What an error of ours may carry on: of an answer, of a path, of a system. */
 const FAULT = describeError(new Error('half \ud800 a letter and a \0 from elsewhere'));
@@ -24,7 +23,7 @@ describe.each(ENGINES)('$name', ({ stage, store }) => {
     await inbox.enqueue([installationJob('installation-1', null, 'person')]);
     const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 1 }], leaseMs: 60_000 });
     const ends = jobs.map(
-      ({ id, claim }) => ({ held: { id, claim }, end: { act: 'fail', error: FAULT } }) as const,
+      ({ id, claim }) => ({ claim: { id, claim }, end: { act: 'fail', error: FAULT } }) as const,
     );
     expect(await inbox.settle(ends)).toEqual([true]);
     expect(await db.value('SELECT last_error FROM jobs')).toBe(KEPT);

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled, type Program } from '../support/program.js';
 import { atLength } from '../support/long.js';
-import type { Program } from '../support/program.js';
 import { createRandom, pick } from '../support/random.js';
 import { createOrganization } from '../support/sandbox.js';
 import { seeds } from '../support/seeds.js';
@@ -10,6 +9,8 @@ import { seeds } from '../support/seeds.js';
 const HOUR_MS = 3_600_000;
 const STEPS = 20;
 const STALE_AFTER_MS = 48 * HOUR_MS;
+
+type Step = () => void | Promise<void>;
 
 interface ProjectsFreshness {
   readonly organization_id: string;
@@ -41,8 +42,9 @@ async function startHistory(seed: number) {
   const { registry, sandbox, time, app, inbox } = program;
   const random = createRandom(seed);
   const other = createOrganization(sandbox).id;
+  const first = { organizationId, installationId };
   const installed = [
-    { organizationId, installationId },
+    first,
     { organizationId: other, installationId: registry.installations.install(app.id, other).id },
   ];
   const names = new Map<string, Naming[]>();
@@ -63,18 +65,22 @@ async function startHistory(seed: number) {
     const projectId = isNew ? registry.projects.create({ fullName }).id : anyProject();
     if (isNew) names.set(projectId, [{ at: 0, name: fullName }]);
     registry.credits.issue({
-      ...{ organizationId: anyOrganization(), projectId, place: 'warehouse', amount: 10, vintage: '2021' },
+      organizationId: anyOrganization(),
+      projectId,
+      place: 'warehouse',
+      amount: 10,
+      vintage: '2021',
     });
   }
 
   async function syncByPerson(): Promise<void> {
-    const { installationId: id, organizationId: owner } = pick(random, installed, installed[0]!);
+    const { installationId: id, organizationId: owner } = pick(random, installed, first);
     await inbox.enqueue([installationJob(id, owner, 'person')]);
     await program.rest();
   }
 
   const path = () => `/projects/${pick(random, [anyProject(), '*'], '*')}`;
-  const steps: readonly (() => void | Promise<void>)[] = [
+  const steps: readonly Step[] = [
     rename,
     rename,
     () => issue(true),
@@ -95,7 +101,7 @@ async function startHistory(seed: number) {
     },
   ];
   await program.rest();
-  return { program, names, step: async () => await pick(random, steps, rename)() };
+  return { program, names, step: async () => await pick<Step>(random, steps, rename)() };
 }
 
 /** What the registry last answered for each project and when, by its own log. */

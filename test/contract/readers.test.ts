@@ -6,7 +6,7 @@ import type { Value } from '../../src/store/contract/tables.js';
 import { readAnswers } from '../../src/query/freshness/answers.js';
 import { readAges, readStates, sumFreshness } from '../../src/query/freshness/read.js';
 import * as asOf from '../../src/query/history/as-of.js';
-import { findUnheard, readAvailability, readAvailable, sumStanding } from '../../src/query/available.js';
+import { readAvailability, readAvailable, sumStanding, wasEverHeld } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumStoodAt, sumWarehouses, ownersBy } from '../../src/query/sums.js';
 import { sql } from '../../src/query/sql.js';
 import { readCharts } from '../../src/query/charts.js';
@@ -17,12 +17,15 @@ import * as registry from '../../src/query/at-registry.js';
 import * as findings from '../../src/query/history/findings.js';
 import * as inbox from '../../src/query/inbox/deliveries.js';
 import { ask as askOf } from '../../src/query/lists/ask.js';
+import { explainNothing } from '../../src/query/lists/explain-nothing.js';
+import { findInstallation, findOrganization, findProject } from '../../src/query/find-named.js';
 import type { Filter } from '../../src/query/lists/filter.js';
 import * as find from '../../src/query/lists/find.js';
-import type { Asked, List } from '../../src/query/lists/list.js';
-import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../src/query/lists/lists.js';
+import type { Asked, List, ListRequest } from '../../src/query/lists/list.js';
+import { readValues } from '../../src/query/lists/values.js';
+import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS, WAREHOUSE } from '../../src/query/lists/lists.js';
 import {
-  isThere,
+  hasRows,
   readAll,
   readNumbered,
   readPage,
@@ -51,10 +54,9 @@ import * as status from '../../src/query/status.js';
 import * as progress from '../../src/query/sync-progress.js';
 import { LIST_RESOURCES, LISTS } from '../../src/resources/lists.js';
 import { ENTRIES } from '../../src/resources/resources.js';
-import { BOTH, type Engine } from '../support/engines.js';
+import { BOTH, type Engine, MINUTE } from '../support/mirror/open.js';
 import { NOON } from '../support/inbox.js';
 import { atLength } from '../support/long.js';
-import { MINUTE } from '../support/mirror.js';
 import { fillInboxOddly, fillOddly, TEXTS } from '../support/odd-rows.js';
 import type { Tables } from '../support/tables.js';
 
@@ -79,6 +81,15 @@ const OF_DATED = (['warehouse', 'inventory', 'retirements'] as const).flatMap(re
 );
 const AT_MOMENTS = OF_DATED.flatMap(each => MOMENTS.map(at => ({ ...each, at })));
 
+const HELD = [
+  { column: 'project_id', project: 'R0' },
+  { column: 'project_id', project: 'no such' },
+  { column: 'project_id', project: 'project-1' },
+  { column: 'type', word: 'EX-POST' },
+  { column: 'type', word: 'exTra' },
+  { column: 'vintage', word: '2021' },
+];
+
 type Question = (reader: Reader) => readonly (() => unknown)[];
 
 const about =
@@ -94,6 +105,22 @@ const pairs = <One, Other>(some: readonly One[], others: readonly Other[]) =>
 /** Of many that differ little every twentieth, where there is no time for all. */
 const some = <Item>(items: readonly Item[]) => items.filter((_, place) => place % atLength(20, 1) === 0);
 
+const LOOKED_FOR = [...TEXTS, 'ZEBRA', 'ÄPFEL', 'APF', '_'];
+const SAID: Readonly<Record<Filter['fits'], readonly string[]>> = {
+  id: ['R0', 'R', 'Zebra', 'Zebra 0', 'q-2', 'ä'],
+  word: ['2021', '21', 'EX-POST', 'exTra', 'installed', 'pending', 'äpfel'],
+  project: [...LOOKED_FOR, 'project-1', 'project-', 'R0'],
+  part: [...LOOKED_FOR, '%', '\\'],
+  number: ['2', '99'],
+  year: ['2024', '0000'],
+  from: ['2026-05-04', '0001-01-01', '2026-Q2'],
+  until: ['2026-05-04', '9999-12-31', '2026'],
+  organization: [ONE, 'Organization-1', 'nobody'],
+  installation: ['installation-1'],
+  choice: [],
+  flag: ['yes'],
+};
+
 /** Every reader, and all that it is asked. */
 const QUESTIONS: Readonly<Record<string, Question>> = {
   readAnswers: once(readAnswers),
@@ -106,15 +133,21 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   countAt: about(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
     asOf.countAt(reader, entry, { organizationId: ONE, at }),
   ),
-  readAvailable: about(WHOSE, (reader, organizationId) => readAvailable(reader, { organizationId })),
   readAvailability: about(
     [{}, { organizationId: ONE }, { projectId: 'project-1' }, { projectId: 'nothing' }],
     readAvailability,
   ),
-  findUnheard: about(
-    [{ project: 'R0' }, { project: 'no such' }, { vintage: '2021', type: 'EX-POST' }, { type: 'exTra' }],
-    findUnheard,
+  readAvailable: about(
+    [
+      ...WHOSE.map(organizationId => ({ organizationId, where: [] })),
+      ...HELD.map(condition => ({ organizationId: null, where: [condition] })),
+    ],
+    readAvailable,
   ),
+  wasEverHeld: about(HELD, wasEverHeld),
+  findOrganization: about(NAMES, findOrganization),
+  findInstallation: about(NAMES, findInstallation),
+  findProject: about(NAMES, findProject),
   sumStanding: about([1, Infinity], sumStanding),
   sumWarehouses: about(
     pairs([sql`${[ONE]}`, ownersBy('='), ownersBy('<>', ONE)], [BY_OWNER, BY_PROJECT]),
@@ -175,7 +208,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   countFindings: once(findings.countFindings),
   readActivity: about([0, NOON, NOW], readActivity),
   readOrigin: once(names.readOrigin),
-  readProjectNamedBy: about(['project-1', 'nobody'], names.readProjectNamedBy),
+  readProjectNamedBy: about(pairs(['project-1', 'nobody'], [null, ...MOMENTS]), (reader, [id, at]) =>
+    names.readProjectNamedBy(reader, id, at),
+  ),
+  readNamedProjects: about(['project-', 'project-1', 'ä', 'nobody'], find.readNamedProjects),
   findMostDuplicated: about(SINCE, inbox.findMostDuplicated),
   readSignedText: about([1, 2, 3, 4], async (reader, id) =>
     inbox.readSignedText(
@@ -223,20 +259,20 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readOrganizationNames: once(names.readOrganizationNames),
   readNames: about(['organizations', 'projects', 'installations'] as const, names.readNames),
-  readPage: reader => ALL_LISTS.flatMap(asksOf).map(asked => () => everyPage(reader, asked)),
-  streamRows: reader => some(ALL_LISTS.flatMap(asksOf)).map(asked => () => streamRows(reader, asked, 7)),
-  readSumOf: reader =>
-    some(MIRRORED.filter(list => list.name === 'warehouse').flatMap(asksOf)).map(
-      asked => () => readSumOf(reader, asked, [ONE]),
-    ),
+  readPage: askedOf(ALL_LISTS.flatMap(asksOf), everyPage),
+  streamRows: askedOf(some(ALL_LISTS.flatMap(asksOf)), (reader, request) =>
+    drained(streamRows(reader, request, 7)),
+  ),
+  readSumOf: askedOf(some(asksOf(WAREHOUSE)), (reader, request) => readSumOf(reader, request, [ONE])),
+  explainNothing: askedOf(ALL_LISTS.flatMap(asksOf), explainNothing),
   readAll: about([JOBS, SYNCS, DELIVERIES], (reader, list) =>
     readAll(reader, list, [{ column: 'id', above: 2 }], null),
   ),
   readNumbered: about(pairs([JOBS, DELIVERIES], [1, 2, 3, 4, 5, 99]), (reader, [list, id]) =>
     readNumbered(reader, list, id),
   ),
-  isThere: about(pairs([JOBS, SYNCS], [ONE, 'nobody']), (reader, [list, id]) =>
-    isThere(reader, list, 'organization_id', id),
+  hasRows: about(pairs([JOBS, SYNCS], [ONE, 'nobody']), (reader, [list, id]) =>
+    hasRows(reader, { list, at: null, where: [{ column: 'organization_id', is: id }] }),
   ),
   search: about(['R0', 'a', 'ÄPFEL', 'o', '%', 'answer', '\\', ONE], search),
   rowsOf: about([LISTS.retirements, LISTS.warehouse], async (reader, entry) =>
@@ -274,7 +310,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
       MIRRORED.filter(({ filters }) => 'vintage' in filters),
       [null, ...MOMENTS],
     ),
-    (reader, [list, at]) => names.readValues(reader, list, 'vintage', at),
+    (reader, [list, at]) => readValues(reader, list, 'vintage', at),
   ),
   readCertificateCounts: once(status.readCertificateCounts),
   readAges: once(readAges),
@@ -285,33 +321,31 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readSynced: about(ASKED, (reader, asked) => progress.readSynced(reader, asked, RESOURCES)),
 };
 
-const LOOKED_FOR = [...TEXTS, 'ZEBRA', 'ÄPFEL', 'APF', '_'];
-const SAID: Readonly<Record<Filter['fits'], readonly string[]>> = {
-  text: ['R0', '2021', 'äpfel', 'Zebra 0', 'q-2'],
-  part: [...LOOKED_FOR, '%', '\\'],
-  number: ['2', '99'],
-  year: ['2024', '0000'],
-  from: ['2026-05-04', '0001-01-01'],
-  until: ['2026-05-04', '9999-12-31'],
-  organization: [ONE, 'Organization-1', 'nobody'],
-  installation: ['installation-1'],
-  choice: [],
-  flag: ['yes'],
-};
+interface Request {
+  readonly list: List;
+  readonly texts: Readonly<Record<string, string>>;
+  readonly at: string | null;
+}
 
-function whatIsAsked(list: List, texts: Readonly<Record<string, string>>, at: string | null) {
-  const found = askOf(list, { of: name => texts[name] ?? null, at });
-  return 'fault' in found ? [] : [found];
+/** Asks a list as a person would; what cannot be asked answers why. */
+function askedOf(
+  requests: readonly Request[],
+  answer: (reader: Reader, request: ListRequest) => unknown,
+): Question {
+  return about(requests, async (reader, { list, texts, at }) => {
+    const found = await askOf(reader, list, { of: name => texts[name] ?? null, at, now: NOW });
+    return 'fault' in found ? found : await answer(reader, found);
+  });
 }
 
 /** Each list by each of its filters, and as of instants. */
-function asksOf(list: List): Asked[] {
+function asksOf(list: List): Request[] {
   const filters = Object.entries(list.filters).flatMap(([name, filter]) =>
     (filter.fits === 'choice' ? filter.choices : SAID[filter.fits]).map(text => ({ [name]: text })),
   );
   const moments = list.past === null ? [null] : [null, ...MOMENTS];
   return moments.flatMap(at =>
-    [{}, ...(at === null ? filters : filters.slice(0, 6))].flatMap(texts => whatIsAsked(list, texts, at)),
+    [{}, ...(at === null ? filters : filters.slice(0, 6))].map(texts => ({ list, texts, at })),
   );
 }
 
@@ -341,8 +375,9 @@ async function everyPage(
 
 /** What readers are made of. */
 const PARTS = `
-  adviceFor ask byChoice byDays byFlag byId byOwner byPart byState byText byYear colourOf columns
-  compareStandings conditionOf count coverageOf every exact findFailing findTroubles first freshnessOf gapsIn idsOf inSql isFrozen
+  adviceFor ask beginsWith byChoice byDays byFlag byId byOwner byPart byState byWord byYear colourOf columns
+  compareStandings count coverageOf every exact findByName findFailing findTroubles first freshnessOf gapsIn idsOf inSql isFrozen
+  isUpperBound missing textOf
   isNamedBy joined knownIn largest listedIn limit newestInSql ofAnyOrganization ofOne only ownersBy plain
   rankOf reasonsOf sayOldest selectInstalled sentenceOf shownOf sql stoodAt table verdictOn withFreshness wordsOf worstOf
 `.match(/\w+/g);

@@ -2,9 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled, type Program } from '../support/program.js';
 import { namesIn, textOf } from '../support/pdfs.js';
-import type { Program } from '../support/program.js';
 import { atLength, filesEnough } from '../support/long.js';
 
 const PDFS = '/organizations/*/retirements/*/pdf';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { differences } from '../support/compare.js';
 import { installationJob } from '../../src/inbox/job.js';
-import { writeWish } from '../../src/sync/plan.js';
-import { type Installed, startInstalled } from '../support/installed.js';
+import { serializeScope } from '../../src/sync/plan.js';
+import { type Installed, startInstalled } from '../support/program.js';
 import { issueCredit } from '../support/sandbox.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -44,7 +44,7 @@ test('after the clock was put back a full sync and the schedule ask for every pr
   const { program, organizationId, installationId, calls } = installed;
   const [project] = program.registry.projects.listAll();
   program.registry.projects.change(project?.id ?? '', { fullName: 'A name since then' });
-  const full = { payload: writeWish({ resources: null, full: true }) };
+  const full = { payload: serializeScope({ resources: null, full: true }) };
   await program.inbox.enqueue([{ ...installationJob(installationId, organizationId, 'person'), ...full }]);
   await program.rest();
   expect(await program.rows('SELECT full_name FROM projects')).toEqual([{ full_name: 'A name since then' }]);

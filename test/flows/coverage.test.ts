@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { readAvailable } from '../../src/query/available.js';
 import { readStatus } from '../../src/query/status.js';
-import { describe as describeFailure } from '../../src/sync/outcome.js';
-import { createPerform } from '../../src/sync/sync.js';
+import { describeFailure } from '../../src/sync/outcome.js';
+import { createJobHandler } from '../../src/sync/sync.js';
 import { discoverJob } from '../../src/sync/schedule/discover.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { createRandom, pick, type Random } from '../support/operations.js';
@@ -33,7 +33,7 @@ async function startFleet(): Promise<Fleet> {
   const { registry, sandbox, app, inbox, time } = program;
   const context = await contextOf(program, {});
   await context.mirror.checkOrigin({ baseUrl: context.client.http.baseUrl, appId: context.appId });
-  const perform = createPerform(context);
+  const perform = createJobHandler(context);
   const listed = new Set<string>();
   const signal = new AbortController().signal;
   const turn = () => Promise.resolve();
@@ -43,10 +43,10 @@ async function startFleet(): Promise<Fleet> {
     for (const job of jobs) {
       try {
         const outcome = await perform({ job, signal, turn });
-        await inbox.settle([{ held: job, end: { act: 'done', outcome } }]);
+        await inbox.settle([{ claim: job, end: { act: 'done', outcome } }]);
       } catch (error) {
         const { code, message } = describeFailure(error);
-        await inbox.settle([{ held: job, end: { act: 'retry', inMs: 1000, error: { code, message } } }]);
+        await inbox.settle([{ claim: job, end: { act: 'retry', delayMs: 1000, error: { code, message } } }]);
       }
     }
   }

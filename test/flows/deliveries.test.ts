@@ -4,9 +4,8 @@ import { EVENTS } from '../../src/registry/model.js';
 import { runCommand } from '../support/command.js';
 import { differences } from '../support/compare.js';
 import { visitConsole } from '../support/console.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled, type Program } from '../support/program.js';
 import { signedPost } from '../support/receiver.js';
-import type { Program } from '../support/program.js';
 
 interface Message {
   readonly body: string;
@@ -188,7 +187,7 @@ test('T99 a delivery whose read failed in part says what failed and when it is t
     expect(await page(list)).toContain('read in part: retirements failed (503)');
 
   registry.faults.remove(id);
-  expect(await program.inbox.tryFirst(['unavailable'])).toBe(1);
+  expect(await program.inbox.prioritizeFailed(['unavailable'])).toBe(1);
   const [last] = await program.column<string>("SELECT started_at FROM jobs WHERE kind = 'retry'");
   expect((await said()).delivery.end).toContain(`tried again ${last?.slice(11, 16)}`);
   time.move(60_000);

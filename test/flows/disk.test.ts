@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled } from '../support/program.js';
 
 const PDFS = '/organizations/*/retirements/*/pdf';
 const RETIREMENTS = 30;

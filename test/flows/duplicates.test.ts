@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { UNCHANGED } from '../../src/inbox/job.js';
+import { UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { differences } from '../support/compare.js';
-import { startInstalled } from '../support/installed.js';
-import { contextOf, type Program } from '../support/program.js';
+import { startInstalled, contextOf, type Program } from '../support/program.js';
 
 const STEP_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -85,7 +84,9 @@ test('T20 three captured deliveries in rotation are read less than 12 times a mi
   expect(mostInAMinute(looks)).toBeLessThan(12);
   expect(looks.length).toBeGreaterThanOrEqual(8);
   expect(calls(`/installations/${installationId}`) - callsBefore).toBe(looks.length);
-  expect(program.ended.filter(({ outcome }) => outcome === UNCHANGED).length).toBeGreaterThanOrEqual(8);
+  expect(program.ended.filter(({ outcome }) => outcome === UNCHANGED_OUTCOME).length).toBeGreaterThanOrEqual(
+    8,
+  );
   const [{ rows, posts } = NONE] = await program.rows<Counted>(COUNTED);
   expect(rows - rowsBefore).toBeLessThan(60);
   expect(posts - rowsBefore).toBe((2 * MINUTE_MS) / STEP_MS);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type Installed, startInstalled } from '../support/installed.js';
-import { type Program, startProgram } from '../support/program.js';
+import { type Installed, startInstalled, type Program, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
 /** The profiles of the sandbox: its own way to answer, and as the registry is documented. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Context } from '../../src/sync/context.js';
+import type { SyncContext } from '../../src/sync/context.js';
 import { flood, startWatched } from '../support/watched.js';
 
 test('what was announced to those who see the mirror alone is gone when it has been read', async () => {
@@ -32,20 +32,20 @@ test('members that are not read are not announced to wait', async () => {
 });
 
 describe('the flood tells a broken worker from a whole one', () => {
-  const newest = (context: Context): Context => {
+  const newest = (context: SyncContext): SyncContext => {
     const { inbox, mirror } = context;
     return {
       ...context,
       inbox: {
         ...inbox,
-        announced: async stretch => {
-          const { deliveries, next } = await inbox.announced(stretch);
+        listAcceptedDeliveries: async stretch => {
+          const { deliveries, next } = await inbox.listAcceptedDeliveries(stretch);
           return { deliveries: deliveries.toReversed(), next };
         },
       },
       mirror: {
         ...mirror,
-        freshnessFacts: async () => ({ ...(await mirror.freshnessFacts()), announced: [] }),
+        readFreshnessFacts: async () => ({ ...(await mirror.readFreshnessFacts()), announced: [] }),
       },
     };
   };

@@ -1,12 +1,11 @@
 import { describe, expect, inject, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
-import { receivedBy } from '../support/box.js';
+import { receivedBy, acceptedDelivery } from '../support/inbox.js';
+import { startInstalled } from '../support/program.js';
 import { runCommand } from '../support/command.js';
 import { visitConsole } from '../support/console.js';
-import { acceptedDelivery } from '../support/inbox.js';
 import { createOrganization } from '../support/sandbox.js';
-import { startInstalled } from '../support/installed.js';
 import { atLength } from '../support/long.js';
 import { createRandom, pick } from '../support/operations.js';
 import { seeds } from '../support/seeds.js';
@@ -496,7 +495,7 @@ describe('after an outage', () => {
     await change(
       "UPDATE jobs SET attempts = 7, run_at = '2999-01-01T00:00:00.000Z', error_or_pause_code = 'unavailable', last_error = 'answered 503' WHERE state = 'waiting'",
     );
-    expect(await inbox.tryFirst(['unavailable'])).toBe(1);
+    expect(await inbox.prioritizeFailed(['unavailable'])).toBe(1);
     const { open } = await visitConsole(engine.openReader, { now: time.now });
     const status = async () => (await runCommand(['status'], { env, now: time.now })).stdout;
     const now = async () => await (await open('/')).text();

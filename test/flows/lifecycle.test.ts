@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { RESOURCES } from '../../src/sync/plan.js';
 import { differences } from '../support/compare.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled, contextOf } from '../support/program.js';
 import { filesEnough } from '../support/long.js';
 import { namesIn } from '../support/pdfs.js';
-import { contextOf } from '../support/program.js';
 import { ALL_PERMISSIONS, issueCredit } from '../support/sandbox.js';
 
 test('an installation fills the mirror', async () => {

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { writeWish } from '../../src/sync/plan.js';
-import { startInstalled } from '../support/installed.js';
+import { serializeScope } from '../../src/sync/plan.js';
+import { startInstalled, type Program } from '../support/program.js';
 import { atLength } from '../support/long.js';
 import { createRandom, pick, type Random } from '../support/operations.js';
-import type { Program } from '../support/program.js';
 import { type ProxyAnswer, startProxy } from '../support/proxy.js';
 import { seeds } from '../support/seeds.js';
 
@@ -58,7 +57,7 @@ function createMovingList(random: Random): MovingList {
 }
 
 async function read({ program, installationId, organizationId }: Awaited<ReturnType<typeof startInstalled>>) {
-  const payload = writeWish({ resources: ['retirements'], full: false });
+  const payload = serializeScope({ resources: ['retirements'], full: false });
   const dedupeKey = `read:${program.time.now()}`;
   const job = { kind: 'installation', trigger: 'person', installationId, organizationId, payload, dedupeKey };
   program.time.move(2000);

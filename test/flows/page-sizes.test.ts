@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
-import { startInstalled } from '../support/installed.js';
-import { contextOf } from '../support/program.js';
+import { startInstalled, contextOf } from '../support/program.js';
 import { collect } from '../support/registry-client.js';
 
 const RETIREMENTS = '/organizations/*/retirements';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled } from '../support/program.js';
 import { ALL_PERMISSIONS } from '../support/sandbox.js';
 
 const WORDS = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ANNOUNCED_SLICE, describeFailure, sliceOf } from '../../src/inbox/delivery.js';
+import { DELIVERY_SLICE, describeFailure, toDeliverySlice } from '../../src/inbox/delivery.js';
 
 test.each([
   [Object.assign(new Error('disk full'), { code: 'SQLITE_FULL' }), 'SQLITE_FULL', 'disk full'],
@@ -10,14 +10,14 @@ test.each([
 });
 
 test('a stretch goes on behind a slice that is full, and ends with one that is not', () => {
-  const rows = Array.from({ length: ANNOUNCED_SLICE }, (_, index) => ({
+  const rows = Array.from({ length: DELIVERY_SLICE }, (_, index) => ({
     id: index + 1,
     installationId: 'an installation',
     receivedAt: `instant ${index + 1}`,
     verdict: 'accepted',
   }));
-  const next = { from: `instant ${ANNOUNCED_SLICE}`, until: 'the end', above: ANNOUNCED_SLICE };
-  expect(sliceOf(rows, 'the end')).toMatchObject({ deliveries: { length: ANNOUNCED_SLICE }, next });
-  expect(sliceOf(rows.slice(1), 'the end').next).toBe(null);
-  expect(sliceOf([], 'the end')).toEqual({ deliveries: [], next: null });
+  const next = { from: `instant ${DELIVERY_SLICE}`, until: 'the end', above: DELIVERY_SLICE };
+  expect(toDeliverySlice(rows, 'the end')).toMatchObject({ deliveries: { length: DELIVERY_SLICE }, next });
+  expect(toDeliverySlice(rows.slice(1), 'the end').next).toBe(null);
+  expect(toDeliverySlice([], 'the end')).toEqual({ deliveries: [], next: null });
 });

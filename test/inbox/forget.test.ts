@@ -6,13 +6,13 @@ function inboxOf(contents: readonly string[]) {
   const texts = new Map(contents.map((content, index) => [index + 1, content]));
   return {
     texts,
-    signedTexts: (above: number, limit: number) => {
+    listSignedTexts: (above: number, limit: number) => {
       const rows = [...texts].filter(([id, content]) => id > above && content !== '').slice(0, limit);
       return Promise.resolve(
         rows.map(([id, content]) => ({ id, signedData: Buffer.from(content).toString('base64') })),
       );
     },
-    emptyTexts: (ids: readonly number[]) => {
+    eraseSignedTexts: (ids: readonly number[]) => {
       expect(ids.length).toBeGreaterThan(0);
       for (const id of ids) texts.set(id, '');
       return Promise.resolve(2 * ids.length);
@@ -33,10 +33,10 @@ test.each([0, 99, 100, 250])(
 test('a batch is small, as a receiver waits for each', async () => {
   const inbox = inboxOf(Array.from({ length: 201 }, () => 'für Zoë'));
   const batches: number[] = [];
-  const emptyTexts = (ids: readonly number[]): Promise<number> => {
+  const eraseSignedTexts = (ids: readonly number[]): Promise<number> => {
     batches.push(ids.length);
-    return inbox.emptyTexts(ids);
+    return inbox.eraseSignedTexts(ids);
   };
-  await forgetTexts({ ...inbox, emptyTexts }, () => true);
+  await forgetTexts({ ...inbox, eraseSignedTexts }, () => true);
   expect(batches).toEqual([100, 100, 1]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onceMore } from '../../src/mirror/once-more.js';
+import { coalesce } from '../../src/text/coalesce.js';
 
 /** Work that ends when it is let go. */
 function heldWork() {
@@ -7,7 +7,7 @@ function heldWork() {
   let atOnce = 0;
   let most = 0;
   let begun = 0;
-  const ask = onceMore(async () => {
+  const ask = coalesce(async () => {
     begun += 1;
     atOnce += 1;
     most = Math.max(most, atOnce);
@@ -50,7 +50,7 @@ test('whoever asks at the very moment when work ends never makes it two at once'
 
 test('work that fails is done again by who asks next', async () => {
   let begun = 0;
-  const ask = onceMore(async () => {
+  const ask = coalesce(async () => {
     begun += 1;
     if (begun === 1) throw new Error('on purpose');
   });

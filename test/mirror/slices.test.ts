@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Close } from '../../src/mirror/port.js';
+import type { RowClose } from '../../src/mirror/port.js';
 import { type Portion, Slices } from '../../src/mirror/list/slices.js';
 
 const ENDING = { state: 'complete', fault: null, isInterrupted: false, requests: 1, bytes: 1 } as const;
@@ -39,7 +39,7 @@ test.each(['afterPage', 'afterBatch'] as const)(
 );
 
 test('rows that are closed in slices are each closed once, the last of them with the end', () => {
-  const closes = Array.from({ length: 1_700 }, (_, version): Close => ({ version, observedAt: 'then' }));
+  const closes = Array.from({ length: 1_700 }, (_, version): RowClose => ({ version, observedAt: 'then' }));
   const { slices, taken } = heldBack({ ...NOTHING, size: 900 });
   const portions = taken(slices.atEnd({ closes, closed: closes.length, doubt: null }, ENDING));
   expect(portions.map(({ limit }) => limit)).toEqual([800, 800, 0, 0, 0, 800]);

@@ -2,22 +2,21 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Row } from '../../src/store/contract/tables.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
-import { ask } from '../../src/query/lists/ask.js';
 import { readByName, readHistory } from '../../src/query/lists/find.js';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import type { Asked } from '../../src/query/lists/list.js';
 import { readPage, streamRows } from '../../src/query/lists/read.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { temporaryMirror } from '../support/mirror.js';
+import { temporaryMirror } from '../support/mirror/open.js';
 
 const NOW = new Date(NOON).toISOString();
 
-function asked(name: string, texts: Readonly<Record<string, string>> = {}): Asked {
+function asked(name: string, organizationId: string | null = null): Asked {
   const list = ALL_LISTS.find(each => each.name === name);
-  const found = list === undefined ? null : ask(list, { of: filter => texts[filter] ?? null, at: null });
-  if (found === null || 'fault' in found) throw new Error(`expected the list ${name}`);
-  return found;
+  if (list === undefined) throw new Error(`expected the list ${name}`);
+  const where = organizationId === null ? [] : [{ column: 'organization_id', is: organizationId }];
+  return { list, where, at: null };
 }
 
 function open() {
@@ -80,9 +79,8 @@ test('a list of one organization holds nothing of another, and of projects what 
   mirror.exec(`INSERT INTO projects (version, id, valid_from, sync_id, document)
     VALUES (3, 'p-1', '${NOW}', 1, '{}'), (4, 'p-2', '${NOW}', 1, '{}');
     INSERT INTO project_references VALUES ('o-2', 'p-2')`);
-  const owned = { organization_id: 'o-2' };
-  expect(await columnOf('id', streamRows(reader, asked('retirements', owned)))).toEqual(['r-2']);
-  expect(await columnOf('id', streamRows(reader, asked('projects', owned)))).toEqual(['p-2']);
+  expect(await columnOf('id', streamRows(reader, asked('retirements', 'o-2')))).toEqual(['r-2']);
+  expect(await columnOf('id', streamRows(reader, asked('projects', 'o-2')))).toEqual(['p-2']);
 });
 
 test('a listed row carries the name of its organization, null where that is not known', async () => {

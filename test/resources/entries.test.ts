@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
-import { columnsOf, keyOf, NAME_OF_OWNER, nameOf, ownerOf } from '../../src/resources/entry.js';
+import {
+  tableColumns,
+  keyColumns,
+  OWNER_NAME_COLUMN,
+  idColumn,
+  ownerColumn,
+} from '../../src/resources/entry.js';
 import { ENTRIES, findEntry } from '../../src/resources/resources.js';
-import { temporaryMirror } from '../support/mirror.js';
+import { temporaryMirror } from '../support/mirror/open.js';
 
 const HISTORY = /_history$/;
 
@@ -18,9 +24,9 @@ test("the columns of a table are those of its entry, and so are its history's bu
   const db = temporaryMirror();
   const columns = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck();
   for (const entry of ENTRIES) {
-    expect(columns.all(entry.table)).toEqual(columnsOf(entry));
+    expect(columns.all(entry.table)).toEqual(tableColumns(entry));
     const history = columns.all(`${entry.table}_history`);
-    expect(history).toEqual(expect.arrayContaining([...columnsOf(entry), 'valid_to', 'closed_by']));
+    expect(history).toEqual(expect.arrayContaining([...tableColumns(entry), 'valid_to', 'closed_by']));
   }
 });
 
@@ -32,19 +38,19 @@ test('the key of an entry is what no two rows of its table share', () => {
        WHERE i."unique" GROUP BY i.name`,
     )
     .pluck();
-  for (const entry of ENTRIES) expect(unique.all(entry.table)).toContain(keyOf(entry).join(','));
+  for (const entry of ENTRIES) expect(unique.all(entry.table)).toContain(keyColumns(entry).join(','));
 });
 
 test('what is shown of a row is there to be shown', () => {
   const db = temporaryMirror();
   for (const entry of ENTRIES) {
-    const { from, columns, order } = entry.shown;
+    const { from, columns, order } = entry.display;
     const wanted = [
-      nameOf(entry),
-      ownerOf(entry) ?? 'id',
+      idColumn(entry),
+      ownerColumn(entry) ?? 'id',
       ...columns,
       ...order.map(([column]) => column),
-    ].map(name => (name === NAME_OF_OWNER ? 'organization_id' : name));
+    ].map(name => (name === OWNER_NAME_COLUMN ? 'organization_id' : name));
     expect(() => db.prepare(`SELECT ${wanted.join(', ')} FROM ${from}`)).not.toThrow();
   }
 });

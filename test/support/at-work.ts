@@ -4,22 +4,22 @@ import type { ClaimedJob, NewJob } from '../../src/inbox/job.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
-import type { Context } from '../../src/sync/context.js';
+import type { SyncContext } from '../../src/sync/context.js';
 import { SyncError } from '../../src/sync/outcome.js';
-import { createPerform } from '../../src/sync/sync.js';
+import { createJobHandler } from '../../src/sync/sync.js';
 import { temporaryFolder, temporaryInbox } from './inbox.js';
-import { MINUTE, temporaryMirror } from './mirror.js';
+import { MINUTE, temporaryMirror } from './mirror/open.js';
 import { clientOf, createTime } from './program.js';
 import { installApp, temporarySandbox } from './sandbox.js';
 import { tablesOf } from './tables.js';
 
 interface StageOptions {
-  readonly context?: Partial<Context>;
+  readonly context?: Partial<SyncContext>;
   /** How far the registry's clock is ahead of ours. */
   readonly aheadMs?: number;
 }
 
-interface HowDone extends Partial<Pick<ClaimedJob, 'onlyDuplicatesAsked' | 'attempts'>> {
+interface HowDone extends Partial<Pick<ClaimedJob, 'onlyDuplicates' | 'attempts'>> {
   readonly onTurn?: (stop: () => void) => Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function stageOfJobs({ context: own, aheadMs = 0 }: StageOptions = 
   );
   await context.mirror.checkOrigin({ baseUrl: sandbox.url, appId, scheduleSeconds: 900 });
   const tables = tablesOf(inbox);
-  const perform = createPerform({ ...context, ...own });
+  const perform = createJobHandler({ ...context, ...own });
 
   /** A minute later asks for the job, does it and answers its word. Of what waited before nothing is left. */
   async function run(job: NewJob, how: HowDone = {}): Promise<string> {
@@ -67,7 +67,7 @@ export async function stageOfJobs({ context: own, aheadMs = 0 }: StageOptions = 
     try {
       return await perform({ job: { ...held, ...rest }, signal, turn });
     } finally {
-      await port.settle([{ held, end: { act: 'done', outcome: 'done' } }]);
+      await port.settle([{ claim: held, end: { act: 'done', outcome: 'done' } }]);
     }
   }
 

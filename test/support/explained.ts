@@ -2,8 +2,8 @@ import { explainRow, type Explanation, rowsOf } from '../../src/query/history/ex
 import { measure as inspect } from '../../src/cli/certificate-files.js';
 import { findVersions } from '../../src/cli/find/in-mirror.js';
 import type { Reader } from '../../src/store/contract/reader.js';
-import { nameOf } from '../../src/resources/entry.js';
-import { ENTRY_OF } from '../../src/resources/resources.js';
+import { idColumn } from '../../src/resources/entry.js';
+import { ENTRY_BY_RESOURCE } from '../../src/resources/resources.js';
 import { contradictedColumns } from '../../src/sync/derived.js';
 import { pick, type Random } from './operations.js';
 import type { Program } from './program.js';
@@ -59,13 +59,13 @@ async function explain(
   resource: string,
   random: Random,
 ): Promise<Explanation[]> {
-  const entry = Object.entries(ENTRY_OF).find(([name]) => name === resource)?.[1];
+  const entry = Object.entries(ENTRY_BY_RESOURCE).find(([name]) => name === resource)?.[1];
   if (entry === undefined) throw new Error(`no resource ${resource}`);
   const rows = await reader.all(query.sql<Record<string, string>>`SELECT * FROM ${query.table(entry.table)}
     WHERE sync_id IS NOT NULL`);
   const row = pick(random, rows);
   if (row === undefined) return [];
-  const found = await findVersions(reader, entry, String(row[nameOf(entry)]), null);
+  const found = await findVersions(reader, entry, String(row[idColumn(entry)]), null);
   return await Promise.all(
     rowsOf(entry, found).map(versions => explainRow({ reader, ...ground }, entry, versions)),
   );

@@ -1,3 +1,4 @@
+import { SCHEMA_LAW } from '../../src/store/schema-objects.js';
 import { expect } from 'vitest';
 import { findUnderived } from '../../src/cli/commands/verify/compare.js';
 import type { Broken } from '../../src/store/contract/broken.js';
@@ -8,7 +9,7 @@ import { unconfirmed } from './explained.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';
 import { type Program, type ProgramOptions, startProgram } from './program.js';
 import { startProxy } from './proxy.js';
-import { createCopy, shownAsOf, shownBy } from './replayed.js';
+import { createCopy, shownAsOf, shownBy } from './mirror/consumer-copy.js';
 import { createSaid, type Said } from './said.js';
 import { createOrganization, issueCredit } from './sandbox.js';
 import { withResolvers } from './wait.js';
@@ -88,11 +89,12 @@ export async function playHistory(seed: number, profile?: ProgramOptions['profil
   };
 }
 
-/** What `verify` would say of it. */
+/** What `verify` would say of it. The views of a test that moves the clock on PostgreSQL are not those of the migrations. */
 async function broken({ engine, time }: Program): Promise<Broken[]> {
   const reader = await engine.openReader();
   try {
-    return [...(await engine.findBroken(time.now())), ...(await findUnderived(reader))];
+    const found = await engine.findBroken(time.now());
+    return [...found.filter(({ law }) => law !== SCHEMA_LAW), ...(await findUnderived(reader))];
   } finally {
     await reader.close();
   }

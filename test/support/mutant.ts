@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
 import type { createMirror } from '../../src/mirror/create-mirror.js';
 import { temporaryFolder } from './inbox.js';
-import type { MirrorMaker } from './mirror.js';
+import type { MirrorMaker } from './mirror/open.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -62,25 +62,7 @@ function moduleIn(folder: string, name: string): string {
 
 function brokenFolder(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
-  for (const part of [
-    '',
-    'mirror',
-    'mirror/certificates',
-    'mirror/list',
-    'registry',
-    'registry/auth',
-    'registry/pages',
-    'resources',
-    'store',
-    'store/contract',
-    'store/mirror',
-    'store/sqlite',
-    'store/sqlite/certificates',
-    'store/sqlite/mirror',
-  ]) {
-    copyCode(join(ROOT, 'dist/src', part), join(folder, 'dist/src', part));
-  }
-  copyCode(join(ROOT, 'dist/migrations'), join(folder, 'dist/migrations'), true);
+  for (const part of ['src', 'migrations']) copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));
   borrow(folder);
   breakPiece(join(folder, 'dist/src', file), piece, broken);
   return folder;
@@ -98,8 +80,8 @@ function breakPiece(file: string, piece: string, broken: string): void {
 }
 
 /** Without the source maps, which would point to nothing. */
-function copyCode(from: string, to: string, recursive = false): void {
-  const names = readdirSync(from, { recursive, encoding: 'utf8' });
+function copyCode(from: string, to: string): void {
+  const names = readdirSync(from, { recursive: true, encoding: 'utf8' });
   for (const name of names.filter(each => each.endsWith('.js'))) {
     mkdirSync(dirname(join(to, name)), { recursive: true });
     const code = readFileSync(join(from, name), 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '');

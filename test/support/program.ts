@@ -15,13 +15,23 @@ import type { PdfStore } from '../../src/mirror/pdf-store.js';
 import type { HttpOptions } from '../../src/registry/http/calls.js';
 import { createMask } from '../../src/registry/http/mask.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.js';
-import type { Context } from '../../src/sync/context.js';
+import type { SyncContext } from '../../src/sync/context.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import type { Sync, SyncOptions } from '../../src/sync/sync.js';
-import type { Ended } from '../../src/sync/worker/worker.js';
+import type { EndedJob } from '../../src/sync/worker/worker.js';
 import { type KeptIn, temporaryPlace } from './kept.js';
 import { mortal } from './mortal.js';
-import { ALL_PERMISSIONS, registerApp, sandboxFolder, startTestSandbox, type TestApp } from './sandbox.js';
+import {
+  ALL_PERMISSIONS,
+  callsTo,
+  createOrganization,
+  issueCredit,
+  registerApp,
+  retireFrom,
+  sandboxFolder,
+  startTestSandbox,
+  type TestApp,
+} from './sandbox.js';
 import type { Tables } from './tables.js';
 import { until } from './wait.js';
 
@@ -69,7 +79,7 @@ export interface Program extends Tables {
   readonly webhookUrl: string;
   readonly inbox: InboxPort;
   readonly pdfs: PdfStore;
-  readonly ended: Ended[];
+  readonly ended: EndedJob[];
   /** The one that was started last. */
   worker(): Sync;
   startWorker(http?: Partial<HttpOptions>): Promise<void>;
@@ -118,7 +128,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   const { pdfs, close: closePdfs } = await engine.openPdfs(time.now);
   onTestFinished(closePdfs);
   const tables = openTables(time.now);
-  const ended: Ended[] = [];
+  const ended: EndedJob[] = [];
   let current: { readonly working: Working; readonly kill: () => Promise<void> } | undefined;
 
   async function startWorker(http: Partial<HttpOptions> = {}): Promise<void> {
@@ -207,7 +217,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
 }
 
 /** What a process that works holds, by connections of its own. */
-export async function contextOf(program: Program, options: ProgramOptions): Promise<Context> {
+export async function contextOf(program: Program, options: ProgramOptions): Promise<SyncContext> {
   const { engine, sandbox, app, time } = program;
   const store = await engine.openWriters(time.now);
   onTestFinished(store.close);
@@ -234,4 +244,34 @@ export function clientOf(
     random: Math.random,
     ...http,
   });
+}
+
+export interface Installed {
+  readonly program: Program;
+  readonly organizationId: string;
+  readonly installationId: string;
+  /** 100 tonnes in the warehouse. */
+  readonly creditId: string;
+  /** A retirement of so many tonnes out of the warehouse. */
+  readonly retire: (amount: number) => void;
+  /** How often the registry was asked on paths that end so. */
+  readonly calls: (ending: string) => number;
+}
+
+/** A program at rest with the app installed on one organization. */
+export async function startInstalled(options: ProgramOptions = {}): Promise<Installed> {
+  const program = await startProgram(options);
+  const { registry, app, sandbox } = program;
+  const { id: organizationId } = createOrganization(sandbox);
+  const creditId = issueCredit(sandbox, organizationId);
+  const { id: installationId } = registry.installations.install(app.id, organizationId);
+  await program.rest();
+  return {
+    program,
+    organizationId,
+    installationId,
+    creditId,
+    retire: amount => retireFrom(sandbox, { organizationId, appId: app.id, creditId }, amount),
+    calls: ending => callsTo(sandbox, ending),
+  };
 }

@@ -6,8 +6,12 @@ import { createReceiverPort } from '../../src/store/sqlite/inbox/receiver.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type ListenOptions, type Listening, listen } from '../../src/webhook/listen.js';
-import { createAcceptPosts, type PostEnd, type Post } from '../../src/webhook/posts.js';
-import { type Answer, createReceiver, type ReceiverOptions as Told } from '../../src/webhook/receiver.js';
+import { createPostHandler, type PostEnd, type WebhookPost } from '../../src/webhook/posts.js';
+import {
+  type ReceiverAnswer,
+  createReceiver,
+  type ReceiverOptions as Told,
+} from '../../src/webhook/receiver.js';
 import { signDelivery } from '../../src/webhook/signature.js';
 import { startReceiverThread } from '../../src/webhook/thread.js';
 import { temporaryInbox } from './inbox.js';
@@ -24,7 +28,7 @@ export interface Receiver {
   readonly port: number;
   readonly db: Sqlite;
   readonly inbox: InboxPort;
-  readonly answers: Answer[];
+  readonly answers: ReceiverAnswer[];
   readonly listening: Listening;
   post(body: string | Buffer, headers?: Record<string, string>): Promise<Response>;
   /** Posts, duplicates among them. */
@@ -45,7 +49,7 @@ export async function openReceiver(options: ReceiverOptions = {}): Promise<Recei
     store: options.thread === true ? await acceptInThread(db) : acceptHere(db),
     ...(options.maxWaiting === undefined ? {} : { maxWaiting: options.maxWaiting }),
   });
-  const answers: Answer[] = [];
+  const answers: ReceiverAnswer[] = [];
   const receiver = createReceiver({
     headerPrefix: options.headerPrefix ?? 'registry',
     known: options.known ?? {},
@@ -77,12 +81,12 @@ export async function openReceiver(options: ReceiverOptions = {}): Promise<Recei
   };
 }
 
-type Accept = (posts: readonly Post[]) => Promise<readonly PostEnd[]>;
+type Accept = (posts: readonly WebhookPost[]) => Promise<readonly PostEnd[]>;
 
 const IDENTITY = { secrets: [SECRET, OLD_SECRET], appId: APP_ID };
 
 export function acceptHere(db: Sqlite): Accept {
-  const accept = createAcceptPosts({ ...IDENTITY, store: createReceiverPort(db, Date.now).store });
+  const accept = createPostHandler({ ...IDENTITY, store: createReceiverPort(db, Date.now).store });
   return posts => accept(posts, Date.now());
 }
 
@@ -132,7 +136,7 @@ export function signedPost(
 }
 
 /** As the receiver hands it on. */
-export function genuinePost(overrides: Record<string, unknown> = {}, receivedAt = 0): Post {
+export function genuinePost(overrides: Record<string, unknown> = {}, receivedAt = 0): WebhookPost {
   const { body, headers } = signedPost(payloadOf(overrides));
   return { body: Buffer.from(body), signature: headers['x-registry-signature-256'] ?? null, receivedAt };
 }

@@ -1,7 +1,7 @@
 import type { Credit, Reservation, Retirement } from '../../src/registry/model.js';
-import type { Stage } from './engines.js';
+import { type TestMirror, MINUTE } from './mirror/open.js';
+import { amount, credit, installation, retirement } from './mirror/rows.js';
 import { reservation } from './reservation.js';
-import { amount, credit, installation, MINUTE, retirement } from './mirror.js';
 import { createRandom, pick } from './random.js';
 
 type TradePlace = 'warehouse' | 'inventory';
@@ -48,7 +48,7 @@ const RESERVATION_MS = 10 * MINUTE;
 
 /** Creates a registry with random stock. Credits change only by movements that the registry's lists show. */
 export async function createTrade(
-  stage: Stage,
+  stage: TestMirror,
   seed: number,
   credits: number,
   hasState: boolean,
@@ -219,7 +219,7 @@ function takeCredits(
   }
 }
 
-async function readOrganization({ read, clock }: Stage, world: TradeWorld, organizationId: string) {
+async function readOrganization({ read, clock }: TestMirror, world: TradeWorld, organizationId: string) {
   const { stock, reservations, retirements, hasState } = world;
   const by = { organizationId };
   const shown = [...stock]
@@ -286,7 +286,7 @@ function tonnes(micro: bigint): string {
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
-async function install({ mirror, clock }: Stage, organizationId: string): Promise<void> {
+async function install({ mirror, clock }: TestMirror, organizationId: string): Promise<void> {
   await mirror.writeInstallation({
     installation: installation(`installation of ${organizationId}`, { organizationId }),
     state: 'active',

@@ -1,8 +1,7 @@
-import type { Context } from '../../src/sync/context.js';
+import type { SyncContext } from '../../src/sync/context.js';
 import { thisProcess } from '../../src/app/heartbeats.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
-import { type Installed, startInstalled } from './installed.js';
-import { contextOf, type ProgramOptions } from './program.js';
+import { type Installed, startInstalled, contextOf, type ProgramOptions } from './program.js';
 
 const LOOK_SECONDS = 15;
 
@@ -37,7 +36,7 @@ export interface Watched extends Installed {
 /** A program at rest whose worker's looks are told by the time that the test moves. `damage` breaks one of its parts. */
 export async function startWatched(
   options: ProgramOptions = {},
-  damage: (context: Context) => Context = context => context,
+  damage: (context: SyncContext) => SyncContext = context => context,
 ): Promise<Watched> {
   const installed = await startInstalled(options);
   const { program } = installed;

@@ -3,8 +3,7 @@ import type { LivingProcess } from '../../src/inbox/process.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { createFreshnessFacts, writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { stageOfJobs } from '../support/at-work.js';
-import { receivedBy } from '../support/box.js';
-import { acceptedDelivery } from '../support/inbox.js';
+import { receivedBy, acceptedDelivery } from '../support/inbox.js';
 import { contextOf, startProgram } from '../support/program.js';
 
 const SELF: LivingProcess = { role: 'work', host: 'here', pid: 1, startedAt: 0 };
@@ -22,10 +21,10 @@ test('it looks again and again, goes on after a look that failed, and stops wher
   let looks = 0;
   const mirror = {
     ...context.mirror,
-    tell: async (...given: Parameters<typeof context.mirror.tell>) => {
+    report: async (...given: Parameters<typeof context.mirror.report>) => {
       looks += 1;
       if (looks === 1) throw new Error('the disk is full');
-      await context.mirror.tell(...given);
+      await context.mirror.report(...given);
     },
   };
   const facts = createFreshnessFacts({ ...context, mirror, self: SELF, log, everyMs: 1 });

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { installationJob, type NewJob } from '../../src/inbox/job.js';
 import { stageOfJobs } from '../support/at-work.js';
-import { receivedBy } from '../support/box.js';
-import { acceptedDelivery } from '../support/inbox.js';
+import { receivedBy, acceptedDelivery } from '../support/inbox.js';
 import {
   ALL_PERMISSIONS,
   ask,
@@ -265,7 +264,7 @@ test('a job for which only duplicates asked says that nothing is new only where 
   const stage = await stageOfJobs();
   const { registry, installationId, organization, sandbox, mirror } = stage;
   const look = installationJob(installationId, null, 'delivery');
-  const again = () => stage.run(look, { onlyDuplicatesAsked: true });
+  const again = () => stage.run(look, { onlyDuplicates: true });
   expect(await again()).toBe('read');
   expect(await again()).toBe('unchanged');
   expect(await stage.run(look)).toBe('read');
@@ -580,4 +579,146 @@ test('pages that come again and tell no total are not the whole list: nothing is
   const word = await stage.run(installationJob(installationId, null, 'person'));
   expect(word).toBe('read in part: retirements failed (bad answer)');
   expect(await mirror.value('SELECT count(*) FROM retirements')).toBe(3);
+});
+
+/** One row that is good and one without an id or without content, as each list has them. */
+const LISTS_WITH_A_BAD_ROW = [
+  ['warehouse', '/warehouse/inventory', { credits: [{ id: 'c-1', amount: 1 }, { amount: 2 }] }],
+  [
+    'inventory',
+    '/inventory',
+    {
+      credits: [
+        { id: 'c-1', amount: 1 },
+        { id: '\u0007', amount: 2 },
+      ],
+    },
+  ],
+  [
+    'reservations',
+    '/warehouse/inventory/reservations',
+    { reservations: [{ id: 'r-1', creditId: 'c', amount: 1 }, { id: 'r-2' }] },
+  ],
+  [
+    'inventory_requests',
+    '/inventory/requests',
+    { creditRequests: [{ id: 'q-1', creditId: 'c', amount: 1 }, { creditId: 'c' }] },
+  ],
+  ['addresses', '/addresses', { addresses: [{ id: 'a-1', address: '0x1' }, { id: 'a-2' }] }],
+  ['members', '/members', { members: [{ id: 'm-1', email: 'ada@example.com' }, { id: 'm-2' }] }],
+  [
+    'retirements',
+    '/retirements',
+    {
+      retirements: [
+        { id: 'r-1', amount: 1 },
+        { id: '../r', amount: 1 },
+      ],
+    },
+  ],
+] as const;
+
+test.each(LISTS_WITH_A_BAD_ROW)(
+  'one unreadable row of %s is reported and stops no other row',
+  async (resource, ending, rows) => {
+    const stage = await stageOfJobs();
+    const { registry, installationId, mirror } = stage;
+    const pagination = { total: 2, currentPage: 0, pageCount: 1, nextPage: null };
+    const body = { organizationId: stage.organization.id, pagination, ...rows };
+    registry.faults.add({
+      path: `/organizations/*${ending}`,
+      kind: 'wrongShape',
+      options: { body },
+      count: 99,
+    });
+    for (let times = 0; times < 2; times += 1)
+      expect(await stage.run(installationJob(installationId, null, 'person'))).toBe('read');
+    const state = await mirror.row(
+      'SELECT rows, outcome, error_code, error FROM resource_states WHERE resource = ?',
+      resource,
+    );
+    expect(state).toEqual({
+      rows: 1,
+      outcome: 'complete',
+      error_code: 'rows_unreadable',
+      error: expect.stringMatching(/^rows could not be read and were left out: \w+\[1\]/),
+    });
+  },
+);
+
+test('a member that is unreadable for a while stays as it was, and one that left is gone', async () => {
+  const stage = await stageOfJobs();
+  const { registry, installationId, mirror } = stage;
+  const look = async (...members: object[]) => {
+    registry.faults.clear();
+    const options = { body: { members } };
+    registry.faults.add({ path: MEMBERS, kind: 'wrongShape', options, count: 99 });
+    return await stage.run(installationJob(installationId, null, 'person'));
+  };
+  const names = () => mirror.column('SELECT full_name FROM members ORDER BY id');
+  const [ada, bob, eve] = ['Ada', 'Bob', 'Eve'].map(name => ({ id: name, fullName: name }));
+  if (ada === undefined || bob === undefined || eve === undefined) throw new Error('expected three');
+  expect(await look(ada, bob, eve)).toBe('read');
+  expect(await look(ada, { id: 'Bob', fullName: ' ' })).toBe('read');
+  expect(await names()).toEqual(['Ada', 'Bob']);
+  expect(await look(ada, { fullName: ' ' })).toMatch(/members failed \(removals unconfirmed\)$/);
+  expect(await names()).toEqual(['Ada', 'Bob']);
+  expect(await look(ada, { ...bob, fullName: 'Bob B.' })).toBe('read');
+  expect(await names()).toEqual(['Ada', 'Bob B.']);
+});
+
+test('a list of several rows none of which can be read has failed', async () => {
+  const stage = await stageOfJobs();
+  const options = { body: { members: [{ uuid: 'm-1' }, { uuid: 'm-2' }] } };
+  stage.registry.faults.add({ path: MEMBERS, kind: 'wrongShape', options, count: 99 });
+  const word = await stage.run(installationJob(stage.installationId, null, 'person'));
+  expect(word).toBe('read in part: members failed (bad answer)');
+});
+
+test('an unreadable row of the list of installations stops no other installation, and is told', async () => {
+  const stage = await stageOfJobs();
+  const { registry, installationId, organization } = stage;
+  const good = { id: installationId, organizationId: organization.id, permissions: ALL_PERMISSIONS };
+  const installations = [{ id: '../x' }, good];
+  const pagination = { total: 2, currentPage: 0, pageCount: 1, nextPage: null };
+  const options = { body: { installations, pagination } };
+  registry.faults.add({ path: '/app/installations', kind: 'wrongShape', options, count: 9 });
+  expect(await stage.run(DISCOVER)).toMatch(/^found 1; 1 could not be read \(installations\[0\]\.id: /);
+  expect(await asked(stage)).toEqual([[installationId, 'schedule']]);
+});
+
+test('a list that is known not to be offered stays so where no other list is read beside it', async () => {
+  const stage = await stageOfJobs();
+  stage.registry.faults.add({ path: MEMBERS, kind: 'status', options: { status: 404 }, count: 99 });
+  expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toBe('read');
+  expect(await stage.run(retryOf(stage, { resources: { members: true } }))).toBe('read');
+  expect(Object.values((await stateOfMembers(stage)) ?? {})).toEqual([0, 2, 1]);
+});
+
+test('an urgent read that is refused is not tried again by the same job', async () => {
+  const stage = await stageOfJobs();
+  const { installationId, organization, registry, context, move, now } = stage;
+  await stage.run(installationJob(installationId, null, 'person'));
+  const before = callsTo(stage.sandbox, '/warehouse/inventory');
+  let turns = 0;
+  await stage.run(installationJob(installationId, null, 'person'), {
+    onTurn: async () => {
+      turns += 1;
+      const fault = {
+        path: '/organizations/*/warehouse/inventory',
+        kind: 'status',
+        options: { status: 403 },
+      };
+      if (turns === 4) registry.faults.add({ ...fault, count: 99 });
+      if (turns < 4) return;
+      move(2_000);
+      const asks = { receivedAt: now() - 1, installationId, organizationId: organization.id };
+      await context.inbox.store([
+        receivedBy(now(), acceptedDelivery({ ...asks, sha256: `digest-${turns}` })),
+      ]);
+    },
+  });
+  expect(turns).toBeGreaterThan(6);
+  const withTwoTokens = 2;
+  expect(callsTo(stage.sandbox, '/warehouse/inventory') - before).toBe(1 + withTwoTokens);
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Held } from '../../src/inbox/job.js';
+import type { ClaimRef } from '../../src/inbox/job.js';
 import { createLeases, type LeasesOptions } from '../../src/sync/worker/leases.js';
 
 const LEASE_MS = 60_000;
@@ -22,7 +22,7 @@ function scene(renew: LeasesOptions['renew']) {
 }
 
 test('all leases are renewed together, and one that is another’s is lost', async () => {
-  const batches: (readonly Held[])[] = [];
+  const batches: (readonly ClaimRef[])[] = [];
   const { leases, lost } = scene(async held => {
     batches.push(held);
     return batches.length === 2 ? [2] : [];
@@ -79,7 +79,7 @@ test('a renewal that is never answered is not asked for twice, and the lease end
 });
 
 test('what is dropped is neither renewed nor lost', async () => {
-  const batches: (readonly Held[])[] = [];
+  const batches: (readonly ClaimRef[])[] = [];
   const { leases, lost } = scene(async held => {
     batches.push(held);
     return [];

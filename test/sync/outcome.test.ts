@@ -3,7 +3,7 @@ import { REGISTRY_ERROR_CODES, RegistryError } from '../../src/registry/errors.j
 import {
   codeOf,
   decide,
-  describe as describeError,
+  describeFailure as describeError,
   endsWalk,
   type FailureCode,
   RULES,
@@ -63,11 +63,11 @@ describe('the table of outcomes', () => {
 
   test('T44 a job that was overtaken writes and retries nothing more', () => {
     expect(decide(failure('fenced'), moment)).toEqual({ act: 'give_up' });
-    expect(decide(failure('claim_lost'), moment)).toEqual({ act: 'give_back', at: moment.now });
+    expect(decide(failure('claim_lost'), moment)).toEqual({ act: 'release', at: moment.now });
   });
 
   test('a shutdown gives the job back, to resume at once', () => {
-    expect(decide(failure('shutdown'), moment)).toEqual({ act: 'give_back', at: moment.now });
+    expect(decide(failure('shutdown'), moment)).toEqual({ act: 'release', at: moment.now });
   });
 
   test('what can never be right has failed at once', () => {

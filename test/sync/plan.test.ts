@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type LastRead, plan, readWish, RESOURCES, type Situation, writeWish } from '../../src/sync/plan.js';
+import {
+  type LastRead,
+  plan,
+  parseScope,
+  RESOURCES,
+  type PlanInput,
+  serializeScope,
+} from '../../src/sync/plan.js';
 
 const ALL = {
   organization_info: 'VIEW',
@@ -8,9 +15,9 @@ const ALL = {
   organization_inventory: 'REQUEST',
 };
 const HOUR_MS = 3_600_000;
-const situation: Situation = {
+const situation: PlanInput = {
   organizationId: 'organization-1',
-  wish: { resources: null, full: false },
+  scope: { resources: null, full: false },
   trigger: 'schedule',
   permissions: ALL,
   permissionsChanged: false,
@@ -23,14 +30,14 @@ const situation: Situation = {
 
 const MINUTE_MS = 60_000;
 
-const ofAll = (last: LastRead): Situation['last'] => new Map(RESOURCES.map(resource => [resource, last]));
+const ofAll = (last: LastRead): PlanInput['last'] => new Map(RESOURCES.map(resource => [resource, last]));
 
 interface Declined extends Partial<LastRead> {
   readonly minutesAgo: number;
 }
 
 /** Whether members are asked for, so long after they were declined. */
-function asksFor({ minutesAgo, ...before }: Declined, now: Partial<Situation> = {}): boolean {
+function asksFor({ minutesAgo, ...before }: Declined, now: Partial<PlanInput> = {}): boolean {
   const attemptedAt = situation.now - minutesAgo * MINUTE_MS;
   const last: LastRead = {
     declined: 'refused',
@@ -90,7 +97,9 @@ describe('what a sync of an installation reads', () => {
     expect(asksFor(before, { trigger: 'person' })).toBe(true);
     expect(asksFor(before, { permissionsChanged: true })).toBe(true);
     expect(asksFor(before, { reaccepted: new Set(['members']) })).toBe(true);
-    expect(asksFor(before, { wish: { resources: ['members'], full: false }, trigger: 'worker' })).toBe(false);
+    expect(asksFor(before, { scope: { resources: ['members'], full: false }, trigger: 'worker' })).toBe(
+      false,
+    );
   });
 
   test('T39 a refusal in the future is none', () => {
@@ -109,7 +118,7 @@ describe('what a sync of an installation reads', () => {
   test('what was never offered is read again by a job of its own, where a look at it broke', () => {
     const before = { declined: 'not_offered' as const, refusals: 2, minutesAgo: 0 };
     const wish = { resources: ['members' as const], full: false };
-    expect(asksFor(before, { wish, trigger: 'worker' })).toBe(true);
+    expect(asksFor(before, { scope: wish, trigger: 'worker' })).toBe(true);
   });
 
   test('what was offered once and is no more is asked for as what is refused', () => {
@@ -136,7 +145,7 @@ describe('what a sync of an installation reads', () => {
     });
     expect(plan({ ...situation, last }).read).toEqual([]);
     expect(plan({ ...situation, trigger: 'delivery', last }).read).toEqual(RESOURCES);
-    expect(plan({ ...situation, wish: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
+    expect(plan({ ...situation, scope: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
   });
 
   test('what is read once a day has its turn in the second half of one, other for each organization', () => {
@@ -161,7 +170,7 @@ describe('what a sync of an installation reads', () => {
     expect(plan({ ...situation, last }).read).toEqual([]);
     for (const trigger of ['delivery', 'person', 'worker'])
       expect(plan({ ...situation, trigger, last }).read).toEqual(RESOURCES);
-    expect(plan({ ...situation, wish: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
+    expect(plan({ ...situation, scope: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
     expect(plan({ ...situation, last, announced: new Set(['members']) }).read).toEqual(['members']);
     const failed = ofAll({ ...read, attemptedAt: dataAsOf + 1 });
     expect(plan({ ...situation, last: failed }).read).toEqual(RESOURCES);
@@ -179,16 +188,16 @@ describe('what a sync of an installation reads', () => {
   test('a wish survives being stored, and two merged wishes add up', () => {
     const one = { resources: ['warehouse' as const], full: false };
     const other = { resources: ['retirements' as const], full: true };
-    expect(readWish(writeWish(one))).toEqual(one);
-    const first = writeWish(one);
-    const second = writeWish(other);
+    expect(parseScope(serializeScope(one))).toEqual(one);
+    const first = serializeScope(one);
+    const second = serializeScope(other);
     const merged = {
       ...first,
       ...second,
       resources: { ...Object(first['resources']), ...Object(second['resources']) },
     };
-    expect(readWish(merged)).toEqual({ resources: ['warehouse', 'retirements'], full: true });
-    expect(readWish({})).toEqual({ resources: null, full: false });
-    expect(readWish({ resources: { unheard_of: true } })).toEqual({ resources: [], full: false });
+    expect(parseScope(merged)).toEqual({ resources: ['warehouse', 'retirements'], full: true });
+    expect(parseScope({})).toEqual({ resources: null, full: false });
+    expect(parseScope({ resources: { unheard_of: true } })).toEqual({ resources: [], full: false });
   });
 });

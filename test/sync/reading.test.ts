@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { RegistryError } from '../../src/registry/errors.js';
 import type { CallRecord } from '../../src/registry/http/calls.js';
+import { readSource, type Source } from '../../src/registry/json/fields.js';
+import { type ListResource, LISTS } from '../../src/resources/lists.js';
 import { countCalls, inLanes } from '../../src/sync/read/calls.js';
+import { SOURCES } from '../../src/sync/sources.js';
 
 const CALL: CallRecord = { method: 'GET', route: '/x', status: 200, code: null, ms: 1, bytes: 10 };
 const UNANSWERED: CallRecord = { ...CALL, status: null, bytes: 0 };
@@ -57,3 +60,37 @@ test('what goes wrong with one of several at once is thrown when the others have
   await inLanes(9, [4, 5], work);
   expect(ended).toEqual([0, 2, 3, 4, 5]);
 });
+
+test('a read names its owner only where each of its answers did', () => {
+  const named = (...owners: (string | null)[]) => {
+    const { options, ownerNamed } = counted();
+    owners.forEach(options.onOwner);
+    return ownerNamed();
+  };
+  expect([named(), named(null), named('o-1', null), named(null, 'o-1')]).toEqual(Array(4).fill(false));
+  expect([named('o-1'), named('o-1', 'o-1')]).toEqual([true, true]);
+});
+
+test.each([
+  ['warehouse', '{"id":"c/1","inventoryId":"i 1","amount":1}'],
+  ['warehouse', '{"creditId":"c-1","amount":1}'],
+  ['inventory', '{"id":"c-1","amount":1}'],
+  ['reservations', '{"id":"r-1","creditId":"c-1","amount":1}'],
+  ['inventory_requests', '{"id":"q-1","creditId":"c-1","amount":1}'],
+  ['addresses', '{"id":"a-1","address":"0x1"}'],
+  ['members', '{"id":"m-1","email":"ada@example.com"}'],
+  ['retirements', '{"id":"r-1","amount":1}'],
+] as const)(
+  'the key of an unreadable row of %s is the key that the row has where it can be read: %s',
+  (name, text) => {
+    const row = readSource(text, name);
+    expect(SOURCES[name].keyOfUnreadable(row)).toEqual(keyIn(name, row));
+    const nameless = readSource(text.replaceAll(/"(id|creditId)":"[rcamq]/g, '"$1":"\\u0000'), name);
+    expect(SOURCES[name].keyOfUnreadable(nameless)).toBeNull();
+  },
+);
+
+function keyIn<Name extends ListResource>(name: Name, row: Source): string[] {
+  const item = SOURCES[name].parse(row);
+  return LISTS[name].key.map(part => String(part.of(item)));
+}

@@ -3,8 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import { createSchedule, enqueueTick, intervalOf, timesAround } from '../../src/sync/schedule/schedule.js';
 import { offsetInInterval } from '../../src/sync/plan.js';
-import { boxOf, only } from '../support/box.js';
-import { NOON, temporaryInbox } from '../support/inbox.js';
+import { boxOf, only, NOON, temporaryInbox } from '../support/inbox.js';
 
 const QUARTER = '*/15 * * * *';
 const MINUTE_MS = 60_000;

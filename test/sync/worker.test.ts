@@ -1,16 +1,27 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { IN_PART, installationJob } from '../../src/inbox/job.js';
+import { PARTIAL_READ, installationJob } from '../../src/inbox/job.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { type Box, boxOf } from '../support/box.js';
+import {
+  type Box,
+  boxOf,
+  acceptedDelivery,
+  NOON,
+  temporaryFolder,
+  temporaryInbox,
+} from '../support/inbox.js';
 import { RegistryError } from '../../src/registry/errors.js';
-import { createWorker, type Perform, type Worker, type WorkerOptions } from '../../src/sync/worker/worker.js';
-import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import {
+  createWorker,
+  type JobHandler,
+  type Worker,
+  type WorkerOptions,
+} from '../../src/sync/worker/worker.js';
 
 const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** By a connection of its own to the same file, as another process has it. */
-function startWorker(folder: string, perform: Perform, overrides: Partial<WorkerOptions> = {}): Worker {
+function startWorker(folder: string, perform: JobHandler, overrides: Partial<WorkerOptions> = {}): Worker {
   const db = temporaryInbox(folder, 5000);
   const worker = createWorker({
     inbox: createInboxPort(db, overrides.now ?? Date.now),
@@ -51,7 +62,7 @@ test('a worker at rest wakes for a job that its own process asks for', async () 
   const { folder } = newInbox();
   const inbox = createInboxPort(temporaryInbox(folder, 5000), Date.now);
   const done: (string | null)[] = [];
-  const perform: Perform = async ({ job }) => {
+  const perform: JobHandler = async ({ job }) => {
     done.push(job.installationId);
     return 'read';
   };
@@ -73,7 +84,7 @@ test('a worker is idle for whoever asks once it has looked after that, not by a 
     },
   };
   const done: (string | null)[] = [];
-  const perform: Perform = async ({ job }) => {
+  const perform: JobHandler = async ({ job }) => {
     done.push(job.installationId);
     return 'read';
   };
@@ -91,7 +102,7 @@ test('T63 with four workers no installation is ever worked on twice at once, and
   const atWork = new Set<string>();
   const done: string[] = [];
   const clashes: string[] = [];
-  const perform: Perform = async ({ job, turn }) => {
+  const perform: JobHandler = async ({ job, turn }) => {
     const id = job.installationId ?? '';
     if (atWork.has(id)) clashes.push(id);
     atWork.add(id);
@@ -117,7 +128,7 @@ test('T63 the control: without claims two workers do clash', async () => {
   const { folder, inbox } = newInbox();
   const atWork = new Set<string>();
   const clashes: string[] = [];
-  const perform: Perform = async ({ job }) => {
+  const perform: JobHandler = async ({ job }) => {
     const id = job.installationId ?? '';
     if (atWork.has(id)) clashes.push(id);
     atWork.add(id);
@@ -142,7 +153,7 @@ test('T64 a job whose process dies every time has failed after its attempts, whe
   const id = await ask(inbox, 'i1', now);
   let claims = 0;
   for (let life = 0; life < 12; life++) {
-    const dies: Perform = () => {
+    const dies: JobHandler = () => {
       claims += 1;
       return new Promise(() => {});
     };
@@ -173,9 +184,9 @@ test.each(Array.from({ length: 12 }, (_, index) => index))(
   async after => {
     const { folder, inbox } = newInbox();
     let clock = NOON;
-    await inbox.enqueue({ ...installationJob('i1', null, 'delivery'), startInMs: after }, clock);
+    await inbox.enqueue({ ...installationJob('i1', null, 'delivery'), startDelayMs: after }, clock);
     const done: string[] = [];
-    const perform: Perform = async ({ job }) => {
+    const perform: JobHandler = async ({ job }) => {
       done.push(job.dedupeKey);
       return 'read';
     };
@@ -188,7 +199,7 @@ test('a shutdown ends the run at its next page and gives the job back for the ne
   const { folder, inbox } = newInbox();
   const id = await ask(inbox, 'i1');
   let pages = 0;
-  const endless: Perform = async ({ turn }) => {
+  const endless: JobHandler = async ({ turn }) => {
     for (;;) {
       pages += 1;
       await new Promise(resolve => setTimeout(resolve, 1));
@@ -213,7 +224,7 @@ test('T21 while the disk is nearly full nothing is claimed and what runs is give
   let looks = 0;
   const told: string[] = [];
   const tell = (_fields: object, message: string) => told.push(message);
-  const perform: Perform = async ({ turn }) => {
+  const perform: JobHandler = async ({ turn }) => {
     for (;;) {
       pages += 1;
       await new Promise(resolve => setTimeout(resolve, 1));
@@ -263,7 +274,7 @@ test('a run whose lease was lost is stopped and settles nothing', async () => {
   const { folder, inbox } = newInbox();
   const id = await ask(inbox, 'i1');
   const reasons: unknown[] = [];
-  const slow: Perform = async ({ signal, turn }) => {
+  const slow: JobHandler = async ({ signal, turn }) => {
     signal.addEventListener('abort', () => reasons.push(signal.reason));
     for (;;) {
       await new Promise(resolve => setTimeout(resolve, 1));
@@ -370,7 +381,7 @@ test('what fails goes through the table of outcomes into the row', async () => {
 test('a huge organization in every place does not keep a small one waiting', async () => {
   const { folder, inbox } = newInbox();
   const order: string[] = [];
-  const perform: Perform = async ({ job, turn }) => {
+  const perform: JobHandler = async ({ job, turn }) => {
     const id = job.installationId ?? '';
     const pages = id.startsWith('huge') ? 3000 : 3;
     for (let page = 0; page < pages; page++) await turn();
@@ -420,7 +431,7 @@ test('from the first good answer after one that failed what failed comes first, 
   };
   let word = 'read';
   const worker = startWorker(folder, async () => word, {
-    inbox: { ...port, tryFirst },
+    inbox: { ...port, prioritizeFailed: tryFirst },
     now: () => at,
     log: { ...QUIET, info: (_fields, message) => said.push(message) },
   });
@@ -433,14 +444,14 @@ test('from the first good answer after one that failed what failed comes first, 
   };
   expect(await look('i1', 'read')).toBe(1);
   expect(await look('i2', 'read')).toBe(1);
-  expect(await look('i3', `${IN_PART}: members failed (503)`)).toBe(1);
+  expect(await look('i3', `${PARTIAL_READ}: members failed (503)`)).toBe(1);
   expect(said).not.toContain('the registry answers again: what failed comes first');
   expect(said).toContain('job done');
   left = 2;
   expect(await look('i4', 'read')).toBe(2);
-  await look('i5', `${IN_PART}: members failed (503)`);
+  await look('i5', `${PARTIAL_READ}: members failed (503)`);
   expect(await look('i6', 'read', 1_000)).toBe(3);
-  await look('i7', `${IN_PART}: members failed (503)`, 1_000);
+  await look('i7', `${PARTIAL_READ}: members failed (503)`, 1_000);
   expect(await look('i8', 'read', 1_000)).toBe(3);
   expect(said).toContain('the registry answers again: what failed comes first');
 });
@@ -485,7 +496,7 @@ test('a long run that has ended leaves no place more than there are', async () =
     claims += 1;
     return claimed;
   };
-  const perform: Perform = async ({ job, turn }) => {
+  const perform: JobHandler = async ({ job, turn }) => {
     if (job.installationId === 'long') for (let page = 0; page < 60; page += 1) await turn();
     else await new Promise<void>(go => letGo.push(go));
     return 'read';
@@ -509,7 +520,7 @@ test('a stop waits for what runs, gives it back, and takes nothing more', async 
   const { folder, inbox } = newInbox();
   const begun: unknown[] = [];
   let ended = 0;
-  const perform: Perform = async ({ job, signal }) => {
+  const perform: JobHandler = async ({ job, signal }) => {
     begun.push(job.installationId);
     await new Promise(resolve => signal.addEventListener('abort', resolve));
     for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
@@ -528,7 +539,7 @@ test('a new job runs beside a long run that holds the only slot', async () => {
   const { folder, inbox } = newInbox();
   const ended: unknown[] = [];
   let turns = 0;
-  const perform: Perform = async ({ job, turn }) => {
+  const perform: JobHandler = async ({ job, turn }) => {
     // The long run ends only after the small one, so the order cannot depend on the speed of the machine.
     if (job.installationId === 'long') for (; !ended.includes('small'); turns += 1) await turn();
     ended.push(job.installationId);

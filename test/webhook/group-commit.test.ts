@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
-import { failed, type Post, type PostEnd } from '../../src/webhook/posts.js';
+import { failed, type WebhookPost, type PostEnd } from '../../src/webhook/posts.js';
 import { holdLock } from '../support/held.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { acceptHere, genuinePost } from '../support/receiver.js';
@@ -9,7 +9,7 @@ function counted() {
   const db = temporaryInbox();
   const accept = acceptHere(db);
   const groups: number[] = [];
-  const store = (posts: readonly Post[]): Promise<readonly PostEnd[]> => {
+  const store = (posts: readonly WebhookPost[]): Promise<readonly PostEnd[]> => {
     groups.push(posts.length);
     return accept(posts);
   };
@@ -17,7 +17,8 @@ function counted() {
   return { db, store, groups, stored };
 }
 
-const posts = (count: number): Post[] => Array.from({ length: count }, (_, nonce) => genuinePost({ nonce }));
+const posts = (count: number): WebhookPost[] =>
+  Array.from({ length: count }, (_, nonce) => genuinePost({ nonce }));
 
 /** Each group stays under way until it is ended by its place. */
 function held(groupsAtOnce?: number) {

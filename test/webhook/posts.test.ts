@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createAcceptPosts, type Post } from '../../src/webhook/posts.js';
+import { createPostHandler, type WebhookPost } from '../../src/webhook/posts.js';
 import { APP_ID, genuinePost, SECRET } from '../support/receiver.js';
 
 /** A body that cannot even be looked at. */
-const poison: Post = {
+const poison: WebhookPost = {
   get body(): Uint8Array {
     throw new RangeError('on purpose');
   },
@@ -13,7 +13,7 @@ const poison: Post = {
 
 test('each is stored with how long ago it came, and one without a result of its own failed', async () => {
   const ages: number[] = [];
-  const accept = createAcceptPosts({
+  const accept = createPostHandler({
     secrets: [SECRET],
     appId: APP_ID,
     store: async deliveries => {
@@ -29,7 +29,7 @@ test('each is stored with how long ago it came, and one without a result of its 
 });
 
 test('a post that we cannot cope with fails alone: those beside it are stored, each with its own result', async () => {
-  const accept = createAcceptPosts({
+  const accept = createPostHandler({
     secrets: [SECRET],
     appId: APP_ID,
     store: async deliveries =>

@@ -116,7 +116,7 @@ describe('a genuine delivery', () => {
         job_id: null,
       })),
     );
-    expect(await receiver.inbox.signedTexts(1, 1)).toEqual([{ id: 2, signedData: 'no base64 at all' }]);
+    expect(await receiver.inbox.listSignedTexts(1, 1)).toEqual([{ id: 2, signedData: 'no base64 at all' }]);
     expect(await receiver.inbox.countJobs()).toMatchObject({ waiting: 0 });
     expect('polluted' in {}).toBe(false);
   });

@@ -3,15 +3,14 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { MIRROR_CHECKS } from '../../src/cli/commands/doctor/mirror.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
-import { boxOf } from '../support/box.js';
-import type { Rejected } from '../../src/inbox/rejected.js';
+import { boxOf, acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import type { RejectionCount } from '../../src/inbox/rejected.js';
 import { readStatus } from '../../src/query/status.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { createRejectionCounter, findPrefix } from '../../src/webhook/rejected.js';
 import { openReceiver, payloadOf, signedPost } from '../support/receiver.js';
-import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
-function aRejected(overrides: Partial<Rejected> = {}): Rejected {
+function aRejected(overrides: Partial<RejectionCount> = {}): RejectionCount {
   return {
     reason: 'signature_not_valid',
     status: 401,
@@ -59,7 +58,7 @@ test('T01 T02 each rejected webhook tells its reason and whose signature header 
 });
 
 test('T01 a flood of forged webhooks is written together, the first of them at once', async () => {
-  const written: (readonly Rejected[])[] = [];
+  const written: (readonly RejectionCount[])[] = [];
   const counter = createRejectionCounter({
     write: async rejected => void written.push(rejected),
     now: () => NOON,
@@ -78,7 +77,7 @@ test('T01 a flood of forged webhooks is written together, the first of them at o
 test('T01 where none came for a while the next is written at once, and at the end what waits', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const written: (readonly Rejected[])[] = [];
+  const written: (readonly RejectionCount[])[] = [];
   const counter = createRejectionCounter({
     write: async rejected => void written.push(rejected),
     now: () => NOON,
@@ -116,7 +115,7 @@ test('T01 only a header that is named wholly as a signature is one', () => {
 });
 
 test('T01 rejected webhooks that could not be written are counted on', async () => {
-  const written: (readonly Rejected[])[] = [];
+  const written: (readonly RejectionCount[])[] = [];
   let failures = 2;
   const counter = createRejectionCounter({
     write: async rejected => {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { distance } from '../../text/distance.js';
 import { namesDatabase, readDatabase } from './database.js';
 import { type Given, type ReadFile, takeSecret, unreadable } from './secret.js';
 import { SettingsError, type SettingsFault } from './fault.js';
 import type { Environment, Role, Setting } from './row.js';
 import { SETTINGS, type SettingsByRole } from './settings.js';
 import type { StoreSettings } from '../../store/settings.js';
-import { shownName, shownValue } from './shown.js';
+import { shownValue } from './shown.js';
+import { findMisspeltNames, findUnknownNames } from './unknown-names.js';
 
 /** The environment of this process. No other file reads it. */
 export function environment(): Environment {
@@ -20,7 +20,8 @@ export function readSecretFile(path: string): string {
 /** Where things are kept: all that a quick command needs, without the cost of the checked settings. */
 export function readStore(env: Environment): StoreSettings {
   const { database, faults } = readDatabase(env, readSecretFile);
-  if (faults.length > 0) throw new SettingsError(faults);
+  const all = [...faults, ...findMisspeltNames(env)];
+  if (all.length > 0) throw new SettingsError(all);
   return { dataDir: env['DATA_DIR'] || 'data', diskReserveMb: readDiskReserve(env), database };
 }
 
@@ -62,7 +63,7 @@ export async function readSettings<R extends Role>(
     ...store.faults,
     ...(role === 'work' ? await keyFaults(env['EVIDENCE_KEY_FILE'], readFile) : []),
     ...unfit.filter(({ name }) => !spoken.has(name.replace(/_FILE$/, ''))),
-    ...unknownNames(env),
+    ...findUnknownNames(env),
     ...placeFaults(env, role),
   ]);
   const settings = { ...read, database: ofRole(role, store.database) };
@@ -142,24 +143,7 @@ function faultAt({ name: of, secret }: Setting, expected: string, given: Environ
   const name = given[`${of}_FILE`] === undefined ? of : `${of}_FILE`;
   const value = given[of];
   if (value === undefined) return { name, expected, came: 'it is not set' };
-  return { name, expected, came: secret ? 'its text is not shown' : `came ${shownValue(value)}` };
-}
-
-/** A name that nobody reads is most likely a known one, mistyped. */
-function unknownNames(env: Environment): SettingsFault[] {
-  const known = SETTINGS.map(each => each.name);
-  return Object.keys(env)
-    .filter(
-      name => /^(REGISTRY|WEBHOOK|MIRROR|QUERY_DATABASE)_/.test(name) && env[name] && !known.includes(name),
-    )
-    .map(name => {
-      const [nearest = ''] = known.toSorted((a, b) => distance(name, a) - distance(name, b));
-      return {
-        name: shownName(name),
-        expected: `a known name, perhaps ${nearest}`,
-        came: 'there is no such setting',
-      };
-    });
+  return { name, expected, came: secret ? 'its text is not shown' : `came ${shownValue(of, value)}` };
 }
 
 /** In the order of the table, each setting once. */

@@ -1,7 +1,7 @@
 import { type ReadFile, takeSecret } from './secret.js';
 import type { SettingsFault } from './fault.js';
 import type { DatabaseSettings } from '../../store/settings.js';
-import { shownValue } from './shown.js';
+import { maskUrl, shownValue } from './shown.js';
 import type { Environment } from './row.js';
 
 const URL_NAME = 'MIRROR_DATABASE_URL';
@@ -57,14 +57,14 @@ function readUrl(env: Environment, name: string, readFile: ReadFile) {
 }
 
 function urlFaults(name: string, url: string): SettingsFault[] {
-  const came = 'its text is not shown';
+  const came = maskUrl(url) === null ? 'its text is not shown' : `came ${shownValue(name, url)}`;
   const like = /^postgres(ql)?:\/\/\S+$/.test(url) ? url.replace('@/', '@localhost/') : '';
   if (!URL.canParse(like)) {
     return [{ name, expected: 'a URL such as postgres://user:password@host:5432/database', came }];
   }
   const mode = new URL(like).searchParams.get('sslmode');
   if (mode === null || SSL_MODES.includes(mode)) return [];
-  const said = `sslmode is ${shownValue(mode)}`;
+  const said = `sslmode is ${shownValue('sslmode', mode)}`;
   return [{ name, expected: `an sslmode that is one of ${SSL_MODES.join(', ')}`, came: said }];
 }
 
@@ -73,5 +73,5 @@ function poolFaults(pool: string | null): SettingsFault[] {
   if (pool === null || (/^\d{1,3}$/.test(pool) && number >= FEWEST_CONNECTIONS && number <= MOST_CONNECTIONS))
     return [];
   const expected = `a whole number from ${FEWEST_CONNECTIONS} to ${MOST_CONNECTIONS}`;
-  return [{ name: POOL_NAME, expected, came: `came ${shownValue(pool)}` }];
+  return [{ name: POOL_NAME, expected, came: `came ${shownValue(POOL_NAME, pool)}` }];
 }

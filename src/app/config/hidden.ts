@@ -1,9 +1,6 @@
 import { SETTINGS } from './settings.js';
 import type { Environment } from './row.js';
-
-/** Long and no secret: an address without a user, and a UUID. */
-const PLAIN = /^https?:\/\/[^\s@?#]+$|^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
-const NAME_OF_A_PLACE = /_(DIR|FILE|PATH)$/;
+import { maskUrl, mayBeSecret } from './shown.js';
 
 /** All texts of these settings that nobody may see. */
 export function secretValues(env: Environment): string[] {
@@ -13,16 +10,13 @@ export function secretValues(env: Environment): string[] {
   });
 }
 
-/** Puts the name of a setting where its value stands, if that could be a secret. */
+/** Masks the URLs of settings, and puts the name of a setting where its value stands, if that could be a secret. */
 export function hideValues(env: Environment): (text: string) => string {
-  const hidden = SETTINGS.flatMap(({ name }) => {
+  const hidden = SETTINGS.flatMap(({ name, secret }) => {
     const value = env[name] ?? '';
-    return mayBeSecret(name, value) ? [{ name, value }] : [];
+    const isHidden = /\S{16}/.test(value) && (secret || mayBeSecret(name, value));
+    const shown = maskUrl(value) ?? (isHidden ? `[${name}]` : value);
+    return shown === value ? [] : [{ value, shown }];
   }).toSorted((a, b) => b.value.length - a.value.length);
-  return text => hidden.reduce((left, { name, value }) => left.replaceAll(value, `[${name}]`), text);
-}
-
-function mayBeSecret(name: string, value: string): boolean {
-  if (!/\S{16}/.test(value) || PLAIN.test(value)) return false;
-  return !(NAME_OF_A_PLACE.test(name) && /^\.{0,2}\//.test(value));
+  return text => hidden.reduce((left, { value, shown }) => left.replaceAll(value, shown), text);
 }

@@ -29,5 +29,9 @@ export function takeSecret(env: Environment, name: string, readFile: ReadFile): 
 
 export function unreadable(name: string, path: string, error: unknown): SettingsFault {
   const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  return { name, expected: 'a file that can be read', came: `${shownValue(path)} cannot be read${code}` };
+  return {
+    name,
+    expected: 'a file that can be read',
+    came: `${shownValue(name, path)} cannot be read${code}`,
+  };
 }

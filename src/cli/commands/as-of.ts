@@ -1,6 +1,5 @@
 import { gapsIn, readKnownOf } from '../../query/history/as-of.js';
-import { ask } from '../../query/lists/ask.js';
-import type { List } from '../../query/lists/list.js';
+import type { Asked, List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
 import { type Named, readOrganizationNames } from '../../query/names.js';
 import { streamRows } from '../../query/lists/read.js';
@@ -47,8 +46,8 @@ type Part = Awaited<ReturnType<typeof readPart>>;
 /** Its rows, and how far they can be trusted. */
 async function readPart(reader: Reader, list: List, organizationId: string, at: string) {
   const place = { organizationId, resource: list.name, at };
-  const asked = ask(list, { of: name => (name === 'organization_id' ? organizationId : null), at });
-  if ('fault' in asked) throw usageFault(asked.fault);
+  const where = [{ column: 'organization_id', is: organizationId }];
+  const asked: Asked = { list: { ...list, ...list.past }, where, at };
   const { columns, reads } = asked.list;
   const withMicro = { ...asked, list: { ...asked.list, reads: [...reads, 'amount_micro'] } };
   const known = await readKnownOf(reader, place);

@@ -1,15 +1,22 @@
-import { type Available, findUnheard, type LeftOut, readAvailable } from '../../query/available.js';
+import { type Available, type LeftOut, readAvailable, wasEverHeld } from '../../query/available.js';
+import { textOf } from '../../query/lists/ask.js';
+import { WAREHOUSE } from '../../query/lists/lists.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
-import { andMore, counted, MOST_SHOWN, ofKnown, withThousands } from '../../text/numbers.js';
-import { shortName } from '../../text/clean.js';
-import { stretch } from '../../text/stretch.js';
-import { typeName } from '../../text/tonnes.js';
+import {
+  formatRest,
+  formatCount,
+  MAX_SHOWN,
+  formatKnownOrganizations,
+  withThousands,
+} from '../../text/numbers.js';
+import { truncateName } from '../../text/clean-text.js';
+import { formatDuration } from '../../text/format-duration.js';
+import { creditTypeName } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { checkFault, notThereFault } from '../exit.js';
-import { organizationOrAll } from '../find/in-mirror.js';
+import { askOf, filterOptions } from '../lists/filters.js';
 import { describeTotal, totalOf } from '../output/totals.js';
-import { ORGANIZATION, text, year } from '../options.js';
 
 const OF_A_ROW = ['vintage', 'type', 'amount'];
 const NAMES = ['organization_name', 'project_name'];
@@ -19,12 +26,7 @@ const FOR_PEOPLE = ['project_name', ...OF_A_ROW, 'organization_name', 'age', 'fr
 
 export const AVAILABLE = command({
   says: 'Show the credits that are available to sell now, and which warehouses are left out and why',
-  options: {
-    organization: ORGANIZATION,
-    project: text('text', 'of one project only: its id, or a part of its name'),
-    vintage: year('of one vintage only'),
-    type: text('type', 'of one type only, such as ex-post or ex-ante'),
-  },
+  options: filterOptions(WAREHOUSE),
   prints: {
     json: 'print both parts as JSON: rows and left_out',
     csv: 'print what is available as CSV',
@@ -33,22 +35,25 @@ export const AVAILABLE = command({
     'carbon-mirror available --project Mangrove --vintage 2021',
     'carbon-mirror available --csv > available.csv',
   ],
-  run: async (context, { organization, ...only }) => {
+  run: async (context, given) => {
     const reader = await context.reader();
-    const organizationId = await organizationOrAll(reader, organization);
-    const available = await readAvailable(reader, { organizationId, only });
+    const asked = await askOf(context, WAREHOUSE, { given, at: null });
+    const organizationId = textOf(asked, 'organization_id');
+    const chosen = asked.filters.filter(({ name }) => name !== 'organization_id');
+    const where = chosen.map(({ condition }) => condition);
+    const available = await readAvailable(reader, { organizationId, where });
     const { rows, leftOut, known, uninstalled } = available;
     demandKnown(available);
-    const unheard = rows.length === 0 ? await findUnheard(reader, only) : null;
-    if (unheard !== null)
+    for (const { name, text, condition } of rows.length === 0 ? chosen : []) {
+      if (await wasEverHeld(reader, condition)) continue;
       throw notThereFault(
-        `No warehouse has held a credit of the ${unheard} "${only[unheard]}", as far as the mirror has seen.`,
+        `No warehouse has held a credit of the ${name} "${text}", as far as the mirror has seen.`,
         'See "carbon-mirror available" for those of now.',
       );
+    }
     if (context.format === 'json') await context.value({ known, uninstalled, rows, leftOut });
     else if (context.format === 'table') {
-      const isAsked = [organization, ...Object.values(only)].some(asked => asked !== undefined);
-      await writeForPeople(context, available, isAsked);
+      await writeForPeople(context, available, asked.filters.length > 0);
     } else {
       await context.rows(COLUMNS, rows);
       context.say(...named(leftOut).map(each => `Left out: ${each}`));
@@ -76,14 +81,14 @@ async function writeForPeople(
     const standings = new Map<unknown, string>(warehouses.map(each => [each.organization_id, wordsOf(each)]));
     const shown = rows.map(row => ({
       ...row,
-      age: stretch(Number(row['age_seconds'])),
+      age: formatDuration(Number(row['age_seconds'])),
       freshness: standings.get(row['organization_id']) ?? null,
     }));
     await context.rows(columns, shown, {
-      keep: ['project_name', 'amount', 'organization_name', 'credit_id'],
+      keep: ['project_name', 'vintage', 'type', 'amount', 'organization_name', 'credit_id'],
       tonnes: ['amount'],
     });
-    const holders = counted(new Set(rows.map(row => row['organization_id'])).size, 'organization');
+    const holders = formatCount(new Set(rows.map(row => row['organization_id'])).size, 'organization');
     await context.print('', `Available now: ${describeTotal(total)} of ${holders}.`);
   } else
     await context.print(
@@ -92,7 +97,7 @@ async function writeForPeople(
   const failing = warehouses.filter(each => each.failing_since !== null).length;
   const failed = failing === 0 ? '' : `; the last read failed in ${withThousands(failing)}`;
   const fresh = `${warehouses.length === 1 ? 'is' : 'are'} ${withThousands(warehouses.length)}`;
-  await context.print(`Fresh ${fresh} of ${ofKnown(known)}${failed}.`);
+  await context.print(`Fresh ${fresh} of ${formatKnownOrganizations(known)}${failed}.`);
   if (leftOut.length === 0) return;
   const left = named(leftOut).map(each => `  ${each}`);
   await context.print('', 'Not available now (see last_known_credits):', '', ...left);
@@ -101,8 +106,8 @@ async function writeForPeople(
 /** All that something is known of; of those that nobody has read some, and how many more there are. */
 function named(leftOut: readonly LeftOut[]): string[] {
   const unread = leftOut.filter(({ state, rows }) => state === 'never_read' && rows === 0);
-  const unnamed = new Set(unread.slice(MOST_SHOWN));
-  const more = andMore(unread.length);
+  const unnamed = new Set(unread.slice(MAX_SHOWN));
+  const more = formatRest(unread.length);
   return [
     ...leftOut.filter(each => !unnamed.has(each)).map(describe),
     ...(more === null ? [] : [`${more} that were never read completely`]),
@@ -112,13 +117,13 @@ function named(leftOut: readonly LeftOut[]): string[] {
 function describe(left: LeftOut): string {
   const { age_seconds: age, rows, amounts } = left;
   const sentence = sentenceOf(left);
-  const name = shortName(left.organization_name ?? left.organization_id ?? left.installation_id);
-  const known = age === null ? 'never read completely' : `known ${stretch(age)} ago`;
+  const name = truncateName(left.organization_name ?? left.organization_id ?? left.installation_id);
+  const known = age === null ? 'never read completely' : `known ${formatDuration(age)} ago`;
   const why = sentence === null ? '' : `, ${sentence}`;
   const tonnes = amounts.map(({ type, amount }) =>
-    amount === null ? '' : `, ${withThousands(Number(amount.toFixed(6)))} t ${typeName(type)}`,
+    amount === null ? '' : `, ${withThousands(Number(amount.toFixed(6)))} t ${creditTypeName(type)}`,
   );
   const unsummed = amounts.reduce((sum, { rowsWithoutAmount: more }) => sum + more, 0);
   const without = unsummed === 0 ? '' : `, without ${withThousands(unsummed)} whose amount cannot be summed`;
-  return `${name}: ${known}, not available now: ${wordsOf(left)}${why} (${counted(rows, 'row')}${tonnes.join('')}${without})`;
+  return `${name}: ${known}, not available now: ${wordsOf(left)}${why} (${formatCount(rows, 'row')}${tonnes.join('')}${without})`;
 }

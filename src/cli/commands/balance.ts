@@ -2,14 +2,15 @@ import {
   type Balance,
   BALANCE_COLUMNS,
   coverageOf,
+  isUpperBound,
   type Line,
   listedIn,
   readBalance,
   verdictOn,
 } from '../../query/history/balance.js';
-import { shortName } from '../../text/clean.js';
+import { truncateName } from '../../text/clean-text.js';
 import { withThousands } from '../../text/numbers.js';
-import { plainTonnes } from '../../text/tonnes.js';
+import { formatPlainTonnes } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { checkFault } from '../exit.js';
@@ -73,12 +74,12 @@ async function writeForPeople({ rows, print }: Context, balance: Balance): Promi
   await print('');
   if (notBalanced.length > 0) {
     const lines = notBalanced.map(
-      line => `  ${`${whose(line)} ${shortName(line.what)}`.trim()}: ${line.why}`,
+      line => `  ${`${whose(line)} ${truncateName(line.what)}`.trim()}: ${line.why}`,
     );
     await print('What is not balanced:', ...lines, '');
   }
   const rest = sums.reduce((sum, line) => sum + BigInt(line.unexplained_micro ?? 0), 0n);
-  if (rest > 0n) await print(`${plainTonnes(rest)} t of what was retired ${FROM_ELSEWHERE}`);
+  if (rest > 0n) await print(`${formatPlainTonnes(rest)} t of what was retired ${FROM_ELSEWHERE}`);
   if (balanced !== null) await print(verdictOn(balance));
 }
 
@@ -89,13 +90,14 @@ function toRow(line: Line): Row {
   const cells = Object.entries(SHOWN).map(([column, name]) => {
     const value = line[name];
     const isMicro = name.endsWith('_micro') && value !== null;
-    return [column, isMicro ? plainTonnes(BigInt(value)) : value] as const;
+    const bound = name === 'expected_micro' && isUpperBound(line) ? '≤ ' : '';
+    return [column, isMicro ? `${bound}${formatPlainTonnes(BigInt(value))}` : value] as const;
   });
   return { ...Object.fromEntries(cells), organization_name: whose(line) || null, balanced: wordOf(line) };
 }
 
 function whose({ organization_name: name, organization_id: id }: Line): string {
-  return shortName(name ?? id ?? '');
+  return truncateName(name ?? id ?? '');
 }
 
 function wordOf({ balanced }: Line): string {

@@ -1,7 +1,7 @@
 import { EXPORT_COLUMNS, type ExportRow, readCoverage, readExport } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { gapsIn, readKnownAt } from '../../query/history/as-of.js';
-import { csvLine } from '../../text/csv.js';
+import { formatCsvLine } from '../../text/csv.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
 import { checkFault } from '../exit.js';
@@ -43,7 +43,7 @@ export const EXPORT = command({
     const whole = rows.filter(row => into.has(row.file));
     const certificates = new Set(whole.map(row => row.file)).size;
     const lines = whole.map(row => EXPORT_COLUMNS.map(name => row[name]));
-    into.append(LIST, [EXPORT_COLUMNS, ...lines].map(cells => csvLine(cells)).join(''));
+    into.append(LIST, [EXPORT_COLUMNS, ...lines].map(cells => formatCsvLine(cells)).join(''));
     const about = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], ...trust };
     into.append(ABOUT, `${jsonText(withSnakeKeys(about), 2)}\n`);
     into.finish();

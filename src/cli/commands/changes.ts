@@ -7,7 +7,7 @@ import {
   readChanges,
   readLastNumber,
 } from '../../query/history/changes.js';
-import { type Change, headOf, parseChange, wordsOf } from '../../text/change.js';
+import { type Change, changeHeading, parseChange, describeChange } from '../../text/change.js';
 import { createChangeSums } from '../../text/change-sums.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
@@ -97,11 +97,11 @@ async function* linesOf(io: Context['io'], rows: AsyncIterable<ChangeRow>): Asyn
     const change = parseChange(row);
     const day = `${change.observed_at.slice(0, 10)} UTC`;
     if (day !== shownDay) yield `${colours(io) ? bold(day) : day}\n`;
-    const head = cleanLine(headOf(change));
+    const head = cleanLine(changeHeading(change));
     if (head !== shownHead || day !== shownDay) yield `${head}\n`;
     [shownDay, shownHead] = [day, head];
     const sign = SIGNS[change.change];
-    yield `  ${colours(io) ? paintChange(change.change, sign) : sign} ${cleanLine(wordsOf(change))}\n`;
+    yield `  ${colours(io) ? paintChange(change.change, sign) : sign} ${cleanLine(describeChange(change))}\n`;
     sums.add(change);
   }
   for (const line of sums.lines()) yield `${cleanLine(line)}\n`;

@@ -1,7 +1,7 @@
 import { readSignedText } from '../../query/inbox/deliveries.js';
 import { DELIVERIES as OF_DELIVERIES, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
 import { excessOf } from '../../registry/json/json-text.js';
-import { maskLooks } from '../../registry/http/mask.js';
+import { maskSecretLookalikes } from '../../registry/http/mask.js';
 import { listCommand } from '../lists/list.js';
 import { showNumbered } from '../lists/show.js';
 import { jsonText } from '../output/output.js';
@@ -13,7 +13,7 @@ const show = showNumbered(OF_DELIVERIES, async (delivery, reader) => {
   if (signed_data === null) return { also: { signed_data, content: null }, says: [REMOVED] };
   const content = decode(signed_data);
   const text = typeof content === 'string' ? content : jsonText(content, 2);
-  return { also: { signed_data, content }, prints: maskLooks(text).split('\n') };
+  return { also: { signed_data, content }, prints: maskSecretLookalikes(text).split('\n') };
 });
 
 /** The list, what is in no list, and what was signed. */

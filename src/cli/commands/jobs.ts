@@ -1,8 +1,7 @@
 import { JOBS as OF_JOBS } from '../../query/lists/lists.js';
 import { command } from '../command.js';
 import { checkFault, CommandFault, usageFault } from '../exit.js';
-import { findNumbered } from '../lists/list.js';
-import { showNumbered } from '../lists/show.js';
+import { findNumbered, showNumbered } from '../lists/show.js';
 import type { Row } from '../output/output.js';
 import { flag, text } from '../options.js';
 

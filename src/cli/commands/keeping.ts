@@ -116,7 +116,7 @@ type Files = ReturnType<typeof at>;
 /** Throws where anything of it is not whole. The mirror may have seen claims that its inbox, copied before it, has not given. */
 async function check({ io }: Context, copy: Files): Promise<{ readonly certificates: number }> {
   await using(copy.openWriters(io.now), async ({ inbox, mirror }) =>
-    inbox.raiseClaims((await mirror.known()).highestClaim),
+    inbox.raiseClaims((await mirror.readState()).highestClaim),
   );
   const broken = await copy.findBroken(io.now());
   const files = await using(copy.openReader(), reader =>

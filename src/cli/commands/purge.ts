@@ -26,7 +26,7 @@ export const PURGE = command({
     demandMeant(name, state, confirm, force);
     const { forgetTexts } = await import('../../inbox/forget.js');
     const { inbox, mirror, pdfs, erase } = await context.writers();
-    const takeClaim = async () => inbox.takeClaim((await mirror.known()).highestClaim);
+    const takeClaim = async () => inbox.allocateClaim((await mirror.readState()).highestClaim);
     const { files, installations } = await eraseSealed(
       context,
       'purge',

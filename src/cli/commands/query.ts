@@ -1,4 +1,4 @@
-import { AskError } from '../../store/contract/asked.js';
+import { AskError, SAFE_ROLE } from '../../store/contract/asked.js';
 import { command, ROWS } from '../command.js';
 import { checkFault, CommandFault, demandNotInterrupted, EXIT, usageFault } from '../exit.js';
 import type { Io } from '../io.js';
@@ -55,6 +55,7 @@ function faultOf(error: AskError): Error {
       `The query was stopped: ${message}.`,
       'Ask for less: fewer columns, a part of a text with substr(), or a snapshot and a tool of your own.',
     );
+  if (code === 'unsafe_role') return usageFault(message, SAFE_ROLE);
   if (code in ADVICE) return usageFault(`SQL: ${message}`, ADVICE[code]);
   return checkFault(
     `The query was ${message}.`,

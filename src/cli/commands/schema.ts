@@ -4,7 +4,8 @@ import { findEntry } from '../../resources/resources.js';
 import { command } from '../command.js';
 import { usageFault } from '../exit.js';
 import { emit, type Io } from '../io.js';
-import { notThere } from '../find/choose.js';
+import { missing } from '../../query/find-named.js';
+import { nameFault } from '../find/choose.js';
 import { writeWrapped } from '../output/wrapped.js';
 import { choice, text } from '../options.js';
 
@@ -58,11 +59,9 @@ export function inOrderOfUse(relations: readonly Relation[]): readonly Relation[
 function choose(relations: readonly Relation[], name: string): readonly Relation[] {
   const chosen = relations.filter(relation => relation.name === name || queryName(relation) === name);
   if (chosen.length > 0) return chosen;
-  throw notThere(
-    name,
-    relations.map(relation => ({ id: queryName(relation), name: null })),
-    { what: 'table or view', where: 'in the schema', advice: 'See "carbon-mirror schema" for all of them.' },
-  );
+  const known = relations.map(relation => ({ id: queryName(relation), name: null }));
+  const sought = { what: 'table or view', where: 'in the schema' };
+  throw nameFault(missing(name, known, sought), 'See "carbon-mirror schema" for all of them.');
 }
 
 async function showColumns(io: Io, relations: readonly Relation[]): Promise<void> {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { readCoverage } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { readOrigin } from '../../query/names.js';
-import { ofKnown } from '../../text/numbers.js';
+import { formatKnownOrganizations } from '../../text/numbers.js';
 import { command } from '../command.js';
 import { isThere, usageFault } from '../exit.js';
 import { jsonText, withSnakeKeys } from '../output/output.js';
@@ -31,7 +31,7 @@ export const SNAPSHOT = command({
     writeFileSync(about, `${jsonText(withSnakeKeys(told), 2)}\n`, { flag: 'wx', mode: 0o600 });
     await tell(
       { file, bytes, about },
-      `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB) of ${ofKnown(known)}, and ${about} about it. Try "datasette ${file}" or "duckdb ${file}".`,
+      `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB) of ${formatKnownOrganizations(known)}, and ${about} about it. Try "datasette ${file}" or "duckdb ${file}".`,
     );
   },
 });

@@ -2,9 +2,9 @@ import { describeDisk } from '../../store/contract/disk.js';
 import { isFrozen, type OrganizationStatus, readStatus, type Status, worstOf } from '../../query/status.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { findTroubles } from '../../query/inbox/troubles.js';
-import { andMore, counted, MOST_SHOWN, withThousands } from '../../text/numbers.js';
-import { shortName } from '../../text/clean.js';
-import { since, stretch } from '../../text/stretch.js';
+import { formatRest, formatCount, MAX_SHOWN, withThousands } from '../../text/numbers.js';
+import { truncateName } from '../../text/clean-text.js';
+import { formatAge, formatDuration } from '../../text/format-duration.js';
 import { command } from '../command.js';
 import type { Row } from '../output/output.js';
 import type { MirrorLocation } from '../context.js';
@@ -17,7 +17,7 @@ const COLUMNS = ['organization', 'state', ...COUNTED, 'certificates', 'freshness
 
 export const STATUS = command({
   says: 'Show each organization: its state, rows, certificates and freshness, and what needs attention',
-  options: { all: flag(`show more than ${MOST_SHOWN} organizations`) },
+  options: { all: flag(`show more than ${MAX_SHOWN} organizations`) },
   prints: { json: 'print everything as JSON' },
   examples: ['carbon-mirror status', "carbon-mirror status --json | jq '.organizations[].resources'"],
   run: async (context, { all }) => {
@@ -33,7 +33,7 @@ export const STATUS = command({
     if (creating) return await context.print(`${describeCreation(location)} Ask again in a moment.`);
     const paused = `READS AND CERTIFICATES PAUSE: ${disk && describeDisk(disk)}. Deliveries are still stored.`;
     await context.print(firstLine(location, status, now), ...(disk?.paused ? [paused] : []), '');
-    const most = all ? Infinity : MOST_SHOWN;
+    const most = all ? Infinity : MAX_SHOWN;
     const { organizations } = status;
     await context.rows(COLUMNS, organizations.slice(0, most).map(toRow), {
       keep: ['organization', 'freshness'],
@@ -48,7 +48,7 @@ export const STATUS = command({
 });
 
 function describeRest(count: number): string {
-  return `${andMore(count)}: carbon-mirror status --all`;
+  return `${formatRest(count)}: carbon-mirror status --all`;
 }
 
 function toRow(organization: OrganizationStatus): Row {
@@ -63,7 +63,7 @@ function toRow(organization: OrganizationStatus): Row {
     state,
     certificates: certificates.join(', ') || null,
     freshness: wordsOf(worstOf(organization)),
-    oldest_read: ages.length === 0 ? null : stretch(Math.max(...ages)),
+    oldest_read: ages.length === 0 ? null : formatDuration(Math.max(...ages)),
   };
 }
 
@@ -79,10 +79,10 @@ function firstLine({ demo, engine }: MirrorLocation, status: Status, now: number
   return [
     `${demo ? 'The demo' : 'The mirror'} in ${engine.location}${registry === null ? '' : ` of ${registry}`}.`,
     worker.state === 'alive' ? 'A worker lives.' : 'NO WORKER LIVES.',
-    due === null ? 'No delivery is unread.' : `The oldest unread delivery waits for ${since(due, now)}.`,
+    due === null ? 'No delivery is unread.' : `The oldest unread delivery waits for ${formatAge(due, now)}.`,
     rejected === 0
       ? 'No webhook was rejected since yesterday.'
-      : `${counted(rejected, 'webhook was', 'webhooks were')} rejected since yesterday: ${reasons}.`,
+      : `${formatCount(rejected, 'webhook was', 'webhooks were')} rejected since yesterday: ${reasons}.`,
   ].join(' ');
 }
 
@@ -90,7 +90,7 @@ function summary(status: Status, now: number): string[] {
   const { newestDeliveryAt: newest, ignored, findings } = status;
   const { due, planned, running, paused, failed } = status.jobs;
   return [
-    `Newest delivery: ${newest === null ? 'never' : `${since(newest, now)} ago`}. Ignored since yesterday: ${ignored}.`,
+    `Newest delivery: ${newest === null ? 'never' : `${formatAge(newest, now)} ago`}. Ignored since yesterday: ${ignored}.`,
     `Jobs: ${running} running, ${due + planned} waiting (${due} due now), ${paused} paused, ${failed} failed.`,
     describeFindings(findings, now),
     ...findTroubles(status, now).map(each => `${each.found}. ${describeTodo(each)}`),
@@ -104,7 +104,7 @@ function describeReasons({ organizations }: Status): string[] {
         ? `its ${withThousands(each.rows)} rows are those of ${each.as_of}, and nothing later is known`
         : sentenceOf(each);
       if (why === null || (each.reason === 'no_permission' && !isFrozen(each))) return [];
-      return [`${shortName(nameOf(organization))}, ${each.resource}: ${wordsOf(each)}: ${why}`];
+      return [`${truncateName(nameOf(organization))}, ${each.resource}: ${wordsOf(each)}: ${why}`];
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { cleanText } from '../../text/clean.js';
+import { cleanText } from '../../text/clean-text.js';
 
 const WHY: Readonly<Record<string, string>> = {
   EACCES: 'this user may not',

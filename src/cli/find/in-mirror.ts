@@ -1,25 +1,27 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { readInstalled } from '../../query/at-registry.js';
-import { readNames, readOrganizationNames } from '../../query/names.js';
-import { choose, type Named } from './choose.js';
+import { findInstallation, findOrganization, findProject } from '../../query/find-named.js';
+import { demandFound } from './choose.js';
 import { readBeginnings, readHistory, type Where } from '../../query/lists/find.js';
-import type { Entry } from '../../resources/entry.js';
+import type { ResourceEntry } from '../../resources/entry.js';
 import type { Known } from '../../query/history/as-of.js';
-import { shortName } from '../../text/clean.js';
+import { truncateName } from '../../text/clean-text.js';
 import type { Context } from '../context.js';
 import { checkFault, notThereFault } from '../exit.js';
 import type { Row } from '../../store/contract/tables.js';
 
-/** The id of one that is called by its name too. */
+/** The id of a row that is called by its name too. */
 const finding =
-  (what: string, readAll: (reader: Reader) => Promise<readonly Named[]>) =>
-  async (reader: Reader, text: string): Promise<string> => {
-    const advice = `See "carbon-mirror ${what}s list" for all of them.`;
-    return choose(text, await readAll(reader), { what, where: 'in the mirror', advice });
-  };
+  (what: string, find: typeof findOrganization) =>
+  async (reader: Reader, text: string): Promise<string> =>
+    demandFound(await find(reader, text), adviceOn(what));
 
-export const organizationIn = finding('organization', readOrganizationNames);
-export const installationIn = finding('installation', reader => readNames(reader, 'installations'));
+/** Where all rows are listed that a name may mean. */
+export function adviceOn(what: string): string {
+  return `See "carbon-mirror ${what}s list" for all of them.`;
+}
+
+export const organizationIn = finding('organization', findOrganization);
 
 /** An organization, and the app's installation on it. */
 export async function installedOn(reader: Reader, text: string) {
@@ -39,15 +41,15 @@ export async function organizationOrAll(reader: Reader, text: string | undefined
 
 /** How a row may be named that is called by more than its id. */
 const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> = {
-  installations: installationIn,
+  installations: finding('installation', findInstallation),
   organizations: organizationIn,
-  projects: finding('project', reader => readNames(reader, 'projects')),
+  projects: finding('project', findProject),
 };
 
 /** The rows that are named so: by their id, by a name, or by the beginning of the id; none where nothing is. */
 export async function findNamed(
   reader: Reader,
-  entry: Entry,
+  entry: ResourceEntry,
   text: string,
   read: (name: string) => Promise<readonly Row[]>,
   where?: Where,
@@ -60,7 +62,12 @@ export async function findNamed(
 }
 
 /** The whole name, from its beginning as a table shows it, with or without the sign that there is more. Null where nothing begins so. */
-async function wholeName(reader: Reader, entry: Entry, text: string, where?: Where): Promise<string | null> {
+async function wholeName(
+  reader: Reader,
+  entry: ResourceEntry,
+  text: string,
+  where?: Where,
+): Promise<string | null> {
   const beginning = text.replace(/…$/, '');
   if (beginning === '') return null;
   const [name = null, other] = await readBeginnings(reader, entry, beginning, where);
@@ -74,7 +81,7 @@ async function wholeName(reader: Reader, entry: Entry, text: string, where?: Whe
 /** Every version of what is named so, past ones too. */
 export async function findVersions(
   reader: Reader,
-  entry: Entry,
+  entry: ResourceEntry,
   id: string,
   organizationId: string | null,
 ): Promise<readonly Row[]> {
@@ -108,6 +115,6 @@ export function demandKnown<Asked extends Pick<Known, 'unknown'>>(
 
 /** The same of organizations, and their ids. */
 export function idsKnown(context: Context, all: readonly Known[], resource: string): string[] {
-  const nameOf = ({ organizationId: id, name }: Known) => `${shortName(name ?? id)}, ${resource}`;
+  const nameOf = ({ organizationId: id, name }: Known) => `${truncateName(name ?? id)}, ${resource}`;
   return demandKnown(context, all, nameOf).map(each => each.organizationId);
 }

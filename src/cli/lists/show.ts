@@ -1,17 +1,17 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { explainRow, reasonsOf, rowsOf, shownOf } from '../../query/history/explanation.js';
 import { readByName } from '../../query/lists/find.js';
+import { readNumbered } from '../../query/lists/read.js';
 import type { List } from '../../query/lists/list.js';
 import { freshnessOf, readStates } from '../../query/freshness/read.js';
-import { type Entry, nameOf } from '../../resources/entry.js';
+import { type ResourceEntry, idColumn } from '../../resources/entry.js';
 import { type Command, command } from '../command.js';
 import { measure } from '../certificate-files.js';
 import type { Context } from '../context.js';
-import { checkFault } from '../exit.js';
+import { checkFault, notThereFault } from '../exit.js';
 import { findVersions, organizationOrAll } from '../find/in-mirror.js';
-import { date, HOW_NAMED, needed, text } from '../options.js';
+import { date, HOW_NAMED, needed, readNumber, text } from '../options.js';
 import type { Row } from '../../store/contract/tables.js';
-import { findNumbered } from './list.js';
 import { sheet } from '../output/sheet.js';
 
 /** What there is to a row beside its columns: further keys of its JSON, and lines for people. */
@@ -41,7 +41,7 @@ export function showNumbered(
 }
 
 /** `show ID`: every column, why it stands so, what it was before, and the registry's whole object. */
-export function showCommand(list: List, entry: Entry): Command {
+export function showCommand(list: List, entry: ResourceEntry): Command {
   return command({
     says: `Show one of the ${list.many} as it is or was: every column, which read showed it, earlier versions, and the registry's whole object`,
     words: { id: needed(text('id', `value of the column ${list.named}, or its beginning`)) },
@@ -60,6 +60,20 @@ export function showCommand(list: List, entry: Entry): Command {
   });
 }
 
+/** A row of a list that is called by its number. */
+export async function findNumbered(context: Context, list: List, id: string): Promise<Row> {
+  const found = await readNumbered(
+    await context.reader(),
+    list,
+    readNumber(`The number of the ${list.one}`, id),
+  );
+  if (found !== null) return found;
+  throw notThereFault(
+    `There is no ${list.one} ${id}.`,
+    `See "carbon-mirror ${list.name} list"; what is over is kept for RETENTION_DAYS.`,
+  );
+}
+
 interface Asked {
   readonly id: string;
   readonly organizationId: string | null;
@@ -70,7 +84,12 @@ interface Asked {
 type Shown = Awaited<ReturnType<typeof explainAll>>[number];
 
 /** One for each row of that name. */
-async function explainAll(context: Context, list: List, entry: Entry, { id, organizationId, at }: Asked) {
+async function explainAll(
+  context: Context,
+  list: List,
+  entry: ResourceEntry,
+  { id, organizationId, at }: Asked,
+) {
   const { contradictedColumns: contradicted } = await import('../../sync/derived.js');
   const [reader, pdfs] = [await context.reader(), await context.pdfs()];
   const instant = at ?? new Date(context.io.now()).toISOString();
@@ -86,16 +105,21 @@ async function explainAll(context: Context, list: List, entry: Entry, { id, orga
 }
 
 /** The newest of its versions as its list has it now, with what is worked out of it; null where it is gone. */
-async function readNow(reader: Reader, list: List, entry: Entry, known: readonly Row[]): Promise<Row | null> {
+async function readNow(
+  reader: Reader,
+  list: List,
+  entry: ResourceEntry,
+  known: readonly Row[],
+): Promise<Row | null> {
   const newest = known.at(-1) ?? {};
-  const rows = await readByName(reader, entry, String(newest[nameOf(entry)]));
+  const rows = await readByName(reader, entry, String(newest[idColumn(entry)]));
   const row = rows.find(({ version }) => version === newest['version']);
   if (row === undefined) return null;
   const states = await readStates(reader, list.resource, null);
   return { ...shownOf(row), ...(states !== null && freshnessOf(row, states)) };
 }
 
-async function writeOne({ print, rows }: Context, entry: Entry, shown: Shown): Promise<void> {
+async function writeOne({ print, rows }: Context, entry: ResourceEntry, shown: Shown): Promise<void> {
   const { table, id, at, row, document, versions, certificate, not_known: gaps } = shown;
   await print(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : sheet(row)));
   await print(...reasonsOf(shown));
@@ -123,7 +147,7 @@ const BESIDE = ['version', 'organization_id', 'sync_id', 'closed_by', 'closed_ve
 const DATES = ['valid_from', 'valid_to'];
 
 /** The dates first, then the columns whose value is not the same in all versions, then some that people read. */
-function changing({ shown }: Entry, versions: readonly Row[]): string[] {
+function changing({ display: shown }: ResourceEntry, versions: readonly Row[]): string[] {
   const all = Object.keys(versions[0] ?? {}).filter(name => ![...BESIDE, ...DATES].includes(name));
   const moves = all.filter(name => new Set(versions.map(version => version[name])).size > 1);
   const named = shown.columns.filter(name => all.includes(name) && !moves.includes(name));

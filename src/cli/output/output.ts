@@ -1,6 +1,6 @@
-import { UNSEEN } from '../../text/clean.js';
+import { UNPRINTABLE } from '../../text/clean-text.js';
 import { cleanLine, emit, type Io, say, writeTexts } from '../io.js';
-import { type Cell, csvLine, textOf } from '../../text/csv.js';
+import { type CsvCell, formatCsvLine, cellText } from '../../text/csv.js';
 import { type Row, type TableShape, writeTable } from './table.js';
 
 export type { Row } from './table.js';
@@ -33,8 +33,8 @@ export async function writeRows(
 
 /** On a terminal a line is cleaned of what would draw. */
 async function* csvOf(io: Io, columns: readonly string[], rows: AsyncIterable<Row>): AsyncGenerator<string> {
-  const line = (cells: readonly Cell[]) =>
-    io.terminal.stdout ? `${cleanLine(csvLine(cells).slice(0, -1))}\n` : csvLine(cells);
+  const line = (cells: readonly CsvCell[]) =>
+    io.terminal.stdout ? `${cleanLine(formatCsvLine(cells).slice(0, -1))}\n` : formatCsvLine(cells);
   yield line(columns);
   for await (const row of rows) yield line(columns.map(name => row[name]));
 }
@@ -54,7 +54,7 @@ export async function writeValue(io: Io, value: unknown): Promise<void> {
 
 /** JSON in which nothing stands that a terminal obeys, and that means the same; its own line ends stay. */
 export function jsonText(value: unknown, indent?: number): string {
-  return JSON.stringify(value, plain, indent).replace(UNSEEN, character =>
+  return JSON.stringify(value, plain, indent).replace(UNPRINTABLE, character =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
@@ -62,7 +62,7 @@ export function jsonText(value: unknown, indent?: number): string {
 /** A Buffer has turned itself into a list of its bytes by then, where base64 is meant. */
 function plain(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
   const cell = this[name];
-  if (cell instanceof Uint8Array) return textOf(cell);
+  if (cell instanceof Uint8Array) return cellText(cell);
   if (typeof value !== 'bigint') return value;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : String(value);

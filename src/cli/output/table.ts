@@ -1,7 +1,7 @@
 import { withThousands } from '../../text/numbers.js';
-import { cleanText } from '../../text/clean.js';
+import { cleanText } from '../../text/clean-text.js';
 import { colours, emit, type Io, say } from '../io.js';
-import { type Cell, textOf } from '../../text/csv.js';
+import { type CsvCell, cellText } from '../../text/csv.js';
 import { bold, paintState } from './colour.js';
 import { fit, GAP, type Measured, type Place } from './layout.js';
 
@@ -113,19 +113,20 @@ function cut(text: string, column: string, { width, isShort }: Place): string {
   return `${signs.slice(0, width - 1).join('')}…`;
 }
 
-function tableCell(cell: Cell, inThousands: boolean): TableCell {
+function tableCell(cell: CsvCell, inThousands: boolean): TableCell {
   if (cell === null || cell === undefined) return { text: '-', isNumeric: true };
-  const text = cleanText(textOf(cell));
+  const text = cleanText(cellText(cell));
   if (inThousands && NUMBER.test(text)) return { text: withThousands(text), isNumeric: true };
   return { text, isNumeric: typeof cell === 'number' || typeof cell === 'bigint' };
 }
 
-export type Row = Readonly<Record<string, Cell>>;
+export type Row = Readonly<Record<string, CsvCell>>;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const INSTANT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}):\d{2}\.\d{3}Z$/;
 const HASH = /[0-9a-f]{64}/;
-const NUMBER = /^-?\d+(\.\d+)?$/;
+/** An amount, or the most that it may be. */
+const NUMBER = /^(≤ )?-?\d+(\.\d+)?$/;
 const LONGEST_SHORT_ID = 16;
 
 /** The beginning of an id, by which it can be named; of an instant its minute. */

@@ -1,5 +1,5 @@
-import { sumByType } from '../../text/tonnes.js';
-import { counted } from '../../text/numbers.js';
+import { formatSumByType } from '../../text/tonnes.js';
+import { formatCount } from '../../text/numbers.js';
 import type { Row } from './table.js';
 
 export type Total = ReturnType<typeof totalOf>;
@@ -26,7 +26,7 @@ export function createTally() {
     }
   }
   /** With its unit, to the last digit that could be summed, each type for itself. */
-  const total = () => ({ tonnes: sumByType(sums.values()), rows, notSummed });
+  const total = () => ({ tonnes: formatSumByType(sums.values()), rows, notSummed });
   return { add, count, total };
 }
 
@@ -38,5 +38,5 @@ export function totalOf(rows: readonly Row[]) {
 
 export function describeTotal({ tonnes, rows, notSummed }: Total): string {
   const left = notSummed === 0 ? '' : `, without ${notSummed} whose amount cannot be summed`;
-  return `${tonnes} in ${counted(rows, 'row')}${left}`;
+  return `${tonnes} in ${formatCount(rows, 'row')}${left}`;
 }

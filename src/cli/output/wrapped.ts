@@ -1,5 +1,5 @@
 import { Help } from 'commander';
-import { cleanText } from '../../text/clean.js';
+import { cleanText } from '../../text/clean-text.js';
 import { colours, emit, type Io } from '../io.js';
 import { bold } from './colour.js';
 import { GAP } from './layout.js';

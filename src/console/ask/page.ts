@@ -1,6 +1,6 @@
 import type { Relation } from '../../store/contract/relation.js';
 import type { Row } from '../../store/contract/tables.js';
-import { counted, withThousands } from '../../text/numbers.js';
+import { formatCount, withThousands } from '../../text/numbers.js';
 import type { Shown } from '../page.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
@@ -32,7 +32,7 @@ export function showAsk({ sql, outcome, relations, ready }: Asked): Shown {
       html`<li><a href="/ask?${new URLSearchParams({ sql: each.sql }).toString()}">${each.title}</a></li>`,
   )}</ul></section></div>
 ${outcome !== null && result(outcome)}
-<div class="columns"><section class="card"><h2>What there is</h2>${relations.filter(isWanted).map(relation)}<details><summary>${counted(others.length, 'other table or view', 'other tables and views')}</summary>${others.map(relation)}</details></section>
+<div class="columns"><section class="card"><h2>What there is</h2>${relations.filter(isWanted).map(relation)}<details><summary>${formatCount(others.length, 'other table or view', 'other tables and views')}</summary>${others.map(relation)}</details></section>
 <section class="card"><h2>With a tool of your own</h2><p><code>carbon-mirror snapshot FILE</code> copies the mirror into one SQLite file, as it is now: sqlite3, Datasette, DuckDB and pandas open it.</p></section></div>`;
   return { title: 'Ask', body };
 }
@@ -42,7 +42,7 @@ function result(outcome: Reply): Html {
   const { columns, rows, hasMore } = outcome;
   const caption = hasMore
     ? `The first ${withThousands(rows.length)} rows; the CSV has all of them`
-    : counted(rows.length, 'row');
+    : formatCount(rows.length, 'row');
   return html`<section id="answer">${table(
     caption,
     columns.map(column => ({

@@ -2,8 +2,8 @@ import type { Value } from '../../store/contract/tables.js';
 import { withAt } from './as-of.js';
 import { html, type Html } from './html.js';
 import { withThousands } from '../../text/numbers.js';
-import { stretch } from '../../text/stretch.js';
-import { plainTonnes, typeName } from '../../text/tonnes.js';
+import { formatDuration } from '../../text/format-duration.js';
+import { formatPlainTonnes, creditTypeName } from '../../text/tonnes.js';
 import { ago, badge, day, shown, tonnes } from './words.js';
 
 const STATES = ['state', 'state_now', 'job_state', 'verdict'];
@@ -30,7 +30,7 @@ export function sumsBy<Of extends HasMicro>(rows: readonly Of[], nameOf: (row: O
 }
 
 export function wholeTonnes(micro: bigint | null): string {
-  return micro === null ? '–' : withThousands(plainTonnes(micro).split('.')[0] ?? '');
+  return micro === null ? '–' : withThousands(formatPlainTonnes(micro).split('.')[0] ?? '');
 }
 
 export function textIn(row: { readonly [column: string]: Value }, column: string): string | null {
@@ -58,9 +58,9 @@ export function cell(column: string, value: Value | undefined, now: number): Htm
   if (typeof value === 'string' && isId(column, value)) return shortId(value);
   if (typeof value === 'string' && column === 'file')
     return html`<a href="/certificates/${encodeURIComponent(value)}" title="${value}">PDF</a>`;
-  if (typeof value === 'string' && column === 'type') return html`${typeName(value)}`;
+  if (typeof value === 'string' && column === 'type') return html`${creditTypeName(value)}`;
   if (typeof value === 'string' && column === 'resource') return html`${value.replaceAll('_', ' ')}`;
-  if (column === 'seconds_left') return html`${stretch(Number(value))}`;
+  if (column === 'seconds_left') return html`${formatDuration(Number(value))}`;
   if (typeof value === 'number' && COUNTS.test(column)) return html`${withThousands(value)}`;
   if (AMOUNTS.includes(column) && /^-?\d+(\.\d+)?$/.test(String(value)))
     return tonnes(withThousands(String(value)));

@@ -1,7 +1,7 @@
-import { type Change, wordsOf } from '../../text/change.js';
+import { type Change, describeChange } from '../../text/change.js';
 import { leading } from './cell.js';
 import { html, type Html, type Part } from './html.js';
-import { counted } from '../../text/numbers.js';
+import { formatCount } from '../../text/numbers.js';
 import { ago } from './words.js';
 
 /** What a row of a resource is called, and whose page it has; several where two resources have rows of one name. */
@@ -61,7 +61,7 @@ export function feed(
 export function kindOf(resource: string, change: string, count: number): string {
   const [one, , several] = ROWS[resource] ?? [resource.replaceAll('_', ' ')];
   const did = resource === 'certificates' && change === 'added' ? 'stored' : change;
-  return `${counted(count, one, several)} ${did}`;
+  return `${formatCount(count, one, several)} ${did}`;
 }
 
 function whose({ organization_id: id, organization_name: name }: Change): Part {
@@ -74,7 +74,7 @@ function line(change: Change): Html {
 
 function linked(change: Change): Part {
   const [, page] = ROWS[change.resource] ?? [];
-  const words = wordsOf(change).replace(LONG_ID, '$1');
+  const words = describeChange(change).replace(LONG_ID, '$1');
   if (page === undefined) return words;
   return html`<a href="/${page}/${encodeURIComponent(change.row_id)}">${words}</a>`;
 }

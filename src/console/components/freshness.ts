@@ -1,7 +1,7 @@
 import { colourOf, type Standing, wordsOf } from '../../query/freshness/words.js';
 import type { FreshnessSum } from '../../query/freshness/read.js';
 import { gapsIn, type Known, sayOldest } from '../../query/history/as-of.js';
-import { andMore, counted, MOST_SHOWN } from '../../text/numbers.js';
+import { formatRest, formatCount, MAX_SHOWN } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
 import { ago, badge, wordsAgo } from './words.js';
 
@@ -20,7 +20,7 @@ function describe(sum: FreshnessSum, now: number): Html {
   const read =
     asOf !== null &&
     html`, last read completely ${ago(asOf, now)}${oldestAt !== null && wordsAgo(oldestAt, now) !== wordsAgo(asOf, now) && html` to ${ago(oldestAt, now)}`}`;
-  return html`${standing(sum)} in ${counted(resources, 'organization')}${read}. `;
+  return html`${standing(sum)} in ${formatCount(resources, 'organization')}${read}. `;
 }
 
 /** Until when a page as of an instant knows, and what it cannot know, in words. */
@@ -31,6 +31,6 @@ export function gapsOf(resource: string, gaps: readonly Known[]): Html {
   });
   const oldest = html`<p class="lead">${sayOldest(gaps)}</p>`;
   if (lines.length === 0) return oldest;
-  const shown = [...lines.slice(0, MOST_SHOWN), andMore(lines.length) ?? []].flat();
+  const shown = [...lines.slice(0, MAX_SHOWN), formatRest(lines.length) ?? []].flat();
   return html`${oldest}<section class="card"><h2>What cannot be known</h2><ul class="gaps">${shown.map(each => html`<li>${each}</li>`)}</ul></section>`;
 }

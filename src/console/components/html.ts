@@ -1,4 +1,4 @@
-import { UNSEEN } from '../../text/clean.js';
+import { UNPRINTABLE } from '../../text/clean-text.js';
 
 /** Markup that is safe to send: made by `html` alone. */
 export class Html {
@@ -20,7 +20,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** What would be markup, and what nobody sees but moves or turns what is seen; lines and columns of a text stay. */
-const SPECIAL = new RegExp(`[&<>"']|(?![\\t\\n\\r])${UNSEEN.source}`, 'g');
+const SPECIAL = new RegExp(`[&<>"']|(?![\\t\\n\\r])${UNPRINTABLE.source}`, 'g');
 
 /** What stands in the template is markup; what is put into it is text, in attributes too as long as they are quoted. */
 export function html(markup: TemplateStringsArray, ...parts: readonly Part[]): Html {

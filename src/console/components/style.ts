@@ -7,6 +7,7 @@ const blocksOf = (matrix: string): string => `
   ${matrix} td.number { padding: .1rem .3rem; border: 0; text-align: left; }
   ${matrix} td::before { content: attr(data-label); display: block; color: var(--quiet); font-size: var(--small); font-weight: 400; }
   ${matrix} .sum { background: var(--sunk); }
+  ${matrix} tbody + tbody .sum > * { border-top: 0; }
 `;
 
 /** The whole look: wide and narrow, light and dark, and on paper. Colour means a state, which a sign and a word say as well. */
@@ -154,10 +155,9 @@ caption, .wide > h2 { text-align: left; font-weight: 650; padding: var(--s2) var
 th, td { text-align: left; vertical-align: baseline; padding: .32rem var(--s3); border-top: 1px solid var(--line); }
 th:first-child, td:first-child { padding-left: var(--s4); }
 th { font-weight: 500; font-size: var(--small); color: var(--quiet); white-space: nowrap; background: var(--sunk); }
-td { max-width: 26rem; overflow-wrap: break-word; }
-td .state { white-space: nowrap; }
-td > a { display: inline-block; max-width: 20rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom; }
-#glance td > a, #glance td .state { white-space: normal; }
+td { max-width: 26rem; overflow-wrap: break-word; vertical-align: top; }
+td .state { border-radius: .65rem; overflow-wrap: normal; }
+td > a { display: inline-block; max-width: 20rem; vertical-align: top; }
 tbody tr:hover { background: var(--sunk); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td i { font-style: normal; color: var(--quiet); }
@@ -275,7 +275,9 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   .filters a { flex: none; }
   .cards time, .facts time { white-space: normal; }
   .cards td { padding: 0; border: 0; text-align: left; white-space: normal; max-width: none; overflow-wrap: anywhere; }
-  .cards td > a { max-width: 100%; white-space: normal; }
+  .cards td > a { max-width: 100%; }
+  #glance td:has(.state) { grid-column: 1 / -1; }
+  #glance .cards tr { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .cards td:first-child { grid-column: 1 / -1; font-weight: 600; }
   .actions > li { grid-template-columns: minmax(0, 1fr); }
   .cards td:has(> .none:not(.state):only-child), .cards td:empty { display: none; }

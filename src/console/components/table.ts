@@ -1,4 +1,4 @@
-import { andMore, MOST_SHOWN } from '../../text/numbers.js';
+import { formatRest, MAX_SHOWN } from '../../text/numbers.js';
 import { withQuery } from './as-of.js';
 import { isEmpty } from './cell.js';
 import { html, type Html, type Part } from './html.js';
@@ -47,7 +47,7 @@ ${
 export const ALL = 'all';
 
 /** How many rows of a list of the first page are shown. */
-export function mostOf(query: URLSearchParams, most = MOST_SHOWN): number {
+export function mostOf(query: URLSearchParams, most = MAX_SHOWN): number {
   return query.has(ALL) ? Infinity : most;
 }
 
@@ -64,11 +64,11 @@ export function firstOf<Row>(
   query: URLSearchParams,
   {
     count = rows.length,
-    most = MOST_SHOWN,
+    most = MAX_SHOWN,
     more = null,
   }: { readonly count?: number; readonly most?: number; readonly more?: Part } = {},
 ): Html {
-  const left = andMore(count, most);
+  const left = formatRest(count, most);
   const isAll = left === null || query.has(ALL);
   const rest = !isAll && toAll(query, left);
   return table(caption, columns, isAll ? rows : rows.slice(0, most), {

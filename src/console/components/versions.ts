@@ -4,6 +4,14 @@ import { BOOKKEEPING } from './facts.js';
 import { html, type Html } from './html.js';
 import { labelOf, shown } from './words.js';
 
+/** Versions as they were known at an instant: what ended later had not ended yet. */
+export function toldBy(at: string | null, all: readonly Row[]): Row[] {
+  if (at === null) return [...all];
+  return all
+    .filter(each => String(each['valid_from']) <= at)
+    .map(each => (String(each['valid_to'] ?? '') > at ? { ...each, valid_to: null } : each));
+}
+
 /** Every version as what it changed, newest first. */
 export function versions(rows: readonly Row[], now: number): Html {
   const changes = rows.map((row, index) => ({ row, before: rows[index - 1] })).toReversed();

@@ -1,7 +1,7 @@
 import type { Value } from '../../store/contract/tables.js';
 import type { Colour } from '../../query/freshness/words.js';
-import { stretch } from '../../text/stretch.js';
-import { counted, withThousands } from '../../text/numbers.js';
+import { formatDuration } from '../../text/format-duration.js';
+import { formatCount, withThousands } from '../../text/numbers.js';
 import { html, type Html, type Part } from './html.js';
 
 /** Shows how long ago it was, and holds the instant itself in UTC. */
@@ -45,12 +45,12 @@ export function instantAgo(instant: string, now: number): Html {
 
 export function wordsAgo(instant: string, now: number): string {
   const seconds = (now - Date.parse(instant)) / 1000;
-  return seconds < 0 ? `in ${stretch(-seconds)}` : `${stretch(seconds)} ago`;
+  return seconds < 0 ? `in ${formatDuration(-seconds)}` : `${formatDuration(seconds)} ago`;
 }
 
 /** A cell as it stands in the mirror. */
 export function shown(value: Value | undefined): Part {
-  return value instanceof Uint8Array ? counted(value.length, 'byte') : value;
+  return value instanceof Uint8Array ? formatCount(value.length, 'byte') : value;
 }
 
 const GOOD = ['active', 'accepted', 'complete', 'done', 'stored'];
@@ -68,7 +68,7 @@ export function badge(state: string, colour = colourIn(state)): Html {
 
 /** What no sum has in it. */
 export function withoutAmount(rows: number): string {
-  return rows === 0 ? '' : ` ${counted(rows, 'row has', 'rows have')} no amount that can be added.`;
+  return rows === 0 ? '' : ` ${formatCount(rows, 'row has', 'rows have')} no amount that can be added.`;
 }
 
 /** The same behind sums, where they are not of all their rows. */

@@ -6,6 +6,8 @@ const CSP = [
   "connect-src 'self'",
   "form-action 'self'",
   "object-src 'self'",
+  /** Chromium shows a PDF that a page embeds as a frame. */
+  "frame-src 'self'",
   "base-uri 'none'",
 ];
 

@@ -1,5 +1,5 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { csvLine } from '../../text/csv.js';
+import { formatCsvLine } from '../../text/csv.js';
 import { withQuery } from '../components/as-of.js';
 import { html, type Html } from '../components/html.js';
 import type { Ask, Fault, Page } from '../page.js';
@@ -44,8 +44,8 @@ export function rowsFiles(
 }
 
 async function* asCsv({ rows, columns }: Rows): AsyncGenerator<string> {
-  yield csvLine(columns);
-  for await (const row of rows) yield csvLine(columns.map(column => row[column]));
+  yield formatCsvLine(columns);
+  for await (const row of rows) yield formatCsvLine(columns.map(column => row[column]));
 }
 
 async function* asJson({ rows, columns }: Rows): AsyncGenerator<string> {

@@ -1,16 +1,19 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { ownerOf } from '../../resources/entry.js';
+import { ownerColumn } from '../../resources/entry.js';
 import { colourOf, WAITING } from '../../query/freshness/words.js';
-import { ask } from '../../query/lists/ask.js';
-import { type Choice, readChoices, readNameOf, readValues } from '../../query/names.js';
+import { ask, textOf } from '../../query/lists/ask.js';
+import { explainNothing } from '../../query/lists/explain-nothing.js';
+import { type Choice, readChoices, readNameOf } from '../../query/names.js';
 import type { Filter } from '../../query/lists/filter.js';
-import type { Asked, List } from '../../query/lists/list.js';
+import type { List, ListRequest } from '../../query/lists/list.js';
+import { readValues } from '../../query/lists/values.js';
 import { type Paged, readPage, readSumOf, streamRows } from '../../query/lists/read.js';
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
-import { counted, manyOf, withThousands } from '../../text/numbers.js';
-import { tonnesOf } from '../../text/tonnes.js';
-import type { Ask, Page } from '../page.js';
+import { formatCount, pluralOf, withThousands } from '../../text/numbers.js';
+import { formatTonnes } from '../../text/tonnes.js';
+import type { Ask, Fault, Page } from '../page.js';
+import { sentenceOf } from '../name-fault.js';
 import { AS_OF, withAt, withQuery } from '../components/as-of.js';
 import { cell, isNumeric, leading } from '../components/cell.js';
 import { freshnessOf, gapsOf, standing } from '../components/freshness.js';
@@ -31,19 +34,19 @@ export function listPage(list: List): readonly Page[] {
     ...question,
     asks: [...question.asks, 'after'],
     show: async asking => {
-      const asked = askedBy(list, asking);
+      const asked = await askedBy(list, asking);
       if ('fault' in asked) return asked;
       const choices = await choicesOf(list, asking);
       return {
         title,
         body: html`<h1>${title}</h1>
-${fields(list, asking, choices)}`,
+${fields(list, asked, asking, choices)}`,
         later: () => show(asked, asking, choices),
       };
     },
   };
   const files = rowsFiles(name, question, async asking => {
-    const asked = askedBy(list, asking);
+    const asked = await askedBy(list, asking);
     if ('fault' in asked) return asked;
     const { reader, at } = asking;
     const states = at === null ? await readStates(reader, list.resource, null) : null;
@@ -58,26 +61,27 @@ ${fields(list, asking, choices)}`,
 }
 
 /** What an address asks of a list. */
-function askedBy(list: List, { query, at }: Pick<Ask, 'query' | 'at'>) {
-  return ask(list, { of: name => query.get(name), at });
+async function askedBy(list: List, { reader, query, at, now }: Ask): Promise<ListRequest | Fault> {
+  const asked = await ask(reader, list, { of: name => query.get(name), at, now });
+  return 'fault' in asked ? { fault: sentenceOf(asked) } : asked;
 }
 
 /** The same of those whose list was known then, and what is to be said of all. */
-async function ofKnown(asked: Asked, { reader, query, at }: Pick<Ask, 'reader' | 'query' | 'at'>) {
+async function ofKnown(asked: ListRequest, { reader, at }: Pick<Ask, 'reader' | 'at'>) {
   const { resource, entry } = asked.list;
-  const column = entry && ownerOf(entry);
+  const column = entry && ownerColumn(entry);
   if (at === null || resource === null || column === null) return { asked, gaps: [] };
-  const organizationId = query.get('organization_id') || null;
+  const organizationId = textOf(asked, 'organization_id');
   const gaps = await readKnownAt(reader, { resource, at, organizationId });
   return { asked: { ...asked, where: [...asked.where, { column, among: knownIn(gaps) }] }, gaps };
 }
 
-async function show(all: Asked, asking: Ask, choices: Choices): Promise<Html> {
+async function show(all: ListRequest, asking: Ask, choices: Choices): Promise<Html> {
   const { reader, now, query, at } = asking;
   const { asked, gaps } = await ofKnown(all, asking);
   const { list } = asked;
   const { name, resource } = list;
-  const organization = query.get('organization_id') || null;
+  const organization = textOf(asked, 'organization_id');
   const sums = at === null && resource !== null ? await sumFreshness(reader, resource, organization) : [];
   const isFresh = sums.every(sum => colourOf(sum) === 'good');
   const states = isFresh ? null : await readStates(reader, resource, organization);
@@ -85,14 +89,15 @@ async function show(all: Asked, asking: Ask, choices: Choices): Promise<Html> {
   const after = cursorIn(query.get('after'), list.order.length);
   const paged = await readPage(reader, { ...asked, after, limit: ROWS });
   const says = (filter: string) => {
-    const value = query.get(filter) ?? '';
+    const value = textOf(asked, filter) ?? '';
     const said = choices.get(filter)?.find(choice => choice.value === value)?.says;
-    const named = filter === 'project_id' && value !== '' ? paged.rows[0]?.['project_name'] : null;
+    const isOne = paged.rows.every(row => row['project_id'] === paged.rows[0]?.['project_id']);
+    const named = filter === 'project_id' && value !== '' && isOne ? paged.rows[0]?.['project_name'] : null;
     return said ?? String(named ?? value);
   };
   const available =
     name === 'warehouse' && states !== null && paged.sum !== null && paged.count > 0
-      ? `; of it ${tonnesOf(await readSumOf(reader, asked, states.fresh))} t are available now`
+      ? `; of it ${formatTonnes(await readSumOf(reader, asked, states.fresh))} t are available now`
       : '';
   const lead = (text: string, from: string | null, rel: Html | false = false) =>
     html`<a href="${withQuery(`/${name}`, query, { after: from })}"${rel}>${text}</a>`;
@@ -105,7 +110,7 @@ async function show(all: Asked, asking: Ask, choices: Choices): Promise<Html> {
   const stateOf = (row: Row) => standing(states?.standingOf(row) ?? WAITING);
   const columns = isShown ? [...shown, { name: 'Freshness', cell: stateOf }] : shown;
   return html`${at === null && resource !== null && freshnessOf(sums, now)}
-<section id="rows" data-live>${table(caption(list, paged, { owner, says, available }), columns, paged.rows, { empty: emptyWords(list, query, at), beside: filesOf(`/${name}`, query, { after: null }) })}
+<section id="rows" data-live>${table(caption(list, paged, { owner, says, available }), columns, paged.rows, { empty: await emptyWords(reader, asked), beside: filesOf(`/${name}`, query, { after: null }) })}
 <p class="links">${query.has('after') && lead('First page', null)}
 ${paged.next !== null && lead('Next page', Buffer.from(JSON.stringify(paged.next)).toString('base64url'), html` rel="next"`)}</p>
 </section>
@@ -164,12 +169,14 @@ function caption(
   { count, isCountedToTheEnd, sum }: Paged,
   { owner, says, available }: Captioned,
 ): string {
-  const many = isCountedToTheEnd ? counted(count, one) : `More than ${withThousands(count)} ${manyOf(one)}`;
+  const many = isCountedToTheEnd
+    ? formatCount(count, one)
+    : `More than ${withThousands(count)} ${pluralOf(one)}`;
   const set = Object.keys(filters).filter(name => name !== 'organization_id' && says(name) !== '');
   const how = set.map(name => `${labelOf(name)} ${says(name)}`).join(', ');
   const all = `${many}${owner === null ? '' : ` of ${owner}`}${how && ` (${how})`}`;
   if (sum === null || count === 0) return all;
-  return `${all}: ${tonnesOf(sum.amount_micro)} t${available}.${withoutAmount(sum.rows_without_amount)}`;
+  return `${all}: ${formatTonnes(sum.amount_micro)} t${available}.${withoutAmount(sum.rows_without_amount)}`;
 }
 
 type Choices = ReadonlyMap<string, readonly Choice[] | null>;
@@ -203,10 +210,10 @@ const ASKED_BY: Readonly<Record<string, string>> = {
   year: 'from',
 };
 
-function fields(list: List, { query, at }: Ask, choices: Choices): Html | false {
+function fields(list: List, asked: ListRequest, { at }: Ask, choices: Choices): Html | false {
   const isAsked = (name: string) => {
     const other = ASKED_BY[name] ?? '';
-    return !query.get(name) && other in list.filters && choices.get(other) !== null;
+    return textOf(asked, name) === null && other in list.filters && choices.get(other) !== null;
   };
   const all = Object.entries(list.filters).filter(([name]) => !isAsked(name));
   if (all.length === 0) return false;
@@ -214,27 +221,27 @@ function fields(list: List, { query, at }: Ask, choices: Choices): Html | false 
     `/${list.name}`,
     all.map(([name, filter]) => [
       name === 'installation_id' ? 'organization' : labelOf(name),
-      field(name, filter, choices, query.get(name)),
+      field(name, filter, choices, textOf(asked, name)),
     ]),
-    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${isChosen(list, query) && html`<a href="${withAt(`/${list.name}`, at)}">All</a>`}`,
+    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${asked.filters.length > 0 && html`<a href="${withAt(`/${list.name}`, at)}">All</a>`}`,
   );
 }
 
 function field(name: string, { fits }: Filter, choices: Choices, value: string | null): Html {
   if (fits === 'flag')
     return html`<input type="checkbox" name="${name}" value="yes"${value && html` checked`}>`;
-  if (fits === 'from' || fits === 'until') return html`<input type="date" name="${name}" value="${value}">`;
+  const isDay = value === null || /^\d{4}-\d{2}-\d{2}$/.test(value);
+  if (isDay && (fits === 'from' || fits === 'until'))
+    return html`<input type="date" name="${name}" value="${value}">`;
   return choose(name, choices.get(name) ?? null, value);
 }
 
-function isChosen({ filters }: List, query: URLSearchParams): boolean {
-  return Object.keys(filters).some(name => query.get(name));
-}
-
-/** What would fill it. */
-function emptyWords(list: List, query: URLSearchParams, at: Ask['at']): Html {
+/** Why the list is empty, and what would fill it. */
+async function emptyWords(reader: Ask['reader'], asked: ListRequest): Promise<Html> {
+  const { list, at, filters } = asked;
   const all = html`<a href="${withAt(`/${list.name}`, at)}">All ${list.many}</a>`;
-  if (isChosen(list, query)) return html`No ${list.one} fits. ${all}`;
+  if (filters.length > 0)
+    return html`No ${list.one} fits. ${(await explainNothing(reader, asked)).map(each => `${each} `)}${all}`;
   return at === null ? html`${list.empty}` : html`The mirror knows of no ${list.one} that stood then.`;
 }
 

@@ -1,6 +1,7 @@
 import {
   type Balance,
   coverageOf,
+  isUpperBound,
   type Line,
   listedIn,
   readBalance,
@@ -8,10 +9,17 @@ import {
 } from '../../query/history/balance.js';
 import { FRESH, wordsOf } from '../../query/freshness/words.js';
 import { readChoices } from '../../query/names.js';
-import { andMore, counted, MOST_SHOWN, ofKnown, withThousands } from '../../text/numbers.js';
-import { tonnesOf, typeName } from '../../text/tonnes.js';
+import {
+  formatRest,
+  formatCount,
+  MAX_SHOWN,
+  formatKnownOrganizations,
+  withThousands,
+} from '../../text/numbers.js';
+import { formatTonnes, creditTypeName } from '../../text/tonnes.js';
 import { button } from '../actions/button.js';
 import type { Comparison } from '../comparison.js';
+import { findChosenOrganization } from '../name-fault.js';
 import type { Ask, Page } from '../page.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { choose, filterBar } from '../components/filters.js';
@@ -23,7 +31,8 @@ export const BALANCE: Page = {
   path: '/balance',
   asks: ['organization_id'],
   show: async ask => {
-    const chosen = ask.query.get('organization_id') || null;
+    const chosen = await findChosenOrganization(ask.reader, ask.query);
+    if (chosen !== null && typeof chosen !== 'string') return chosen;
     const organizations = await readChoices(ask.reader, 'organizations', null);
     return {
       title: 'Does it add up?',
@@ -49,7 +58,7 @@ function registry({ comparison, canAct, now }: Ask): Html {
     return html`<section class="card"><h2>Is it what the registry has?</h2><p>This console may not ask the registry. Where its settings are, <code>carbon-mirror verify --against-registry</code> compares every row.</p></section>`;
   const { underway, ended } = comparison.told();
   return html`<section id="registry" class="card" data-live><h2>Is it what the registry has?</h2>
-${underway === null ? button(canAct, '/balance/compare', 'Compare with the registry') : html`<p role="status">${badge('being compared', 'doubt')} since ${ago(underway.since, now)}: ${counted(underway.lists, 'list')} read${underway.reading !== null && html`, now ${underway.reading}`}</p>`}
+${underway === null ? button(canAct, '/balance/compare', 'Compare with the registry') : html`<p role="status">${badge('being compared', 'doubt')} since ${ago(underway.since, now)}: ${formatCount(underway.lists, 'list')} read${underway.reading !== null && html`, now ${underway.reading}`}</p>`}
 ${ended === null ? html`<p class="quiet">Not compared since this console was started. Every row is asked for again, and held against the mirror.</p>` : html`<p>${outcome(ended.outcome)} <span class="quiet">Compared ${ago(ended.at, now)}.</span></p>${differences(ended.outcome)}`}</section>`;
 }
 
@@ -58,10 +67,10 @@ type Outcome = NonNullable<ReturnType<Comparison['told']>['ended']>['outcome'];
 function outcome(found: Outcome): Html {
   if ('fault' in found) return html`${badge('It could not be compared:', 'bad')} ${found.fault}`;
   const { faults, rows, organizations, known, left } = found;
-  const whose = `${withThousands(rows)} rows of ${withThousands(organizations)} of ${ofKnown(known)}`;
-  if (faults.length > 0) return badge(`${counted(faults.length, 'fault')} in ${whose}.`, 'bad');
+  const whose = `${withThousands(rows)} rows of ${withThousands(organizations)} of ${formatKnownOrganizations(known)}`;
+  if (faults.length > 0) return badge(`${formatCount(faults.length, 'fault')} in ${whose}.`, 'bad');
   if (rows === 0) return badge('Nothing was compared: there is no row that can be read there.', 'doubt');
-  return html`${badge(`${whose} are as at the registry.`, 'good')}${left.length > 0 && ` ${counted(left.length, 'list')} could not be compared.`}`;
+  return html`${badge(`${whose} are as at the registry.`, 'good')}${left.length > 0 && ` ${formatCount(left.length, 'list')} could not be compared.`}`;
 }
 
 function differences(found: Outcome): Html | false {
@@ -70,14 +79,14 @@ function differences(found: Outcome): Html | false {
     name,
     cell: (row: (typeof found.faults)[number]) => row[name],
   }));
-  const shown = found.faults.slice(0, MOST_SHOWN);
-  const left = found.left.slice(0, MOST_SHOWN).map(each => {
+  const shown = found.faults.slice(0, MAX_SHOWN);
+  const left = found.left.slice(0, MAX_SHOWN).map(each => {
     const whose = each.organization_name ?? each.organization_id ?? 'An organization without a name';
     const list = each.resource === '*' ? 'everything' : each.resource.replaceAll('_', ' ');
     return html`<li>${whose}, ${list}: ${wordsOf({ ...FRESH, ...each })}</li>`;
   });
-  return html`${shown.length > 0 && table('What differs', columns, shown, { more: andMore(found.faults.length) })}
-${left.length > 0 && html`<h3>What could not be compared</h3><ul class="gaps">${left} ${andMore(found.left.length)}</ul>`}`;
+  return html`${shown.length > 0 && table('What differs', columns, shown, { more: formatRest(found.faults.length) })}
+${left.length > 0 && html`<h3>What could not be compared</h3><ul class="gaps">${left} ${formatRest(found.left.length)}</ul>`}`;
 }
 
 function verdict(balance: Balance): Html {
@@ -88,20 +97,17 @@ function verdict(balance: Balance): Html {
 const WHAT = {
   name: 'What',
   cell: ({ what, identity, type }: Line) =>
-    html`<span class="quiet">${identity}</span> ${what}${type !== null && `, ${typeName(type)}`}`,
+    html`<span class="quiet">${identity}</span> ${what}${type !== null && `, ${creditTypeName(type)}`}`,
 };
 const WHOSE = {
   name: 'Organization',
   cell: ({ organization_name: name, organization_id: id }: Line) => name ?? id ?? 'all',
 };
 
-/** Of a project it may be less. */
-const isMost = ({ identity }: Line) => identity === 'projects';
-
 function amount(name: string, of: (line: Line) => Line['found_micro'], isLimit = (_line: Line) => false) {
   const cell = (line: Line): Part => {
     const micro = of(line);
-    return micro === null ? '–' : html`${isLimit(line) && '≤ '}${tonnes(tonnesOf(BigInt(micro)))}`;
+    return micro === null ? '–' : html`${isLimit(line) && '≤ '}${tonnes(formatTonnes(BigInt(micro)))}`;
   };
   return { name: `${name}, t`, cell, numeric: true };
 }
@@ -118,6 +124,6 @@ const COLUMNS = [
   amount('Rose', line => line.risen_micro),
   amount('Fell', line => line.fallen_micro),
   amount('Found', line => line.found_micro),
-  amount('Expected', line => line.expected_micro, isMost),
+  amount('Expected', line => line.expected_micro, isUpperBound),
   amount('Difference', line => line.difference_micro),
 ];

@@ -1,14 +1,16 @@
 import { type Availability, readAvailability, type Scope } from '../../query/available.js';
+import { knownIn, readKnownAt } from '../../query/history/as-of.js';
+import { sumStoodAt } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Value } from '../../store/contract/tables.js';
-import { sumByType, tonnesOf, typeName } from '../../text/tonnes.js';
+import { formatSumByType, formatTonnes, creditTypeName } from '../../text/tonnes.js';
 import { withAt } from '../components/as-of.js';
 import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
-import { standing } from '../components/freshness.js';
+import { gapsOf, standing } from '../components/freshness.js';
 import { html, type Html, type Part } from '../components/html.js';
 import { ALL, table, toAll } from '../components/table.js';
 import { outOf } from '../components/words.js';
-import { andMore, counted, MOST_SHOWN } from '../../text/numbers.js';
+import { formatRest, formatCount, MAX_SHOWN } from '../../text/numbers.js';
 
 type Row = Readonly<Record<string, Value>>;
 
@@ -28,8 +30,9 @@ interface How {
 
 const MOST_PROJECTS = 12;
 const MOST_VINTAGES = 8;
-/** More columns than this have no room side by side on any screen. */
-const MOST_COLUMNS = MOST_VINTAGES + 1;
+/** What fits beside the names at 1280 pixels, in characters, and the margins of a column. */
+const ROOM = 64;
+const MARGINS = 0.7;
 const HEATS = 4;
 const OTHERS = 'others';
 const BLANK = html`<td></td>`;
@@ -44,11 +47,25 @@ export function byVintage(
   const all = linesOf(rows);
   const shown = new Set(isAll ? all : all.slice(0, MOST_PROJECTS));
   const sums = [...sumsBy(rows, vintageOf)].toSorted(([, one], [, other]) => Number(other - one));
-  const vintages = sums.slice(0, isAll ? Infinity : MOST_VINTAGES).map(([name]) => name);
-  const columns = [...vintages.toSorted(), ...(vintages.length < sums.length ? [OTHERS] : [])];
+  const columnsOf = (count: number) => [
+    ...sums
+      .slice(0, count)
+      .map(([name]) => name)
+      .toSorted(),
+    ...(count < sums.length ? [OTHERS] : []),
+  ];
+  const fits = (count: number) => {
+    const names = columnsOf(count);
+    const totals = sumsBy(rows, row => (names.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
+    return widthOf([...totals, ['Sum', sum(rows)]]) <= ROOM;
+  };
+  const most = isAll ? sums.length : Math.min(sums.length, MOST_VINTAGES);
+  const fewer = Array.from({ length: most }, (_, place) => most - place);
+  const count = isAll ? most : (fewer.find(fits) ?? 1);
+  const columns = columnsOf(count);
   const cellsOf = (of: readonly Row[]) =>
-    sumsBy(of, row => (vintages.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
-  const most = Math.max(1, ...[...shown].flatMap(each => [...cellsOf(each.rows).values()].map(Number)));
+    sumsBy(of, row => (columns.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
+  const largest = Math.max(1, ...[...shown].flatMap(each => [...cellsOf(each.rows).values()].map(Number)));
 
   const across = (name: Html, of: readonly Row[], cell: (value: bigint, vintage: string) => Html) => {
     const cells = cellsOf(of);
@@ -56,13 +73,13 @@ export function byVintage(
       const value = cells.get(vintage);
       return value === undefined ? BLANK : cell(value, vintage);
     });
-    return html`${name}${each}<td class="number" data-label="Sum" title="${tonnesOf(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
+    return html`${name}${each}<td class="number" data-label="Sum" title="${formatTonnes(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
   };
   const line = ({ row, rows: of }: Line) => {
-    const name = isOne ? typeName(textIn(row, 'type')) : linked(row);
+    const name = isOne ? creditTypeName(textIn(row, 'type')) : linked(row);
     return across(html`<tr><th scope="row" title="${nameOf(row)}">${name}</th>`, of, (value, vintage) => {
-      const heat = Math.ceil((HEATS * Number(value)) / most);
-      return html`<td class="number heat${heat}" data-label="${vintage || 'none'}" title="${tonnesOf(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
+      const heat = Math.ceil((HEATS * Number(value)) / largest);
+      return html`<td class="number heat${heat}" data-label="${vintage || 'none'}" title="${formatTonnes(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
     });
   };
   const total = (name: Part, lines: readonly Line[], kind: string) => {
@@ -74,14 +91,14 @@ export function byVintage(
   const body = (type: string | null) => {
     const lines = all.filter(each => typeIn(each) === type);
     const others = lines.filter(each => !shown.has(each));
-    const name = `${typeName(type)}, ${counted(lines.length, 'project')}`;
-    const left = counted(others.length, 'other project');
+    const name = `${creditTypeName(type)}, ${formatCount(lines.length, 'project')}`;
+    const left = formatCount(others.length, 'other project');
     return html`<tbody>${!isOne && total(name, lines, 'sum')}${lines.filter(each => shown.has(each)).map(line)}${
       others.length > 0 && total(query === null ? left : toAll(query, left), others, 'others')
     }</tbody>`;
   };
   const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes, rounded down${outOf(rows)}`;
-  return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="${columns.length > MOST_COLUMNS ? 'matrix blocks' : 'matrix'}">
+  return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="${fits(count) ? 'matrix' : 'matrix blocks'}">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">${isOne ? 'Type' : 'Project'}</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>
 ${[...new Set(all.map(typeIn))].map(body)}
@@ -103,7 +120,7 @@ function notAvailable(warehouses: Availability['unavailable']): Html | false {
   if (warehouses.length === 0) return false;
   const sums = warehouses.flatMap(each => each.sums);
   return table(
-    `Not available now: ${sumByType(sums)}${outOf(sums)}`,
+    `Not available now: ${formatSumByType(sums)}${outOf(sums)}`,
     [
       {
         name: 'Organization',
@@ -111,11 +128,23 @@ function notAvailable(warehouses: Availability['unavailable']): Html | false {
           leading('organization_id', id, html`${name ?? id}`, null),
       },
       { name: 'State', cell: standing },
-      { name: 'Amount', cell: each => html`${sumByType(each.sums)}${outOf(each.sums)}` },
+      { name: 'Amount', cell: each => html`${formatSumByType(each.sums)}${outOf(each.sums)}` },
     ],
-    warehouses.slice(0, MOST_SHOWN),
-    { more: andMore(warehouses.length) },
+    warehouses.slice(0, MAX_SHOWN),
+    { more: formatRest(warehouses.length) },
   );
+}
+
+/** What stood of one project at an instant in the warehouses whose list was known then. */
+export async function stood(reader: Reader, project: string, at: string): Promise<Html> {
+  const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
+  const known = new Set(knownIn(gaps));
+  const rows = (await sumStoodAt(reader, at)).filter(
+    each => each.project_id === project && known.has(each.organization_id ?? ''),
+  );
+  if (rows.length === 0)
+    return html`<p class="card">Nothing of it stood in a warehouse then.</p>${gapsOf('warehouse', gaps)}`;
+  return html`${byVintage('What stood in the warehouses', rows, { isOne: true, at })}${gapsOf('warehouse', gaps)}`;
 }
 
 /** The largest first. */
@@ -134,6 +163,12 @@ function linesOf(rows: readonly Row[]): Line[] {
 
 function typeIn(line: Line | undefined): string | null {
   return textIn(line?.row ?? {}, 'type');
+}
+
+/** How wide columns are side by side, in characters. */
+function widthOf(totals: readonly (readonly [string, bigint])[]): number {
+  const widths = totals.map(([name, total]) => Math.max(name.length, wholeTonnes(total).length) + MARGINS);
+  return widths.reduce((all, width) => all + width, 0);
 }
 
 function vintageOf(row: Row): string {

@@ -7,7 +7,9 @@ import {
   readNewest,
 } from '../../query/history/changes.js';
 import { readChoices } from '../../query/names.js';
-import { parseSpan } from '../../text/instant.js';
+import { parseTimeRange } from '../../text/time-range.js';
+import { describeWrongWord, findSpelling } from '../../text/vocabulary.js';
+import { findChosenOrganization } from '../name-fault.js';
 import { filesOf, rowsFiles } from '../lists/files.js';
 import type { Ask, Fault, Page } from '../page.js';
 import { withQuery } from '../components/as-of.js';
@@ -15,7 +17,7 @@ import { choose, filterBar } from '../components/filters.js';
 import { feed, groupsOf } from '../components/changes.js';
 import { html, type Html } from '../components/html.js';
 import { dayWords, moment } from '../components/words.js';
-import { counted } from '../../text/numbers.js';
+import { formatCount } from '../../text/numbers.js';
 
 interface Asked extends ChangesAsked {
   readonly since: string;
@@ -34,29 +36,31 @@ export const CHANGES: readonly Page[] = [
     path: PATH,
     asks: [...ASKS, 'before'],
     show: async ask => {
-      const asked = askedIn(ask.query, ask.now);
+      const asked = await askedIn(ask);
       if ('fault' in asked) return { title: TITLE, body: html`<h1>${asked.fault}</h1>${await form(ask)}` };
       return { title: TITLE, body: await showChanges(ask, asked) };
     },
   },
-  ...rowsFiles('changes', { asks: ASKS }, async ({ reader, query, now }) => {
-    const asked = askedIn(query, now);
-    return 'fault' in asked ? asked : { rows: readChanges(reader, asked), columns: CHANGE_COLUMNS };
+  ...rowsFiles('changes', { asks: ASKS }, async ask => {
+    const asked = await askedIn(ask);
+    return 'fault' in asked ? asked : { rows: readChanges(ask.reader, asked), columns: CHANGE_COLUMNS };
   }),
 ];
 
-function askedIn(query: URLSearchParams, now: number): Asked | Fault {
-  const since = parseSpan(query.get('since') || SINCE, now);
-  const until = parseSpan(query.get('until') || UNTIL, now);
+async function askedIn({ reader, query, now }: Ask): Promise<Asked | Fault> {
+  const since = parseTimeRange(query.get('since') || SINCE, now);
+  const until = parseTimeRange(query.get('until') || UNTIL, now);
   if ('fault' in since) return since;
   if ('fault' in until) return until;
   if (since.from > until.to)
     return { fault: `The span ends at ${until.to}, before it begins at ${since.from}.` };
-  const resource = query.get('resource') || null;
-  if (resource !== null && !CHANGED.includes(resource))
-    return { fault: `There is no resource “${resource}”.` };
+  const given = query.get('resource') || null;
+  const resource = given === null ? null : findSpelling(given, CHANGED);
+  if (given !== null && resource === null) return { fault: describeWrongWord(given, CHANGED) };
+  const organizationId = await findChosenOrganization(reader, query);
+  if (organizationId !== null && typeof organizationId !== 'string') return organizationId;
   return {
-    organizationId: query.get('organization_id') || null,
+    organizationId,
     resource,
     since: since.from,
     until: until.to,
@@ -85,7 +89,7 @@ function sentence(count: number, isOlder: boolean): string {
   const one = isOlder ? 'older change' : 'change';
   if (count > ROWS) return `More than ${ROWS} ${one}s`;
   if (count === 0) return isOlder ? 'Nothing older changed' : 'Nothing changed';
-  return counted(count, one);
+  return formatCount(count, one);
 }
 
 /** Spans that people ask for, by the words that stand in an address. */

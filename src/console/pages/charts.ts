@@ -1,7 +1,7 @@
 import type { Charts, Point } from '../../query/charts.js';
 import type { ListCoverage } from '../../query/coverage.js';
-import { ofKnown, withThousands } from '../../text/numbers.js';
-import { tonnesOf, typeName } from '../../text/tonnes.js';
+import { formatKnownOrganizations, withThousands } from '../../text/numbers.js';
+import { formatTonnes, creditTypeName } from '../../text/tonnes.js';
 import { wholeTonnes } from '../components/cell.js';
 import { chart } from '../components/chart.js';
 import { html, type Html } from '../components/html.js';
@@ -14,7 +14,7 @@ export function stockByDay({ stock, stockCoverage }: Charts): Html {
   const [series] = stock.toSorted((one, other) => lastOf(other) - lastOf(one));
   const [first, last] = [series?.points[0], series?.points.at(-1)];
   if (series === undefined || first === undefined || last === undefined) return html``;
-  const type = typeName(series.type);
+  const type = creditTypeName(series.type);
   const way = last.micro > first.micro ? 'rose' : last.micro < first.micro ? 'fell' : 'stayed';
   const now = `${wholeTonnes(last.micro)} t`;
   const title =
@@ -35,7 +35,7 @@ function drawn(points: readonly Point[], called: (name: string) => string) {
     const { name, micro } = point;
     return {
       name: called(name),
-      says: `${tonnesOf(micro)} t${outOf([point])}`,
+      says: `${formatTonnes(micro)} t${outOf([point])}`,
       value: Number(micro) / MICRO,
     };
   });
@@ -44,7 +44,7 @@ function drawn(points: readonly Point[], called: (name: string) => string) {
 /** `3 of the 4 known organizations, 1 of them as last seen` */
 function coverageWords({ organizations, known, last_seen: lastSeen }: ListCoverage): string {
   const old = lastSeen === 0 ? '' : `, ${withThousands(lastSeen)} of them as last seen`;
-  return `${withThousands(organizations)} of ${ofKnown(known)}${old}`;
+  return `${withThousands(organizations)} of ${formatKnownOrganizations(known)}${old}`;
 }
 
 function lastOf({ points }: Charts['stock'][number]): number {

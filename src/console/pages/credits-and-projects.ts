@@ -1,19 +1,26 @@
 import { sumStanding } from '../../query/available.js';
-import { readHistory } from '../../query/lists/find.js';
+import { readHistory, readNamedProjects } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
+import { readKnownOf } from '../../query/history/as-of.js';
 import { readNameOf, readProjectNamedBy } from '../../query/names.js';
+import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { typeName } from '../../text/tonnes.js';
-import { ofKnown, withThousands } from '../../text/numbers.js';
+import { creditTypeName } from '../../text/tonnes.js';
+import { formatKnownOrganizations, withThousands } from '../../text/numbers.js';
 import { leading, textIn } from '../components/cell.js';
 import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
 import { head } from '../components/head.js';
 import { html, type Html, type Part } from '../components/html.js';
-import { versions } from '../components/versions.js';
+import { withAt } from '../components/as-of.js';
+import { gapsOf } from '../components/freshness.js';
+import { toldBy, versions } from '../components/versions.js';
 import { badge } from '../components/words.js';
-import type { Ask, Page, Shown } from '../page.js';
-import { available } from './by-vintage.js';
+import type { Ask, Page } from '../page.js';
+import { leadOn } from './by-id.js';
+import { available, stood } from './by-vintage.js';
+
+type Answer = Awaited<ReturnType<Page['show']>>;
 
 const OWN = ['projects', 'warehouse', 'inventory'];
 const WITHOUT = [...BOOKKEEPING, 'fault'];
@@ -24,30 +31,46 @@ export const THINGS: readonly Page[] = MIRRORED.filter(({ name }) => OWN.include
 function thing(list: List): Page {
   return {
     path: `/${list.name}/:id`,
+    isDated: true,
     show: async ask => {
-      const { id = '' } = ask.params;
-      const history = list.entry === null ? [] : await readHistory(ask.reader, list.entry, id);
+      const { at, params, reader } = ask;
+      const { id = '' } = params;
+      const all = list.entry === null ? [] : await readHistory(reader, list.entry, id);
+      const history = toldBy(at, all);
       const rows = newestOf(history);
       const [first] = rows;
-      if (first === undefined) return list.name === 'projects' ? await withoutRow(id, ask) : null;
+      if (first === undefined) return await withoutRow(list, id, all, ask);
       const title = titleOf(list, first);
-      const body = html`${head([`/${list.name}`, list.title], title, rows.map(isGone).every(Boolean) && badge('The registry does not show it any more.', 'bad'))}
+      const body = html`${head([withAt(`/${list.name}`, at), list.title], title, rows.map(isGone).every(Boolean) && badge('The registry does not show it any more.', 'bad'))}
 ${list.name === 'projects' && (await ofProject(id, ask))}
-${await Promise.all(rows.map(async (row, place) => await one(list, [row, place], history, ask)))}`;
+${await Promise.all(rows.map(async (row, place) => await one(list, [row, place], history, ask)))}
+${at !== null && list.resource !== null && list.name !== 'projects' && (await gapsAt(list.resource, rows, at, ask))}`;
       return { title: `${list.one} ${id}`, body };
     },
   };
 }
 
-/** Credits name projects that the registry does not show to every app. */
-async function withoutRow(id: string, ask: Ask): Promise<Shown | null> {
-  const name = await readProjectNamedBy(ask.reader, id);
-  if (name === null) return null;
-  const lead = badge('The registry does not show this project to the app.');
-  return {
-    title: `project ${id}`,
-    body: html`${head(['/projects', 'Projects'], name, lead)}${await ofProject(id, ask)}`,
-  };
+/** What had no row, at the instant that is asked for or at all. Credits name projects that the registry does not show to every app. */
+async function withoutRow(list: List, id: string, all: readonly Row[], ask: Ask): Promise<Answer> {
+  const { reader, at } = ask;
+  const isProject = list.name === 'projects';
+  const name = isProject ? await readProjectNamedBy(reader, id, at) : null;
+  const title = `${list.one} ${id}`;
+  const way = [withAt(`/${list.name}`, at), list.title] as const;
+  if (name !== null) {
+    const lead = at === null ? badge('The registry does not show this project to the app.') : false;
+    return { title, body: html`${head(way, name, lead)}${await ofProject(id, ask)}` };
+  }
+  const isKnown = all.length > 0 || (isProject && (await readProjectNamedBy(reader, id)) !== null);
+  if (!isKnown) return await leadOn(list, ask, isProject ? await readNamedProjects(reader, id) : []);
+  return { title, body: head(way, `This ${list.one} was not in the mirror then.`, id) };
+}
+
+/** How far the lists were known in which it stood. */
+async function gapsAt(resource: string, rows: readonly Row[], at: string, { reader }: Ask): Promise<Html> {
+  const owners = rows.flatMap(row => textIn(row, 'organization_id') ?? []);
+  const known = owners.map(organizationId => readKnownOf(reader, { organizationId, resource, at }));
+  return gapsOf(resource, await Promise.all(known));
 }
 
 /** A credit may stand in several organizations: of each the newest version. */
@@ -66,28 +89,33 @@ function isGone(row: Row): boolean {
 function titleOf({ name }: List, row: Row): string {
   if (name === 'projects') return textIn(row, 'full_name') ?? String(row['id']);
   const project = textIn(row, 'project_name') ?? textIn(row, 'project_id') ?? 'an unnamed project';
-  return `${withThousands(textIn(row, 'amount_exact') ?? 'An unknown amount of')} t ${typeName(textIn(row, 'type'))} of ${project} ${textIn(row, 'vintage') ?? ''}`;
+  return `${withThousands(textIn(row, 'amount_exact') ?? 'An unknown amount of')} t ${creditTypeName(textIn(row, 'type'))} of ${project} ${textIn(row, 'vintage') ?? ''}`;
 }
 
-async function ofProject(project: string, { reader }: Ask): Promise<Html> {
+async function ofProject(project: string, { reader, at }: Ask): Promise<Html> {
   const links = ['warehouse', 'inventory', 'retirements'].map(
-    name => html`<a href="/${name}?project_id=${encodeURIComponent(project)}">Its ${name}</a>`,
+    name =>
+      html`<a href="${withAt(`/${name}?project_id=${encodeURIComponent(project)}`, at)}">Its ${name}</a>`,
   );
+  const sums = at === null ? await availableOfProject(reader, project) : await stood(reader, project, at);
+  return html`<section id="available" data-live>${sums}<p class="links">${links}</p></section>`;
+}
+
+async function availableOfProject(reader: Reader, project: string): Promise<Html> {
   const { available: fresh, known } = await sumStanding(reader, 0);
-  return html`<section id="available" data-live><p class="lead">Fresh are the warehouses of ${withThousands(fresh)} of ${ofKnown(known)}.</p>
-${await available(reader, { projectId: project })}
-<p class="links">${links}</p></section>`;
+  return html`<p class="lead">Fresh are the warehouses of ${withThousands(fresh)} of ${formatKnownOrganizations(known)}.</p>
+${await available(reader, { projectId: project })}`;
 }
 
 async function one(
   list: List,
   [row, place]: readonly [Row, number],
   history: readonly Row[],
-  { reader, now }: Ask,
+  { reader, now, at }: Ask,
 ): Promise<Part> {
   const owner = textIn(row, 'organization_id');
   const own = history.filter(each => keyOf(each) === keyOf(row));
-  return html`<div id="known-${place}" class="columns" data-live><section class="card"><h2>${owner === null ? 'What is known of it' : leading('organization_id', owner, html`${(await readNameOf(reader, owner, null)) ?? owner}`, null)}</h2>${facts(row, { now }, WITHOUT)}
+  return html`<div id="known-${place}" class="columns" data-live><section class="card"><h2>${owner === null ? 'What is known of it' : leading('organization_id', owner, html`${(await readNameOf(reader, owner, at)) ?? owner}`, at)}</h2>${facts(row, { now, at }, WITHOUT)}
 ${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}</section>
 <section class="card"><h2>${list.name === 'projects' ? 'Its history' : 'Its movements'}, newest first</h2>${versions(own, now)}</section></div>`;
 }

@@ -1,5 +1,5 @@
 import type { Row, Tables } from '../../store/contract/tables.js';
-import { counted } from '../../text/numbers.js';
+import { formatCount } from '../../text/numbers.js';
 import { kindOf } from '../components/changes.js';
 import { type Stop, timeline } from '../components/head.js';
 import { html, type Html, type Part } from '../components/html.js';
@@ -17,7 +17,7 @@ export function life(delivery: Row, reads: readonly Read[], now: number): Html {
 function received({ received_at: at, duplicates }: Row, now: number): Stop {
   const came = String(at ?? '');
   const what = html`<strong>Received</strong> ${moment(came)}`;
-  const more = html`${ago(came, now)}${Number(duplicates) > 0 && `, and ${counted(Number(duplicates), 'duplicate')} since`}`;
+  const more = html`${ago(came, now)}${Number(duplicates) > 0 && `, and ${formatCount(Number(duplicates), 'duplicate')} since`}`;
   return { colour: 'good', what, more };
 }
 
@@ -44,7 +44,7 @@ function worked({ job_id: job, job_state: state, received_at: from, started_at: 
 function read(reads: readonly Read[]): Stop {
   const failed = reads.filter(each => !isWhole(each));
   const hasFailed = failed.some(({ state }) => state === 'failed');
-  const lists = counted(reads.length, 'list');
+  const lists = formatCount(reads.length, 'list');
   const what =
     failed.length === 0
       ? html`<strong>Read</strong> ${lists}`
@@ -71,7 +71,7 @@ function changed(reads: readonly Read[], state: string): Stop {
   const isOver = !['waiting', 'running', 'paused'].includes(state);
   const isAll = isOver && state !== 'failed' && reads.every(isWhole);
   const nothing = isAll ? 'Nothing changed' : 'No change is known';
-  const what = rows > 0 ? counted(rows, 'row changed', 'rows changed') : nothing;
+  const what = rows > 0 ? formatCount(rows, 'row changed', 'rows changed') : nothing;
   return {
     colour: isAll ? 'good' : 'doubt',
     what: html`<strong>${what}</strong>`,
@@ -84,7 +84,8 @@ function lineOf(each: Read): Part {
   const { started_at: from, finished_at: to, state, error } = each;
   const took = to === null ? 'under way' : `in ${between(from, to) ?? 'no time'}`;
   const rows = changesOf(each);
-  const came = rows > 0 ? counted(rows, 'row changed', 'rows changed') : isWhole(each) && 'nothing changed';
+  const came =
+    rows > 0 ? formatCount(rows, 'row changed', 'rows changed') : isWhole(each) && 'nothing changed';
   return html`${linkTo(each)} ${took}, ${!isWhole(each) && html`${badge(state, 'bad')} ${causeOf(error)} `}${came}`;
 }
 

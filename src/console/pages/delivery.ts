@@ -8,13 +8,14 @@ import { asSent, facts } from '../components/facts.js';
 import { head } from '../components/head.js';
 import { html } from '../components/html.js';
 import { badge, shown } from '../components/words.js';
+import { missing } from './by-id.js';
 import { effectsOf, isWhole, life } from './delivery-timeline.js';
 
 export const DELIVERY: Page = {
   path: '/deliveries/:id',
   show: async ask => {
     const delivery = await readNumbered(ask.reader, DELIVERIES, ask.params['id'] ?? '');
-    return delivery === null ? null : await show(delivery, ask);
+    return delivery === null ? missing(DELIVERIES, ask.params['id']) : await show(delivery, ask);
   },
 };
 

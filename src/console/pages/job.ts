@@ -7,12 +7,13 @@ import { facts } from '../components/facts.js';
 import { head } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
 import { badge } from '../components/words.js';
+import { missing } from './by-id.js';
 
 export const JOB: Page = {
   path: '/jobs/:id',
   show: async ask => {
     const job = await readNumbered(ask.reader, JOBS, ask.params['id'] ?? '');
-    if (job === null) return null;
+    if (job === null) return missing(JOBS, ask.params['id']);
     const title = `Job ${String(job['id'])}`;
     const body = html`${head(['/jobs', 'Jobs'], `${title}: ${String(job['kind'])}`, badge(String(job['state'])))}
 <section id="facts" class="card" data-live>${facts(job, ask, job['state'] === 'done' ? [...KEPT, 'last_error'] : KEPT)}${acts(job, ask.canAct)}</section>

@@ -6,8 +6,8 @@ import { readOrigin } from '../../query/names.js';
 import { type Charts, readCharts } from '../../query/charts.js';
 import { type Overview, readOverview, readSums } from '../../query/overview.js';
 import { type OrganizationStatus, worstOf } from '../../query/status.js';
-import { counted, ofKnown, withThousands } from '../../text/numbers.js';
-import { sumByType, typeName } from '../../text/tonnes.js';
+import { formatCount, formatKnownOrganizations, withThousands } from '../../text/numbers.js';
+import { formatSumByType, creditTypeName } from '../../text/tonnes.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { leading, sumsBy, wholeTonnes } from '../components/cell.js';
@@ -97,7 +97,7 @@ function invitation(webhookUrl: string | null, newestDeliveryAt: string | null, 
 function hero({ standing, sums }: Overview): Html {
   if (countOf(standing) === 0)
     return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app, as far as the mirror has seen.</h1>`;
-  return html`<h1 id="sentence" class="tile hero" data-live>${large(sumByType(sums))} <span class="of">available to sell now in ${withThousands(standing.available)} of ${ofKnown(standing.known)}${outOf(sums)}</span></h1>`;
+  return html`<h1 id="sentence" class="tile hero" data-live>${large(formatSumByType(sums))} <span class="of">available to sell now in ${withThousands(standing.available)} of ${formatKnownOrganizations(standing.known)}${outOf(sums)}</span></h1>`;
 }
 
 /** A line for each type, its number to be seen from afar. */
@@ -117,16 +117,16 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
   const rejected = activity.rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
   return html`${tile(
     'Reserved',
-    sumByType(reserved),
+    formatSumByType(reserved),
     reservations === 0
       ? 'no reservation stands'
-      : html`<a href="/reservations?state=outstanding">${counted(reservations, 'reservation')}</a>, the first ends ${ends === null ? 'never' : wordsAgo(ends, now)}${outOf(reserved)}`,
+      : html`<a href="/reservations?state=outstanding">${formatCount(reservations, 'reservation')}</a>, the first ends ${ends === null ? 'never' : wordsAgo(ends, now)}${outOf(reserved)}`,
   )}${tile(
     'Not available',
-    count > 0 && seen === 0 ? 'not known' : sumByType(left),
+    count > 0 && seen === 0 ? 'not known' : formatSumByType(left),
     first === undefined
       ? 'no organization is left out'
-      : html`<a href="#leftout">${nameOf(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${counted(count - 1, 'other')}`}${outOf(left)}`,
+      : html`<a href="#leftout">${nameOf(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${formatCount(count - 1, 'other')}`}${outOf(left)}`,
   )}${tile(
     'Fresh',
     `${withThousands(standing.available)} of ${withThousands(standing.known)}`,
@@ -135,12 +135,12 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
     'Newest webhook',
     activity.newestDeliveryAt === null ? 'none yet' : ago(activity.newestDeliveryAt, now),
     html`<a href="/rejected-webhooks">${withThousands(rejected)} rejected</a> since yesterday`,
-  )}${tile('Attention', attention(troubles), html`<a href="/jobs?state=failed">${counted(activity.jobs.failed, 'job')} failed</a>, ${withThousands(activity.jobs.due)} due now`)}`;
+  )}${tile('Attention', attention(troubles), html`<a href="/jobs?state=failed">${formatCount(activity.jobs.failed, 'job')} failed</a>, ${withThousands(activity.jobs.due)} due now`)}`;
 }
 
 function attention(troubles: readonly Trouble[]): Html {
   if (troubles.length === 0) return html`<span class="good">✓ Nothing</span>`;
-  return html`<a class="${troubles.some(each => colourOf(each) === 'bad') ? 'bad' : 'doubt'}" href="#attention">▲ ${counted(troubles.length, 'thing')}</a>`;
+  return html`<a class="${troubles.some(each => colourOf(each) === 'bad') ? 'bad' : 'doubt'}" href="#attention">▲ ${formatCount(troubles.length, 'thing')}</a>`;
 }
 
 function tile(name: string, value: Part, more: Part): Html {
@@ -175,7 +175,7 @@ function glance(
 ): Html {
   const sums = sumsBy(own, ({ organization_id: id, type }) => JSON.stringify([id, type]));
   const sum = (type: string) => ({
-    name: `${typeName(type)}, t`,
+    name: `${creditTypeName(type)}, t`,
     numeric: true,
     cell: ({ organization_id: id }: OrganizationStatus) =>
       wholeTonnes(sums.get(JSON.stringify([id, type])) ?? null),

@@ -2,10 +2,11 @@ import { countAt, readKnownOf } from '../../query/history/as-of.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import { sentenceOf } from '../../query/freshness/words.js';
 import { type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
-import { ownerOf } from '../../resources/entry.js';
-import { ENTRY_OF } from '../../resources/resources.js';
+import { ownerColumn } from '../../resources/entry.js';
+import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { withThousands } from '../../text/numbers.js';
-import { ALL_LISTS } from '../../query/lists/lists.js';
+import { ALL_LISTS, ORGANIZATIONS } from '../../query/lists/lists.js';
+import { readOrganizationNames } from '../../query/names.js';
 import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { withAt } from '../components/as-of.js';
@@ -15,6 +16,7 @@ import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
 import { ago, badge, certificateCounts } from '../components/words.js';
+import { leadOn } from './by-id.js';
 import { available } from './by-vintage.js';
 
 const CHANGES = 200;
@@ -26,7 +28,12 @@ export const ORGANIZATION: Page = {
   show: async ask => {
     const { id = '' } = ask.params;
     const found = await readOrganization(ask.reader, id);
-    return found === null ? null : await show(found, id, ask);
+    if (found !== null) return await show(found, id, ask);
+    return await leadOn(
+      ORGANIZATIONS,
+      ask,
+      (await readOrganizationNames(ask.reader)).map(each => each.id),
+    );
   },
 };
 
@@ -87,8 +94,8 @@ function resources(
 
 async function known({ reader }: Ask, organizationId: string, at: string): Promise<Html> {
   const stood = [];
-  for (const [resource, entry] of Object.entries(ENTRY_OF)) {
-    if (ownerOf(entry) === null) continue;
+  for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
+    if (ownerColumn(entry) === null) continue;
     const read = await readKnownOf(reader, { organizationId, resource, at });
     const rows = await countAt(reader, entry, { organizationId, at });
     stood.push({ ...read, resource, rows });

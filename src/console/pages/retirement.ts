@@ -4,17 +4,19 @@ import { readHistory } from '../../query/lists/find.js';
 import { colourOf, wordsOf } from '../../query/freshness/words.js';
 import { readNameOf, readOrigin } from '../../query/names.js';
 import { readStates } from '../../query/freshness/read.js';
+import { RETIREMENTS } from '../../query/lists/lists.js';
 import { LISTS } from '../../resources/lists.js';
-import { ENTRY_OF } from '../../resources/resources.js';
-import { counted, withThousands } from '../../text/numbers.js';
+import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
+import { formatCount, withThousands } from '../../text/numbers.js';
 import type { Ask, Page } from '../page.js';
 import { withAt } from '../components/as-of.js';
 import { leading } from '../components/cell.js';
 import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
 import { card, type Fact, factsOf, head, type Stop, timeline } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
-import { versions } from '../components/versions.js';
+import { toldBy, versions } from '../components/versions.js';
 import { ago, badge, day, shown, withMoments } from '../components/words.js';
+import { leadOn } from './by-id.js';
 
 export const RETIREMENT: Page = {
   path: '/retirements/:id',
@@ -25,7 +27,7 @@ export const RETIREMENT: Page = {
     const told = toldBy(at, all);
     const row = told.findLast(isStanding) ?? told.at(-1) ?? null;
     const any = row ?? all[0];
-    if (any === undefined) return null;
+    if (any === undefined) return await leadOn(RETIREMENTS, ask);
     const isOwn = (each: Row) => each['organization_id'] === any['organization_id'];
     const [own, history] = [all.filter(isOwn), told.filter(isOwn)];
     const ground = { reader, inspect, contradicted, at: at ?? new Date(now).toISOString() };
@@ -35,14 +37,6 @@ export const RETIREMENT: Page = {
     return { title, body: html`<h1>${title} was not in the mirror then.</h1>${why(explained)}` };
   },
 };
-
-/** Versions as they were known at an instant: what ended later had not ended yet. */
-function toldBy(at: string | null, all: readonly Row[]): Row[] {
-  if (at === null) return [...all];
-  return all
-    .filter(each => String(each['valid_from']) <= at)
-    .map(each => (String(each['valid_to'] ?? '') > at ? { ...each, valid_to: null } : each));
-}
 
 function isStanding(version: Row): boolean {
   return version['valid_to'] === null;
@@ -56,7 +50,7 @@ async function show(row: Row, history: readonly Row[], explained: Explanation, a
   const known = at === null ? ((await readStates(reader, 'retirements', id))?.standingOf(row) ?? null) : null;
   const freshness = known === null ? null : wordsOf(known);
   const cited = withAt(`/retirements/${encodeURIComponent(explained.id)}`, explained.at);
-  const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${history.length > 1 && badge(`changed ${counted(history.length - 1, 'time')} since it was first seen`)} ${verdict(explained)}`;
+  const lead = html`${known !== null && badge(wordsOf(known), colourOf(known))} ${!isStanding(row) && badge('The registry does not show it any more.', 'bad')} ${history.length > 1 && badge(`changed ${formatCount(history.length - 1, 'time')} since it was first seen`)} ${verdict(explained)}`;
   return html`${head([withAt('/retirements', at), 'Retirements'], sentence(row), lead)}
 ${sheet(owner, (await readOrigin(reader))?.base_url ?? null, cited, explained, ask)}
 <div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${whatCard(row, at)}<div class="two">${whoCard(row, owner, at)}<section class="card"><h2>When</h2>${timeline(stops(row, history, explained, now))}</section></div></div>
@@ -154,7 +148,7 @@ ${stored.state !== 'missing' && html`<object type="application/pdf" data="${href
 
 /** A file that was stored once stays, and proves what it proved. */
 async function earlier({ reader, at, now }: Ask, organizationId: string, { id }: Explanation) {
-  const all = toldBy(at, await readHistory(reader, ENTRY_OF.certificates, id, organizationId));
+  const all = toldBy(at, await readHistory(reader, ENTRY_BY_RESOURCE.certificates, id, organizationId));
   return all.length > 1 && html`<h3>What was known of it, newest first</h3>${versions(all, now)}`;
 }
 

@@ -1,7 +1,7 @@
 import type { Row } from '../../store/contract/tables.js';
 import { findNumbered, type Hits, search, SEARCHED_ROWS } from '../../query/search.js';
 import type { List } from '../../query/lists/list.js';
-import { counted, withThousands } from '../../text/numbers.js';
+import { formatCount, withThousands } from '../../text/numbers.js';
 import type { Ask, Page } from '../page.js';
 import { textIn } from '../components/cell.js';
 import { html, type Html } from '../components/html.js';
@@ -29,7 +29,7 @@ ${numbered.length > 0 && html`<p>${numbered.map(list => html`<a href="${hrefOf(l
 
 function found(hits: readonly Hits[]): Html {
   const count = hits.reduce((sum, { rows }) => sum + rows.length, 0);
-  return html`<p id="found">${counted(count, 'hit')}</p>
+  return html`<p id="found">${formatCount(count, 'hit')}</p>
 ${hits.map(group)}
 ${HOW}`;
 }

@@ -1,8 +1,8 @@
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { countKnownAt } from '../../query/coverage.js';
 import { sumStoodAt } from '../../query/sums.js';
-import { ofKnown, withThousands } from '../../text/numbers.js';
-import { sumByType } from '../../text/tonnes.js';
+import { formatKnownOrganizations, withThousands } from '../../text/numbers.js';
+import { formatSumByType } from '../../text/tonnes.js';
 import type { Ask, Shown } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 import { gapsOf } from '../components/freshness.js';
@@ -28,7 +28,7 @@ async function showStood({ reader, query }: Ask, at: string): Promise<Html> {
   if (stood.length === 0 && gaps.some(each => each.unknown !== null))
     return html`<p id="sentence"><strong>The mirror had seen no credit in any warehouse then.</strong></p>${unknown}`;
   const organizations = new Set(stood.map(row => row.organization_id)).size;
-  return html`<p id="sentence"><strong>${sumByType(stood)} stood in the warehouses of ${withThousands(organizations)} of ${ofKnown(await countKnownAt(reader, at))}${outOf(stood) || '.'}</strong></p>
+  return html`<p id="sentence"><strong>${formatSumByType(stood)} stood in the warehouses of ${withThousands(organizations)} of ${formatKnownOrganizations(await countKnownAt(reader, at))}${outOf(stood) || '.'}</strong></p>
 ${stood.length > 0 && html`<section id="stood">${byVintage('What stood there', stood, { query, at })}</section>`}
 <p class="links"><a href="${withQuery('/warehouse', query, { [ALL]: null })}">The credits of each organization</a></p>
 ${unknown}`;

@@ -3,7 +3,7 @@ import { formatInstant } from '../../resources/columns.js';
 import { MirrorError } from '../errors.js';
 import type { CertificateStore, CertificateWalk } from '../mirror.js';
 import { LEFTOVER_AFTER_MS, type PdfStore } from '../pdf-store.js';
-import type { CertificateAnswer, Due, MirrorPort } from '../port.js';
+import type { CertificateAnswer, DueScope, MirrorPort } from '../port.js';
 import { isWhole } from './file-name.js';
 import { Sync } from '../sync.js';
 
@@ -15,7 +15,7 @@ export function createCertificateStore(
   pdfs: PdfStore,
   now: () => number,
 ): CertificateStore {
-  async function makeDue(due: Due): Promise<number> {
+  async function makeDue(due: DueScope): Promise<number> {
     const at = now();
     let made = 0;
     for (;;) {
@@ -31,7 +31,7 @@ export function createCertificateStore(
     makeAllDue: async organizationId => void (await makeDue({ organizationId, which: 'all' })),
     makeFailedDue: async organizationId => void (await makeDue({ organizationId, which: 'failed' })),
     sweep: async signal => {
-      const { filledAt } = await port.known();
+      const { filledAt } = await port.readState();
       if (filledAt === null) return 0;
       let removed = 0;
       const old = { from: filledAt, to: now() - LEFTOVER_AFTER_MS };
@@ -98,7 +98,7 @@ function beginWalk({ port, pdfs, now, organizationId, sync }: WalkParts): Certif
   return {
     due: async limit => {
       await write();
-      const due = await port.dueCertificates(organizationId, now(), limit);
+      const due = await port.listDueCertificates(organizationId, now(), limit);
       wanted = new Map(due.map(row => [row.retirementId, row.retirementVersion]));
       return due;
     },
@@ -114,7 +114,7 @@ function beginWalk({ port, pdfs, now, organizationId, sync }: WalkParts): Certif
     finish: async traffic => {
       await write();
       const isAny = async (at: number | null) =>
-        (await port.dueCertificates(organizationId, at, 1)).length > 0;
+        (await port.listDueCertificates(organizationId, at, 1)).length > 0;
       const isFailing = failed > 0 || (await isAny(null));
       const isLeft = isFailing || (await isAny(now()));
       const many = failed > 0 ? `${failed}` : 'some';

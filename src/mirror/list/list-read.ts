@@ -1,18 +1,19 @@
 import { formatInstant } from '../../resources/columns.js';
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Finish, Finished, Read, ReadPage } from '../mirror.js';
+import type { ReadCompletion, ReadResult, ListReader, ReadPage } from '../mirror.js';
 import { judgeRead } from './judging.js';
 import type { Decision } from './missing.js';
 import { isForgotten } from '../people.js';
 import {
-  type Changes,
-  type Close,
-  type Ending,
-  type Fault,
+  type ListChanges,
+  type RowClose,
+  type SyncCompletion,
+  type ReadFault,
+  type RowKey,
   type LastRead,
-  type ListCommitted,
+  type ListCommitResult,
   NO_CHANGES,
-  type Traffic,
+  type ReadTraffic,
 } from '../port.js';
 import { PageDigests } from './page-digests.js';
 import { type Portion, Slices } from './slices.js';
@@ -20,7 +21,7 @@ import { type ListParts, type Sighted, type Slice, Staging } from './staging.js'
 
 const COMPARE_AT_ONCE = 250;
 
-export class ListRead<Item extends { document: string }> implements Read<Item> {
+export class ListRead<Item extends { document: string }> implements ListReader<Item> {
   readonly before: LastRead;
   readonly #parts: ListParts<Item>;
   readonly #staging: Staging<Item>;
@@ -49,19 +50,33 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#staging.demandDistinct(page.items);
     const observedAt = formatInstant(page.arrivedAt);
     const rows = page.items.map(item => ({ item, observedAt, name: this.#staging.nameOf(item) }));
-    if (rows.some(({ name }) => this.#gathered.has(name))) await this.settle();
+    if (rows.some(({ name }) => this.#gathered.has(name))) await this.#compareGathered();
     for (const row of rows) this.#gathered.set(row.name, row);
-    if (this.#gathered.size >= COMPARE_AT_ONCE) await this.settle();
+    if (this.#gathered.size >= COMPARE_AT_ONCE) await this.#compareGathered();
     for (const portion of this.#slices.afterPage()) await this.#write(portion);
   }
 
   async settle(): Promise<number> {
+    await this.#compareGathered();
+    const { distinct, unreadable } = this.#staging;
+    return distinct + unreadable.added + unreadable.withoutKey;
+  }
+
+  async leaveOut(keys: readonly (RowKey | null)[]): Promise<void> {
+    if (keys.length === 0) return;
+    await this.#compareGathered();
+    await this.#underWay;
+    const readable = keys.filter(key => key !== null);
+    this.#staging.unreadable.withoutKey += keys.length - readable.length;
+    await this.#staging.keep(readable);
+  }
+
+  async #compareGathered(): Promise<void> {
     const rows = [...this.#gathered.values()];
     this.#gathered.clear();
     const before = this.#staging.distinct;
     await this.#compare(rows, true);
     this.#pages.repeated ||= this.#staging.distinct - before < rows.length;
-    return this.#staging.distinct;
   }
 
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
@@ -75,22 +90,29 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     for (const portion of this.#slices.afterBatch()) await this.#write(portion);
   }
 
-  async finish({ total, ask, flaw = null, ...traffic }: Finish): Promise<Finished> {
+  async finish({
+    total,
+    ask,
+    flaw = null,
+    unreadable = null,
+    ...traffic
+  }: ReadCompletion): Promise<ReadResult> {
     const { sync } = this.#parts;
     sync.demandNotEnded();
-    await this.settle();
+    await this.#compareGathered();
     await this.#underWay;
     const stand = { ...this.#parts, staging: this.#staging, pages: this.#pages };
     const { ownerNamed } = traffic;
-    const decision = await judgeRead(stand, { total, ask, flaw, ownerNamed });
+    const decision = await judgeRead(stand, { total, ask, flaw, ownerNamed, unreadable });
     const { state, fault, readAgain } = decision;
     const rest = {
       closes: this.#closesOf(decision),
       closed: decision.close.size,
       doubt: this.#doubtOf(decision),
     };
-    const pageDigests = this.#pages.seen(this.#staging.prints);
-    const known = fault ?? this.#mendedBy();
+    // Rows of pages that are remembered are passed, and the next read has to report these again.
+    const pageDigests = unreadable === null ? this.#pages.seen(this.#staging.prints) : null;
+    const known = fault ?? unreadable ?? this.#mendedBy();
     const ending = { state, fault: known, isInterrupted: false, pageDigests, ...traffic };
     for (const portion of this.#slices.atEnd(rest, ending)) await this.#write(portion);
     await this.#underWay;
@@ -98,14 +120,14 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   }
 
   /** What went wrong with the slice under way is told by what is written next, or was told already. */
-  async abandon(fault: Fault, traffic: Traffic): Promise<void> {
+  async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     await this.#underWay.catch(() => undefined);
     this.#staging.clear();
     await this.#parts.sync.abandon(fault, traffic);
   }
 
   /** What a read in full found that nobody but a hand can have changed. */
-  #mendedBy(): Fault | null {
+  #mendedBy(): ReadFault | null {
     const { mended, firstMended } = this.#staging;
     if (mended === 0) return null;
     const more = mended > firstMended.length ? ` and ${mended - firstMended.length} more` : '';
@@ -133,7 +155,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     await this.#underWay;
   }
 
-  #written(slice: Slice, done: ListCommitted, ending: Ending | null): void {
+  #written(slice: Slice, done: ListCommitResult, ending: SyncCompletion | null): void {
     this.#parts.sync.note(done, ending);
     this.#staging.written(slice, done.versions);
   }
@@ -143,7 +165,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     const { port, entry } = this.#parts;
     const email = entry.columns.find(cell => cell.name === 'email');
     if (email === undefined) return items;
-    const { forgotten } = await port.known();
+    const { forgotten } = await port.readState();
     if (forgotten.size === 0) return items;
     return items.filter(item => {
       const address = email.of(item);
@@ -161,13 +183,13 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   }
 
   /** A row is gone since the registry answered so for it; the others since the end of the read. */
-  *#closesOf({ close, goneAt }: Decision): Generator<Close> {
+  *#closesOf({ close, goneAt }: Decision): Generator<RowClose> {
     const ended = this.#parts.now();
     for (const version of close.values())
       yield { version, observedAt: formatInstant(goneAt.get(version) ?? ended) };
   }
 
-  #doubtOf({ doubt }: Decision): Changes['doubt'] {
+  #doubtOf({ doubt }: Decision): ListChanges['doubt'] {
     if (doubt === undefined || (doubt === null && this.#parts.sync.before.doubtedAt === null))
       return undefined;
     return doubt?.pack() ?? null;

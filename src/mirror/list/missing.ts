@@ -1,6 +1,6 @@
 import { AGREE_AFTER_MS, ASK_AT_MOST, type Evidence, judge, type Judgement } from './closing.js';
-import type { Ask } from '../mirror.js';
-import type { Fault, List, MirrorPort } from '../port.js';
+import type { FindMissing } from '../mirror.js';
+import type { ReadFault, ListRef, MirrorPort } from '../port.js';
 import { VersionSet } from './version-set.js';
 
 const SCAN = 2_000;
@@ -14,7 +14,7 @@ export interface Missing {
 /** What becomes of the missing rows. */
 export interface Decision {
   readonly state: 'complete' | 'partial' | 'removals_unconfirmed';
-  readonly fault: Fault | null;
+  readonly fault: ReadFault | null;
   readonly close: VersionSet;
   /** When the registry said of a row that it is gone; the others are gone since the end of the read. */
   readonly goneAt: ReadonlyMap<number, number>;
@@ -26,17 +26,17 @@ export interface Decision {
 export interface Circumstances
   extends Pick<Evidence, 'before' | 'seen' | 'isSnapshot' | 'isQuiet' | 'endsByNature' | 'doubtedForMs'> {
   readonly doubted: VersionSet;
-  readonly ask: Ask | undefined;
+  readonly ask: FindMissing | undefined;
 }
 
 export const NONE = new VersionSet();
 
-export async function findMissing(port: MirrorPort, list: List, seen: VersionSet): Promise<Missing> {
+export async function findMissing(port: MirrorPort, list: ListRef, seen: VersionSet): Promise<Missing> {
   const versions = new VersionSet();
   const first = new Map<string, number>();
   let last: readonly string[] | null = null;
   for (;;) {
-    const places = await port.after(list, last, SCAN);
+    const places = await port.listRowsAfter(list, last, SCAN);
     for (const { version, key } of places) {
       if (seen.has(version)) continue;
       versions.add(version);
@@ -98,8 +98,20 @@ export const COMPLETE: Decision = {
 };
 
 /** Nothing is closed, and an earlier doubt stays. */
-export function partial(why: Fault): Decision {
+export function partial(why: ReadFault): Decision {
   return { ...COMPLETE, state: 'partial', fault: why, doubt: undefined };
+}
+
+/** Nothing is closed, because unreadable rows may be missing ones. */
+export function unconfirmed({ versions }: Missing, unreadable: ReadFault | null): Decision {
+  const rows = `${versions.size} rows are missing and may be among them`;
+  const why = unreadable ?? { code: 'rows_unreadable', message: 'rows could not be read' };
+  return {
+    ...COMPLETE,
+    state: 'removals_unconfirmed',
+    fault: { ...why, message: `${why.message}; ${rows}` },
+    doubt: versions,
+  };
 }
 
 const WORDS = {
@@ -108,7 +120,7 @@ const WORDS = {
   mostly_gone: `missing: the whole list or more than half of it. A second read must agree before they are closed, ${AGREE_AFTER_MS / 1000} s after the first that missed them at the earliest`,
 } as const;
 
-function fault(code: keyof typeof WORDS, rows: number): Fault {
+function fault(code: keyof typeof WORDS, rows: number): ReadFault {
   return { code, message: `${rows} rows are ${WORDS[code]}` };
 }
 

@@ -1,6 +1,6 @@
 import { fingerprint } from '../../registry/pages/seen.js';
 import type { ReadPage } from '../mirror.js';
-import type { Opening } from '../port.js';
+import type { ListState } from '../port.js';
 
 /** Of a digest in hex; enough to tell any two pages of a list apart. */
 const KEPT = 16;
@@ -34,7 +34,7 @@ export class PageDigests {
 
   /** Rows are passed only after a read that left the mirror as the list was. The first word sums up its keys. */
   constructor(
-    { pageDigests, outcome, isBroken }: Pick<Opening, 'pageDigests' | 'outcome' | 'isBroken'>,
+    { pageDigests, outcome, isBroken }: Pick<ListState, 'pageDigests' | 'outcome' | 'isBroken'>,
     full: boolean,
   ) {
     this.#before = isBroken || full ? '' : (pageDigests ?? '');

@@ -1,4 +1,4 @@
-import type { Changes, Close, Ending } from '../port.js';
+import type { ListChanges, RowClose, SyncCompletion } from '../port.js';
 
 /** Up to so many changes become visible at once: one transaction holds others up for some 60 ms at most. */
 const AT_ONCE = 800;
@@ -8,17 +8,17 @@ const HOLD_LENGTH = 8 * 1024 * 1024;
 const HOLD_PAGES = 50;
 
 /** What the end of a read writes beside the differences that are left. */
-export interface Rest extends Pick<Changes, 'doubt'> {
-  readonly closes: Iterable<Close>;
+export interface Rest extends Pick<ListChanges, 'doubt'> {
+  readonly closes: Iterable<RowClose>;
   readonly closed: number;
 }
 
 /** What one transaction writes: so many differences, and what else there is. */
 export interface Portion {
   readonly limit: number;
-  readonly rest: Partial<Changes>;
+  readonly rest: Partial<ListChanges>;
   /** Of the sync, with the last one. */
-  readonly ending?: Omit<Ending, 'endedAt'>;
+  readonly ending?: Omit<SyncCompletion, 'endedAt'>;
 }
 
 interface HeldBack {
@@ -52,7 +52,7 @@ export class Slices {
   }
 
   /** What is left is written in one transaction if it is little, so that readers see the old list or the new. */
-  *atEnd({ closes, closed, ...rest }: Rest, ending: Omit<Ending, 'endedAt'>): Generator<Portion> {
+  *atEnd({ closes, closed, ...rest }: Rest, ending: Omit<SyncCompletion, 'endedAt'>): Generator<Portion> {
     const isLittle = this.#held.size + closed <= AT_ONCE;
     if (!isLittle) yield* this.#early(closes);
     yield { limit: AT_ONCE, rest: { ...rest, closes: isLittle ? [...closes] : [] }, ending };
@@ -76,9 +76,9 @@ export class Slices {
     this.#pagesHeldBack = 0;
   }
 
-  *#early(closes: Iterable<Close>): Generator<Portion> {
+  *#early(closes: Iterable<RowClose>): Generator<Portion> {
     yield* this.all();
-    let some: Close[] = [];
+    let some: RowClose[] = [];
     for (const close of closes) {
       some.push(close);
       if (some.length < AT_ONCE) continue;

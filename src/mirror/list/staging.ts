@@ -1,7 +1,16 @@
 import { MirrorError } from '../errors.js';
-import type { Cells, Changes, Insert, Key, List, MirrorPort, SyncRequest, StoredRow } from '../port.js';
+import type {
+  VersionCells,
+  ListChanges,
+  RowInsert,
+  RowKey,
+  ListRef,
+  MirrorPort,
+  SyncRequest,
+  StoredRow,
+} from '../port.js';
 import { createSeen, fingerprint, type Seen } from '../../registry/pages/seen.js';
-import { textOf } from '../../resources/columns.js';
+import { comparableText } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { Sync } from '../sync.js';
 import { VersionSet } from './version-set.js';
@@ -12,20 +21,20 @@ const NAMED_AT_MOST = 3;
 export interface ListParts<Item> {
   readonly port: MirrorPort;
   readonly request: SyncRequest;
-  readonly list: List;
+  readonly list: ListRef;
   readonly sync: Sync;
   readonly entry: ListEntry<Item>;
   readonly now: () => number;
 }
 
 /** Differences on their way to the mirror. */
-export interface Slice extends Pick<Changes, 'inserts' | 'mends' | 'projects'> {
+export interface Slice extends Pick<ListChanges, 'inserts' | 'mends' | 'projects'> {
   /** Of the inserts, one each. */
   readonly names: readonly string[];
 }
 
 interface Staged {
-  readonly insert: Insert;
+  readonly insert: RowInsert;
   readonly project: string | null;
 }
 
@@ -37,7 +46,7 @@ export interface Sighted<Item> {
 }
 
 interface Compared<Item> extends Sighted<Item> {
-  readonly key: Key;
+  readonly key: RowKey;
   readonly there: StoredRow | undefined;
   readonly isSame: boolean;
 }
@@ -47,6 +56,8 @@ export class Staging<Item extends { document: string }> {
   /** The current version of every row that was seen and is written. */
   readonly seen = new VersionSet();
   distinct = 0;
+  /** Unreadable rows that are no known row: new ones, and those whose keys cannot be read. */
+  readonly unreadable = { added: 0, withoutKey: 0 };
   /** Sums of the fingerprints of keys on pages: of rows that were there, and of new ones. */
   readonly prints = { there: 0, added: 0 };
   /** Rows that were seen and are not written yet, changed ones left out. */
@@ -57,7 +68,7 @@ export class Staging<Item extends { document: string }> {
   readonly #leaving = new Set<string>();
   readonly #projects = new Set<string>();
   /** What was changed by hand, as it should be. */
-  #mends: Cells[] = [];
+  #mends: VersionCells[] = [];
   /** How many rows that was, and which the first of them were. */
   mended = 0;
   readonly firstMended: string[] = [];
@@ -136,7 +147,9 @@ export class Staging<Item extends { document: string }> {
     for (const { item, there } of standing) {
       const { version, key, cells } = there;
       const right = columns.map(cell => cell.of(item));
-      const wrong = columns.filter((_, index) => textOf(cells[index]) !== textOf(right[index]));
+      const wrong = columns.filter(
+        (_, index) => comparableText(cells[index]) !== comparableText(right[index]),
+      );
       if (wrong.length === 0) continue;
       this.#mends.push({ version, cells: right });
       this.mended += 1;
@@ -145,9 +158,9 @@ export class Staging<Item extends { document: string }> {
     }
   }
 
-  async #find(keys: readonly Key[]): Promise<ReadonlyMap<string, StoredRow>> {
+  async #find(keys: readonly RowKey[]): Promise<ReadonlyMap<string, StoredRow>> {
     const { port, list, request } = this.#parts;
-    const found = keys.length === 0 ? [] : await port.find(list, keys, request.full);
+    const found = keys.length === 0 ? [] : await port.findRows(list, keys, request.full);
     return new Map(found.map(row => [nameOf(row.key), row]));
   }
 
@@ -161,7 +174,7 @@ export class Staging<Item extends { document: string }> {
     if (there === undefined) this.#waitingNew += 1;
     this.#length += item.document.length;
     const { columns, projectOf } = this.#parts.entry;
-    const insert: Insert = {
+    const insert: RowInsert = {
       key,
       cells: columns.map(cell => cell.of(item)),
       document: item.document,
@@ -170,6 +183,20 @@ export class Staging<Item extends { document: string }> {
     };
     const project = projectOf(item)?.id ?? null;
     this.#staged.set(name, { insert, project });
+  }
+
+  /** Counts known rows of these keys as seen: they stay as they are. */
+  async keep(keys: readonly RowKey[]): Promise<void> {
+    const found = await this.#find(keys);
+    for (const key of keys) {
+      const name = nameOf(key);
+      const there = found.get(name);
+      if (there === undefined) this.unreadable.added += this.#staged.has(name) ? 0 : 1;
+      else if (this.seen.add(there.version)) {
+        this.distinct += 1;
+        this.prints.there += fingerprint(name);
+      }
+    }
   }
 
   /** Up to `limit` of the differences, oldest first. They stay until they are written. One slice at a time. */
@@ -203,12 +230,12 @@ export class Staging<Item extends { document: string }> {
     return nameOf(this.#keyOf(item));
   }
 
-  #keyOf(item: Item): Key {
+  #keyOf(item: Item): RowKey {
     return this.#parts.entry.key.map(part => String(part.of(item)));
   }
 
   /** Asked once for each row that comes. */
-  #mayBeThere(key: Key): boolean {
+  #mayBeThere(key: RowKey): boolean {
     return this.#own === null || !this.#own.add(nameOf(key));
   }
 
@@ -223,6 +250,6 @@ export class Staging<Item extends { document: string }> {
 }
 
 /** One text for a key: no id holds a NUL. */
-function nameOf(key: Key): string {
+function nameOf(key: RowKey): string {
   return key.join('\0');
 }

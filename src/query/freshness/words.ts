@@ -38,7 +38,12 @@ export const FRESHNESS: readonly Words[] = [
   of('stale', 'read_interrupted', 'doubt', 'the last read broke off or did not add up'),
   of('not_offered', null, 'none', 'the registry does not have this list for the organization'),
   of('no_access', 'no_permission', 'none', 'the permission is missing, or refused although granted'),
-  of('stale', 'removals_unconfirmed', 'doubt', 'most rows were missing; a second read must confirm it'),
+  of(
+    'stale',
+    'removals_unconfirmed',
+    'doubt',
+    'rows were missing; a second read must confirm that they are gone',
+  ),
   of('never_read', 'read_failed', 'bad', 'the first read failed'),
   of('stale', 'read_failed', 'bad', 'the last read failed, for a webhook or for longer than its interval'),
 ];

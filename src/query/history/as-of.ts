@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
-import { type Entry, nameOf, ownerOf } from '../../resources/entry.js';
+import { type ResourceEntry, idColumn, ownerColumn } from '../../resources/entry.js';
 import { UNREADABLE } from '../coverage.js';
 import { columns, count, ofOne, plain, sql, stoodAt, table } from '../sql.js';
 
@@ -136,10 +136,10 @@ async function readUnderWay({ all }: Reader, { organizationId, resource, at }: A
 /** How many rows of an organization a table held at an instant. Any key is '' or more: by its index they are met side by side. */
 export async function countAt(
   reader: Reader,
-  entry: Entry,
+  entry: ResourceEntry,
   { organizationId, at }: Omit<ReadAt, 'resource'>,
 ) {
-  const [owner, key] = [plain(ownerOf(entry) ?? 'id'), plain(nameOf(entry))];
+  const [owner, key] = [plain(ownerColumn(entry) ?? 'id'), plain(idColumn(entry))];
   const rows = sql`${table(`${entry.table}_history`)} WHERE ${owner} = ${organizationId} AND ${key} >= ''`;
   return await count(reader, sql`${rows} AND ${stoodAt(at)}`);
 }

@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
-import { ofKnown, withThousands } from '../../text/numbers.js';
-import { tonnesOf } from '../../text/tonnes.js';
+import { formatKnownOrganizations, withThousands } from '../../text/numbers.js';
+import { formatTonnes } from '../../text/tonnes.js';
 import { count, ofOne, plain, sql, table } from '../sql.js';
 import { countKnown, countSummed } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
@@ -38,6 +38,11 @@ interface Sum extends Added {
   balanced: boolean | null;
   /** In words, where it is not balanced. */
   why: string | null;
+}
+
+/** What was retired of a project is at most what is expected. */
+export function isUpperBound({ identity }: Line): boolean {
+  return identity === 'projects';
 }
 
 /** In the order in which programs take them. */
@@ -78,7 +83,7 @@ export type Balance = Awaited<ReturnType<typeof readBalance>>;
 
 export function coverageOf({ organizations, known, uninstalled }: Balance): string {
   const gone = uninstalled === 0 ? '' : `, and of ${withThousands(uninstalled)} without the app`;
-  return `These sums have all lists of ${withThousands(organizations)} of ${ofKnown(known)}${gone}.`;
+  return `These sums have all lists of ${withThousands(organizations)} of ${formatKnownOrganizations(known)}${gone}.`;
 }
 
 /** Of nothing, all is balanced: that is counted, and not listed. */
@@ -193,7 +198,7 @@ function minus(one: Micro, other: Micro): Micro {
 }
 
 function tonnes(micro: Micro): string {
-  return micro === null ? 'more t than can be added' : `${tonnesOf(BigInt(micro))} t`;
+  return micro === null ? 'more t than can be added' : `${formatTonnes(BigInt(micro))} t`;
 }
 
 /** They are in no sum. */

@@ -1,14 +1,14 @@
 import { type Change, parseChange } from '../../text/change.js';
 import type { Reader, Statement } from '../../store/contract/reader.js';
 import { TABLES, type Tables } from '../../store/contract/tables.js';
-import { ENTRY_OF } from '../../resources/resources.js';
+import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { columns, every, first, largest, only, plain, sql } from '../sql.js';
 
 /** What is shown of a change, in this order. */
 export const CHANGE_COLUMNS = Object.keys(TABLES['changes'] ?? {});
 
 /** What changes, by its word. */
-export const CHANGED = ['installation', ...Object.keys(ENTRY_OF)];
+export const CHANGED = ['installation', ...Object.keys(ENTRY_BY_RESOURCE)];
 
 export type ChangeRow = Tables['changes'];
 

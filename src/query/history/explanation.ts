@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { type Entry, keyOf, nameOf, ownerOf } from '../../resources/entry.js';
-import { ENTRY_OF } from '../../resources/resources.js';
+import { type ResourceEntry, keyColumns, idColumn, ownerColumn } from '../../resources/entry.js';
+import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { columns, first, sql, stoodAt } from '../sql.js';
 import { gapsIn, type ReadAt, readKnownOf } from './as-of.js';
 
@@ -22,23 +22,23 @@ interface Ground {
 }
 
 /** One for each row of that name: a credit may stand in several organizations. */
-export function rowsOf(entry: Entry, versions: readonly Row[]): Row[][] {
+export function rowsOf(entry: ResourceEntry, versions: readonly Row[]): Row[][] {
   const rows = new Map<string, Row[]>();
   for (const version of versions) {
-    const key = JSON.stringify(keyOf(entry).map(name => version[name]));
+    const key = JSON.stringify(keyColumns(entry).map(name => version[name]));
     rows.set(key, [...(rows.get(key) ?? []), version]);
   }
   return [...rows.values()];
 }
 
 /** By all versions of the row, oldest first. */
-export async function explainRow(ground: Ground, entry: Entry, versions: readonly Row[]) {
+export async function explainRow(ground: Ground, entry: ResourceEntry, versions: readonly Row[]) {
   const { reader, at } = ground;
   const version = versions.find(each => isAt(each, at)) ?? null;
   const [oldest = {}] = versions;
   const any = version ?? oldest;
-  const organizationId = text(any[ownerOf(entry) ?? '']);
-  const id = String(any[nameOf(entry)]);
+  const organizationId = text(any[ownerColumn(entry) ?? '']);
+  const id = String(any[idColumn(entry)]);
   const before = version ?? versions.findLast(each => instant(each, 'valid_from') <= at) ?? null;
   const { lastRead, gaps } = await readNotKnown(ground, entry, organizationId);
   const contradicted = version === null ? [] : ground.contradicted(entry.table, version);
@@ -100,7 +100,7 @@ async function syncOf(reader: Reader, id: unknown) {
 /** The one that stood there at the instant, and its file as it is now. */
 async function certificateOf(
   { reader, inspect, at }: Ground,
-  { table }: Entry,
+  { table }: ResourceEntry,
   organizationId: string | null,
   retirementId: string,
 ) {
@@ -116,8 +116,8 @@ async function certificateOf(
 }
 
 /** What no read can have shown by then, in words. */
-async function readNotKnown({ reader, at }: Ground, { table }: Entry, organizationId: string | null) {
-  const resource = Object.entries(ENTRY_OF).find(([, known]) => known.table === table)?.[0];
+async function readNotKnown({ reader, at }: Ground, { table }: ResourceEntry, organizationId: string | null) {
+  const resource = Object.entries(ENTRY_BY_RESOURCE).find(([, known]) => known.table === table)?.[0];
   if (organizationId === null || resource === undefined) return { lastRead: null, gaps: [] };
   const place = { organizationId, resource, at };
   const known = await readKnownOf(reader, place);

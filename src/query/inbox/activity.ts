@@ -1,6 +1,6 @@
 import type { Reader, Statement } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
-import { IN_PART } from '../../inbox/job.js';
+import { PARTIAL_READ } from '../../inbox/job.js';
 import { columns, count, first, largest, only, plain, sql } from '../sql.js';
 import { adviceOnAccess } from '../../registry/errors.js';
 import { readRejectionCauses, sumRejected } from './rejected-webhooks.js';
@@ -198,7 +198,7 @@ const RETRYING = plain(`FROM inbox.jobs WHERE state = 'waiting' AND attempts > 1
 const READ_SINCE = sql`SELECT 1 FROM inbox.jobs AS d
   WHERE d.installation_id = j.installation_id AND d.part = j.part AND d.started_at > j.started_at
     AND d.state = 'done' AND d.kind IN ('installation', j.kind)
-    AND d.outcome NOT IN ('merged', 'overtaken') AND d.outcome NOT LIKE ${`${IN_PART}%`}`;
+    AND d.outcome NOT IN ('merged', 'overtaken') AND d.outcome NOT LIKE ${`${PARTIAL_READ}%`}`;
 
 type Counted = 'due' | 'planned' | 'running' | 'paused' | 'failed' | 'tried_first' | 'retrying';
 type JobSums = Readonly<Record<Counted, number>> & {

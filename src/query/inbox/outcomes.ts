@@ -1,11 +1,11 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { IN_PART } from '../../inbox/job.js';
-import { words } from '../../resources/entry.js';
+import { PARTIAL_READ } from '../../inbox/job.js';
+import { splitWords } from '../../resources/entry.js';
 import { columns, sql } from '../sql.js';
 
 /** Beside a delivery the job that was sure to start after it, or that took over from that one. */
-const OF_JOB = words('job_state outcome merged_into organization_id claim started_at finished_at');
+const OF_JOB = splitWords('job_state outcome merged_into organization_id claim started_at finished_at');
 
 export async function withJobs({ all }: Reader, rows: readonly Row[]): Promise<Row[]> {
   const ids = rows.flatMap(({ job_id: id }) => (typeof id === 'number' ? [id] : []));
@@ -86,7 +86,7 @@ function againAt(row: Row, retries: readonly Retry[]): string | null {
 }
 
 function isInPart({ outcome }: Row): boolean {
-  return typeof outcome === 'string' && outcome.startsWith(IN_PART);
+  return typeof outcome === 'string' && outcome.startsWith(PARTIAL_READ);
 }
 
 function describeEnd(row: Row, ends: readonly Ended[], again: string | null): string | null {

@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Tables } from '../../store/contract/tables.js';
-import { counted } from '../../text/numbers.js';
+import { formatCount } from '../../text/numbers.js';
 import { largest, plain, sql } from '../sql.js';
 
 type Rejected = Pick<Tables['inbox.rejected_webhooks'], 'reason' | 'status' | 'header_prefix' | 'newest_at'>;
@@ -34,7 +34,7 @@ export async function readRejectionCauses(reader: Reader, now: number) {
   return sums.slice(0, MOST_SUMS).map(sum => ({
     check: 'rejected_webhooks' as const,
     isFault: isSigned(sum) && acceptedAt < sum.since,
-    found: `${counted(sum.rejected, 'webhook')} rejected since ${describeMinute(sum.since, now)}, ${describeReason(sum)}`,
+    found: `${formatCount(sum.rejected, 'webhook')} rejected since ${describeMinute(sum.since, now)}, ${describeReason(sum)}`,
     todo: `${adviceFor(sum)} See "carbon-mirror deliveries rejected".`,
   }));
 }

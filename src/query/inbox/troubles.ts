@@ -1,5 +1,5 @@
-import { counted } from '../../text/numbers.js';
-import { since } from '../../text/stretch.js';
+import { formatCount } from '../../text/numbers.js';
+import { formatAge } from '../../text/format-duration.js';
 import type { Activity, Cause } from './activity.js';
 
 /** What does not go on by itself, in the words of doctor, status and the pages alike. */
@@ -24,7 +24,7 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
     ...delayed.map(({ what, since: from, deliveryId, jobId, error }) => ({
       check: 'backlog' as const,
       isFault: true,
-      found: `${what} for ${since(from, now)}${error === null ? '' : `: ${error}`}`,
+      found: `${what} for ${formatAge(from, now)}${error === null ? '' : `: ${error}`}`,
       todo:
         error === null
           ? 'Nothing has gone wrong with it: it waits for its turn.'
@@ -53,7 +53,7 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
 
 export function findFailing(lists: number): Trouble[] {
   if (lists === 0) return [];
-  const found = `${counted(lists, 'list')} could not be read, or not be believed, the last time`;
+  const found = `${formatCount(lists, 'list')} could not be read, or not be believed, the last time`;
   const todo = 'Each is read again by itself; the page of its organization says why.';
   return [{ check: 'lists', isFault: false, found, todo, href: '/organizations', command: STATUS }];
 }
@@ -71,7 +71,7 @@ function lifeless(activity: Activity, check: 'worker' | 'receiver', command: str
   const found =
     seenAt === null
       ? `No ${check} has ever run`
-      : `No ${check} runs any more: its last heartbeat came ${since(seenAt, now)} ago`;
+      : `No ${check} runs any more: its last heartbeat came ${formatAge(seenAt, now)} ago`;
   const href = check === 'worker' ? '/jobs' : '/deliveries';
   return [
     { check, isFault: true, found, todo: `Start "carbon-mirror ${command}" (or "up").`, href, command: null },
@@ -82,7 +82,7 @@ type Told = Pick<Trouble, 'todo' | 'href' | 'command'> & { readonly reason?: str
 
 function someJobs(count: number, [is, are]: readonly [string, string], told: Told): Trouble[] {
   if (count === 0) return [];
-  const found = `${counted(count, 'job')} ${count === 1 ? is : are}${told.reason ?? ''}`;
+  const found = `${formatCount(count, 'job')} ${count === 1 ? is : are}${told.reason ?? ''}`;
   return [{ check: 'jobs', isFault: told.href.endsWith('failed'), found, ...told }];
 }
 

@@ -1,7 +1,8 @@
 import type { Statement } from '../../store/contract/reader.js';
-import { plain, sql } from '../sql.js';
+import { foldSpelling } from '../../text/vocabulary.js';
+import { plain, sql, stoodAt, table } from '../sql.js';
 
-/** What leaves only some rows of a list: an option of its command, a field of its page. */
+/** Restricts a list to some of its rows: an option of its command, a field of its page. */
 export type Filter = {
   /** The option, as `ignored` for `--ignored`; null where only an address asks so. */
   readonly option: string | null;
@@ -10,39 +11,80 @@ export type Filter = {
   readonly column: string;
 } & (
   | {
-      readonly fits: 'text' | 'part' | 'number' | 'year' | 'from' | 'until' | 'organization' | 'installation';
+      readonly fits:
+        | 'id'
+        | 'part'
+        | 'project'
+        | 'number'
+        | 'year'
+        | 'from'
+        | 'until'
+        | 'organization'
+        | 'installation';
     }
   | { readonly fits: 'choice'; readonly choices: readonly string[] }
+  /** A word of an open set: a known one, one of this form, or one that the column holds. */
+  | { readonly fits: 'word'; readonly known: readonly string[]; readonly form: WordForm | null }
   | { readonly fits: 'flag'; readonly where: Condition }
 );
 
-/** What a column is, or one of what it is, or what its text holds, from what to what it is, or what it is more than. */
+interface WordForm {
+  readonly pattern: RegExp;
+  readonly example: string;
+  /** As in `a year like 2021`. */
+  readonly description: string;
+}
+
+/** What must be true of a column. */
 export type Condition = { readonly column: string } & (
   | { readonly is: string | number }
   | { readonly among: readonly string[] }
   | { readonly holds: string }
+  /** The same word in any spelling. */
+  | { readonly word: string }
+  /** A project by its id, the beginning of its id or a part of its name. */
+  | { readonly project: string }
   | { readonly from: string; readonly to: string }
   | { readonly above: number }
 );
 
-/** By an id of something, as pages lead to it. */
-export function byId(column: string, fits: 'text' | 'number' | 'from' | 'until' = 'text'): Filter {
+/** Filters by an id, as links of pages do. */
+export function byId(column: string, fits: 'id' | 'number' | 'from' | 'until' = 'id'): Filter {
   return { column, fits, option: null, says: '' };
 }
 
-export function byText(column: string): Filter {
-  return { column, fits: 'text', option: column, says: `of one ${column} only` };
+/** Filters by a word that the registry chose, and may choose anew. */
+export function byWord(
+  option: string,
+  { known = [], form = null }: { known?: readonly string[]; form?: WordForm | null } = {},
+): Filter {
+  const example = form?.example ?? known.slice(0, 2).join(' or ');
+  const says = `of one ${option} only${example === '' ? '' : `, like ${example}`}`;
+  return { column: option, fits: 'word', known, form, option, says };
 }
 
 export function byPart(option: string, column = option): Filter {
   return { column, fits: 'part', option, says: `only where the ${option} contains this text` };
 }
 
+/** Filters credits and retirements by their project. */
+export const BY_PROJECT: Filter = {
+  column: 'project_id',
+  fits: 'project',
+  option: 'project',
+  says: 'of one project only: its id or its beginning, or a part of its name',
+};
+
+export const BY_VINTAGE = byWord('vintage', {
+  form: { pattern: /^\d{4}$/, example: '2021', description: 'a year like 2021' },
+});
+export const BY_CREDIT_TYPE = byWord('type', { known: ['exPost', 'exAnte'] });
+
 export function byYear(column: string): Filter {
   return { column, fits: 'year', option: 'year', says: 'of one year only, in UTC' };
 }
 
-/** From a day on, and until one, as pages ask. */
+/** Filters from a date on, and until one, as pages ask. */
 export function byDays(column: string): { readonly from: Filter; readonly until: Filter } {
   return { from: byId(column, 'from'), until: byId(column, 'until') };
 }
@@ -63,54 +105,42 @@ export function byFlag(option: string, says: string, where: Condition): Filter {
   return { column: where.column, fits: 'flag', where, option, says };
 }
 
-const MORNING = 'T00:00:00.000Z';
-const EVENING = 'T23:59:59.999Z';
-const FIRST = `0000-01-01${MORNING}`;
-const LAST = `9999-12-31${EVENING}`;
-/** No engine takes a pattern of any length. */
-const LONGEST = 10_000;
-
-/** What is asked by a filter in the words of a person, or why that cannot be. */
-export function conditionOf(filter: Filter, text: string): Condition | { readonly fault: string } {
-  const { column, fits } = filter;
-  if (fits === 'flag') return filter.where;
-  if (fits === 'part')
-    return text.length > LONGEST
-      ? expected(`at most ${LONGEST} characters`, `${text.slice(0, 20)}…`)
-      : { column, holds: text };
-  if (fits === 'number')
-    return /^\d{1,15}$/.test(text) ? { column, is: Number(text) } : expected('a number', text);
-  if (fits === 'year') {
-    if (!/^\d{4}$/.test(text)) return expected('a year like 2025', text);
-    return { column, from: `${text}-01-01${MORNING}`, to: `${text}-12-31${EVENING}` };
-  }
-  if (fits === 'from' || fits === 'until') {
-    const day = new Date(`${text}T00:00:00.000Z`);
-    if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text)
-      return expected('a day like 2025-05-29', text);
-    const isFrom = fits === 'from';
-    return { column, from: isFrom ? `${text}${MORNING}` : FIRST, to: isFrom ? LAST : `${text}${EVENING}` };
-  }
-  if (fits === 'choice' && !filter.choices.includes(text))
-    return expected(`one of ${filter.choices.join(', ')}`, text);
-  return { column, is: text };
-}
-
-function expected(what: string, text: string) {
-  return { fault: `Expected ${what}, got "${text}".` };
-}
-
-/** As every engine's `lower` has text that is kept: of all letters those of ASCII. What is asked for may be lowered otherwise. */
+/** Lowers ASCII letters only, as `lower` of SQLite does. */
 function lowered(text: string): string {
   return text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase());
 }
 
-export function inSql(condition: Condition): Statement {
+/** The highest character, so that a range holds every text that begins with another. */
+const HIGHEST = '\u{10ffff}';
+
+/** Holds for every id that begins so. */
+export function beginsWith(column: string, text: string): Condition {
+  return { column, from: text, to: `${text}${HIGHEST}` };
+}
+
+/** Tables show at least this many characters of an id; what is shorter is more likely a part of a name. */
+const SHORTEST_BEGINNING = 8;
+
+/** The condition in SQL: of rows as they are now, or as they were at an instant. */
+export function inSql(condition: Condition, at: string | null = null): Statement {
   const column = plain(condition.column);
   if ('is' in condition) return sql`${column} = ${condition.is}`;
   if ('among' in condition) return sql`${column} IN ${condition.among}`;
   if ('above' in condition) return sql`${column} > ${plain(String(condition.above))}`;
   if ('from' in condition) return sql`${column} >= ${condition.from} AND ${column} <= ${condition.to}`;
+  if ('word' in condition)
+    return sql`lower(replace(replace(replace(${column}, '-', ''), '_', ''), ' ', '')) = ${foldSpelling(condition.word)}`;
+  if ('project' in condition) return ofProject(condition.project, at);
   const pattern = `%${lowered(condition.holds).replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`;
   return sql`lower(${column}) LIKE ${pattern} ESCAPE '\\'`;
+}
+
+function ofProject(text: string, at: string | null): Statement {
+  const id = text.replace(/…$/, '');
+  const isId: Condition =
+    id.length < SHORTEST_BEGINNING ? { column: 'project_id', is: id } : beginsWith('project_id', id);
+  const projects = at === null ? table('projects') : sql`${table('projects_history')} WHERE ${stoodAt(at)}`;
+  const named = inSql({ column: 'full_name', holds: text });
+  return sql`(${inSql(isId)} OR ${inSql({ column: 'project_name', holds: text })} OR project_id IN (
+    SELECT id FROM (SELECT id, full_name FROM ${projects}) AS named WHERE ${named}))`;
 }

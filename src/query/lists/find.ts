@@ -1,7 +1,8 @@
 import type { Reader, Statement } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { type Entry, nameOf, ownerOf } from '../../resources/entry.js';
+import { type ResourceEntry, idColumn, ownerColumn } from '../../resources/entry.js';
 import { plain, sql, table } from '../sql.js';
+import { beginsWith, inSql } from './filter.js';
 
 /** Where it is looked for: among all that is shown, where nothing is said. */
 export interface Where {
@@ -12,11 +13,11 @@ export interface Where {
 /** The whole names that begin so, two at most: one is meant, of two nobody knows which. Of what is gone, too, where that is asked for. */
 export async function readBeginnings(
   { all }: Reader,
-  entry: Entry,
+  entry: ResourceEntry,
   text: string,
-  { from = entry.shown.from, organizationId = null }: Where = {},
+  { from = entry.display.from, organizationId = null }: Where = {},
 ): Promise<string[]> {
-  const name = plain(nameOf(entry));
+  const name = plain(idColumn(entry));
   const rows = await all(sql<{ name: string }>`SELECT DISTINCT ${name} AS name FROM ${table(from)}
     WHERE ${ofWhom(entry, organizationId)} AND ${name} >= ${text} AND ${name} < ${`${text}\u{10ffff}`}
     ORDER BY name LIMIT 2`);
@@ -26,27 +27,27 @@ export async function readBeginnings(
 /** Every row of this name: a credit may stand in several organizations. */
 export async function readByName(
   { all }: Reader,
-  entry: Entry,
+  entry: ResourceEntry,
   name: string,
-  { from = entry.shown.from, organizationId = null }: Where = {},
+  { from = entry.display.from, organizationId = null }: Where = {},
 ) {
   return await all(sql<Row>`SELECT * FROM ${table(from)}
-    WHERE ${ofWhom(entry, organizationId)} AND ${plain(nameOf(entry))} = ${name} ORDER BY valid_from, version`);
+    WHERE ${ofWhom(entry, organizationId)} AND ${plain(idColumn(entry))} = ${name} ORDER BY valid_from, version`);
 }
 
 /** Every version of them, oldest first; `valid_to` is null for what is still true. */
 export async function readHistory(
   reader: Reader,
-  entry: Entry,
+  entry: ResourceEntry,
   name: string,
   organizationId: string | null = null,
 ) {
   return await readByName(reader, entry, name, { from: `${entry.table}_history`, organizationId });
 }
 
-function ofWhom(entry: Entry, organizationId: string | null): Statement {
+function ofWhom(entry: ResourceEntry, organizationId: string | null): Statement {
   if (organizationId === null) return ofAnyOrganization(entry);
-  const owner = ownerOf(entry);
+  const owner = ownerColumn(entry);
   return owner === null ? isNamedBy(organizationId) : sql`${plain(owner)} = ${organizationId}`;
 }
 
@@ -56,8 +57,15 @@ export function isNamedBy(organizationId: string): Statement {
 }
 
 /** Where keys begin with the organization, one row is searched for in all of them. */
-export function ofAnyOrganization(entry: Entry | null): Statement {
+export function ofAnyOrganization(entry: ResourceEntry | null): Statement {
   return entry?.scope === 'organization_id'
     ? plain('organization_id IN (SELECT organization_id FROM mirror.resource_states)')
     : plain('1 = 1');
+}
+
+/** Ids of the projects that credits and retirements name, and that begin so; two at most. */
+export async function readNamedProjects({ all }: Reader, text: string): Promise<string[]> {
+  const rows = await all(sql<{ id: string }>`SELECT DISTINCT project_id AS id FROM mirror.project_references
+    WHERE ${inSql(beginsWith('project_id', text))} ORDER BY id LIMIT 2`);
+  return rows.map(({ id }) => id);
 }

@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import type { Entry, Order } from '../../resources/entry.js';
+import type { ResourceEntry, SortOrder } from '../../resources/entry.js';
 import type { Resource } from '../../resources/lists.js';
 import type { Condition, Filter } from './filter.js';
 
@@ -26,7 +26,7 @@ export interface List {
   /** By their names in an address. */
   readonly filters: Readonly<Record<string, Filter>>;
   /** No two rows are equal in all of its columns. */
-  readonly order: Order;
+  readonly order: SortOrder;
   /** Whether an index has the rows in this order, which goes one way: all of them, or those of one organization. */
   readonly isIndexed: boolean;
   /** The column by which a person names a row. */
@@ -34,11 +34,25 @@ export interface List {
   /** Whether what a row is named by leads to a page of its own. */
   readonly leads: boolean;
   /** What of it is mirrored; null for what is the mirror's own. */
-  readonly entry: Entry | null;
+  readonly entry: ResourceEntry | null;
   /** Its word in `resource_states`; null where it is no resource of an organization. */
   readonly resource: Resource | null;
   /** The same as of an instant; null where rows are of no instant. */
   readonly past: Pick<List, 'from' | 'columns' | 'reads'> | null;
+}
+
+/** A filter as a person gave it. */
+export interface ChosenFilter {
+  readonly name: string;
+  readonly filter: Filter;
+  /** The value in its usual spelling: the whole id of an organization, `exPost` for `EX-POST`. */
+  readonly text: string;
+  readonly condition: Condition;
+}
+
+/** What is asked of a list, and by which filters. */
+export interface ListRequest extends Asked {
+  readonly filters: readonly ChosenFilter[];
 }
 
 type Refine = (reader: Reader, rows: readonly Row[]) => Promise<readonly Row[]>;

@@ -1,12 +1,34 @@
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
 import { type Row, TABLES } from '../../store/contract/tables.js';
-import { by, type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } from '../../resources/entry.js';
-import { JOB_STATES } from '../../inbox/job.js';
+import {
+  sortBy,
+  type ResourceEntry,
+  OWNER_NAME_COLUMN,
+  idColumn,
+  type SortOrder,
+  ownerColumn,
+  splitWords,
+} from '../../resources/entry.js';
+import { JOB_KINDS, JOB_STATES, TRIGGERS } from '../../inbox/job.js';
+import { EVENTS } from '../../registry/model.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
-import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
+import { ENTRY_BY_RESOURCE, hasColumn, isResource } from '../../resources/resources.js';
 import { withEnds, withJobs } from '../inbox/outcomes.js';
 import { adviceFor } from '../inbox/rejected-webhooks.js';
-import { byChoice, byDays, byFlag, byId, byPart, byState, byText, byYear, type Filter } from './filter.js';
+import {
+  BY_CREDIT_TYPE,
+  BY_PROJECT,
+  BY_VINTAGE,
+  byChoice,
+  byDays,
+  byFlag,
+  byId,
+  byPart,
+  byState,
+  byWord,
+  byYear,
+  type Filter,
+} from './filter.js';
 import type { List } from './list.js';
 
 const ORGANIZATION: Filter = {
@@ -34,15 +56,15 @@ function mirrored(
   name: string,
   one: string,
   says: string,
-  entry: Entry,
-  { many = name, filters, order = entry.shown.order, ...more }: Mirrored = {},
+  entry: ResourceEntry,
+  { many = name, filters, order = entry.display.order, ...more }: Mirrored = {},
 ): List {
-  const { from, columns } = entry.shown;
+  const { from, columns } = entry.display;
   const resource =
-    Object.keys(ENTRY_OF)
+    Object.keys(ENTRY_BY_RESOURCE)
       .filter(isResource)
-      .find(each => ENTRY_OF[each] === entry) ?? null;
-  const named = nameOf(entry);
+      .find(each => ENTRY_BY_RESOURCE[each] === entry) ?? null;
+  const named = idColumn(entry);
   return {
     name,
     title: titleOf(name),
@@ -56,7 +78,7 @@ function mirrored(
     refine: null,
     filters: {
       [named]: byId(named),
-      organization_id: { ...ORGANIZATION, column: ownerOf(entry) ?? ORGANIZATION.column },
+      organization_id: { ...ORGANIZATION, column: ownerColumn(entry) ?? ORGANIZATION.column },
       ...(named !== 'project_id' && hasColumn(entry, 'project_id') && { project_id: byId('project_id') }),
       ...filters,
     },
@@ -72,13 +94,13 @@ function mirrored(
 }
 
 /** What is equal in all that it is ordered by comes in the order of its number. */
-function inFull(order: Order, number: string): Order {
+function inFull(order: SortOrder, number: string): SortOrder {
   const [last] = order.slice(-1);
   return last === undefined || last[0] === number ? order : [...order, [number, last[1]]];
 }
 
-function pastOf(entry: Entry): List['past'] {
-  const shown = entry.shown.columns.flatMap(name => OF_NOW[name] ?? [name]);
+function pastOf(entry: ResourceEntry): List['past'] {
+  const shown = entry.display.columns.flatMap(name => OF_NOW[name] ?? [name]);
   const columns = [...new Set([...shown, 'valid_from'])];
   return { from: `${entry.table}_history`, columns, reads: columns };
 }
@@ -94,7 +116,7 @@ interface Own extends Pick<List, 'name' | 'says' | 'one' | 'many' | 'empty' | 'c
   readonly title?: string;
   readonly refine?: List['refine'];
   readonly leads?: true;
-  readonly order?: Order;
+  readonly order?: SortOrder;
 }
 
 function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks' | 'syncs', list: Own): List {
@@ -102,7 +124,7 @@ function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks'
   return {
     title: titleOf(list.name),
     from,
-    reads: list.columns.includes(NAME_OF_OWNER) ? [...columns, NAME_OF_OWNER] : columns,
+    reads: list.columns.includes(OWNER_NAME_COLUMN) ? [...columns, OWNER_NAME_COLUMN] : columns,
     refine: null,
     order: [['id', 'desc']],
     isIndexed: true,
@@ -118,9 +140,9 @@ function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks'
 const CREDITS: Mirrored = {
   isIndexed: true,
   leads: true,
-  filters: { project: byPart('project', 'project_name'), vintage: byText('vintage'), type: byText('type') },
+  filters: { project: BY_PROJECT, vintage: BY_VINTAGE, type: BY_CREDIT_TYPE },
 };
-const { reservations, warehouse, inventory, retirements } = ENTRY_OF;
+const { reservations, warehouse, inventory, retirements } = ENTRY_BY_RESOURCE;
 
 export const DELIVERIES = own('inbox.deliveries', {
   name: 'deliveries',
@@ -128,13 +150,13 @@ export const DELIVERIES = own('inbox.deliveries', {
   one: 'delivery',
   many: 'deliveries',
   empty: 'No delivery has come.',
-  columns: words(
+  columns: splitWords(
     'id received_at event organization_name verdict job_state end duplicates ignored_reason job_id installation_id',
   ),
   refine: async (reader, rows) => withEnds(reader, await withJobs(reader, rows)),
   leads: true,
   filters: {
-    event: byText('event'),
+    event: byWord('event', { known: EVENTS }),
     installation_id: INSTALLATION,
     verdict: { ...byChoice('verdict', ['accepted', 'ignored']), option: null },
     ...byDays('received_at'),
@@ -151,15 +173,15 @@ export const JOBS = own('inbox.jobs', {
   one: 'job',
   many: 'jobs',
   empty: 'No job is known.',
-  columns: words(
+  columns: splitWords(
     'id kind state organization_name end run_at attempts trigger part error_or_pause_code organization_id',
   ),
   refine: withEnds,
   leads: true,
   filters: {
     state: byState(JOB_STATES),
-    kind: byText('kind'),
-    trigger: byText('trigger'),
+    kind: byChoice('kind', JOB_KINDS),
+    trigger: byChoice('trigger', TRIGGERS),
     organization_id: ORGANIZATION,
     ...byDays('run_at'),
   },
@@ -171,15 +193,15 @@ export const SYNCS = own('syncs', {
   one: 'sync',
   many: 'syncs',
   empty: 'No sync is known.',
-  columns: words(
+  columns: splitWords(
     'id started_at resource organization_name state drift trigger seconds rows_added rows_changed rows_removed requests error organization_id',
   ),
   refine: async (_reader, rows) => rows.map(withSeconds),
   filters: {
     id: byId('id', 'number'),
-    resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_OF)]),
+    resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_BY_RESOURCE)]),
     state: byState(SYNC_STATES),
-    trigger: byText('trigger'),
+    trigger: byChoice('trigger', TRIGGERS),
     drift: byFlag('drift', 'only those that found what no delivery had announced', {
       column: 'drift',
       above: 0,
@@ -197,53 +219,79 @@ export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   empty: 'The receiver has rejected nothing.',
   columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at', 'advice'],
   refine: (_, rows) => Promise.resolve(rows.map(row => ({ ...row, advice: adviceFor(row) }))),
-  order: by('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
+  order: sortBy('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
   filters: byDays('newest_at'),
 });
+
+/** The states of requests that the registry is known to use. */
+const REQUEST_STATES = ['Pending', 'Accepted', 'Rejected', 'Cancelled', 'Failed'];
 
 const CERTIFICATES = mirrored(
   'certificates',
   'certificate',
   'The official PDF of each retirement: list and export',
-  ENTRY_OF.certificates,
+  ENTRY_BY_RESOURCE.certificates,
   { order: [['version', 'desc']], filters: { state: byState(CERTIFICATE_STATES) } },
+);
+
+/** `available` takes its filters too. */
+export const WAREHOUSE = mirrored('warehouse', 'credit', 'Credits that apps may reserve', warehouse, {
+  many: 'credits in the warehouses',
+  ...CREDITS,
+});
+
+export const ORGANIZATIONS = mirrored(
+  'organizations',
+  'organization',
+  'The organizations that this app is or was installed on',
+  ENTRY_BY_RESOURCE.organization,
+  { leads: true, filters: { type: byWord('type') } },
+);
+
+export const RETIREMENTS = mirrored(
+  'retirements',
+  'retirement',
+  'Credits that were retired, and for whom',
+  retirements,
+  {
+    isIndexed: true,
+    leads: true,
+    filters: {
+      year: byYear('created_at'),
+      beneficiary: byPart('beneficiary'),
+      project: BY_PROJECT,
+      vintage: BY_VINTAGE,
+      ...byDays('created_at'),
+    },
+  },
 );
 
 export const MIRRORED: readonly List[] = [
   mirrored('installations', 'installation', 'The links between this app and organizations', INSTALLATIONS, {
     filters: { state: byState(INSTALLATION_STATES) },
   }),
+  ORGANIZATIONS,
   mirrored(
-    'organizations',
-    'organization',
-    'The organizations that this app is or was installed on',
-    ENTRY_OF.organization,
-    { leads: true, filters: { type: byText('type') } },
+    'members',
+    'member',
+    'The people of organizations that let this app see them',
+    ENTRY_BY_RESOURCE.members,
   ),
-  mirrored('members', 'member', 'The people of organizations that let this app see them', ENTRY_OF.members),
-  mirrored('addresses', 'address', "Organizations' public addresses on the chain", ENTRY_OF.addresses),
-  mirrored('warehouse', 'credit', 'Credits that apps may reserve', warehouse, {
-    many: 'credits in the warehouses',
-    ...CREDITS,
-  }),
+  mirrored(
+    'addresses',
+    'address',
+    "Organizations' public addresses on the chain",
+    ENTRY_BY_RESOURCE.addresses,
+  ),
+  WAREHOUSE,
   mirrored('inventory', 'credit', 'Credits in the main inventories', inventory, {
     many: 'credits in the main inventories',
     ...CREDITS,
   }),
-  mirrored('retirements', 'retirement', 'Credits that were retired, and for whom', retirements, {
-    isIndexed: true,
+  RETIREMENTS,
+  mirrored('projects', 'project', 'The projects that issued the credits', ENTRY_BY_RESOURCE.projects, {
     leads: true,
-    filters: {
-      year: byYear('created_at'),
-      beneficiary: byPart('beneficiary'),
-      project: byPart('project', 'project_name'),
-      vintage: byText('vintage'),
-      ...byDays('created_at'),
-    },
-  }),
-  mirrored('projects', 'project', 'The projects that issued the credits', ENTRY_OF.projects, {
-    leads: true,
-    filters: { name: byPart('name', 'full_name'), type: byText('type') },
+    filters: { name: byPart('name', 'full_name'), type: byWord('type') },
   }),
   mirrored(
     'reservations',
@@ -261,10 +309,14 @@ export const MIRRORED: readonly List[] = [
     'inventory-requests',
     'request',
     'What apps ask of inventories; administrators accept or decline it at the registry',
-    ENTRY_OF.inventory_requests,
+    ENTRY_BY_RESOURCE.inventory_requests,
     {
       many: 'inventory requests',
-      filters: { state: byPart('state'), beneficiary: byPart('beneficiary'), ...byDays('created_at') },
+      filters: {
+        state: byWord('state', { known: REQUEST_STATES }),
+        beneficiary: byPart('beneficiary'),
+        ...byDays('created_at'),
+      },
     },
   ),
   CERTIFICATES,

@@ -1,6 +1,6 @@
 import { AT_ONCE, type Reader, type Statement } from '../../store/contract/reader.js';
 import { hasColumn, mayBeNull, type Row, type Value } from '../../store/contract/tables.js';
-import { NAME_OF_OWNER, type Order } from '../../resources/entry.js';
+import { OWNER_NAME_COLUMN, type SortOrder } from '../../resources/entry.js';
 import { every, first, joined, only, plain, sql, stoodAt, table } from '../sql.js';
 import { exact, type Total, TOTAL } from '../sums.js';
 import { type Condition, inSql } from './filter.js';
@@ -122,10 +122,9 @@ export async function readAll(
   return rows;
 }
 
-/** Whether a row is known whose column is so. */
-export async function isThere(reader: Reader, { from }: List, column: string, value: Value) {
-  const rows = sql`SELECT 1 FROM ${table(from)} WHERE ${plain(column)} = ${value} LIMIT 1`;
-  return (await first(reader, rows)) !== null;
+/** Tells whether any row fits. */
+export async function hasRows(reader: Reader, asked: Asked): Promise<boolean> {
+  return (await first(reader, sql`SELECT 1 FROM ${fitting(asked)} LIMIT 1`)) !== null;
 }
 
 /** Whether an index can be entered where the page begins: nothing is missing in what it is ordered by. */
@@ -168,7 +167,7 @@ function ownerIn({ from }: List): string {
 }
 
 function rowsOf(asked: Asked, more: readonly string[] = []): Statement {
-  const own = namesOf(asked.list).map(name => (name === NAME_OF_OWNER ? ownerIn(asked.list) : name));
+  const own = namesOf(asked.list).map(name => (name === OWNER_NAME_COLUMN ? ownerIn(asked.list) : name));
   return sql`SELECT ${plain([...new Set([...own, ...more])].join(', '))} FROM ${fitting(asked)}`;
 }
 
@@ -176,7 +175,7 @@ function rowsOf(asked: Asked, more: readonly string[] = []): Statement {
 function selected({ list, at }: Asked, names: readonly string[]): Statement {
   const name = sql`(SELECT owner.full_name FROM ${ownerOf(list, at)}) AS organization_name`;
   return joined(
-    names.map(each => (each === NAME_OF_OWNER ? name : plain(each))),
+    names.map(each => (each === OWNER_NAME_COLUMN ? name : plain(each))),
     ', ',
   );
 }
@@ -195,7 +194,7 @@ function fitting({ list, where, at }: Asked, isOfAny = isNamed(list, where)): St
   const conditions = where.map(condition =>
     condition.column === OWNER && 'is' in condition && !hasColumn(list.from, OWNER)
       ? isNamedBy(String(condition.is))
-      : inSql(condition),
+      : inSql(condition, at),
   );
   return sql`${table(list.from)} AS listed WHERE ${every([
     ...conditions,
@@ -253,7 +252,7 @@ function beyond({ list: { order }, after }: AskedPage, isWhole: boolean): Statem
 }
 
 /** Null comes first on the way up and last on the way down, as the order has it. */
-function laterThan(order: Order, after: readonly Value[]): Statement {
+function laterThan(order: SortOrder, after: readonly Value[]): Statement {
   const [[name, direction] = ['', 'asc' as const], ...rest] = order;
   const [value = null, ...others] = after;
   const column = plain(name);

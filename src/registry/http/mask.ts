@@ -51,7 +51,7 @@ export interface Mask {
 }
 
 /** Any text, with what looks like a secret taken out. */
-export function maskLooks(text: string): string {
+export function maskSecretLookalikes(text: string): string {
   return hasSign(text) ? text.replace(LOOKS, MASK) : text;
 }
 
@@ -65,7 +65,7 @@ export function createMask(secrets: readonly string[]): Mask {
   const written = known.map(inJson);
 
   const text = (plain: string): string =>
-    maskLooks(
+    maskSecretLookalikes(
       known.reduce((left, form) => (left.includes(form) ? left.replaceAll(form, MASK) : left), plain),
     );
   const clean = (value: unknown, hidden: boolean): unknown => {

@@ -35,6 +35,7 @@ import {
   TRANSACTION,
   USER,
 } from '../model.js';
+import { RegistryError } from '../errors.js';
 import { readPermissions } from './permissions.js';
 
 type Reader<T> = (source: Source) => T;
@@ -79,6 +80,32 @@ const READERS: { readonly [K in Kind]: (names: Names) => Reader<KindOf<K>> } = {
       return organization && parseOrganization(organization);
     },
 };
+
+/** Kinds that a member may have by which a row is known. */
+type KeyKind = 'id' | 'id or hash' | 'printable' | 'printable?';
+
+/**
+ * Reads what identifies a row and nothing else, by the names of its members. Null where that cannot be read, or where the
+ * registry sends no id: a hash of an unreadable object is not the hash under which the object was known.
+ */
+export function keyReader<Name extends string>(
+  members: Readonly<Record<Name, KeyKind | readonly [KeyKind, ...string[]]>>,
+  names: readonly Name[],
+): (row: Source) => string[] | null {
+  const readers = names.map(name => {
+    const of = members[name];
+    const [kind, first = name, ...others] = typeof of === 'string' ? [of] : of;
+    return READERS[kind === 'id or hash' ? 'id' : kind]([first, ...others]);
+  });
+  return row => {
+    try {
+      return readers.map(read => read(row) ?? '');
+    } catch (error) {
+      if (error instanceof RegistryError) return null;
+      throw error;
+    }
+  };
+}
 
 /** The members in their order: made out once, for as many objects as there are. */
 function reading<T extends Members>(members: T): Reader<Read<T>>;

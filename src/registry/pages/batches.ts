@@ -4,6 +4,7 @@ import { createElementCutter } from '../json/elements.js';
 import { parseModest, type Source, sourceOf } from '../json/fields.js';
 import { readOwner } from '../owner.js';
 import { observed, type ReadOptions } from '../reading.js';
+import { parseRow } from './rows.js';
 
 const BATCH_ROWS = 500;
 /** Of the rows' own texts, in characters. */
@@ -37,7 +38,7 @@ export async function* readBatches<T>(
     for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
       for (const text of cutter.push(chunk.subarray(at, at + SLICE_BYTES))) {
         const what = `${key}[${rows}]`;
-        batch.push(parse(sourceOf(text, parseModest(text, what), what)));
+        batch.push(...parseRow(sourceOf(text, parseModest(text, what), what), parse, options.onUnreadable));
         rows += 1;
         length += text.length;
       }

@@ -8,7 +8,8 @@ import { type Pagination, readPagination, whatFollows } from './pagination.js';
 import { readOwner } from '../owner.js';
 import { createReadAhead } from './read-ahead.js';
 import { smallerPage } from './page-size.js';
-import { type ListOptions, PAGE_ROWS, type Page, type RowGroup } from '../reading.js';
+import { type ListOptions, PAGE_ROWS, type Page, type RowGroup, type UnreadableRow } from '../reading.js';
+import { parseRow } from './rows.js';
 import { createSeen, fingerprint, type Seen } from './seen.js';
 
 /** Where a registry does not say how long a list is, it still has to end. */
@@ -33,6 +34,7 @@ interface RawPage<T>
   > {
   /** As its rows say them; none of a page that is known. */
   readonly ids: readonly string[];
+  readonly unreadable: readonly UnreadableRow[];
   readonly pagination: Pagination;
 }
 
@@ -107,10 +109,11 @@ async function* readOn<T>(
       const fresh = freshOn(page, progress);
       const end = endOf({ last, repeated: rows > 0 && fresh === 0, over: number + 1 >= most });
       if (end === null) ahead.allow(Math.min(expect, most));
-      const { pagination: _, ids: __, ...rest } = page;
+      const { pagination: _, ids: __, unreadable, ...rest } = page;
       const place = { number: progress.pages, total, limit, pageSize };
       progress.rows += fresh;
       progress.pages += 1;
+      for (const each of unreadable) options.onUnreadable?.(each);
       yield { ...rest, ...place, last: end !== null, end };
       if (end !== null) return;
     }
@@ -145,7 +148,7 @@ function endOf({
 async function readPage<T>(
   { http, call, key, parse, idNames = ['id'], organizationId }: ListCall<T>,
   page: number,
-  { limit, signal, onCall, onOwner, known: remembered }: ListOptions,
+  { limit, signal, onCall, onOwner, onUnreadable, known: remembered }: ListOptions,
 ): Promise<RawPage<T>> {
   const query = { ...call.query, limit: String(limit), page: String(page) };
   const { body } = await http.call({ ...call, query, signal, onCall });
@@ -161,18 +164,32 @@ async function readPage<T>(
     arrivedAt,
   };
   if (!('elements' in cut))
-    return { ...answer, rows: cut.rows, isKnown: true, ids: [], items: [], known: [], unknown: [] };
+    return {
+      ...answer,
+      rows: cut.rows,
+      isKnown: true,
+      ids: [],
+      items: [],
+      unreadable: [],
+      known: [],
+      unknown: [],
+    };
   const { elements } = cut;
   const ids = elements.map(({ value }) => idIn(value, idNames));
   const groups = [...groupsOf(elements, ids)];
   const known = groups.filter(({ digest }) => remembered?.hasGroup(digest) ?? false);
   const unknown = known.length === 0 ? groups : groups.filter(group => !known.includes(group));
+  const unreadable: UnreadableRow[] = [];
+  /** Pages are read ahead: a row is reported when its page is taken. */
+  const note = onUnreadable === undefined ? undefined : (row: UnreadableRow) => void unreadable.push(row);
   const items = unknown.flatMap(({ start, ids: { length } }) =>
     elements
       .slice(start, start + length)
-      .map(({ text, value }, at) => parse(sourceOf(text, value, `${key}[${start + at}]`))),
+      .flatMap(({ text, value }, at) =>
+        parseRow(sourceOf(text, value, `${key}[${start + at}]`), parse, note),
+      ),
   );
-  return { ...answer, rows: ids.length, isKnown: false, ids, items, known, unknown };
+  return { ...answer, rows: ids.length, isKnown: false, ids, items, unreadable, known, unknown };
 }
 
 /** So many rows are a group, on average. */

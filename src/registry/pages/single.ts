@@ -3,6 +3,7 @@ import { cutPage } from './cut-page.js';
 import { badAnswer, decodeText, readWrapped, type Source, sourceOf } from '../json/fields.js';
 import { isSameId, readOwner } from '../owner.js';
 import { type Download, type DownloadOptions, observed, type ReadOptions } from '../reading.js';
+import { parseRow } from './rows.js';
 
 const MAX_CERTIFICATE_BYTES = 50 * 1024 * 1024;
 
@@ -44,17 +45,24 @@ export async function readAll<T>(
   options: ReadOptions = {},
 ): Promise<readonly T[]> {
   const answer = await http.call({ ...call, ...observed(options) });
-  const { items, envelope } = cutAll(answer, key, parse);
+  const { items, envelope } = cutAll(answer, key, parse, options.onUnreadable);
   const owner = readOwner(envelope, organizationId);
   options.onOwner?.(owner);
   return items;
 }
 
-export function cutAll<T>(answer: Answer, key: string, parse: (source: Source) => T) {
+export function cutAll<T>(
+  answer: Answer,
+  key: string,
+  parse: (source: Source) => T,
+  onUnreadable?: ReadOptions['onUnreadable'],
+) {
   const whole = bodyText(answer);
   const body = whole.startsWith('[') ? Buffer.from(`{"${key}":${whole}}`) : answer.body;
   const { elements, envelope } = cutPage(body, key);
-  const items = elements.map(({ text, value }, index) => parse(sourceOf(text, value, `${key}[${index}]`)));
+  const items = elements.flatMap(({ text, value }, index) =>
+    parseRow(sourceOf(text, value, `${key}[${index}]`), parse, onUnreadable),
+  );
   return { items, envelope };
 }
 

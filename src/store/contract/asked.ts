@@ -2,12 +2,13 @@ import type { Row } from './tables.js';
 
 /**
  * time_limit: stopped at it. too_large: it needs more memory than it may. ended: no answer. damaged: what it reads.
- * unknown_name: of a table or a column. in_brackets: the whole statement. refused: any other no of the engine or ours.
+ * unsafe_role: whoever asks may do too much to ask anything. unknown_name: of a table or a column. in_brackets: the whole statement. refused: any other no of the engine or ours.
  */
 export type AskErrorCode =
   | 'time_limit'
   | 'too_large'
   | 'refused'
+  | 'unsafe_role'
   | 'unknown_name'
   | 'in_brackets'
   | 'damaged'
@@ -22,6 +23,10 @@ export class AskError extends Error {
     this.code = code;
   }
 }
+
+/** What to do where questions have an unsafe role. */
+export const SAFE_ROLE =
+  'Make a role that may only read, and name it in QUERY_DATABASE_URL (docs/deploy.md).';
 
 /** A person's SQL, and how long it may run. */
 export interface Question {

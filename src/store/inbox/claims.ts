@@ -1,11 +1,11 @@
 import {
-  type Claimed,
+  type ClaimResult,
   type ClaimedJob,
   type ClaimRequest,
-  type Held,
+  type ClaimRef,
   MAX_ATTEMPTS,
   type Part,
-  readPayload,
+  parsePayload,
 } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import type { Tables } from '../contract/tables.js';
@@ -13,7 +13,7 @@ import type { Dialect, Table } from '../dialect.js';
 import { fixed, statement } from '../statement.js';
 import { type Dated, type InboxDatabase, NOW } from './database.js';
 
-type Claims = Pick<InboxPort, 'claim' | 'renew' | 'bind' | 'raiseClaims' | 'takeClaim'>;
+type Claims = Pick<InboxPort, 'claim' | 'renew' | 'assignOrganization' | 'raiseClaims' | 'allocateClaim'>;
 type Leased = Dated & { readonly leaseMs: number };
 type Numbered = { readonly id: number };
 
@@ -146,10 +146,10 @@ const RENEW = statement<Leased & { held: Table }, { readonly claim: number }>(
 );
 
 export const IS_HELD = "id = @id AND claim = @claim AND state = 'running'";
-const STILL_HELD = statement<Held & Record<string, number>, Numbered>(
+const STILL_HELD = statement<ClaimRef & Record<string, number>, Numbered>(
   `SELECT id FROM inbox.jobs WHERE ${IS_HELD}`,
 );
-const BIND = statement<Held & { organizationId: string }, Numbered>(
+const BIND = statement<ClaimRef & { organizationId: string }, Numbered>(
   `UPDATE inbox.jobs SET organization_id = @organizationId WHERE ${IS_HELD}
      AND NOT EXISTS (SELECT 1 FROM inbox.jobs AS other WHERE other.state = 'running' AND other.id <> jobs.id
        AND other.part = jobs.part AND other.organization_id = @organizationId)
@@ -161,11 +161,11 @@ const NEXT_NUMBER = fixed<{ readonly last: number }>(
 );
 
 /** Null where there is but one. */
-export function holdAll(held: readonly Held[]) {
+export function holdAll(held: readonly ClaimRef[]) {
   return held.length < 2 ? null : HOLD({ held: tableOf(held) });
 }
 
-function tableOf(held: readonly Held[]): Table {
+function tableOf(held: readonly ClaimRef[]): Table {
   return { columns: HELD, rows: held.map(({ id, claim }) => [id, claim]) };
 }
 
@@ -199,13 +199,13 @@ export function createClaims({ look, commit, now }: InboxDatabase): Claims {
       const kept = new Set(renewed.map(({ claim }) => claim));
       return held.flatMap(({ id, claim }) => (kept.has(claim) ? [] : [id]));
     },
-    bind: async ({ id, claim }, organizationId) => {
+    assignOrganization: async ({ id, claim }, organizationId) => {
       const [held, bound] = await commit(STILL_HELD({ id, claim }), BIND({ id, claim, organizationId }));
       if (held.length === 0) return 'lost';
       return bound.length === 1 ? 'ours' : 'busy';
     },
     raiseClaims: async above => void (await commit(RAISE({ above }))),
-    takeClaim: async above => {
+    allocateClaim: async above => {
       const [, [taken]] = await commit(RAISE({ above }), NEXT_NUMBER);
       if (taken === undefined) throw new Error('expected the counter of claims, got none');
       return taken.last;
@@ -222,7 +222,7 @@ function claimedOf(
   rows: readonly Tables['inbox.jobs'][],
   seen: readonly Looked[],
   leaseMs: number | null,
-): Claimed {
+): ClaimResult {
   const ends = leaseMs === null ? [] : [leaseMs];
   const changes = seen.flatMap(({ now, next }) =>
     next === null ? [] : [Date.parse(next) - Date.parse(now)],
@@ -230,7 +230,7 @@ function claimedOf(
   const all = [...changes, ...ends];
   return {
     jobs: rows.map(claimedJob).toSorted((left, right) => left.claim - right.claim),
-    othersWait: seen.some(({ isOpen }) => isOpen === 1),
+    moreMayWait: seen.some(({ isOpen }) => isOpen === 1),
     nextChangeInMs: all.length === 0 ? null : Math.min(...all),
   };
 }
@@ -246,8 +246,8 @@ function claimedJob(row: Tables['inbox.jobs']): ClaimedJob {
     part: row.part,
     dedupeKey: row.dedupe_key,
     trigger: row.trigger,
-    onlyDuplicatesAsked: row.only_duplicates_asked === 1,
-    payload: readPayload(row.payload),
+    onlyDuplicates: row.only_duplicates_asked === 1,
+    payload: parsePayload(row.payload),
     attempts: row.attempts,
     runAt: row.run_at,
     createdAt: row.created_at,

@@ -1,9 +1,9 @@
 import {
   GONE_AFTER_MS,
-  HEARTBEAT_EVERY_MS,
+  HEARTBEAT_INTERVAL_MS,
   type LivingProcess,
   type ProcessRole,
-  type Pulse,
+  type InboxPulse,
 } from '../../inbox/process.js';
 import { type Part, PARTS } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
@@ -43,7 +43,7 @@ interface Seen {
 }
 
 const PULSE = statement<Dated, Seen>(dialect => {
-  const soon = dialect.later(NOW(dialect), String(HEARTBEAT_EVERY_MS));
+  const soon = dialect.later(NOW(dialect), String(HEARTBEAT_INTERVAL_MS));
   const due = (part: Part) =>
     `SELECT min(run_at) AS at FROM inbox.jobs WHERE state = 'waiting' AND part = '${part}' AND run_at <= ${NOW(dialect)}`;
   const seen = (role: ProcessRole) =>
@@ -71,7 +71,7 @@ export function createHeartbeats({
   };
 }
 
-function pulseOf(seen: Seen | undefined): Pulse {
+function pulseOf(seen: Seen | undefined): InboxPulse {
   if (seen === undefined) throw new Error('expected the pulse of an inbox, got none');
   const { at, claims, receive, work, dueAt } = seen;
   return {

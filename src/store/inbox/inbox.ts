@@ -11,7 +11,7 @@ type Own = Pick<
   | 'countRejected'
   | 'heartbeat'
   | 'readPulse'
-  | 'findObstacle'
+  | 'findWriteObstacle'
   | 'close'
   | 'enqueue'
   | 'enqueueOnce'
@@ -28,7 +28,7 @@ export function createInboxStore(database: InboxDatabase, own: Own, asked: () =>
     };
   }
 
-  const { settle, retryFailed, tryFirst } = createSettlements(database);
+  const { settle, retryFailed, prioritizeFailed: tryFirst } = createSettlements(database);
   return {
     ...own,
     ...createClaims(database),
@@ -39,6 +39,6 @@ export function createInboxStore(database: InboxDatabase, own: Own, asked: () =>
     enqueue: andWake(own.enqueue),
     enqueueOnce: andWake(own.enqueueOnce),
     retryFailed: andWake(retryFailed),
-    tryFirst: andWake(tryFirst),
+    prioritizeFailed: andWake(tryFirst),
   };
 }

@@ -39,7 +39,7 @@ const COUNT = statement<{ ids: string }, { readonly count: number }>(
   dialect => `SELECT count(*) AS count FROM inbox.deliveries WHERE stored_text_id IN ${ids(dialect)}`,
 );
 
-export function createKeeping({ commit, now }: InboxDatabase): Pick<InboxPort, 'prune' | 'emptyTexts'> {
+export function createKeeping({ commit, now }: InboxDatabase): Pick<InboxPort, 'prune' | 'eraseSignedTexts'> {
   return {
     prune: async days => {
       if (days === 0) return null;
@@ -53,7 +53,7 @@ export function createKeeping({ commit, now }: InboxDatabase): Pick<InboxPort, '
       if (deliveries.length + jobs.length === 0) return null;
       return { deliveries: deliveries.length, signedTexts: texts.length, jobs: jobs.length };
     },
-    emptyTexts: async wanted => {
+    eraseSignedTexts: async wanted => {
       const named = { ids: JSON.stringify(wanted.map(id => [id])) };
       const [, , [counted]] = await commit(ERASING, EMPTY(named), COUNT(named));
       return counted?.count ?? 0;

@@ -1,12 +1,17 @@
 import {
-  ANNOUNCED_SLICE,
-  type CameRow,
-  FOLDED_WITHIN_MS,
-  LATEST_DELIVERIES,
+  DELIVERY_SLICE,
+  type DeliveryRow,
+  FOLD_WINDOW_MS,
+  MAX_SEARCHED_DELIVERIES,
   type SignedText,
-  sliceOf,
+  toDeliverySlice,
 } from '../../inbox/delivery.js';
-import { answersFrom, INSTALLATION_JOB, type JobCounts, type Named } from '../../inbox/job.js';
+import {
+  firstAnsweredJobId,
+  INSTALLATION_JOB,
+  type JobCounts,
+  type InstallationRef,
+} from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Table } from '../dialect.js';
@@ -15,7 +20,12 @@ import { type Dated, type InboxDatabase, NOW } from './database.js';
 
 type Looks = Pick<
   InboxPort,
-  'countJobs' | 'toLookAt' | 'signedTexts' | 'newestDelivery' | 'announced' | 'haveCome'
+  | 'countJobs'
+  | 'listPendingInstallations'
+  | 'listSignedTexts'
+  | 'findNewestDelivery'
+  | 'listAcceptedDeliveries'
+  | 'haveDeliveriesArrived'
 >;
 
 /** Each state by its index. */
@@ -31,7 +41,7 @@ const COUNT = fixed<JobCounts>(
    FROM (${openJobs('state, run_at')}) AS open_jobs`,
 );
 /** One that had failed before a sync that came to its end is answered. */
-const TO_LOOK_AT = fixed<Named>(
+const TO_LOOK_AT = fixed<InstallationRef>(
   `SELECT installation_id AS id, max(organization_id) AS "organizationId"
    FROM (${openJobs('kind, state, installation_id, organization_id, started_at')}) AS j
    WHERE kind = '${INSTALLATION_JOB}' AND installation_id IS NOT NULL AND NOT EXISTS (
@@ -46,7 +56,7 @@ const TEXTS = statement<{ above: number; limit: number }, SignedText>(
 );
 const NEWEST = statement<{ installationId: string; from: number; to: number }, { readonly id: number }>(
   `SELECT id FROM inbox.deliveries
-   WHERE id > (SELECT max(id) FROM inbox.deliveries) - ${LATEST_DELIVERIES}
+   WHERE id > (SELECT max(id) FROM inbox.deliveries) - ${MAX_SEARCHED_DELIVERIES}
      AND installation_id = @installationId AND verdict = 'accepted' AND job_id BETWEEN @from AND @to
    ORDER BY id DESC LIMIT 1`,
 );
@@ -54,14 +64,14 @@ const cameBetween = (column: 'received_at' | 'unread_duplicate_at'): string =>
   `SELECT * FROM (
      SELECT id, installation_id AS "installationId", ${column} AS "receivedAt", verdict FROM inbox.deliveries
      WHERE ${column} >= @from AND ${column} <= @until AND (${column}, id) > (@from, @above)
-     ORDER BY ${column}, id LIMIT ${ANNOUNCED_SLICE}) AS by_${column}`;
+     ORDER BY ${column}, id LIMIT ${DELIVERY_SLICE}) AS by_${column}`;
 /**
  * By the index of arrival alone, merged as they are read: one by installation would cost the receiver a fifth of what it
  * takes, and twice as many bytes in the log.
  */
-const ANNOUNCED = statement<{ from: string; until: string; above: number }, CameRow>(
+const ANNOUNCED = statement<{ from: string; until: string; above: number }, DeliveryRow>(
   `${cameBetween('received_at')} UNION ALL ${cameBetween('unread_duplicate_at')}
-   ORDER BY "receivedAt", id LIMIT ${ANNOUNCED_SLICE}`,
+   ORDER BY "receivedAt", id LIMIT ${DELIVERY_SLICE}`,
 );
 
 const ARRIVAL = { place: 'int', begun: 'instant', since: 'instant', event: 'text' } as const;
@@ -83,23 +93,23 @@ export function createLooks({ look, now }: InboxDatabase): Looks {
       if (counts === undefined) throw new Error('expected counts of jobs, got none');
       return counts;
     },
-    toLookAt: async () => (await look(TO_LOOK_AT))[0],
-    signedTexts: async (above, limit) => (await look(TEXTS({ above, limit })))[0],
-    newestDelivery: async ({ id, installationId, trigger }) => {
-      const from = answersFrom({ id, trigger });
+    listPendingInstallations: async () => (await look(TO_LOOK_AT))[0],
+    listSignedTexts: async (above, limit) => (await look(TEXTS({ above, limit })))[0],
+    findNewestDelivery: async ({ id, installationId, trigger }) => {
+      const from = firstAnsweredJobId({ id, trigger });
       if (installationId === null || from === null) return null;
       const [[newest]] = await look(NEWEST({ installationId, from, to: id }));
       return newest?.id ?? null;
     },
-    haveCome: async (installationId, questions) => {
+    haveDeliveriesArrived: async (installationId, questions) => {
       const rows = questions.map(({ since, event = null, isNew = false }, place) => {
-        const begun = formatInstant(isNew ? since : since - FOLDED_WITHIN_MS);
+        const begun = formatInstant(isNew ? since : since - FOLD_WINDOW_MS);
         return [place, begun, formatInstant(since), event];
       });
       const [answers] = await look(CAME({ installationId, asked: { columns: ARRIVAL, rows }, now: now() }));
       return answers.map(({ came }) => came === 1);
     },
-    announced: async ({ from, until, above }) =>
-      sliceOf((await look(ANNOUNCED({ from, until, above })))[0], until),
+    listAcceptedDeliveries: async ({ from, until, above }) =>
+      toDeliverySlice((await look(ANNOUNCED({ from, until, above })))[0], until),
   };
 }

@@ -1,5 +1,5 @@
 import type { InboxPort } from '../../inbox/port.js';
-import { MAX_A_MINUTE, MAX_REJECTED, OTHER_PREFIX } from '../../inbox/rejected.js';
+import { MAX_ROWS_PER_MINUTE, MAX_REJECTED_ROWS, OTHER_PREFIX } from '../../inbox/rejected.js';
 import { fixed, statement } from '../statement.js';
 import { type Dated, type InboxDatabase, NOW } from './database.js';
 
@@ -11,7 +11,7 @@ const COUNT = statement<Counted>(dialect => {
   const { as, later, minute, greatest } = dialect;
   return `INSERT INTO inbox.rejected_webhooks AS r (minute, reason, status, header_prefix, rejected, newest_at)
     SELECT c.minute, c.reason, c.status,
-      CASE WHEN (SELECT count(*) FROM inbox.rejected_webhooks AS o WHERE o.minute = c.minute) < ${MAX_A_MINUTE}
+      CASE WHEN (SELECT count(*) FROM inbox.rejected_webhooks AS o WHERE o.minute = c.minute) < ${MAX_ROWS_PER_MINUTE}
         OR EXISTS (SELECT 1 FROM inbox.rejected_webhooks AS o WHERE o.minute = c.minute
           AND o.reason = c.reason AND o.status = c.status AND o.header_prefix = c.prefix)
         THEN c.prefix ELSE '${OTHER_PREFIX}' END, c.rejected, c.at
@@ -25,7 +25,7 @@ const COUNT = statement<Counted>(dialect => {
 });
 const TRIM = fixed(
   `DELETE FROM inbox.rejected_webhooks WHERE minute < (
-     SELECT minute FROM inbox.rejected_webhooks ORDER BY minute DESC LIMIT 1 OFFSET ${MAX_REJECTED})`,
+     SELECT minute FROM inbox.rejected_webhooks ORDER BY minute DESC LIMIT 1 OFFSET ${MAX_REJECTED_ROWS})`,
 );
 
 /** Adds to the counts of their minutes. */

@@ -1,10 +1,10 @@
 import {
-  type Ended,
-  type Held,
+  type JobSettlement,
+  type ClaimRef,
   type JobEnd,
   MAX_ATTEMPTS,
   PAUSED_ATTEMPTS,
-  SOON_MS,
+  RETRY_SOON_MS,
 } from '../../inbox/job.js';
 import { PACES_MS } from '../../inbox/pace.js';
 import type { InboxPort } from '../../inbox/port.js';
@@ -22,7 +22,7 @@ type Given = Dated & {
   readonly outcome: string | null;
 };
 /** What was done with a job. */
-type Settled = Held & { readonly mergedInto: number | null };
+type Settled = ClaimRef & { readonly mergedInto: number | null };
 type Clause = (dialect: Dialect) => string;
 
 const IS_FAILED = "id = @id AND state = 'failed'";
@@ -114,7 +114,7 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly ReturnType<typeof ending | t
       IS_HELD,
     ),
   ],
-  give_back: [
+  release: [
     ...merging(IS_HELD, asPaced),
     ending(
       dialect =>
@@ -145,7 +145,7 @@ const TRY_FIRST = statement<Dated & { codes: Table }, { readonly id: number }>(
     `UPDATE inbox.jobs SET state = 'waiting', attempts = 1, run_at = created_at WHERE id IN (
        SELECT id FROM inbox.jobs AS j WHERE ${UPCOMING} AND NOT (attempts > 0 AND run_at <= created_at)
          AND (error_or_pause_code IN ${among(dialect)}
-           OR (kind = 'retry' AND attempts = 0 AND run_at <= ${dialect.later(NOW(dialect), String(SOON_MS))}))
+           OR (kind = 'retry' AND attempts = 0 AND run_at <= ${dialect.later(NOW(dialect), String(RETRY_SOON_MS))}))
        ORDER BY dedupe_key, id ${dialect.forUpdateOfFree('j')})
      RETURNING id`,
 );
@@ -155,10 +155,10 @@ export function createSettlements({
   look,
   commit,
   now,
-}: InboxDatabase): Pick<InboxPort, 'settle' | 'retryFailed' | 'tryFirst'> {
-  function stepsOf({ held: { id, claim }, end }: Ended): Asked<Settled>[] {
+}: InboxDatabase): Pick<InboxPort, 'settle' | 'retryFailed' | 'prioritizeFailed'> {
+  function stepsOf({ claim: { id, claim }, end }: JobSettlement): Asked<Settled>[] {
     const { code, message } = 'error' in end ? end.error : { code: null, message: null };
-    const inMs = 'inMs' in end ? end.inMs : 0;
+    const inMs = 'delayMs' in end ? end.delayMs : 0;
     const outcome = 'outcome' in end ? end.outcome : null;
     return ENDS[end.act].map(step => step({ id, claim, code, message, inMs, outcome, now: now() }));
   }
@@ -173,8 +173,10 @@ export function createSettlements({
   return {
     settle: async ended => {
       const steps = ended.flatMap(stepsOf);
-      const settled = (await commit(holdAll(ended.map(({ held }) => held)), ...steps)).flat();
-      return ended.map(({ held }) => settled.some(({ id, claim }) => id === held.id && claim === held.claim));
+      const settled = (await commit(holdAll(ended.map(({ claim: held }) => held)), ...steps)).flat();
+      return ended.map(({ claim: held }) =>
+        settled.some(({ id, claim }) => id === held.id && claim === held.claim),
+      );
     },
     retryFailed: async which => {
       const ids = which === 'all' ? (await look(FAILED))[0].map(({ id }) => id) : which;
@@ -184,7 +186,7 @@ export function createSettlements({
         return { failed, job: job === undefined ? null : (job.mergedInto ?? job.id) };
       });
     },
-    tryFirst: async reasons => {
+    prioritizeFailed: async reasons => {
       const codes = { columns: CODES, rows: reasons.map(code => [code]) };
       const [failed] = await look(FAILED_FOR({ codes }));
       const retries = retriesOf(failed.map(({ id }) => id));

@@ -1,5 +1,5 @@
-import { nameOf } from '../../resources/entry.js';
-import { ENTRIES, wordOf } from '../../resources/resources.js';
+import { idColumn } from '../../resources/entry.js';
+import { ENTRIES, resourceOfTable } from '../../resources/resources.js';
 import { KEYS, type Law } from './law.js';
 
 export const VERSION_LAWS: readonly Law[] = [
@@ -61,7 +61,7 @@ function lawsOf(table: string, key: readonly string[]): Law[] {
 /** Every version there is, and of which row. */
 function everyVersion(): string {
   const now = ENTRIES.map(
-    entry => `SELECT version, '${wordOf(entry)}', ${nameOf(entry)} FROM ${entry.table}`,
+    entry => `SELECT version, '${resourceOfTable(entry)}', ${idColumn(entry)} FROM ${entry.table}`,
   );
   return ['SELECT version, resource, key FROM past', ...now].join(' UNION ALL ');
 }

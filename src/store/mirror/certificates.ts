@@ -1,4 +1,9 @@
-import type { CertificateAnswer, CertificateWritten, DueCertificate, MirrorPort } from '../../mirror/port.js';
+import type {
+  CertificateAnswer,
+  CertificateWriteResult,
+  DueCertificate,
+  MirrorPort,
+} from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
@@ -111,7 +116,7 @@ const MOVE_MARK = statement<{ last: number }>(
 export function createCertificates(
   { look, transact }: Database,
   files: CertificateFiles,
-): Pick<MirrorPort, 'makeCertificatesDue' | 'dueCertificates' | 'writeCertificates'> {
+): Pick<MirrorPort, 'makeCertificatesDue' | 'listDueCertificates' | 'writeCertificates'> {
   const versions = createVersions(CERTIFICATES);
 
   async function enterSome(batch: Batch, at: string): Promise<number> {
@@ -129,7 +134,7 @@ export function createCertificates(
         const { organizationId, which } = due;
         return (await batch(MAKE_DUE[which]({ organizationId, at })))[0].length;
       }),
-    dueCertificates: async (organizationId, at, limit) =>
+    listDueCertificates: async (organizationId, at, limit) =>
       (
         await look(
           at === null
@@ -155,7 +160,7 @@ export function createCertificates(
         const closings: Closing[] = [];
         const statements: Asked[] = [];
 
-        function writeOne(answer: CertificateAnswer, n: number): CertificateWritten {
+        function writeOne(answer: CertificateAnswer, n: number): CertificateWriteResult {
           const row = knownOf.get(answer.retirementId);
           if (answer.came.kind !== 'file') {
             if (row !== undefined) statements.push(POSTPONE(postponed(answer, row)));
@@ -179,7 +184,7 @@ export function createCertificates(
         }
 
         const written = answers.map(writeOne);
-        const count = (word: CertificateWritten) => written.filter(each => each === word).length;
+        const count = (word: CertificateWriteResult) => written.filter(each => each === word).length;
         const counts = { added: count('stored'), changed: count('replaced'), unchanged: count('unchanged') };
         const { books, done } = leave(entered, counts);
         const archived = closings.length === 0 ? null : versions.archive(closings, syncId);

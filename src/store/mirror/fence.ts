@@ -1,5 +1,5 @@
 import { MirrorError } from '../../mirror/errors.js';
-import type { Task } from '../../mirror/port.js';
+import type { WriteClaim } from '../../mirror/port.js';
 import { statement } from '../statement.js';
 
 type Whose = { readonly organizationId: string; readonly part: string };
@@ -14,12 +14,12 @@ const SEEN = statement<Whose, { readonly claim: number }>(
 );
 
 /** What every write of a claim begins with, before anything else is looked at. */
-export function fence({ organizationId, part, claim }: Task) {
+export function fence({ organizationId, part, claim }: WriteClaim) {
   return [HOLD({ organizationId, part, claim }), SEEN({ organizationId, part })] as const;
 }
 
 /** Throws `fenced` where the answer to that shows a newer claim. */
-export function demandHeld([seen]: readonly { readonly claim: number }[], { claim }: Task): void {
+export function demandHeld([seen]: readonly { readonly claim: number }[], { claim }: WriteClaim): void {
   if (seen !== undefined && seen.claim > claim) {
     throw new MirrorError('fenced', `claim ${claim} was taken over by claim ${seen.claim}`);
   }

@@ -1,6 +1,6 @@
 import { following } from '../../mirror/dates.js';
 import { isForgotten } from '../../mirror/people.js';
-import type { Changes, Counts, Insert, MirrorPort, OpenSync } from '../../mirror/port.js';
+import type { ListChanges, ChangeCounts, RowInsert, MirrorPort, OpenSync } from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/columns.js';
 import { isListResource, type ListResource, LISTS } from '../../resources/lists.js';
@@ -51,7 +51,7 @@ interface Found {
   readonly forgotten: readonly { readonly hash: string }[];
 }
 
-interface Work extends Pick<Counts, 'added' | 'changed' | 'removed'> {
+interface Work extends Pick<ChangeCounts, 'added' | 'changed' | 'removed'> {
   readonly statements: readonly (Asked | null)[];
   /** One for each insert; 0 where it is left out. */
   readonly versions: readonly number[];
@@ -102,7 +102,7 @@ function createList(resource: ListResource) {
   const email = columns.findIndex(({ name }) => name === 'email');
   const hasCertificates = resource === 'retirements';
 
-  function keepsBy(forgotten: Found['forgotten']): (insert: Insert) => boolean {
+  function keepsBy(forgotten: Found['forgotten']): (insert: RowInsert) => boolean {
     const hashes = new Set(forgotten.map(({ hash }) => hash));
     return ({ cells }) => {
       const address = email < 0 ? null : cells[email];
@@ -110,7 +110,7 @@ function createList(resource: ListResource) {
     };
   }
 
-  function insert({ sync, id, first, dates }: Entered, inserts: readonly Insert[], found: Found) {
+  function insert({ sync, id, first, dates }: Entered, inserts: readonly RowInsert[], found: Found) {
     const { organizationId } = sync.request;
     const since = sinceOf(found);
     const ended = new Map(found.ended.map(row => [versions.keyOf(row).join('\0'), row['ended'] ?? null]));
@@ -132,7 +132,7 @@ function createList(resource: ListResource) {
     return { closings, rows, numbers };
   }
 
-  function close({ first, dates }: Entered, { inserts, closes }: Changes, found: Found) {
+  function close({ first, dates }: Entered, { inserts, closes }: ListChanges, found: Found) {
     const since = sinceOf(found);
     const certificateOf = new Map(found.certificates.map(row => [row.retirement, row]));
     const closings: Closing[] = [];
@@ -155,8 +155,8 @@ function createList(resource: ListResource) {
   return {
     namesPeople: email >= 0,
     /** A retirement's certificate goes with it, and has a number of its own. */
-    wanted: ({ inserts, closes }: Changes) => inserts.length + closes.length * (hasCertificates ? 2 : 1),
-    looks: ({ request, knownAt }: OpenSync, { inserts, closes }: Changes) => {
+    wanted: ({ inserts, closes }: ListChanges) => inserts.length + closes.length * (hasCertificates ? 2 : 1),
+    looks: ({ request, knownAt }: OpenSync, { inserts, closes }: ListChanges) => {
       const replaced = inserts.flatMap(({ replaces }) => replaces ?? []);
       const closed = closes.map(({ version }) => version);
       const standing = [...replaced, ...closed];
@@ -171,7 +171,7 @@ function createList(resource: ListResource) {
         hasCertificates && closed.length > 0 ? CERTIFICATES_OF({ retirements: listOf(closed) }) : null,
       ] as const;
     },
-    write: (entered: Entered, changes: Changes, found: Found): Work => {
+    write: (entered: Entered, changes: ListChanges, found: Found): Work => {
       const { sync, id } = entered;
       const { organizationId, startedAt } = sync.request;
       const { mends, projects, doubt } = changes;

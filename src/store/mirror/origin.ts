@@ -25,7 +25,7 @@ const SET_SCHEDULE = statement<{ seconds: number }>(
 );
 
 /** One mirror, one registry: the first caller's address and app are remembered, any other is refused. */
-export function createOrigin({ look, transact }: Database): Pick<MirrorPort, 'checkOrigin' | 'known'> {
+export function createOrigin({ look, transact }: Database): Pick<MirrorPort, 'checkOrigin' | 'readState'> {
   return {
     checkOrigin: ({ baseUrl, appId, scheduleSeconds: seconds, mayMove = false, simulatedTo }, at) =>
       transact(async batch => {
@@ -48,7 +48,7 @@ export function createOrigin({ look, transact }: Database): Pick<MirrorPort, 'ch
             `the settings name ${baseUrl} and app ${appId}: use another DATA_DIR or database, or the old settings`,
         );
       }),
-    known: async () => {
+    readState: async () => {
       const [[origin], [highest], forgotten] = await look(ORIGIN, HIGHEST, FORGOTTEN);
       const {
         listed_at: listed = null,

@@ -1,4 +1,4 @@
-import type { Counts, MirrorPort, ProjectAnswer, ProjectWritten } from '../../mirror/port.js';
+import type { ChangeCounts, MirrorPort, ProjectAnswer, ProjectWriteResult } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import { PROJECTS } from '../../resources/projects.js';
 import type { Table, Value } from '../dialect.js';
@@ -38,10 +38,10 @@ const CHECK = statement<{ checks: Table }>(
 export function createProjects({
   look,
   transact,
-}: Database): Pick<MirrorPort, 'dueProjects' | 'writeProjects'> {
+}: Database): Pick<MirrorPort, 'listDueProjects' | 'writeProjects'> {
   const versions = createVersions(PROJECTS);
   return {
-    dueProjects: async (organizationId, checkedBefore, at) => {
+    listDueProjects: async (organizationId, checkedBefore, at) => {
       const before = formatInstant(checkedBefore);
       const [rows] = await look(DUE({ organizationId, before, at: formatInstant(at) }));
       return rows.map(({ id }) => id);
@@ -64,7 +64,7 @@ export function createProjects({
         const closings: Closing[] = [];
         const mends: { version: number; cells: readonly Value[] }[] = [];
 
-        function writeOne(answer: ProjectAnswer, n: number): ProjectWritten {
+        function writeOne(answer: ProjectAnswer, n: number): ProjectWriteResult {
           if (isOlder(checkedAt.get(answer.id) ?? '', answer.askedAt, at)) return 'older';
           if ('error' in answer) return 'unavailable';
           const { id, cells, document, observedAt } = answer;
@@ -108,7 +108,7 @@ function checkOf(answer: ProjectAnswer): Value[] {
   return [answer.id, state, formatInstant(answer.askedAt), error];
 }
 
-function countOf(written: readonly ProjectWritten[]): Omit<Counts, 'removed'> {
-  const count = (word: ProjectWritten) => written.filter(each => each === word).length;
+function countOf(written: readonly ProjectWriteResult[]): Omit<ChangeCounts, 'removed'> {
+  const count = (word: ProjectWriteResult) => written.filter(each => each === word).length;
   return { added: count('added'), changed: count('changed'), unchanged: count('unchanged') };
 }

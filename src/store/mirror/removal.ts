@@ -1,9 +1,9 @@
 import type { MirrorPort } from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
-import { type Entry, ownerOf } from '../../resources/entry.js';
+import { type ResourceEntry, ownerColumn } from '../../resources/entry.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { LISTS } from '../../resources/lists.js';
-import { wordOf } from '../../resources/resources.js';
+import { resourceOfTable } from '../../resources/resources.js';
 import type { Table } from '../dialect.js';
 import { type Batch, fixed, statement, type Database } from '../statement.js';
 import type { CertificateFiles } from './certificates.js';
@@ -39,17 +39,19 @@ const OWN_RETIREMENTS = statement<Whose, { readonly id: string }>(
 /** Some of a table. */
 type Rows = readonly [table: string, which: string];
 
-const pastOf = (entries: readonly Entry[]) =>
-  `resource IN (${entries.map(entry => `'${wordOf(entry)}'`).join(', ')})`;
-const rowsOf = (entries: readonly Entry[]): Rows[] => [
+const pastOf = (entries: readonly ResourceEntry[]) =>
+  `resource IN (${entries.map(entry => `'${resourceOfTable(entry)}'`).join(', ')})`;
+const rowsOf = (entries: readonly ResourceEntry[]): Rows[] => [
   ['past', `${pastOf(entries)} AND organization_id = @organizationId`],
-  ...entries.map((entry): Rows => [entry.table, `${ownerOf(entry)} = @organizationId`]),
+  ...entries.map((entry): Rows => [entry.table, `${ownerColumn(entry)} = @organizationId`]),
 ];
 /** A slice at a time. By its name a person who asks again knows the organization: that goes last. */
 const PURGED = {
   certificates: rowsOf([CERTIFICATES]),
   lists: rowsOf(
-    Object.values<Entry>(LISTS).toSorted((a, b) => Number(a.scope === 'id') - Number(b.scope === 'id')),
+    Object.values<ResourceEntry>(LISTS).toSorted(
+      (a, b) => Number(a.scope === 'id') - Number(b.scope === 'id'),
+    ),
   ),
 };
 const BOOKS = [

@@ -1,17 +1,17 @@
-import type { Key, MirrorPort } from '../../mirror/port.js';
-import type { Value } from '../../resources/columns.js';
+import type { RowKey, MirrorPort } from '../../mirror/port.js';
+import type { SqlValue } from '../../resources/columns.js';
 import { type ListResource, LISTS } from '../../resources/lists.js';
 import type { Rows, Table } from '../dialect.js';
 import { statement, type Database } from '../statement.js';
 import { kindsOf } from './versions.js';
 
-type Row = Readonly<Record<string, Value>> & { readonly version: number };
+type Row = Readonly<Record<string, SqlValue>> & { readonly version: number };
 
 /** Looks for the current rows of lists, many in one statement. */
-export function createRows({ look }: Database): Pick<MirrorPort, 'find' | 'after'> {
+export function createRows({ look }: Database): Pick<MirrorPort, 'findRows' | 'listRowsAfter'> {
   const looksOf = forEachList(createLooks);
   return {
-    find: async ({ organizationId, resource }, keys, withCells = false) => {
+    findRows: async ({ organizationId, resource }, keys, withCells = false) => {
       const { keyOf, own, finding } = looksOf(resource);
       const find = finding[withCells ? 'whole' : 'plain'];
       const [found] = await look(
@@ -24,7 +24,7 @@ export function createRows({ look }: Database): Pick<MirrorPort, 'find' | 'after
         cells: withCells ? own.map(name => row[name] ?? null) : [],
       }));
     },
-    after: async ({ organizationId, resource }, key, limit) => {
+    listRowsAfter: async ({ organizationId, resource }, key, limit) => {
       const { keyOf, first, next } = looksOf(resource);
       const named = Object.fromEntries((key ?? []).map((part, index) => [`key_${index}`, part]));
       const asked =
@@ -35,7 +35,7 @@ export function createRows({ look }: Database): Pick<MirrorPort, 'find' | 'after
   };
 }
 
-function keyRows(resource: ListResource, keys: readonly Key[]): Table {
+function keyRows(resource: ListResource, keys: readonly RowKey[]): Table {
   const names = LISTS[resource].key.map(({ name }) => name);
   const rows: Rows = keys;
   return { columns: kindsOf(LISTS[resource].table, names), rows };
@@ -64,7 +64,7 @@ function createLooks(resource: ListResource) {
     });
   const later = names.length === 0 ? '' : `AND (${tuple}) > (${names.map((_, n) => `@key_${n}`).join(', ')})`;
   return {
-    keyOf: (row: Row): Key => names.map(part => String(row[part])),
+    keyOf: (row: Row): RowKey => names.map(part => String(row[part])),
     own,
     finding: { plain: finding(plain), whole: finding([...plain, ...cells]) },
     first: statement<{ organizationId: string; limit: number }, Row>(

@@ -1,4 +1,4 @@
-import type { Mark, MirrorPort, Opening } from '../../mirror/port.js';
+import type { AccessMark, MirrorPort, ListState } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Resource } from '../../resources/lists.js';
 import { statement, type Database } from '../statement.js';
@@ -7,7 +7,7 @@ import { demandHeld, fence } from './fence.js';
 type Flags = 'isBroken' | 'isOwnerNamed' | 'isStrange';
 type Instants = 'attemptedAt' | 'dataAsOf';
 /** As engines answer it: one of them has no booleans. */
-type Row = Omit<Opening, Flags | Instants> &
+type Row = Omit<ListState, Flags | Instants> &
   Readonly<Record<Flags, boolean | number | null>> &
   Readonly<Record<Instants, string | null>> & { readonly resource: Resource };
 
@@ -29,7 +29,7 @@ function openingOf({
   attemptedAt,
   dataAsOf,
   ...rest
-}: Row): Opening {
+}: Row): ListState {
   return {
     ...rest,
     isBroken: Boolean(isBroken),
@@ -70,7 +70,7 @@ function listOf(resources: readonly string[]): string {
 }
 
 /** Where it was not even asked for, what went wrong before is no matter any more. */
-const MARKS: Readonly<Record<Mark, ReturnType<typeof markBy>>> = {
+const MARKS: Readonly<Record<AccessMark, ReturnType<typeof markBy>>> = {
   no_permission:
     markBy(`no_permission_at = coalesce(no_permission_at, @at), refusals = 0, not_offered_at = NULL,
     error_code = NULL, error = NULL, failing_since = NULL, webhook_failed = 0`),
@@ -93,9 +93,9 @@ function markBy(words: string) {
 export function createStates({
   look,
   transact,
-}: Database): Pick<MirrorPort, 'states' | 'raiseFence' | 'mark'> {
+}: Database): Pick<MirrorPort, 'readListStates' | 'raiseFence' | 'markAccess'> {
   return {
-    states: async organizationId => {
+    readListStates: async organizationId => {
       const [rows] = await look(STATES({ organizationId }));
       return new Map(rows.map(row => [row.resource, openingOf(row)] as const));
     },
@@ -105,7 +105,7 @@ export function createStates({
         const [, seen] = await batch(...fence(task), INTERRUPT({ ...task, at: formatInstant(at) }));
         demandHeld(seen, task);
       }),
-    mark: (how, task, resources, at) =>
+    markAccess: (how, task, resources, at) =>
       transact(async batch => {
         const { organizationId } = task;
         const marked = MARKS[how]({ organizationId, resources: listOf(resources), at: formatInstant(at) });

@@ -1,8 +1,8 @@
 import { Dates } from '../../mirror/dates.js';
 import { MirrorError } from '../../mirror/errors.js';
-import type { Cause, Committed, Counts, Ending, OpenSync } from '../../mirror/port.js';
+import type { SyncCause, CommitResult, ChangeCounts, SyncCompletion, OpenSync } from '../../mirror/port.js';
 import { mayKeep } from '../../mirror/people.js';
-import { formatInstant, text } from '../../resources/columns.js';
+import { formatInstant, readableText } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
 import { type Asked, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
@@ -98,7 +98,7 @@ const LEAVE_ENDED = statement<Ended>(
 );
 
 const LONGEST_CALL_MS = 60_000;
-const NOTHING: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+const NOTHING: ChangeCounts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
 /** So many numbers of the counter, under the lock of all who write versions: theirs are seen in the order of the numbers. */
 export function numbers(count: number): Asked<{ readonly last: number }> | null {
@@ -163,10 +163,10 @@ export function enter(
 export interface Left {
   /** What the books are observedAt, in the same message as the rows. */
   readonly books: readonly [Asked, Asked];
-  readonly done: Committed;
+  readonly done: CommitResult;
 }
 
-export function leave({ sync, id, dates }: Entered, counts: Partial<Counts>): Left {
+export function leave({ sync, id, dates }: Entered, counts: Partial<ChangeCounts>): Left {
   const done = { ...NOTHING, ...counts };
   return {
     books: [
@@ -180,8 +180,8 @@ export function leave({ sync, id, dates }: Entered, counts: Partial<Counts>): Le
 /** The same, and the end of the sync. `forgotten`: who may not be named. */
 export function leaveEnded(
   { sync, id, dates }: Entered,
-  counts: Partial<Counts>,
-  ending: Ending,
+  counts: Partial<ChangeCounts>,
+  ending: SyncCompletion,
   forgotten: readonly { readonly hash: string }[],
 ): Left {
   const done = { ...NOTHING, ...counts };
@@ -212,17 +212,17 @@ export function leaveEnded(
 }
 
 /** Who is to be asked for before the end of a sync is written. */
-export function named(ending: Ending | null) {
+export function named(ending: SyncCompletion | null) {
   return (ending?.answer?.text ?? null) === null ? null : FORGOTTEN;
 }
 
 /** The row of a sync that may not write any more. */
-export function leaveFailed({ id, counts }: OpenSync, ending: Ending) {
+export function leaveFailed({ id, counts }: OpenSync, ending: SyncCompletion) {
   if (id === null) return null;
   return END_SYNC({ ...endOf(id, ending), state: 'failed', drift: 0, ...countColumns(counts, NOTHING) });
 }
 
-function written({ request }: OpenSync, done: Counts, dates: Dates) {
+function written({ request }: OpenSync, done: ChangeCounts, dates: Dates) {
   const { organizationId, resource, claim, startedAt } = request;
   return {
     organizationId,
@@ -234,11 +234,11 @@ function written({ request }: OpenSync, done: Counts, dates: Dates) {
   };
 }
 
-function changesOf({ added, changed, removed }: Counts): number {
+function changesOf({ added, changed, removed }: ChangeCounts): number {
   return added + changed + removed;
 }
 
-function countColumns(before: Counts, done: Counts) {
+function countColumns(before: ChangeCounts, done: ChangeCounts) {
   return {
     rows_added: before.added + done.added,
     rows_changed: before.changed + done.changed,
@@ -248,7 +248,7 @@ function countColumns(before: Counts, done: Counts) {
   };
 }
 
-function endOf(id: number, { endedAt, lastAnswerAt = null, requests, bytes, fault }: Ending) {
+function endOf(id: number, { endedAt, lastAnswerAt = null, requests, bytes, fault }: SyncCompletion) {
   return {
     id,
     finished_at: formatInstant(endedAt),
@@ -261,7 +261,7 @@ function endOf(id: number, { endedAt, lastAnswerAt = null, requests, bytes, faul
 }
 
 /** What the end of a read says of its resource; null where that stays as it was. */
-function endingColumns({ request }: OpenSync, ending: Ending) {
+function endingColumns({ request }: OpenSync, ending: SyncCompletion) {
   const { endedAt, state, fault, requests, pageSize, everySeconds, ownerNamed, answer = null } = ending;
   const isWhole = state === 'complete';
   return {
@@ -285,7 +285,7 @@ function endingColumns({ request }: OpenSync, ending: Ending) {
     owner_named: ownerNamed !== undefined && (isWhole || ownerNamed) ? Number(ownerNamed) : null,
     answer_status: answer?.status ?? null,
     answer_form: answer?.form ?? null,
-    answer_text: text(answer?.text ?? null),
+    answer_text: readableText(answer?.text ?? null),
     last_answer_at: answer === null ? null : formatInstant(answer.at),
   };
 }
@@ -296,6 +296,6 @@ function durationOf(startedAt: number, endedAt: number, requests: number): numbe
 }
 
 /** What a sync says of who asked for it. */
-export function causeColumns(cause: Cause | undefined) {
+export function causeColumns(cause: SyncCause | undefined) {
   return { job_id: cause?.jobId ?? null, newest_delivery_id: cause?.newestDeliveryId ?? null };
 }

@@ -12,6 +12,7 @@ import {
 import type { Row, Value } from '../contract/tables.js';
 import { cellOf, createPool, type PoolOptions } from './driver.js';
 import { named } from './errors.js';
+import { describePowers, ROLE_POWERS, type RolePowers } from './role-powers.js';
 
 const MB = 1024 * 1024;
 /** Rows are asked for in parts of about this size. */
@@ -140,6 +141,9 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Qu
     try {
       await named(() => client.query(begin(timeLimitMs)));
       backend = (await client.query<Backend>(WHO)).rows[0] ?? null;
+      const [role] = (await client.query<RolePowers>(ROLE_POWERS)).rows;
+      if (role !== undefined && role.powers !== null)
+        throw new AskError('unsafe_role', `Nothing is asked in SQL: ${describePowers(role)}.`);
     } catch (error) {
       throw why ?? error;
     }

@@ -1,6 +1,9 @@
 import { fail, type Finding, ok, warn } from '../contract/finding.js';
+import { SAFE_ROLE } from '../contract/asked.js';
 import type { PoolOptions } from './driver.js';
+import type { Postgres } from './open.js';
 import { during } from './prepare.js';
+import { describePowers, ROLE_POWERS, type RolePowers } from './role-powers.js';
 
 interface Who {
   readonly role: string;
@@ -59,13 +62,17 @@ export async function examineQuestions(
   own: PoolOptions,
   forQuestions: PoolOptions | null,
 ): Promise<Finding[]> {
-  if (forQuestions === null) return [NONE];
+  if (forQuestions === null) {
+    const unsafe = await during(own, findPowers);
+    return [...unsafe, ...(unsafe.length > 0 ? [] : [NONE])];
+  }
   const [program] = await during(own, postgres => postgres.query<Who>(WHO));
   try {
     const role = program?.role ?? '';
     const [asker] = await during(forQuestions, postgres => postgres.query<Asker>(ASKER, [role]));
     if (asker?.database !== program?.database) return [ELSEWHERE];
-    const found = asker === undefined ? [] : judge(asker, role);
+    const unsafe = await during(forQuestions, findPowers);
+    const found = [...unsafe, ...(asker === undefined ? [] : judge(asker, role, unsafe.length > 0))];
     return found.length > 0 ? found : [ok('questions', 'people ask in SQL as a role that may only read')];
   } catch (error) {
     const found = error instanceof Error ? error.message : String(error);
@@ -73,10 +80,22 @@ export async function examineQuestions(
   }
 }
 
-function judge({ role, name, touches, unreadable, unbounded, emits }: Asker, own: string): Finding[] {
+/** A role that reaches beyond the tables is asked nothing. */
+async function findPowers({ query }: Postgres): Promise<Finding[]> {
+  const [role] = await query<RolePowers>(ROLE_POWERS);
+  return role === undefined || role.powers === null
+    ? []
+    : [fail('questions', `${describePowers(role)}; "query" and Ask refuse it`, SAFE_ROLE)];
+}
+
+function judge(
+  { role, name, touches, unreadable, unbounded, emits }: Asker,
+  own: string,
+  isUnsafe: boolean,
+): Finding[] {
   const found: Finding[] = [];
   if (role === own) found.push(SAME);
-  else if (touches)
+  else if (touches && !isUnsafe)
     found.push(warn('questions', `the role ${name} for questions may do more than read`, GRANTS));
   if (unreadable > 0) {
     found.push(

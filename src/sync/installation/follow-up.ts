@@ -1,8 +1,8 @@
-import { IN_PART, type NewJob } from '../../inbox/job.js';
+import { PARTIAL_READ, type JobKind, type NewJob } from '../../inbox/job.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { Step } from './step.js';
-import { decide, describe } from '../outcome.js';
-import { type JobKind, RESOURCES, type Resource, writeWish } from '../plan.js';
+import { decide, describeFailure } from '../outcome.js';
+import { RESOURCES, type Resource, serializeScope } from '../plan.js';
 
 /** An end that is further away is looked at again by then: its year may have five digits. */
 const FURTHEST_MS = 86_400_000;
@@ -12,9 +12,9 @@ export async function followUp(step: Step): Promise<string> {
   const { inbox, client, certificates, now, organizationId, installationId, observed } = step;
   if (observed.reservationEnd !== null) {
     const endsInMs = observed.reservationEnd - (client.http.clockSkewMs() ?? 0) - now();
-    const startInMs = Math.min(endsInMs, FURTHEST_MS);
-    const payload = writeWish({ resources: ['warehouse', 'reservations'], full: false });
-    await inbox.enqueue([jobOf(step, 'reservations', installationId, { payload, startInMs })]);
+    const startDelayMs = Math.min(endsInMs, FURTHEST_MS);
+    const payload = serializeScope({ resources: ['warehouse', 'reservations'], full: false });
+    await inbox.enqueue([jobOf(step, 'reservations', installationId, { payload, startDelayMs })]);
   }
   if (step.wish.full) {
     observed.retired = true;
@@ -33,7 +33,7 @@ function wantsCertificates(trigger: string): boolean {
 
 /** Where nothing is due a walk costs no call, and says that all certificates are there. */
 async function isNew({ mirror, organizationId }: Step): Promise<boolean> {
-  const last = await mirror.states(organizationId);
+  const last = await mirror.readListStates(organizationId);
   return (last.get('certificates')?.dataAsOf ?? null) === null;
 }
 
@@ -54,12 +54,12 @@ async function readAgain(step: Step): Promise<string> {
   const asked = wish.resources ?? RESOURCES;
   const errors = [...failures.values()];
   if (job.kind === 'retry' && asked.every(resource => failures.has(resource))) throw errors[0];
-  const outcomes = errors.map(error => decide(describe(error), { now: now(), attempts: 1, random }));
+  const outcomes = errors.map(error => decide(describeFailure(error), { now: now(), attempts: 1, random }));
   const runAt = Math.max(...outcomes.map(outcome => ('at' in outcome ? outcome.at : 0)));
-  const payload = writeWish({ resources: [...failures.keys()], full: false });
-  const startInMs = Math.max(runAt - now(), 0);
-  await inbox.enqueue([jobOf(step, 'retry', installationId, { payload, startInMs })]);
-  return `${IN_PART}: ${describeFailures(failures)}`;
+  const payload = serializeScope({ resources: [...failures.keys()], full: false });
+  const startDelayMs = Math.max(runAt - now(), 0);
+  await inbox.enqueue([jobOf(step, 'retry', installationId, { payload, startDelayMs })]);
+  return `${PARTIAL_READ}: ${describeFailures(failures)}`;
 }
 
 /** Those that failed alike together. */
@@ -73,5 +73,5 @@ function describeFailures(failures: ReadonlyMap<Resource, unknown>): string {
 
 function causeOf(error: unknown): string {
   const status = error instanceof RegistryError ? error.status : null;
-  return status !== null && status >= 400 ? String(status) : describe(error).code.replaceAll('_', ' ');
+  return status !== null && status >= 400 ? String(status) : describeFailure(error).code.replaceAll('_', ' ');
 }

@@ -1,13 +1,13 @@
 import { type Opened, readAccess } from './access.js';
 import type { CausedJob } from './step.js';
-import type { Context } from '../context.js';
+import type { SyncContext } from '../context.js';
 import { parsePermissions } from '../../registry/json/permissions.js';
 import { SyncError } from '../outcome.js';
 
 export type Gate = ReturnType<typeof createGate>;
 
 /** What the registry allows at this moment, asked for and written down. */
-export function createGate(context: Context, atWork: CausedJob) {
+export function createGate(context: SyncContext, atWork: CausedJob) {
   const { inbox, mirror, client, appId, now } = context;
   const { job, signal, cause, installationId } = atWork;
   let state = 'unknown';
@@ -17,12 +17,12 @@ export function createGate(context: Context, atWork: CausedJob) {
   /** What the list of this round has just said of it need not be asked for: where it has changed since, reads are refused. */
   async function isListed(): Promise<boolean> {
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
-    const { listedAt: at, listGoodForMs } = await mirror.known();
+    const { listedAt: at, listGoodForMs } = await mirror.readState();
     return at !== null && at <= now() && now() - at < listGoodForMs;
   }
 
   async function enter(): Promise<Opened | null> {
-    const [known] = await mirror.installations(installationId);
+    const [known] = await mirror.listInstallations(installationId);
     const organizationId = known?.organizationId ?? null;
     if (known?.state !== 'active' || organizationId === null || !(await isListed())) return look(false);
     state = known.state;
@@ -33,7 +33,7 @@ export function createGate(context: Context, atWork: CausedJob) {
 
   async function look(prove: boolean): Promise<Opened | null> {
     const startedAt = now();
-    const [known] = await mirror.installations(installationId);
+    const [known] = await mirror.listInstallations(installationId);
     const access = await readAccess(client, installationId, {
       appId,
       known: known ?? null,
@@ -61,7 +61,7 @@ export function createGate(context: Context, atWork: CausedJob) {
   async function bind(organizationId: string | null): Promise<void> {
     if (organizationId === null) return;
     if (job.organizationId !== organizationId) {
-      const bound = await inbox.bind(job, organizationId);
+      const bound = await inbox.assignOrganization(job, organizationId);
       if (bound === 'busy') throw new SyncError('organization_busy');
       if (bound === 'lost') throw new SyncError('claim_lost');
     }

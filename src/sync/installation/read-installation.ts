@@ -1,6 +1,6 @@
-import type { Arrival } from '../../inbox/delivery.js';
-import { UNCHANGED } from '../../inbox/job.js';
-import type { Context } from '../context.js';
+import type { DeliveryQuery } from '../../inbox/delivery.js';
+import { UNCHANGED_OUTCOME } from '../../inbox/job.js';
+import type { SyncContext } from '../context.js';
 import { type CausedJob, createObserved, type Step, withCause } from './step.js';
 import { followUp } from './follow-up.js';
 import type { LastRead } from '../../mirror/port.js';
@@ -8,17 +8,17 @@ import type { Opened } from './access.js';
 import { createGate, type Gate } from './gate.js';
 import { createUrgentReads } from './urgent-reads.js';
 import { codeOf, endsJob, SyncError } from '../outcome.js';
-import { isPermitted, plan, type Resource, type Wish } from '../plan.js';
+import { isPermitted, plan, type Resource, type ReadScope } from '../plan.js';
 import { readList } from '../read/read-list.js';
 import { readProjects } from '../read/read-projects.js';
-import type { JobAtWork } from '../worker/worker.js';
+import type { RunningJob } from '../worker/worker.js';
 
 /**
  * Look at one installation: what it allows, then everything that it allows to be read.
  * A step that fails stops no other step, and only what failed is asked for again. Where the schedule finds what no
  * delivery has announced, what is read seldom is read too.
  */
-export async function readInstallation(context: Context, atWork: JobAtWork): Promise<string> {
+export async function readInstallation(context: SyncContext, atWork: RunningJob): Promise<string> {
   const caused = await withCause(context, atWork);
   const gate = createGate(context, caused);
   try {
@@ -42,9 +42,9 @@ export async function readInstallation(context: Context, atWork: JobAtWork): Pro
   }
 }
 
-function wordOf(word: string, { job }: JobAtWork, gate: Gate, observed = createObserved()): string {
+function wordOf(word: string, { job }: RunningJob, gate: Gate, observed = createObserved()): string {
   const isNew = observed.news || gate.hasChanged() || observed.failures.size > 0;
-  return job.onlyDuplicatesAsked && !isNew ? UNCHANGED : word;
+  return job.onlyDuplicates && !isNew ? UNCHANGED_OUTCOME : word;
 }
 
 async function prepare(step: Step, gate: Gate, { installation, permissionsChanged }: Opened) {
@@ -52,14 +52,14 @@ async function prepare(step: Step, gate: Gate, { installation, permissionsChange
   const { permissions } = installation;
   const asked = {
     organizationId,
-    wish: step.wish,
+    scope: step.wish,
     trigger: step.job.trigger,
     permissions,
     permissionsChanged,
     mirrorMembers,
   };
   const whatIsKnown = async () => {
-    const last = await mirror.states(organizationId);
+    const last = await mirror.readListStates(organizationId);
     return {
       last,
       reaccepted: await whereCame(step, last, SINCE_DECLINED),
@@ -68,15 +68,15 @@ async function prepare(step: Step, gate: Gate, { installation, permissionsChange
     };
   };
   const { read: wanted, unpermitted } = plan({ ...asked, ...(await whatIsKnown()) });
-  if (unpermitted.length > 0) await mirror.mark('no_permission', step.task, unpermitted, now());
-  const urgent = { ...asked, wish: EVERYTHING, trigger: 'delivery' };
+  if (unpermitted.length > 0) await mirror.markAccess('no_permission', step.task, unpermitted, now());
+  const urgent = { ...asked, scope: EVERYTHING, trigger: 'delivery' };
   const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;
   const read = (resource: Resource) => readResource(step, resource);
   /** What is to be read, in its order, and everything that may be asked for now. */
   return { wanted, mayAsk, urgentReads: createUrgentReads(step, { gate, mayAsk, read }) };
 }
 
-type Asks = (read: LastRead) => readonly Arrival[];
+type Asks = (read: LastRead) => readonly DeliveryQuery[];
 
 /** Of what was declined: whether the organization has accepted new permissions since it was asked for. */
 const SINCE_DECLINED: Asks = ({ declined, attemptedAt }) =>
@@ -95,22 +95,22 @@ async function whereCame(
   const asked = [...last].flatMap(([resource, read]) => asks(read).map(arrival => ({ resource, arrival })));
   if (asked.length === 0) return new Set();
   const questions = asked.map(({ arrival }) => arrival);
-  const came = await inbox.haveCome(installationId, questions);
+  const came = await inbox.haveDeliveriesArrived(installationId, questions);
   return new Set(asked.flatMap(({ resource }, index) => (came[index] === true ? [resource] : [])));
 }
 
 /** Not there while others are: not offered. Not there while nothing is: something else is wrong. */
 async function noteAbsent({ mirror, now, task, observed }: Step): Promise<void> {
   const { absent, answered, failures } = observed;
-  const last = absent.size === 0 ? null : await mirror.states(task.organizationId);
+  const last = absent.size === 0 ? null : await mirror.readListStates(task.organizationId);
   for (const [resource, error] of absent) {
     const isKnown = last?.get(resource)?.declined === 'not_offered';
-    if (answered || isKnown) await mirror.mark('not_offered', task, [resource], now());
+    if (answered || isKnown) await mirror.markAccess('not_offered', task, [resource], now());
     else failures.set(resource, error);
   }
 }
 
-const EVERYTHING: Wish = { resources: null, full: false };
+const EVERYTHING: ReadScope = { resources: null, full: false };
 
 function readResource(step: Step, resource: Resource): Promise<void> {
   return resource === 'projects' ? readProjects(step) : readList(step, resource);
@@ -129,11 +129,11 @@ async function readOne(step: Step, resource: Resource, gate: Gate): Promise<void
     }
     const { installation } = await gate.again();
     if (!isPermitted(installation.permissions, resource)) {
-      await mirror.mark('no_permission', task, [resource], now());
+      await mirror.markAccess('no_permission', task, [resource], now());
       return;
     }
   }
-  await mirror.mark('refused', task, [resource], now());
+  await mirror.markAccess('refused', task, [resource], now());
 }
 
 async function isRefusal(step: Step, resource: Resource, error: unknown): Promise<boolean> {
@@ -143,7 +143,7 @@ async function isRefusal(step: Step, resource: Resource, error: unknown): Promis
   const code = codeOf(error);
   if (code === 'forbidden') return true;
   if (code === 'other_form' && isStrange(before.get(resource))) {
-    await step.mirror.mark('not_offered', step.task, [resource], step.now());
+    await step.mirror.markAccess('not_offered', step.task, [resource], step.now());
   } else (code === 'not_found' ? absent : failures).set(resource, error);
   return false;
 }
@@ -153,7 +153,7 @@ function isStrange(before: LastRead | undefined): boolean {
   return before === undefined || before.dataAsOf === null || before.isStrange;
 }
 
-function stepOf(context: Context, caused: CausedJob, { organizationId }: Opened): Step {
+function stepOf(context: SyncContext, caused: CausedJob, { organizationId }: Opened): Step {
   const { part, claim } = caused.job;
   return {
     ...context,

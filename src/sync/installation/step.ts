@@ -1,31 +1,31 @@
-import type { Cause, LastRead, Task } from '../../mirror/port.js';
+import type { SyncCause, LastRead, WriteClaim } from '../../mirror/port.js';
 import type { OrganizationClient } from '../../registry/clients.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { Context, ReadEnd } from '../context.js';
-import { readWish, type Resource, type Wish } from '../plan.js';
-import type { JobAtWork } from '../worker/worker.js';
+import type { SyncContext, ReadSummary } from '../context.js';
+import { parseScope, type Resource, type ReadScope } from '../plan.js';
+import type { RunningJob } from '../worker/worker.js';
 
 /** A job of an installation that knows why it is made, to write it beside what it reads, and what it is asked for. */
-export interface CausedJob extends JobAtWork {
+export interface CausedJob extends RunningJob {
   readonly installationId: string;
-  readonly cause: Cause;
-  readonly wish: Wish;
+  readonly cause: SyncCause;
+  readonly wish: ReadScope;
 }
 
-export async function withCause({ inbox }: Context, atWork: JobAtWork): Promise<CausedJob> {
+export async function withCause({ inbox }: SyncContext, atWork: RunningJob): Promise<CausedJob> {
   const { job } = atWork;
   const { id, kind, installationId, payload } = job;
   if (installationId === null)
     throw new RegistryError('bad_request', `a job of the kind ${kind} must name its installation`);
-  const newestDeliveryId = await inbox.newestDelivery(job);
-  return { ...atWork, installationId, cause: { jobId: id, newestDeliveryId }, wish: readWish(payload) };
+  const newestDeliveryId = await inbox.findNewestDelivery(job);
+  return { ...atWork, installationId, cause: { jobId: id, newestDeliveryId }, wish: parseScope(payload) };
 }
 
 /** What reading one resource is given. Nothing here can begin a transaction that something slow is awaited in. */
-export interface Step extends Context, CausedJob {
+export interface Step extends SyncContext, CausedJob {
   readonly organizationId: string;
   /** The claim that every write carries. */
-  readonly task: Task;
+  readonly task: WriteClaim;
   readonly organization: OrganizationClient;
   readonly observed: Observed;
 }
@@ -61,7 +61,7 @@ export function createObserved(): Observed {
 }
 
 /** Each time that a list was read. */
-export function noteRead({ observed, onRead }: Step, end: ReadEnd): void {
+export function noteRead({ observed, onRead }: Step, end: ReadSummary): void {
   const rows = end.added + end.changed;
   observed.news ||= rows + end.removed > 0;
   observed.retired ||= end.resource === 'retirements' && rows > 0;

@@ -29,7 +29,9 @@ export function createUrgentReads(
   async function isAsked(): Promise<boolean> {
     if (busy || now() - checkedAt < PACE_MS) return false;
     checkedAt = now();
-    const [asked = false] = await inbox.haveCome(installationId, [{ since: lookedAt, isNew: true }]);
+    const [asked = false] = await inbox.haveDeliveriesArrived(installationId, [
+      { since: lookedAt, isNew: true },
+    ]);
     return asked;
   }
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../../mirror/port.js';
+import type { LastAnswer } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { CallRecord } from '../../registry/http/calls.js';
 
@@ -22,10 +22,10 @@ export function countCalls(signal: AbortSignal, now: () => number) {
     /** Whether each answer said whose it is. */
     ownerNamed: () => owners.length > 0 && !owners.includes(null),
     /** What came of a read whose answers were all good. */
-    goodAnswer: (form: Answer['form']): Answer | null =>
+    goodAnswer: (form: LastAnswer['form']): LastAnswer | null =>
       status === null ? null : { status, form, at: now(), text: null },
     /** What came of one that failed; null where it did not fail for its answer. */
-    badAnswer: (error: unknown, mask: (text: string) => string): Answer | null => {
+    badAnswer: (error: unknown, mask: (text: string) => string): LastAnswer | null => {
       if (!(error instanceof RegistryError)) return null;
       const at = now();
       if (status !== null && error.answer !== null)

@@ -1,7 +1,8 @@
-import type { Fault } from '../../mirror/port.js';
+import type { ReadFault, RowKey } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { Page } from '../../registry/reading.js';
-import type { Column } from '../../resources/columns.js';
+import { hashOf } from '../../registry/json/fields.js';
+import type { Page, UnreadableRow } from '../../registry/reading.js';
+import type { MirrorColumn } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { Step } from '../installation/step.js';
 import type { Source } from '../sources.js';
@@ -10,7 +11,9 @@ const DAY_SECONDS = 86_400;
 
 interface Listed {
   /** Why this is not the whole list. */
-  readonly flaw: Fault | null;
+  readonly flaw: ReadFault | null;
+  /** Names the rows that could not be read; null where there were none. */
+  readonly unreadable: ReadFault | null;
   /** How many rows the registry says the list has; null where it does not say. */
   readonly total: number | null;
   /** How often to read it from now on where nothing announces a change. */
@@ -22,10 +25,11 @@ interface Listed {
 /** What is found of a whole list while its parts come. */
 export function createListing<Item extends object>(
   { organizationId, observed, now, client }: Step,
-  { kind, nextEnd, isOpen }: Source<Item>,
-  { key, every }: Pick<ListEntry<Item>, 'key' | 'every'>,
+  { kind, nextEnd, isOpen, keyOfUnreadable }: Source<Item>,
+  { key, readInterval: every }: Pick<ListEntry<Item>, 'key' | 'readInterval'>,
 ) {
   const own = createOwnRows(organizationId, key);
+  const unreadable = createUnreadableRows(keyOfUnreadable);
   let last: Page<Item> | null = null;
   let open = false;
 
@@ -39,11 +43,15 @@ export function createListing<Item extends object>(
       last = page;
     },
     own: own.of,
-    /** When the last part was taken, and so many rows were seen. Throws where that cannot be the last. */
+    leaveOut: unreadable.add,
+    unreadableKeys: unreadable.keys,
+    /** When the last part was taken, and so many rows were seen. Throws where that cannot be the last, and where too little could be read. */
     end: (seen: number): Listed => {
       if (kind === 'paged') demandEnd(last, seen);
+      unreadable.demandOthers(seen);
       return {
         flaw: own.flaw(),
+        unreadable: unreadable.fault(),
         total: last?.total ?? null,
         everySeconds: every === 'day' && !open ? DAY_SECONDS : null,
         pageSize: last?.limit ?? null,
@@ -59,9 +67,36 @@ function demandEnd(last: Page<unknown> | null, seen: number): void {
 }
 
 const NAMED_AT_MOST = 3;
+/** An answer with more unreadable rows is unreadable as a whole. */
+const UNREADABLE_AT_MOST = 1_000;
+
+/** The unreadable rows of one read. A row that comes again on a later page counts once. */
+function createUnreadableRows(keyOf: (row: UnreadableRow['row']) => RowKey | null) {
+  const rows = new Map<string, { readonly key: RowKey | null; readonly error: RegistryError }>();
+
+  return {
+    add: ({ row, error }: UnreadableRow): void => {
+      rows.set(hashOf(row.text), { key: keyOf(row), error });
+      if (rows.size > UNREADABLE_AT_MOST) throw error;
+    },
+    keys: (): readonly (RowKey | null)[] => [...rows.values()].map(({ key }) => key),
+    /** Throws where several rows came and none of them could be read: the list has another shape. */
+    demandOthers: (seen: number): void => {
+      const [first] = rows.values();
+      if (first !== undefined && rows.size > 1 && seen <= rows.size) throw first.error;
+    },
+    fault: (): ReadFault | null => {
+      if (rows.size === 0) return null;
+      const named = [...rows.values()].slice(0, NAMED_AT_MOST).map(({ error }) => error.message);
+      const more = rows.size > named.length ? ` and ${rows.size - named.length} more` : '';
+      const message = `rows could not be read and were left out: ${named.join('; ')}${more}`;
+      return { code: 'rows_unreadable', message };
+    },
+  };
+}
 
 /** Tells the rows of one read that belong to the organization from those of others that stand among them. */
-function createOwnRows<Item extends object>(organizationId: string, [name]: readonly Column<Item>[]) {
+function createOwnRows<Item extends object>(organizationId: string, [name]: readonly MirrorColumn<Item>[]) {
   const ours = organizationId.toLowerCase();
   const named: string[] = [];
   let leftOut = 0;
@@ -78,7 +113,7 @@ function createOwnRows<Item extends object>(organizationId: string, [name]: read
     /** Without those that say that they are somebody else's. */
     of: (items: readonly Item[]): readonly Item[] => items.filter(isOurs),
     /** Names the rows that were left out; null where there were none. */
-    flaw: (): Fault | null => {
+    flaw: (): ReadFault | null => {
       if (leftOut === 0) return null;
       const more = leftOut > named.length ? ` and ${leftOut - named.length} more` : '';
       const message = `rows of other organizations stood in the list and were left out: ${named.join(', ')}${more}`;

@@ -1,9 +1,9 @@
-import type { Ask, Finished } from '../../mirror/mirror.js';
+import type { FindMissing, ReadResult } from '../../mirror/mirror.js';
 import { RegistryError } from '../../registry/errors.js';
 import { PAGE_ROWS, type ReadOptions } from '../../registry/reading.js';
-import { type Items, type ListResource, LISTS } from '../../resources/lists.js';
+import { type ListItems, type ListResource, LISTS } from '../../resources/lists.js';
 import { noteRead, type Step } from '../installation/step.js';
-import { describe, SyncError } from '../outcome.js';
+import { describeFailure, SyncError } from '../outcome.js';
 import { type Part, type Source, SOURCES } from '../sources.js';
 import { countCalls, inLanes } from './calls.js';
 import { createListing } from './listing.js';
@@ -16,7 +16,7 @@ const ASKED_AT_ONCE = 8;
 export async function readList<Name extends ListResource>(step: Step, resource: Name): Promise<void> {
   for (let pass = 1; ; pass += 1) {
     const reading = await begin(step, resource, step.wish.full && pass === 1);
-    let ended: Finished;
+    let ended: ReadResult;
     try {
       for await (const part of reading.parts) {
         await reading.take(part);
@@ -39,10 +39,11 @@ const NO_ROWS = { added: 0, changed: 0, removed: 0, drift: 0 };
 /** One pass over a list. */
 async function begin<Name extends ListResource>(step: Step, resource: Name, full: boolean) {
   const { mirror, inbox, client, now, signal, installationId, task, job, cause, wish } = step;
-  const source: Source<Items[Name]> = SOURCES[resource];
+  const source: Source<ListItems[Name]> = SOURCES[resource];
   const calls = countCalls(signal, now);
   const startedAt = now();
-  const announced = async (since: number) => (await inbox.haveCome(installationId, [{ since }]))[0] ?? false;
+  const announced = async (since: number) =>
+    (await inbox.haveDeliveriesArrived(installationId, [{ since }]))[0] ?? false;
   const { trigger } = job;
   const read = await mirror.beginRead({ ...task, resource, trigger, cause, startedAt, full, announced });
   step.observed.before.set(resource, read.before);
@@ -52,19 +53,26 @@ async function begin<Name extends ListResource>(step: Step, resource: Name, full
   const known = source.isOpen === undefined ? read.known : undefined;
 
   return {
-    parts: source.parts(step.organization, { ...calls.options, limit, known }),
-    take: ({ items, page }: Part<Items[Name]>) => {
+    parts: source.parts(step.organization, {
+      ...calls.options,
+      limit,
+      known,
+      onUnreadable: listing.leaveOut,
+    }),
+    take: ({ items, page }: Part<ListItems[Name]>) => {
       listing.take(items, page);
       const own = listing.own(items);
       return page === null ? read.writeBatch(own, now()) : read.writePage({ ...page, items: own });
     },
     finish: async () => {
-      const { flaw, total, pageSize, everySeconds } = listing.end(await read.settle());
+      await read.leaveOut(listing.unreadableKeys());
+      const { flaw, unreadable, total, pageSize, everySeconds } = listing.end(await read.settle());
       const isTold = calls.ownerNamed();
       const plain = source.kind === 'one' ? 'object' : 'list';
       const outcome = await read.finish({
         total,
         flaw,
+        unreadable,
         everySeconds,
         ...asking(step, source, calls.options),
         ...(isTold || wish.full ? { ownerNamed: isTold } : {}),
@@ -77,7 +85,7 @@ async function begin<Name extends ListResource>(step: Step, resource: Name, full
     },
     abandon: async (error: unknown) => {
       noteRead(step, { ...NO_ROWS, resource, state: 'failed', ms: now() - startedAt });
-      const { code, message } = describe(signal.aborted ? signal.reason : error);
+      const { code, message } = describeFailure(signal.aborted ? signal.reason : error);
       const answer = calls.badAnswer(error, client.http.mask);
       await read.abandon({ code, message }, { ...calls.traffic(), answer });
     },
@@ -89,7 +97,7 @@ function asking<Item>(
   { organization, now }: Step,
   { readOne }: Source<Item>,
   options: ReadOptions,
-): { readonly ask?: Ask } {
+): { readonly ask?: FindMissing } {
   if (readOne === undefined) return {};
   return {
     ask: async ids => {

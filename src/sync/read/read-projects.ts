@@ -2,7 +2,7 @@ import type { ProjectAnswer } from '../../mirror/port.js';
 import { projectAnswer } from '../../mirror/projects.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { Step } from '../installation/step.js';
-import { describe, endsWalk, TROUBLES } from '../outcome.js';
+import { describeFailure, endsWalk, TROUBLES } from '../outcome.js';
 import { countCalls } from './calls.js';
 
 const AT_ONCE = 4;
@@ -57,7 +57,7 @@ export async function readProjects(step: Step): Promise<void> {
     if (failures.length > 0) throw failures[0];
     await walk.finish(traffic());
   } catch (error) {
-    const { code, message } = describe(signal.aborted ? signal.reason : error);
+    const { code, message } = describeFailure(signal.aborted ? signal.reason : error);
     await walk.abandon({ code, message }, traffic());
     throw error;
   }

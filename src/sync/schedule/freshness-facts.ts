@@ -1,15 +1,15 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Announced, Stretch } from '../../inbox/delivery.js';
+import type { AcceptedDelivery, DeliveryRange } from '../../inbox/delivery.js';
 import type { InboxPort } from '../../inbox/port.js';
-import { type LivingProcess, HEARTBEAT_EVERY_MS } from '../../inbox/process.js';
+import { type LivingProcess, HEARTBEAT_INTERVAL_MS } from '../../inbox/process.js';
 import type { FreshnessFact, KnownResource } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
-import type { Context } from '../context.js';
-import { describe } from '../outcome.js';
+import type { SyncContext } from '../context.js';
+import { describeFailure } from '../outcome.js';
 import type { Log } from '../worker/worker.js';
 import { type Again, again } from './schedule.js';
 
-type Parts = Pick<Context, 'inbox' | 'mirror' | 'mirrorMembers'>;
+type Parts = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembers'>;
 
 /** What is younger is most likely being read at this moment; and whatever came is stored by then. */
 const TOLD_AFTER_MS = 15_000;
@@ -23,9 +23,9 @@ export async function writeFreshnessFacts(
   { inbox, mirror, mirrorMembers }: Parts,
   at: number,
 ): Promise<void> {
-  const named = await inbox.toLookAt();
+  const named = await inbox.listPendingInstallations();
   const until = formatInstant(at - TOLD_AFTER_MS);
-  const { workerSeenAt, oldestRead, announced } = await mirror.freshnessFacts();
+  const { workerSeenAt, oldestRead, announced } = await mirror.readFreshnessFacts();
   const seen = seenUntil(workerSeenAt, at);
   const isRead = ({ resource }: KnownResource) => mirrorMembers || resource !== 'members';
   const known = announced.filter(isRead);
@@ -40,17 +40,21 @@ export async function writeFreshnessFacts(
   const [from = until] = [seen ?? oldestRead ?? until, ...starts].toSorted();
   for await (const slice of slicesOf(inbox, { from, until, above: 0 })) {
     const ids = slice.map(({ installationId }) => installationId).filter(open.isNew);
-    if (ids.length > 0) open.learn(await mirror.knownResources([...new Set(ids)]));
+    if (ids.length > 0) open.learn(await mirror.listKnownResources([...new Set(ids)]));
     for (const { installationId, receivedAt } of slice) found.push(...open.take(installationId, receivedAt));
     await pause();
   }
-  await mirror.tell({ at: formatInstant(at), named, unread: found });
+  await mirror.report({ at: formatInstant(at), named, unread: found });
 }
 
 /** Between two of them others may go on. */
-async function* slicesOf(inbox: Parts['inbox'], whole: Stretch): AsyncGenerator<readonly Announced[]> {
-  for (let stretch: Stretch | null = whole; stretch !== null; ) {
-    const slice: Awaited<ReturnType<InboxPort['announced']>> = await inbox.announced(stretch);
+async function* slicesOf(
+  inbox: Parts['inbox'],
+  whole: DeliveryRange,
+): AsyncGenerator<readonly AcceptedDelivery[]> {
+  for (let stretch: DeliveryRange | null = whole; stretch !== null; ) {
+    const slice: Awaited<ReturnType<InboxPort['listAcceptedDeliveries']>> =
+      await inbox.listAcceptedDeliveries(stretch);
     yield slice.deliveries;
     stretch = slice.next;
   }
@@ -130,13 +134,13 @@ export interface FreshnessFactsOptions extends Parts {
 
 /** A look at once, and then every 15 seconds until it is stopped. */
 export function createFreshnessFacts(options: FreshnessFactsOptions): Again {
-  const { inbox, self, log, everyMs = HEARTBEAT_EVERY_MS } = options;
+  const { inbox, self, log, everyMs = HEARTBEAT_INTERVAL_MS } = options;
   return again(async () => {
     try {
       const { at } = await inbox.heartbeat(self);
       await writeFreshnessFacts(options, at);
     } catch (error) {
-      log.warn({ error: describe(error) }, 'no heartbeat could be written this time');
+      log.warn({ error: describeFailure(error) }, 'no heartbeat could be written this time');
     }
     return everyMs;
   });

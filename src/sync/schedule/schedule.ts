@@ -2,10 +2,10 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 import { Cron } from 'croner';
 import { installationJob } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
-import type { Context } from '../context.js';
-import { describe } from '../outcome.js';
+import type { SyncContext } from '../context.js';
+import { describeFailure } from '../outcome.js';
 import { offsetInInterval } from '../plan.js';
-import type { JobAtWork, Log } from '../worker/worker.js';
+import type { RunningJob, Log } from '../worker/worker.js';
 import { discover, discoverJob } from './discover.js';
 
 export interface ScheduleOptions {
@@ -35,7 +35,7 @@ export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): A
     try {
       if (last !== null) await enqueueTick(inbox, last, next);
     } catch (error) {
-      log.warn({ error: describe(error) }, 'the tick of the schedule was not stored this time');
+      log.warn({ error: describeFailure(error) }, 'the tick of the schedule was not stored this time');
     }
     return Math.min(Math.max(next - now(), 1), LONGEST_SLEEP_MS);
   });
@@ -128,16 +128,16 @@ const ENQUEUED_AT_ONCE = 100;
  * Every installation that is not uninstalled is looked at again, each at its own place in the interval; suspended ones
  * cost two calls. The registry's list comes first: what it says need not be asked for again, installation by installation.
  */
-export async function tick(context: Context, atWork: JobAtWork): Promise<string> {
+export async function tick(context: SyncContext, atWork: RunningJob): Promise<string> {
   const { inbox, mirror, now, retentionDays } = context;
   const intervalMs = Number(atWork.job.payload['intervalMs']);
   await list(context, atWork);
-  const installations = await mirror.installations();
+  const installations = await mirror.listInstallations();
   const jobs = installations
     .filter(({ state }) => state !== 'uninstalled')
     .map(({ id, organizationId }) => ({
       ...installationJob(id, organizationId, 'schedule'),
-      startInMs: offsetInInterval(organizationId ?? id, intervalMs),
+      startDelayMs: offsetInInterval(organizationId ?? id, intervalMs),
     }));
   for (let from = 0; from < jobs.length; from += ENQUEUED_AT_ONCE) {
     await atWork.turn();
@@ -149,7 +149,7 @@ export async function tick(context: Context, atWork: JobAtWork): Promise<string>
 }
 
 /** Where it cannot be read now, a job of its own tries again, and says why. */
-async function list({ inbox, ...context }: Context, atWork: JobAtWork): Promise<void> {
+async function list({ inbox, ...context }: SyncContext, atWork: RunningJob): Promise<void> {
   try {
     await discover({ inbox, ...context }, atWork);
   } catch {

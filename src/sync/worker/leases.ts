@@ -1,8 +1,8 @@
-import type { Held } from '../../inbox/job.js';
+import type { ClaimRef } from '../../inbox/job.js';
 
 export interface LeasesOptions {
   /** Answers the ids of those that are no longer ours. */
-  readonly renew: (held: readonly Held[], leaseMs: number) => Promise<readonly number[]>;
+  readonly renew: (held: readonly ClaimRef[], leaseMs: number) => Promise<readonly number[]>;
   readonly leaseMs: number;
   /** The claim is another's, or may be. */
   readonly lost: (id: number) => void;
@@ -11,7 +11,7 @@ export interface LeasesOptions {
 }
 
 interface Lease {
-  readonly held: Held;
+  readonly held: ClaimRef;
   /** When nobody may believe in it any more. */
   end: NodeJS.Timeout | undefined;
 }
@@ -65,7 +65,7 @@ export function createLeases({ renew, leaseMs, lost, failed }: LeasesOptions) {
 
   return {
     /** From now on it is renewed. `agoMs` is how long ago its lease may have begun. */
-    take: (held: Held, agoMs: number): void => {
+    take: (held: ClaimRef, agoMs: number): void => {
       const lease: Lease = { held, end: undefined };
       lease.end = endAfter(lease, Math.max(leaseMs - agoMs, 0));
       leases.set(held.id, lease);

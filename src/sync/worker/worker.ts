@@ -1,12 +1,12 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { type ClaimedJob, IN_PART, type JobEnd, type Part } from '../../inbox/job.js';
+import { type ClaimedJob, PARTIAL_READ, type JobEnd, type Part } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { createLeases } from './leases.js';
-import { onceMore } from '../../mirror/once-more.js';
+import { coalesce } from '../../text/coalesce.js';
 import {
   decide,
-  describe,
+  describeFailure,
   endOf,
   type Failure,
   type FailureCode,
@@ -16,7 +16,7 @@ import {
 import { takeSlot } from './slots.js';
 
 /** One job at work. */
-export interface JobAtWork {
+export interface RunningJob {
   readonly job: ClaimedJob;
   /** Aborted when the claim is lost or the process goes down. */
   readonly signal: AbortSignal;
@@ -25,7 +25,7 @@ export interface JobAtWork {
 }
 
 /** Does the job and answers one word for people to read; whatever it throws goes through the table of outcomes. */
-export type Perform = (atWork: JobAtWork) => Promise<string>;
+export type JobHandler = (atWork: RunningJob) => Promise<string>;
 
 export interface Log {
   info(fields: object, message: string): void;
@@ -33,7 +33,7 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-export interface Ended {
+export interface EndedJob {
   readonly kind: string;
   readonly outcome: string;
   readonly code: string | null;
@@ -41,8 +41,8 @@ export interface Ended {
 }
 
 export interface WorkerOptions {
-  readonly inbox: Pick<InboxPort, 'claim' | 'renew' | 'settle' | 'tryFirst' | 'watch'>;
-  readonly perform: Perform;
+  readonly inbox: Pick<InboxPort, 'claim' | 'renew' | 'settle' | 'prioritizeFailed' | 'watch'>;
+  readonly perform: JobHandler;
   /** Jobs of the data part at once. Certificates have places of their own and never take one of these. */
   readonly concurrency: number;
   readonly now: () => number;
@@ -54,7 +54,7 @@ export interface WorkerOptions {
   /** Why nothing may be read now; null where it may. */
   readonly whyPaused?: () => string | null;
   readonly lookEveryMs?: number;
-  readonly onEnded?: (ended: Ended) => void;
+  readonly onEnded?: (ended: EndedJob) => void;
 }
 
 const LEASE_MS = 60_000;
@@ -90,9 +90,9 @@ export function createWorker(options: WorkerOptions) {
     renew: inbox.renew,
     leaseMs,
     lost: id => stopOne(id, 'claim_lost'),
-    failed: error => log.warn({ error: describe(error) }, 'the leases were not renewed this time'),
+    failed: error => log.warn({ error: describeFailure(error) }, 'the leases were not renewed this time'),
   });
-  const pump = onceMore(take);
+  const pump = coalesce(take);
   let started = false;
   let isPaused = false;
   /** What was before the start nobody knows. */
@@ -110,13 +110,13 @@ export function createWorker(options: WorkerOptions) {
     try {
       const open = bothParts.map(each => ({ part: each.part, slots: slotsOf(each) }));
       const parts = open.filter(({ slots }) => slots > 0 || running() === 0);
-      const { jobs, othersWait, nextChangeInMs } = await inbox.claim({ parts, leaseMs });
+      const { jobs, moreMayWait: othersWait, nextChangeInMs } = await inbox.claim({ parts, leaseMs });
       if (!started) return giveBack(jobs);
       for (const job of jobs) begin(job, performance.now() - at);
       sleep(Math.min(Math.max(nextChangeInMs ?? Infinity, 1), LONGEST_SLEEP_MS));
       if (!othersWait && running() === 0) tellIdle(asked);
     } catch (error) {
-      log.warn({ error: describe(error) }, 'the inbox cannot be read now');
+      log.warn({ error: describeFailure(error) }, 'the inbox cannot be read now');
       if (started) sleep(TROUBLE_WAIT_MS);
     }
     return undefined;
@@ -163,7 +163,7 @@ export function createWorker(options: WorkerOptions) {
       const word = await options.perform({ job, signal: stop.signal, turn });
       await settle(job, startedAt, word, null, { act: 'done', outcome: word });
     } catch (error) {
-      const failure = describe(stop.signal.aborted ? stop.signal.reason : error);
+      const failure = describeFailure(stop.signal.aborted ? stop.signal.reason : error);
       const outcome = decide(failure, { now: now(), attempts: job.attempts, random });
       await settle(job, startedAt, outcome.act, failure, endOf(outcome, failure, now()));
     } finally {
@@ -187,14 +187,17 @@ export function createWorker(options: WorkerOptions) {
     const ms = now() - startedAt;
     const fields = { job: job.id, kind: job.kind, installation: job.installationId, outcome, ms };
     try {
-      const [held = false] = await inbox.settle([{ held: job, end }]);
+      const [held = false] = await inbox.settle([{ claim: job, end }]);
       options.onEnded?.({ kind: job.kind, outcome, code: failure?.code ?? null, ms });
       if (failure === null) log.info({ ...fields, held }, 'job done');
       else log.warn({ ...fields, held, error: failure }, 'job failed');
     } catch (error) {
-      log.warn({ ...fields, error: describe(error) }, 'job not settled: it is done again after its lease');
+      log.warn(
+        { ...fields, error: describeFailure(error) },
+        'job not settled: it is done again after its lease',
+      );
     }
-    if (failure !== null || outcome.startsWith(IN_PART)) {
+    if (failure !== null || outcome.startsWith(PARTIAL_READ)) {
       hasFailed ||= failure === null || PASSING.includes(failure.code);
     } else if (job.part === 'data' && job.kind !== 'tick') await noteAnswer();
   }
@@ -206,11 +209,11 @@ export function createWorker(options: WorkerOptions) {
     passedAt = now();
     if (!isOver) return;
     try {
-      const left = await inbox.tryFirst(PASSING);
+      const left = await inbox.prioritizeFailed(PASSING);
       if (left > 0) log.info({ left }, 'the registry answers again: what failed comes first');
     } catch (error) {
       hasFailed = true;
-      log.warn({ error: describe(error) }, 'what failed was not asked for again this time');
+      log.warn({ error: describeFailure(error) }, 'what failed was not asked for again this time');
     }
   }
 
@@ -227,7 +230,7 @@ export function createWorker(options: WorkerOptions) {
       log.info({}, 'reads and certificates go on');
       void pump();
     } catch (error) {
-      log.warn({ error: describe(error) }, 'the disk could not be looked at this time');
+      log.warn({ error: describeFailure(error) }, 'the disk could not be looked at this time');
     }
   }
 
@@ -252,11 +255,11 @@ export function createWorker(options: WorkerOptions) {
   async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
     if (jobs.length === 0) return;
     try {
-      await inbox.settle(jobs.map(held => ({ held, end: { act: 'give_back', inMs: 0 } })));
+      await inbox.settle(jobs.map(job => ({ claim: job, end: { act: 'release', delayMs: 0 } })));
     } catch (error) {
       const ids = jobs.map(({ id }) => id);
       log.warn(
-        { jobs: ids, error: describe(error) },
+        { jobs: ids, error: describeFailure(error) },
         'jobs not given back: they are done again after their lease',
       );
     }

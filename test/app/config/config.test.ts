@@ -96,7 +96,7 @@ test('P15 every fault in the settings is reported at once, by name, in the order
   expect(error?.message).toBe(
     [
       '7 settings are wrong:',
-      '  REGISTRY_BASE_URL: expected an https address, or http on a loopback one, without user, query or fragment; came a text of 22 characters that is not shown',
+      '  REGISTRY_BASE_URL: expected an https address, or http on a loopback one, without user, query or fragment; came "ftp://registry.example"',
       `  REGISTRY_APP_ID: expected the app's id: 1 to 128 letters, digits, - and _; came "../app"`,
       `  REGISTRY_PRIVATE_KEY: expected the app's private key as PEM text; it is not set`,
       '  REGISTRY_BURST: expected a whole number from 1 to 100000; came "20x"',
@@ -180,7 +180,7 @@ describe('secrets', () => {
   test('that cannot be read from their file are one fault, not two', async () => {
     const error = await refusal({ REGISTRY_PRIVATE_KEY: '', REGISTRY_PRIVATE_KEY_FILE: '/nowhere/key.pem' });
     expect(error?.message).toBe(
-      'One setting is wrong:\n  REGISTRY_PRIVATE_KEY_FILE: expected a file that can be read; a text of 16 characters that is not shown cannot be read (ENOENT)',
+      'One setting is wrong:\n  REGISTRY_PRIVATE_KEY_FILE: expected a file that can be read; "/nowhere/key.pem" cannot be read (ENOENT)',
     );
   });
 
@@ -222,6 +222,49 @@ describe('secrets', () => {
       for (const fault of faults) expect(String(fault)).not.toContain(pasted);
     },
   );
+
+  test.each([
+    [
+      'a URL without its user, password and query',
+      'REGISTRY_BASE_URL',
+      'https://ann:p/w@r.example/v1?key=k',
+      '"https://***@r.example/v1?***"',
+    ],
+    [
+      'a URL with a fragment',
+      'REGISTRY_BASE_URL',
+      'https://r.example/v1#fragment',
+      '"https://r.example/v1?***"',
+    ],
+    ['a host', 'HOST', 'receiver_of webhooks.internal.example', '"receiver_of webhooks.internal.example"'],
+    ['an id', 'REGISTRY_APP_ID', 'marketplace/mirror-app-2', '"marketplace/mirror-app-2"'],
+  ])('T69 are hidden, and not %s', async (_case, name, value, shown) => {
+    const faults = await Promise.all(
+      (['receive', 'work'] as const).map(role => refusal({ [name]: value }, role)),
+    );
+    expect(faults.join('\n')).toContain(`came ${shown}`);
+  });
+
+  test.each([
+    ['secrets/registry-key.pem', '"secrets/registry-key.pem"'],
+    [
+      '/run/credentials/carbon-mirror@work.service/secret',
+      '"/run/credentials/carbon-mirror@work.service/secret"',
+    ],
+    [
+      '/srv/3f2504e0-4f89-11d3-9a0c-0305e82c3301/key.pem',
+      '"/srv/3f2504e0-4f89-11d3-9a0c-0305e82c3301/key.pem"',
+    ],
+    ['9f8b1c2d3e4a5b6c7d8e9f8b1c2d3e4a', 'a text of 32 characters that is not shown'],
+    ['/9j4AAQSkZJRgABAQ7d8e9f8b1c2d3e4a', 'a text of 33 characters that is not shown'],
+    ['q7Zr/K2w9/Lx1V/d5Tb', 'a text of 19 characters that is not shown'],
+    ['crs_token', 'a text of 9 characters that is not shown'],
+    ['https://ann:p@r.example?a@b', 'a text of 27 characters that is not shown'],
+    ['https://r.example:password', 'a text of 26 characters that is not shown'],
+  ])('T69 are hidden in the place of a file, and paths are shown: %s', async (value, shown) => {
+    const error = await refusal({ REGISTRY_PRIVATE_KEY: '', REGISTRY_PRIVATE_KEY_FILE: value });
+    expect(error?.message).toContain(`expected a file that can be read; ${shown} cannot be read (ENOENT)`);
+  });
 
   test('T69 in the place of a name are not shown either', async () => {
     for (const name of [`REGISTRY_${SECRET}`, 'WEBHOOK_SECRETS: q7ZrK2w9Lx', 'REGISTRY_Q7ZRK2W9LX1VD5TB']) {
@@ -301,6 +344,7 @@ describe('MIRROR_DATABASE_URL', () => {
       const fault = await refusal({ MIRROR_DATABASE_URL: URL_TEXT, [name]: url });
       expect(fault?.faults.map(each => each.name)).toEqual([name]);
       expect(String(fault)).not.toContain('a-long-password');
+      if (url.startsWith('mysql:')) expect(String(fault)).toContain('came "mysql://***@h/d"');
     }
   });
 
@@ -407,10 +451,9 @@ test('port 0 is taken: any free port, or none for operations', async () => {
   expect([port, operationsPort]).toEqual([0, 0]);
 });
 
-test('an unknown REGISTRY_ or WEBHOOK_ name is a fault; other names are none of our business', async () => {
-  expect(await wrongNames({ REGISTRY_BASEURL: 'x', PATH: '/bin', DATADIR: 'x' })).toEqual([
-    'REGISTRY_BASEURL',
-  ]);
+test('an unknown REGISTRY_ or WEBHOOK_ name and a misspelt name are faults, and names of other programs are none', async () => {
+  const env = { REGISTRY_OTHER: 'x', REGISTRY_BASEURL: 'x', PATH: '/bin', DATADIR: 'x', DATADOG_URL: 'x' };
+  expect(await wrongNames(env)).toEqual(['REGISTRY_OTHER', 'REGISTRY_BASEURL', 'DATADIR']);
   expect(String(await refusal({ REGISTRY_BASEURL: 'x' }))).toContain('perhaps REGISTRY_BASE_URL;');
   expect(String(await refusal({ WEBHOOK_SECRET_FILE: 'x' }))).toContain('perhaps WEBHOOK_SECRETS_FILE;');
 });

@@ -9,17 +9,16 @@ import { openPostgres } from '../../../src/store/postgres/open.js';
 import type { Asked } from '../../../src/store/contract/asked.js';
 import type { Row } from '../../../src/store/contract/tables.js';
 import { runCommand } from '../../support/command.js';
-import { emptyDatabase } from '../../support/engines.js';
+import { emptyDatabase, grantedTo, openTemporary, roleOf } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/inbox.js';
-import { grantedTo, openTemporary, roleOf } from '../../support/postgres.js';
 
 const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n) select count(*) from n';
 const LONG = 60_000;
 
-async function scene(as: 'owner' | 'read' = 'owner') {
+async function scene(as: 'work' | 'read' = 'work') {
   const database = await emptyDatabase();
   const postgres = openTemporary(database);
-  const { url } = as === 'owner' ? database : await grantedTo(postgres, database, as);
+  const { url } = await grantedTo(postgres, database, as);
   const options = { url, name: 'asking', connections: 1, onFault: () => undefined };
   const askers = async () => {
     const rows = await postgres.query<{ query: string }>(
@@ -30,7 +29,7 @@ async function scene(as: 'owner' | 'read' = 'owner') {
   };
   const asking = (sql: string, timeLimitMs = LONG, signal = new AbortController().signal) =>
     ask(options, { sql, timeLimitMs, signal });
-  return { database, ...postgres, asking, askers, all: async (sql: string) => allOf(await asking(sql)) };
+  return { database, url, ...postgres, asking, askers, all: async (sql: string) => allOf(await asking(sql)) };
 }
 
 async function allOf({ columns, rows }: Asked): Promise<{ columns: readonly string[]; rows: Row[] }> {
@@ -143,7 +142,7 @@ const OFF = ['statement_timeout', 'idle_in_transaction_session_timeout', 'client
 const WITHOUT_LIMITS = `select ${OFF.map(name => `set_config('${name}', '0', false)`).join()}, i
   from generate_series(1, 20) as i union all select '', '', '', count(*)::int from generate_series(1, 100000000000)`;
 
-test.each(['owner', 'read'] as const)(
+test.each(['work', 'read'] as const)(
   'T88 a question that turns its limits off is ended at the server when its time is over: %s',
   async as => {
     const { asking, askers } = await scene(as);
@@ -220,9 +219,9 @@ test('T88 its temporary files are bounded where the role carries temp_file_limit
 test.each(['SIGINT', 'SIGKILL'] as const)(
   'T76 the work stops where whoever asked ends by %s',
   async signal => {
-    const { database, askers } = await scene();
+    const { url, askers } = await scene();
     const program = fileURLToPath(new URL('../../support/asking.js', import.meta.url));
-    const child = spawn(process.execPath, [program, database.url, ENDLESS], { stdio: 'ignore' });
+    const child = spawn(process.execPath, [program, url, ENDLESS], { stdio: 'ignore' });
     onTestFinished(() => void child.kill('SIGKILL'));
     await expect.poll(askers).toEqual(['FETCH 10 FROM answer']);
     child.kill(signal);
@@ -254,4 +253,50 @@ test.each([
   const { all, askers } = await scene();
   await expect(all(sql)).rejects.toMatchObject({ code: 'too_large', message });
   await expect.poll(askers).toEqual([]);
+});
+
+describe('T88 a role that reaches beyond the tables', () => {
+  const POWERS: readonly (readonly [power: string, give: (role: string) => string])[] = [
+    ['SUPERUSER', role => `ALTER ROLE ${role} SUPERUSER`],
+    ['REPLICATION', role => `ALTER ROLE ${role} REPLICATION`],
+    ['BYPASSRLS', role => `ALTER ROLE ${role} BYPASSRLS`],
+    ['pg_read_server_files', role => `GRANT pg_read_server_files TO ${role}`],
+    ['pg_write_server_files', role => `GRANT pg_write_server_files TO ${role}`],
+    ['pg_execute_server_program', role => `GRANT pg_execute_server_program TO ${role}`],
+    ['pg_read_all_data', role => `GRANT pg_read_all_data TO ${role}`],
+    ['SUPERUSER', role => `ALTER ROLE ${role} NOINHERIT; GRANT postgres TO ${role}`],
+  ];
+
+  test.each(POWERS)('is asked nothing, and fails doctor: %s (%#)', async (power, give) => {
+    const { database, query } = await scene();
+    const reads = await grantedTo({ query }, database, 'read');
+    const writes = await grantedTo({ query }, database, 'work');
+    const env = { MIRROR_DATABASE_URL: writes.url, QUERY_DATABASE_URL: reads.url };
+    const run = (...words: string[]) => runCommand(words, { env });
+    expect(await run('query', 'select 1')).toMatchObject({ exitCode: 0 });
+    await query(give(`"${roleOf(reads).replaceAll('"', '""')}"`));
+    const refused = await run('query', "select pg_read_file('/etc/passwd')");
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toMatch(
+      new RegExp(`^Nothing is asked in SQL: the role .*: .*\\b${power}\\b.*\\.\nMake a role`),
+    );
+    const doctor = JSON.parse((await run('doctor', '--json')).stdout);
+    expect(doctor).toContainEqual(
+      expect.objectContaining({ check: 'questions', state: 'fail', found: expect.stringContaining(power) }),
+    );
+  });
+
+  test('is refused where it is the role of the program itself, too', async () => {
+    const { database } = await scene();
+    const env = { MIRROR_DATABASE_URL: database.url };
+    expect(await runCommand(['query', 'select 1'], { env })).toMatchObject({ exitCode: 2, stdout: '' });
+    const doctor = JSON.parse((await runCommand(['doctor', '--json'], { env })).stdout);
+    expect(doctor).toContainEqual(
+      expect.objectContaining({
+        check: 'questions',
+        state: 'fail',
+        found: expect.stringContaining('SUPERUSER'),
+      }),
+    );
+  });
 });

@@ -6,11 +6,16 @@ import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { isTurn } from '../../../src/store/postgres/inbox/watch.js';
 import { openPostgres, type Postgres } from '../../../src/store/postgres/open.js';
 import { installationJob } from '../../../src/inbox/job.js';
-import { boxIn, receivedBy } from '../../support/box.js';
+import { boxIn, receivedBy, acceptedDelivery, NOON } from '../../support/inbox.js';
+import {
+  emptyDatabase,
+  inboxOn,
+  openAs,
+  openGranted,
+  openTemporary,
+  temporaryDatabase,
+} from '../../support/postgres.js';
 import { breakFunction } from '../../support/broken-function.js';
-import { emptyDatabase, inboxOn, openAs } from '../../support/engines.js';
-import { acceptedDelivery, NOON } from '../../support/inbox.js';
-import { openGranted, openTemporary, temporaryDatabase } from '../../support/postgres.js';
 import { until } from '../../support/wait.js';
 
 const LEASE_MS = 60_000;
@@ -45,9 +50,11 @@ test('each operation of a receiver and a worker is one round trip, whatever it s
     store: () => inbox.store(group),
     claim: () => inbox.claim({ ...DATA, parts: [...DATA.parts, { part: 'certificates', slots: 2 }] }),
     renew: () => inbox.renew([held, { id: 2, claim: 2 }], LEASE_MS),
-    bind: () => inbox.bind(held, 'acme'),
+    bind: () => inbox.assignOrganization(held, 'acme'),
     settle: () =>
-      inbox.settle([1, 2, 3].map(id => ({ held: { id, claim: id }, end: { act: 'done', outcome: 'read' } }))),
+      inbox.settle(
+        [1, 2, 3].map(id => ({ claim: { id, claim: id }, end: { act: 'done', outcome: 'read' } })),
+      ),
     enqueue: () =>
       inbox.enqueue([installationJob('a', null, 'person'), installationJob('b', null, 'person')]),
     enqueueOnce: () => inbox.enqueueOnce({ kind: 'tick', dedupeKey: 'tick', trigger: 'schedule' }),
@@ -179,7 +186,7 @@ test('a job that somebody else is at is left to the next claim, and nobody waits
   await box.enqueue(installationJob('free', null, 'delivery'), NOON);
   await openTemporary(database).transact(async query => {
     await query("SELECT 1 FROM inbox.jobs WHERE installation_id = 'held' FOR UPDATE");
-    const { jobs, othersWait } = await box.at(NOON).claim(DATA);
+    const { jobs, moreMayWait: othersWait } = await box.at(NOON).claim(DATA);
     expect([jobs.map(({ installationId }) => installationId), othersWait]).toEqual([['free'], true]);
   });
   expect(await box.claim({ now: NOON, leaseMs: LEASE_MS, slots: 9 })).toHaveLength(1);
@@ -190,7 +197,7 @@ test('a receiver needs the rights of one that receives, and has none on the mirr
   const granted = await openGranted(openTemporary(database), database, 'receive');
   const receiver = createReceiverPort(granted, null);
   const again = acceptedDelivery();
-  expect(await receiver.findObstacle()).toBeNull();
+  expect(await receiver.findWriteObstacle()).toBeNull();
   expect(await receiver.store([receivedBy(NOON, again), receivedBy(NOON, again)])).toMatchObject([
     { isDuplicate: false },
     { isDuplicate: true },
@@ -232,7 +239,7 @@ test.each(Object.entries(TROUBLES))(
     expect(await receiver.store([delivery()])).toMatchObject([{ isDuplicate: false }]);
     await change(begin);
     const away = { failure: { code: 'away' } };
-    await expect.poll(() => receiver.findObstacle()).toMatchObject({ code: 'away' });
+    await expect.poll(() => receiver.findWriteObstacle()).toMatchObject({ code: 'away' });
     expect(await receiver.store([delivery(), delivery()])).toMatchObject([away, away]);
     await change(end);
     await expect.poll(() => receiver.store([delivery()])).toMatchObject([{ isDuplicate: false }]);

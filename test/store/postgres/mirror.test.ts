@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Postgres } from '../../../src/store/postgres/open.js';
-import { type Changes, type Insert, NO_CHANGES } from '../../../src/mirror/port.js';
+import { type ListChanges, type RowInsert, NO_CHANGES } from '../../../src/mirror/port.js';
 import { LISTS } from '../../../src/resources/lists.js';
-import { emptyDatabase, openAs, openSync, type Stage, stageOn } from '../../support/engines.js';
+import { emptyDatabase, openAs } from '../../support/postgres.js';
+import { openSync, type TestMirror, stageOn } from '../../support/mirror/open.js';
+import { installation, retirement } from '../../support/mirror/rows.js';
 import { NOON } from '../../support/inbox.js';
-import { installation, retirement } from '../../support/mirror.js';
-import { fieldsOf } from '../../../src/resources/installations.js';
+import { toInstallationRow } from '../../../src/resources/installations.js';
 
 const ORGANIZATION = 'organization-1';
 const LIST = { organizationId: ORGANIZATION, resource: 'retirements' } as const;
@@ -20,7 +21,7 @@ const ENDING = {
   bytes: 1,
 } as const;
 
-function insertOf(id: string): Insert {
+function insertOf(id: string): RowInsert {
   const item = retirement(id);
   return {
     key: [id],
@@ -56,13 +57,13 @@ test('each operation of a read takes so many round trips, whatever it writes', a
   };
   const { port, clock } = await stageOn(counted);
   const sync = openSync('retirements');
-  const first: Changes = {
+  const first: ListChanges = {
     ...NO_CHANGES,
     inserts: inserts(400),
     projects: ['project-1'],
   };
   const { syncId, versions } = await port.commit(sync, first, null);
-  const rest: Changes = {
+  const rest: ListChanges = {
     ...first,
     inserts: [{ ...insertOf('r-0'), replaces: versions[0] ?? 0 }],
     closes: versions.slice(1, 300).map(version => ({ version, observedAt: OBSERVED_AT })),
@@ -71,15 +72,15 @@ test('each operation of a read takes so many round trips, whatever it writes', a
   const look = { state: 'active', claim: 1, trigger: 'schedule', resources: ['warehouse'] } as const;
   const when = { startedAt: clock.at, arrivedAt: clock.at, endedAt: clock.at };
   const operations = {
-    states: [1, () => port.states('organization-1')],
-    find: [1, () => port.find(LIST, [['r-1'], ['r-2']])],
-    after: [1, () => port.after(LIST, ['r-1'], 10)],
+    states: [1, () => port.readListStates('organization-1')],
+    find: [1, () => port.findRows(LIST, [['r-1'], ['r-2']])],
+    after: [1, () => port.listRowsAfter(LIST, ['r-1'], 10)],
     commit: [3, () => port.commit({ ...sync, id: syncId, isOpen: true }, rest, ENDING)],
     raiseFence: [2, () => port.raiseFence(TASK, clock.at)],
-    mark: [2, () => port.mark('refused', TASK, ['members', 'inventory'], clock.at)],
+    mark: [2, () => port.markAccess('refused', TASK, ['members', 'inventory'], clock.at)],
     writeInstallation: [
       6,
-      () => port.writeInstallation('new', fieldsOf(installation('new')), { ...look, ...when }),
+      () => port.writeInstallation('new', toInstallationRow(installation('new')), { ...look, ...when }),
     ],
     makeCertificatesDue: [3, () => port.makeCertificatesDue('new', clock.at)],
   } as const;
@@ -92,7 +93,7 @@ test('each operation of a read takes so many round trips, whatever it writes', a
 
 /** A slice of an older claim waits for the counter while a newer claim takes over. */
 async function takeOverWhileWaiting(
-  stage: Stage,
+  stage: TestMirror,
   other: Postgres,
 ): Promise<{ seen: unknown; stands: unknown }> {
   const { db, port } = stage;

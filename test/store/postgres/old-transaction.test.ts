@@ -87,6 +87,6 @@ test('whoever renews or ends a job does not go through those that are done', asy
   const { jobs } = await plain.claim(CLAIM);
   expect(jobs).toHaveLength(1);
   expect(await pagesOf(() => inbox.renew(jobs, LEASE_MS))).toBeLessThan(1000);
-  const ends = jobs.map(held => ({ held, end: { act: 'done', outcome: 'read' } as const }));
+  const ends = jobs.map(claim => ({ claim, end: { act: 'done', outcome: 'read' } as const }));
   expect(await pagesOf(() => inbox.settle(ends))).toBeLessThan(1000);
 });

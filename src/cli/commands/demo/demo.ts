@@ -36,17 +36,17 @@ const PERMISSIONS = {
 /** A whole registry on this machine, the app installed on its organizations, and the mirror beside it. */
 export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const folder = demoFolder(io.env);
+  const own = locationAt(io, folder, io.env, true);
   makePrivateFolder(folder);
   const known = readDemoSettings(folder);
+  await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
+  /** Before anybody can find the demo's settings: a command beside its start finds an empty mirror, not none. */
+  await own.engine.migrate(io.now());
   if (known === null)
     say(
       io,
       `Creating the demo in ${folder}: ${MONTHS} months of a past are played, once. It takes up to a minute.`,
     );
-  await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
-  const own = locationAt(io, folder, io.env, true);
-  /** Before anybody can find the demo's settings: a command beside its start finds an empty mirror, not none. */
-  await own.engine.migrate(io.now());
   const clock = createPastClock(io.now);
   if (known !== null) clock.moveTo(0);
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT'], clock.now);

@@ -1,5 +1,5 @@
 import type { Finding } from '../../../store/contract/finding.js';
-import { counted } from '../../../text/numbers.js';
+import { formatCount } from '../../../text/numbers.js';
 import { command } from '../../command.js';
 import { checkFault } from '../../exit.js';
 import type { Io } from '../../io.js';
@@ -17,8 +17,9 @@ export const DOCTOR = command({
     else await writeText(context.io, found);
     const failed = found.filter(({ state }) => state === 'fail').length;
     const warned = found.filter(({ state }) => state === 'warn').length;
-    if (failed > 0) throw checkFault(`${counted(failed, 'check')} failed, ${counted(warned, 'warning')}.`);
-    context.say(warned === 0 ? 'All is well.' : `Nothing failed, ${counted(warned, 'warning')}.`);
+    if (failed > 0)
+      throw checkFault(`${formatCount(failed, 'check')} failed, ${formatCount(warned, 'warning')}.`);
+    context.say(warned === 0 ? 'All is well.' : `Nothing failed, ${formatCount(warned, 'warning')}.`);
   },
 });
 

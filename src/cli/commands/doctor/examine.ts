@@ -37,8 +37,10 @@ const TO_USE_IT = 'To keep the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL"
 
 async function* look(context: Context): AsyncGenerator<Finding> {
   const { demo, engine, env } = context.settings();
-  if (await isBeingCreated(context.settings()))
-    return yield warn('mirror', describeCreation(context.settings()), 'Ask again in a moment.');
+  if (await isBeingCreated(context.settings())) {
+    yield warn('mirror', describeCreation(context.settings()), 'Ask again in a moment.');
+    return;
+  }
   const real = engine.findMissing() === null ? 'a real mirror' : 'the settings want a real mirror';
   yield ok('mirror', demo ? `the demo in ${engine.location}: made-up data` : `${real} in ${engine.location}`);
   if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !namesDatabase(env))

@@ -10,7 +10,7 @@ import { readOrigin } from '../../../query/names.js';
 import { SYNCS } from '../../../query/lists/lists.js';
 import { readAll } from '../../../query/lists/read.js';
 import { type Status, worstOf } from '../../../query/status.js';
-import { since } from '../../../text/stretch.js';
+import { formatAge } from '../../../text/format-duration.js';
 import { describeCounts, describeTodo, ON_FINDINGS } from '../../health.js';
 
 interface Mirrored {
@@ -58,7 +58,7 @@ export const MIRROR_CHECKS = {
       const isInstalled = organizations.some(({ state }) => state === 'active');
       return isInstalled ? warn('deliveries', found, ON_SILENCE) : ok('deliveries', found);
     }
-    const found = `the newest came ${since(newestDeliveryAt, now)} ago`;
+    const found = `the newest came ${formatAge(newestDeliveryAt, now)} ago`;
     if (ignored === 0) return ok('deliveries', found);
     const todo = 'See "carbon-mirror deliveries list --ignored" for the reasons.';
     return warn('deliveries', `${found}; ${ignored} ignored since yesterday`, todo);
@@ -71,7 +71,7 @@ export const MIRROR_CHECKS = {
       .filter(({ check }) => CHECKED.includes(check))
       .map(each => (each.isFault ? fail : warn)(each.check, each.found, describeTodo(each)));
     const well = [
-      ok('worker', `its last heartbeat came ${since(worker.seenAt ?? '', now)} ago`),
+      ok('worker', `its last heartbeat came ${formatAge(worker.seenAt ?? '', now)} ago`),
       ok('jobs', `${jobs.failed} failed, ${jobs.paused} paused`),
     ];
     return [...well.filter(({ check }) => found.every(each => each.check !== check)), ...found];
@@ -117,7 +117,7 @@ export const MIRROR_CHECKS = {
     const wrong = describeCounts(counts.filter(({ finding }) => finding !== 'restatements'));
     if (countedAt === null) return [];
     const told = describeCounts(counts) ?? 'everything adds up, and nothing impossible was found';
-    const found = `${told}, counted ${since(countedAt, now)} ago`;
+    const found = `${told}, counted ${formatAge(countedAt, now)} ago`;
     if (wrong !== null) return warn('findings', found, ON_FINDINGS);
     return now - Date.parse(countedAt) < COUNTED_MS
       ? ok('findings', found)
@@ -157,7 +157,7 @@ export const MIRROR_CHECKS = {
     const groups = await readAnswers(reader);
     return groups.map(
       ({ resource, status, form, organizations, last_answer_at: at, example, not_offered: refused }) => {
-        const told = `${resource}: ${status}, ${FORMS[form] ?? form}, ${since(at, now)} ago, for`;
+        const told = `${resource}: ${status}, ${FORMS[form] ?? form}, ${formatAge(at, now)} ago, for`;
         const whose = organizations === 1 ? example : `${organizations} organizations`;
         if (status < 300 && form !== 'unusable' && refused === 0) return ok('answers', `${told} ${whose}`);
         const among = organizations === 1 ? '' : `, ${example} among them`;

@@ -3,9 +3,10 @@ import type { WorkSettings } from '../../../app/config/settings.js';
 import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
 import { adviceOnAccess, RegistryError } from '../../../registry/errors.js';
 import type { Permissions } from '../../../registry/model.js';
-import { ENTRY_OF } from '../../../resources/resources.js';
+import type { UnreadableRow } from '../../../registry/reading.js';
+import { ENTRY_BY_RESOURCE } from '../../../resources/resources.js';
 import { isPermitted, RESOURCES } from '../../../sync/plan.js';
-import { shortName } from '../../../text/clean.js';
+import { truncateName } from '../../../text/clean-text.js';
 import type { Io } from '../../io.js';
 
 const ANSWER_WITHIN_MS = 10_000;
@@ -33,7 +34,9 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
   const wanted = RESOURCES.filter(resource => resource !== 'members' || mirrorMembers);
   const lacking: Finding[] = [];
   let [all, unsaid] = [0, 0];
-  for await (const { items } of app.listInstallations()) {
+  const unreadable: string[] = [];
+  const onUnreadable = ({ error }: UnreadableRow) => void unreadable.push(error.message);
+  for await (const { items } of app.listInstallations({ onUnreadable })) {
     for (const { id, organization, permissions } of items) {
       const told = permissions ?? (await readOfToken(app, id));
       all += 1;
@@ -41,6 +44,10 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
       const lacked = wanted.filter(resource => !isPermitted(told, resource));
       if (lacked.length > 0) lacking.push(describeLack(organization?.fullName ?? id, lacked));
     }
+  }
+  if (unreadable.length > 0) {
+    const found = `${unreadable.length} rows of the list of installations cannot be read: ${unreadable[0]}`;
+    lacking.push(warn('permissions', found, 'Tell the registry. Every other installation is read.'));
   }
   if (lacking.length > 0) return lacking;
   const todo = 'Install the app on an organization at the registry.';
@@ -51,9 +58,9 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
 }
 
 function describeLack(name: string, lacked: typeof RESOURCES): Finding {
-  const names = new Set(lacked.map(resource => `${ENTRY_OF[resource].permission}:read`));
+  const names = new Set(lacked.map(resource => `${ENTRY_BY_RESOURCE[resource].permission}:read`));
   const todo = `Ask for ${[...names].join(', ')} at the registry, and have the organization accept it.`;
-  return warn('permissions', `${shortName(name)}: the app lacks ${lacked.join(', ')}`, todo);
+  return warn('permissions', `${truncateName(name)}: the app lacks ${lacked.join(', ')}`, todo);
 }
 
 /** Where the installation does not show them, a token does. None are known of one that gives no token: it is suspended, or just gone. */

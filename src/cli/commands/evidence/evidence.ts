@@ -7,7 +7,7 @@ import { checkFault, notThereFault, usageFault } from '../../exit.js';
 import { beginOrigin, describeRestored, withLog } from '../../sealed.js';
 import { ALL } from '../../../evidence/port.js';
 import { date, needed, text } from '../../options.js';
-import { counted } from '../../../text/numbers.js';
+import { formatCount } from '../../../text/numbers.js';
 
 const INIT = command({
   says: 'Make the key that signs checkpoints, in the new file that EVIDENCE_KEY_FILE names',
@@ -107,7 +107,7 @@ const EXPORT = command({
     });
     if (written === null) throw nothingSealed();
     context.say(
-      `Wrote ${counted(written.retirements, 'retirement')} and ${counted(written.others, 'other row')} as of the checkpoint of ${written.size} leaves to ${folder}, ${written.files} files.`,
+      `Wrote ${formatCount(written.retirements, 'retirement')} and ${formatCount(written.others, 'other row')} as of the checkpoint of ${written.size} leaves to ${folder}, ${written.files} files.`,
       'Whoever checks it takes check.sh, the key and an older checkpoint from elsewhere: README.txt says why.',
     );
   },

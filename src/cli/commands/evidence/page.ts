@@ -1,6 +1,6 @@
 import { type Html, html } from '../../../console/components/html.js';
 import type { Fact } from '../../../evidence/port.js';
-import { tonnesOf } from '../../../text/tonnes.js';
+import { formatTonnes } from '../../../text/tonnes.js';
 
 /** For a person who looks at the folder. No script, and nothing from elsewhere. */
 export function pageHead(title: string): string {
@@ -48,7 +48,7 @@ ${[...totals.values()].map(
     rows,
     micro,
     of,
-  }) => html`<tr><td>${names.get(of.subject) ?? of.subject}<td>${of.resource}<td>${of.record['type']}<td>${rows}<td>${micro !== null && tonnesOf(micro)}</tr>
+  }) => html`<tr><td>${names.get(of.subject) ?? of.subject}<td>${of.resource}<td>${of.record['type']}<td>${rows}<td>${micro !== null && formatTonnes(micro)}</tr>
 `,
 )}</table></body></html>
 `.text,

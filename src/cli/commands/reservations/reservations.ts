@@ -15,7 +15,11 @@ import { findCredit, findReservation, type Reached, reach } from './reach.js';
 const CREDIT = valued('id', 'the credit, or the beginning of its id', given =>
   readPrintable('--credit-id', given),
 );
-const ID = { id: needed(anId('the reservation', 'the reservation')) };
+const WHOLE_ID = anId('the reservation', 'the reservation, or the beginning of its id');
+/** A table prints `…` behind the beginning of an id. */
+const ID = {
+  id: needed({ ...WHOLE_ID, read: (given, io) => WHOLE_ID.read(String(given).replace(/…$/, ''), io) }),
+};
 const OWNER = text('name', 'whose it is, where the mirror does not know yet');
 const AS_JSON = { json: 'print the reservation as JSON' };
 

@@ -6,7 +6,7 @@ import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { usageFault } from '../../exit.js';
 import type { Io } from '../../io.js';
-import { counted } from '../../../text/numbers.js';
+import { formatCount } from '../../../text/numbers.js';
 import { dataFolder } from '../../mirror-location.js';
 import { choice, count, flag, readNumber, text, texts } from '../../options.js';
 import { aborted } from '../../processes/service.js';
@@ -103,10 +103,10 @@ async function open(asked: Asked): Promise<Sandbox> {
 
 function introduce({ say }: Context, { url, registry }: Sandbox, { folder, strict, headerPrefix }: Asked) {
   const organizations = registry.organizations.listAll().length;
-  const apps = counted(registry.apps.list().length, 'app');
+  const apps = formatCount(registry.apps.list().length, 'app');
   say(
     `This is a SANDBOX: a made-up registry on this machine at ${url}.`,
-    `It holds ${counted(organizations, 'organization')} and ${apps}, in ${folder}.`,
+    `It holds ${formatCount(organizations, 'organization')} and ${apps}, in ${folder}.`,
     `Version header x-${headerPrefix}-api-version${strict ? ', refused where it is missing' : ''}.`,
   );
   if (organizations === 0) say('It is empty: stop it and start it with --seed 1 to begin with a world.');

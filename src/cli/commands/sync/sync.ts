@@ -8,12 +8,12 @@ import {
 import { countKnown } from '../../../query/coverage.js';
 import { wordsOf } from '../../../query/freshness/words.js';
 import { RESOURCES } from '../../../sync/plan.js';
-import { shortName } from '../../../text/clean.js';
+import { truncateName } from '../../../text/clean-text.js';
 import { command } from '../../command.js';
 import { checkFault, CommandFault, EXIT, type ExitCode } from '../../exit.js';
 import { exitCodeOf } from '../../faults/explain.js';
 import { choice, flag, ORGANIZATION } from '../../options.js';
-import { counted, withThousands } from '../../../text/numbers.js';
+import { formatCount, withThousands } from '../../../text/numbers.js';
 
 const ALL = [...RESOURCES, 'certificates'];
 const SHAPE = {
@@ -87,7 +87,7 @@ function demandWhole(
     throw new CommandFault(exitCode, unread.map(describeUnread), todo);
   }
   if (organization !== undefined && closed !== undefined) {
-    const found = `The app is ${closed.reason} on ${shortName(closed.organization)}: the registry refuses every read.`;
+    const found = `The app is ${closed.reason} on ${truncateName(closed.organization)}: the registry refuses every read.`;
     const todo = 'An administrator of the organization can change that at the registry.';
     throw new CommandFault(EXIT.notAuthorized, found, todo);
   }
@@ -110,7 +110,7 @@ function wasRead({ resource, state }: Synced): boolean {
 
 function describeUnread({ organization, resource, refused, error }: Synced): string {
   const why = refused ? 'refused, although it is permitted: ' : '';
-  return `${shortName(organization)}, ${resource}: ${why}${error ?? ''}`;
+  return `${truncateName(organization)}, ${resource}: ${why}${error ?? ''}`;
 }
 
 function describeFailure({ id, kind, state, run_at: at, ...failed }: Followed): string {
@@ -124,8 +124,8 @@ const EXPECTED = [...BEFORE_ITS_TURN, 'no_permission', null];
 
 /** Of one organization everything is shown; of many what changed or failed. */
 function isWorthShowing(row: Synced): boolean {
-  const { added, changed, removed, reason, failing_since: failingSince, refused, mended } = row;
-  if (refused || mended || failingSince !== null) return true;
+  const { added, changed, removed, reason, failing_since: failingSince, refused, noted } = row;
+  if (refused || noted || failingSince !== null) return true;
   return added + changed + removed > 0 || !EXPECTED.includes(reason);
 }
 
@@ -138,8 +138,8 @@ function describeSynced(rows: readonly Synced[]): string {
   const sums = (['added', 'changed', 'removed'] as const).map(
     name => `${withThousands(rows.reduce((total, row) => total + row[name], 0))} ${name}`,
   );
-  const resources = `${counted(rows.length, 'resource')}: ${states.join(', ')}`;
-  return `${counted(countOrganizations(rows), 'organization')}; ${resources}; rows: ${sums.join(', ')}`;
+  const resources = `${formatCount(rows.length, 'resource')}: ${states.join(', ')}`;
+  return `${formatCount(countOrganizations(rows), 'organization')}; ${resources}; rows: ${sums.join(', ')}`;
 }
 
 function countOrganizations(rows: readonly Synced[]): number {

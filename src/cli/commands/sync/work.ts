@@ -8,7 +8,7 @@ import {
 } from '../../../query/sync-progress.js';
 import { readTargets } from '../../../query/at-registry.js';
 import { discoverJob } from '../../../sync/schedule/discover.js';
-import { RESOURCES, writeWish } from '../../../sync/plan.js';
+import { RESOURCES, serializeScope } from '../../../sync/plan.js';
 import { checkFault, demandNotInterrupted } from '../../exit.js';
 import { type Context, type MirrorLocation } from '../../context.js';
 import { installedOn } from '../../find/in-mirror.js';
@@ -42,7 +42,7 @@ export async function askForSync(context: Context, { organization, resource, ful
   const targets = await readTargets(reader, organizationId);
   /** Certificates are no resource of their own here: they follow every sync, also one that reads nothing. */
   const resources = resource === undefined ? null : RESOURCES.filter(name => name === resource);
-  const payload = writeWish({ resources, full });
+  const payload = serializeScope({ resources, full });
   const looks = targets.map(({ installation_id: id, organization_id: owner }): NewJob => {
     const job = installationJob(id, owner, 'person');
     return Object.keys(payload).length === 0 ? job : { ...job, payload };

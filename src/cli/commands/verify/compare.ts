@@ -12,7 +12,8 @@ import {
 } from '../../../query/at-registry.js';
 import { readForgotten } from '../../../query/people.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
-import type { Entry } from '../../../resources/entry.js';
+import type { UnreadableRow } from '../../../registry/reading.js';
+import type { ResourceEntry } from '../../../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
 import { SOURCES } from '../../../sync/sources.js';
 import type { Value } from '../../../store/contract/tables.js';
@@ -31,6 +32,9 @@ interface Comparing {
 
 type Kept = ReadonlyMap<string, string>;
 
+/** A row at the registry: its key and a digest of its content, or why it could not be read. */
+type Comparison = readonly [key: string, content: string | UnreadableRow];
+
 /** A list of an organization, or one thing that is asked for by its id: as the mirror keeps it and as the registry has it. */
 interface Part {
   readonly name: string;
@@ -38,7 +42,7 @@ interface Part {
   readonly resource: string;
   /** By key what tells one content from another. */
   readonly kept: () => Promise<Kept>;
-  readonly asked: (kept: Kept) => AsyncIterable<readonly [key: string, now: string]>;
+  readonly asked: (kept: Kept) => AsyncIterable<Comparison>;
 }
 
 /** A webhook, its read and the pace of reads take less: what changed meanwhile is in the mirror by then. */
@@ -80,7 +84,10 @@ async function* compare(part: Part, kept: Kept): AsyncGenerator<Fault> {
   for await (const [where, now] of part.asked(kept)) {
     unseen.delete(where);
     const before = kept.get(where);
-    if (before !== now) yield { check, where, fault: before === undefined ? 'not in the mirror' : 'changed' };
+    if (typeof now !== 'string')
+      yield { check, where, fault: `unreadable at the registry: ${now.error.message}` };
+    else if (before !== now)
+      yield { check, where, fault: before === undefined ? 'not in the mirror' : 'changed' };
   }
   for (const where of unseen) yield { check, where, fault: 'not at the registry' };
 }
@@ -108,7 +115,10 @@ function listOf<Name extends ListResource>(
     resource,
     kept: () => digestsOf(reader, entry, id),
     asked: async function* (kept) {
-      for await (const { items } of SOURCES[resource].parts(owner, {})) {
+      const unreadable: UnreadableRow[] = [];
+      const onUnreadable = (row: UnreadableRow) => void unreadable.push(row);
+      const { parts, keyOfUnreadable } = SOURCES[resource];
+      for await (const { items } of parts(owner, { onUnreadable })) {
         for (const item of items) {
           const key = entry.key.map(({ of }) => String(of(item))).join('/');
           /** A person who asked to be forgotten is missing on purpose. */
@@ -116,11 +126,12 @@ function listOf<Name extends ListResource>(
           if (!isMissed) yield [key, digest(item.document)];
         }
       }
+      for (const each of unreadable) yield [keyOfUnreadable(each.row)?.join('/') ?? each.row.what, each];
     },
   };
 }
 
-async function digestsOf(reader: Reader, entry: Entry, id: string): Promise<Kept> {
+async function digestsOf(reader: Reader, entry: ResourceEntry, id: string): Promise<Kept> {
   const kept = new Map<string, string>();
   for await (const row of readDocuments(reader, entry, id)) {
     const key = entry.key.map(({ name }) => String(row[name])).join('/');

@@ -7,8 +7,14 @@ import { FRESH, wordsOf } from '../../../query/freshness/words.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
-import { andMore, counted, MOST_SHOWN, ofKnown, withThousands } from '../../../text/numbers.js';
-import { shortName } from '../../../text/clean.js';
+import {
+  formatRest,
+  formatCount,
+  MAX_SHOWN,
+  formatKnownOrganizations,
+  withThousands,
+} from '../../../text/numbers.js';
+import { truncateName } from '../../../text/clean-text.js';
 import { verifyFiles } from '../../certificate-files.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
@@ -78,18 +84,18 @@ export const VERIFY = command({
     }
     if (sealed !== null) context.say(describeSealed(sealed));
     context.say(
-      `${context.location().engine.checked}. Nothing in the mirror contradicts itself: ${counted(checked, 'row')}, past ones too, and ${counted(files, 'certificate')}.`,
+      `${context.location().engine.checked}. Nothing in the mirror contradicts itself: ${formatCount(checked, 'row')}, past ones too, and ${formatCount(files, 'certificate')}.`,
       compared === null
         ? NOT_ASKED
-        : `${withThousands(compared.rows)} rows of ${compared.organizations} of ${ofKnown(compared.known)} are as at the registry. With dates and past rows nothing there can be compared.`,
+        : `${withThousands(compared.rows)} rows of ${compared.organizations} of ${formatKnownOrganizations(compared.known)} are as at the registry. With dates and past rows nothing there can be compared.`,
     );
   },
 });
 
-function describeSealed({ leaves, covered, waiting, erased, removed, removedBefore }: Verified): string {
-  const old = removedBefore === null ? '' : ` because they ended before ${removedBefore}`;
+function describeSealed({ leaves, covered, waiting, erased, removed, syncsKeptSince }: Verified): string {
+  const old = syncsKeptSince === null ? '' : ` because they ended before ${syncsKeptSince}`;
   const left = `${withThousands(erased)} were erased by forget and purge, ${withThousands(removed)} syncs removed${old}`;
-  return `Of ${withThousands(leaves)} leaves of the log the newest checkpoint covers ${withThousands(covered)}; ${left}. ${counted(waiting, 'change')} since then ${waiting === 1 ? 'is' : 'are'} not sealed yet. Only a checkpoint that somebody else holds helps against whoever has the key.`;
+  return `Of ${withThousands(leaves)} leaves of the log the newest checkpoint covers ${withThousands(covered)}; ${left}. ${formatCount(waiting, 'change')} since then ${waiting === 1 ? 'is' : 'are'} not sealed yet. Only a checkpoint that somebody else holds helps against whoever has the key.`;
 }
 
 /** What contradicts itself, whoever is asked. */
@@ -139,9 +145,9 @@ function sayLeft(context: Context, all: Awaited<ReturnType<typeof readNotCompare
   const given = all.map(({ organization_id: id, installation_id: by, name, resource, state, reason }) => {
     const isWhole = ['suspended', 'uninstalled'].includes(reason ?? state) || resource === '*';
     const of = isWhole ? '' : `, ${resource}`;
-    return `${shortName(name ?? id ?? by)}${of}: ${wordsOf({ ...FRESH, state, reason })}`;
+    return `${truncateName(name ?? id ?? by)}${of}: ${wordsOf({ ...FRESH, state, reason })}`;
   });
   const left = [...new Set(given)];
-  const some = [...left.slice(0, MOST_SHOWN), andMore(left.length) ?? []].flat();
+  const some = [...left.slice(0, MAX_SHOWN), formatRest(left.length) ?? []].flat();
   if (left.length > 0) context.say(`Not compared: ${some.join('; ')}.`);
 }

@@ -32,7 +32,7 @@ function wishOf(job: NewJob): Readonly<Record<string, unknown>> {
     installation_id: job.installationId ?? null,
     organization_id: job.organizationId ?? null,
     payload: job.payload === undefined ? null : JSON.stringify(job.payload),
-    only_duplicates_asked: job.onlyDuplicatesAsked ?? false,
-    start_in_ms: job.startInMs ?? null,
+    only_duplicates_asked: job.onlyDuplicates ?? false,
+    start_in_ms: job.startDelayMs ?? null,
   };
 }

@@ -1,7 +1,7 @@
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
-import { DUPLICATE_WITHIN_MS, FOLDED_WITHIN_MS } from '../../../inbox/delivery.js';
-import { UNCHANGED } from '../../../inbox/job.js';
-import { PACES_MS, READS_LOOKED_AT } from '../../../inbox/pace.js';
+import { DUPLICATE_WINDOW_MS, FOLD_WINDOW_MS } from '../../../inbox/delivery.js';
+import { UNCHANGED_OUTCOME } from '../../../inbox/job.js';
+import { PACES_MS, RECENT_READS } from '../../../inbox/pace.js';
 import type { InboxDatabase } from '../../inbox/database.js';
 import { createBatches } from '../database.js';
 import { stateOf } from '../errors.js';
@@ -20,11 +20,11 @@ export type Call = <Answer>(
 /** By which the functions judge, as SQLite does. */
 const RULES = JSON.stringify({
   paces: PACES_MS,
-  reads_looked_at: READS_LOOKED_AT,
-  unchanged: UNCHANGED,
+  reads_looked_at: RECENT_READS,
+  unchanged: UNCHANGED_OUTCOME,
   max_backoff_ms: MAX_BACKOFF_MS,
-  folded_within_ms: FOLDED_WITHIN_MS,
-  duplicate_within_ms: DUPLICATE_WITHIN_MS,
+  folded_within_ms: FOLD_WINDOW_MS,
+  duplicate_within_ms: DUPLICATE_WINDOW_MS,
 });
 
 /** What waits longer for others, or for an answer, is not done now: a lease lasts a minute, a sender waits ten seconds. */

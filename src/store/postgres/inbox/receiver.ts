@@ -28,7 +28,7 @@ export function createReceiverPort(
     ...createHeartbeats(database),
     store: createStore(query, createCall(query, clock)),
     countRejected: createCountRejected(database),
-    findObstacle: async () => {
+    findWriteObstacle: async () => {
       try {
         await query(WRITE, [], ANSWER_MS);
         return null;

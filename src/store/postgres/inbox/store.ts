@@ -1,11 +1,15 @@
 import {
   describeFailure,
-  FOLDED_WITHIN_MS,
+  FOLD_WINDOW_MS,
   type NewDelivery,
   type StoreResult,
 } from '../../../inbox/delivery.js';
 import { INSTALLATION_JOB, installationJob } from '../../../inbox/job.js';
-import { createMemory, type Memory, REMEMBERED } from '../../../inbox/memory.js';
+import {
+  createTransactionalCache,
+  type TransactionalCache,
+  MAX_CACHED_KEYS,
+} from '../../../inbox/transactional-cache.js';
 import { stateOf } from '../errors.js';
 import type { Query } from '../open.js';
 import type { Call } from './call.js';
@@ -48,10 +52,10 @@ const FAULT_OF_A_ROW = /^(22|23|54)/;
  * else. Several groups may be under way.
  */
 export function createStore(query: Query, call: Call): Store {
-  let known: Memory<Known> | null = null;
+  let known: TransactionalCache<Known> | null = null;
 
   async function storeTogether(bundles: readonly Bundle[]): Promise<Placed[]> {
-    known ??= createMemory(await readLatest(query));
+    known ??= createTransactionalCache(await readLatest(query));
     const memory = known;
     const rows = bundles.map((bundle, n) => cellsOf(bundle, n, memory));
     const given = {
@@ -91,7 +95,7 @@ export function createStore(query: Query, call: Call): Store {
 async function readLatest(query: Query): Promise<Map<string, Known>> {
   const latest = await query<{ sha256: string; id: number }>(
     `SELECT sha256, id FROM (
-       SELECT sha256, id FROM inbox.signed_texts ORDER BY id DESC LIMIT ${REMEMBERED}) AS latest ORDER BY id`,
+       SELECT sha256, id FROM inbox.signed_texts ORDER BY id DESC LIMIT ${MAX_CACHED_KEYS}) AS latest ORDER BY id`,
   );
   return new Map(latest.map(({ sha256, id }) => [sha256, { textId: id, rowId: null }]));
 }
@@ -115,10 +119,10 @@ function wavesOf(deliveries: readonly NewDelivery[]): Bundle[][] {
 
 function sharesRow(first: NewDelivery, { secretIndex, receivedMsAgo }: NewDelivery): boolean {
   const ageMs = first.receivedMsAgo - receivedMsAgo;
-  return secretIndex === first.secretIndex && ageMs >= 0 && ageMs < FOLDED_WITHIN_MS;
+  return secretIndex === first.secretIndex && ageMs >= 0 && ageMs < FOLD_WINDOW_MS;
 }
 
-function cellsOf(posts: Bundle, n: number, memory: Memory<Known>) {
+function cellsOf(posts: Bundle, n: number, memory: TransactionalCache<Known>) {
   const [first] = posts;
   const { textId = null, rowId = null } = memory.get(first.sha256) ?? {};
   return {
@@ -146,7 +150,11 @@ function keyOf({ verdict, installationId, organizationId }: NewDelivery): string
   return installationJob(installationId, organizationId, TRIGGER).dedupeKey;
 }
 
-function resultsOf(bundles: readonly Bundle[], stored: readonly Stored[], memory: Memory<Known>): Placed[] {
+function resultsOf(
+  bundles: readonly Bundle[],
+  stored: readonly Stored[],
+  memory: TransactionalCache<Known>,
+): Placed[] {
   const results = bundles.flatMap((posts, n): Placed[] => {
     const row = stored[n];
     if (row === undefined) throw new Error('expected a row for each text, got none');

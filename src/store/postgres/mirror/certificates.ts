@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { demandId, fileNameOf, retirementOf } from '../../../mirror/certificates/file-name.js';
 import { createPdfCheck, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
-import type { PdfStore, Stretch } from '../../../mirror/pdf-store.js';
+import type { PdfStore, TimeWindow } from '../../../mirror/pdf-store.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Table } from '../../dialect.js';
 import type { CertificateFiles } from '../../mirror/certificates.js';
@@ -87,7 +87,7 @@ async function* readParts(query: Query, file: string, first: Uint8Array): AsyncG
   }
 }
 
-async function* list(query: Query, written: Stretch | null): AsyncGenerator<string[]> {
+async function* list(query: Query, written: TimeWindow | null): AsyncGenerator<string[]> {
   const stretch = written && [written.from, written.to].map(formatInstant);
   const within = stretch === null ? '' : 'AND written_at >= $2 AND written_at < $3';
   for (let after = ''; ; ) {

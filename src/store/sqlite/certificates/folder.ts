@@ -3,10 +3,10 @@ import { constants, existsSync, rmSync } from 'node:fs';
 import { chmod, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
-import { onceMore } from '../../../mirror/once-more.js';
+import { coalesce } from '../../../text/coalesce.js';
 import { demandId, fileNameOf, olderNameOf, retirementOf } from '../../../mirror/certificates/file-name.js';
 import { createPdfCheck, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
-import { LEFTOVER_AFTER_MS, type PdfStore, type Stretch } from '../../../mirror/pdf-store.js';
+import { LEFTOVER_AFTER_MS, type PdfStore, type TimeWindow } from '../../../mirror/pdf-store.js';
 import type { CertificateFiles } from '../../mirror/certificates.js';
 
 const PRIVATE_FILE = 0o600;
@@ -31,7 +31,7 @@ export function createCertificateFolder(
   folder: string,
   { now, maxBytes = MAX_PDF_BYTES, flushNames = flushFolder }: FolderOptions,
 ): PdfStore {
-  const flush = onceMore(() => flushNames(folder));
+  const flush = coalesce(() => flushNames(folder));
   return {
     prepare: async () => {
       makePrivateFolder(folder);
@@ -131,7 +131,7 @@ async function openOwn(path: string): Promise<AsyncIterable<Uint8Array> | null> 
   }
 }
 
-async function* list(folder: string, written: Stretch | null): AsyncGenerator<string[]> {
+async function* list(folder: string, written: TimeWindow | null): AsyncGenerator<string[]> {
   if (!existsSync(folder)) return;
   let files: string[] = [];
   for await (const { name } of await opendir(folder)) {
@@ -143,7 +143,7 @@ async function* list(folder: string, written: Stretch | null): AsyncGenerator<st
   yield files;
 }
 
-async function wasWritten(file: string, { from, to }: Stretch): Promise<boolean> {
+async function wasWritten(file: string, { from, to }: TimeWindow): Promise<boolean> {
   const at = (await stat(file).catch(() => null))?.mtimeMs ?? 0;
   return at >= from && at < to;
 }

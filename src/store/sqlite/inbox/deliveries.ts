@@ -20,7 +20,7 @@ type NewRow = Omit<
 /** What this transaction has asked for already. */
 interface AskedFor {
   readonly jobId: number;
-  readonly onlyDuplicatesAsked: boolean;
+  readonly onlyDuplicates: boolean;
 }
 
 export type Store = (deliveries: readonly NewDelivery[], now: number) => StoreResult[];
@@ -89,13 +89,13 @@ function createStoreTogether(
       const delivery = { ...each, receivedAt: now - each.receivedMsAgo };
       const { verdict, installationId, organizationId } = delivery;
       if (verdict !== 'accepted' || installationId === null) return storeOne(delivery, null);
-      const onlyDuplicatesAsked = texts.isDuplicate(delivery);
+      const onlyDuplicates = texts.isDuplicate(delivery);
       const before = asked.get(installationId);
-      if (before !== undefined && (onlyDuplicatesAsked || !before.onlyDuplicatesAsked))
+      if (before !== undefined && (onlyDuplicates || !before.onlyDuplicates))
         return storeOne(delivery, before.jobId);
-      const job = { ...installationJob(installationId, organizationId, 'delivery'), onlyDuplicatesAsked };
+      const job = { ...installationJob(installationId, organizationId, 'delivery'), onlyDuplicates };
       const jobId = enqueue(job, now);
-      asked.set(installationId, { jobId, onlyDuplicatesAsked });
+      asked.set(installationId, { jobId, onlyDuplicates });
       return storeOne(delivery, jobId);
     });
   }

@@ -14,7 +14,7 @@ type InsertParameters = {
   dedupeKey: string;
   trigger: string;
   payload: string;
-  onlyDuplicatesAsked: number;
+  onlyDuplicates: number;
   runAt: string;
   now: string;
   latest: string;
@@ -25,7 +25,7 @@ type SatisfiedParameters = {
   trigger: string;
   organizationId: string | null;
   installationId: string | null;
-  onlyDuplicatesAsked: number;
+  onlyDuplicates: number;
   at: string;
 };
 
@@ -42,31 +42,25 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
   const insert = statement<InsertParameters, { id: number }>(db, INSERT_OR_MERGE);
 
   function findDue(job: NewJob, at: number): number | undefined {
-    if (job.payload !== undefined || job.startInMs !== undefined) return undefined;
-    const {
-      dedupeKey,
-      trigger,
-      organizationId = null,
-      installationId = null,
-      onlyDuplicatesAsked = false,
-    } = job;
+    if (job.payload !== undefined || job.startDelayMs !== undefined) return undefined;
+    const { dedupeKey, trigger, organizationId = null, installationId = null, onlyDuplicates = false } = job;
     const asked = {
       dedupeKey,
       trigger,
       organizationId,
       installationId,
-      onlyDuplicatesAsked: Number(onlyDuplicatesAsked),
+      onlyDuplicates: Number(onlyDuplicates),
       at: formatInstant(at),
     };
     return satisfied.get(asked)?.id;
   }
 
   return (job, now) => {
-    const { dedupeKey, trigger, organizationId = null, onlyDuplicatesAsked = false } = job;
+    const { dedupeKey, trigger, organizationId = null, onlyDuplicates = false } = job;
     const due = findDue(job, now);
     if (due !== undefined) return due;
-    const startAt = pace({ dedupeKey, onlyDuplicatesAsked }, now);
-    const waiting = onlyDuplicatesAsked ? findDue(job, startAt) : undefined;
+    const startAt = pace({ dedupeKey, onlyDuplicates }, now);
+    const waiting = onlyDuplicates ? findDue(job, startAt) : undefined;
     if (waiting !== undefined) return waiting;
     const row = insert.get({
       kind: job.kind,
@@ -76,8 +70,8 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
       dedupeKey,
       trigger,
       payload: JSON.stringify(job.payload ?? {}),
-      onlyDuplicatesAsked: Number(onlyDuplicatesAsked),
-      runAt: formatInstant(Math.max(now + (job.startInMs ?? 0), startAt)),
+      onlyDuplicates: Number(onlyDuplicates),
+      runAt: formatInstant(Math.max(now + (job.startDelayMs ?? 0), startAt)),
       now: formatInstant(now),
       latest: formatInstant(now + MAX_BACKOFF_MS),
     });
@@ -90,8 +84,8 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
 const FIND_SATISFIED = `
   SELECT id FROM jobs
   WHERE dedupe_key = @dedupeKey AND state IN ('waiting', 'paused') AND payload = '{}'
-    AND ((state = 'waiting' AND run_at <= @at) OR (@onlyDuplicatesAsked AND (state = 'paused' OR attempts > 0)))
-    AND (@onlyDuplicatesAsked OR NOT only_duplicates_asked)
+    AND ((state = 'waiting' AND run_at <= @at) OR (@onlyDuplicates AND (state = 'paused' OR attempts > 0)))
+    AND (@onlyDuplicates OR NOT only_duplicates_asked)
     AND trigger IN ('person', @trigger)
     AND coalesce(@organizationId, organization_id, '') = coalesce(organization_id, '')
     AND coalesce(@installationId, installation_id, '') = coalesce(installation_id, '')`;
@@ -104,7 +98,7 @@ const INSERT_OR_MERGE = `
     coalesce(@organizationId, (
       SELECT organization_id FROM jobs
       WHERE installation_id = @installationId AND organization_id IS NOT NULL LIMIT 1)),
-    @installationId, @part, @dedupeKey, @trigger, @payload, @onlyDuplicatesAsked, @runAt, @now)
+    @installationId, @part, @dedupeKey, @trigger, @payload, @onlyDuplicates, @runAt, @now)
   ON CONFLICT (dedupe_key) WHERE state IN ('waiting', 'paused') DO UPDATE SET
     state = 'waiting',
     run_at = CASE

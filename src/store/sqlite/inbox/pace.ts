@@ -1,11 +1,11 @@
 import type { Sqlite } from '../open.js';
-import { UNCHANGED } from '../../../inbox/job.js';
-import { paceOf, READS_LOOKED_AT, startAfter } from '../../../inbox/pace.js';
+import { UNCHANGED_OUTCOME } from '../../../inbox/job.js';
+import { paceOf, RECENT_READS, startAfter } from '../../../inbox/pace.js';
 import { statement } from '../statement.js';
 
 export interface Asked {
   readonly dedupeKey: string;
-  readonly onlyDuplicatesAsked: boolean;
+  readonly onlyDuplicates: boolean;
 }
 
 /**
@@ -19,15 +19,15 @@ export function createPace(db: Sqlite): (asked: Asked, now: number) => number {
   );
   const latest = statement<{ dedupeKey: string }, { inVain: number }>(
     db,
-    `SELECT only_duplicates_asked AND outcome = '${UNCHANGED}' AS inVain FROM jobs
+    `SELECT only_duplicates_asked AND outcome = '${UNCHANGED_OUTCOME}' AS inVain FROM jobs
     WHERE dedupe_key = @dedupeKey AND state = 'done' AND started_at IS NOT NULL AND outcome <> 'merged'
-    ORDER BY started_at DESC LIMIT ${READS_LOOKED_AT}`,
+    ORDER BY started_at DESC LIMIT ${RECENT_READS}`,
   );
 
-  return ({ dedupeKey, onlyDuplicatesAsked }, now) => {
+  return ({ dedupeKey, onlyDuplicates }, now) => {
     const last = lastStart.get({ dedupeKey })?.startedAt ?? null;
     if (last === null) return now;
     const inVain = () => latest.all({ dedupeKey }).map(read => read.inVain === 1);
-    return startAfter(Date.parse(last), paceOf(onlyDuplicatesAsked, inVain), now);
+    return startAfter(Date.parse(last), paceOf(onlyDuplicates, inVain), now);
   };
 }

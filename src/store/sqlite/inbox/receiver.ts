@@ -42,7 +42,7 @@ export function createReceiverPort(
     ...createHeartbeats(database),
     store: async deliveries => store(deliveries, now()),
     countRejected: createCountRejected(database),
-    findObstacle: async () => {
+    findWriteObstacle: async () => {
       try {
         write(db, () => undefined);
         return null;

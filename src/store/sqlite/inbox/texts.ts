@@ -1,5 +1,5 @@
-import { DUPLICATE_WITHIN_MS, FOLDED_WITHIN_MS, type NewDelivery } from '../../../inbox/delivery.js';
-import { createMemory, REMEMBERED } from '../../../inbox/memory.js';
+import { DUPLICATE_WINDOW_MS, FOLD_WINDOW_MS, type NewDelivery } from '../../../inbox/delivery.js';
+import { createTransactionalCache, MAX_CACHED_KEYS } from '../../../inbox/transactional-cache.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
@@ -29,7 +29,7 @@ interface StoredRow {
 
 /** The latest texts by their SHA-256, in memory: an index in the database would cost a page for each delivery. */
 export function createTexts(db: Sqlite) {
-  const memory = createMemory(readLatest(db));
+  const memory = createTransactionalCache(readLatest(db));
   const touch = statement<{ id: number; sha256: string; receivedAt: string }>(
     db,
     'UPDATE signed_texts SET last_received_at = @receivedAt WHERE id = @id AND sha256 = @sha256',
@@ -48,7 +48,7 @@ export function createTexts(db: Sqlite) {
     /** Whether the same text came within the hour before this one. */
     isDuplicate: ({ sha256, receivedAt }: Received): boolean => {
       const seenAt = memory.get(sha256)?.seenAt;
-      return seenAt !== undefined && Math.abs(receivedAt - seenAt) < DUPLICATE_WITHIN_MS;
+      return seenAt !== undefined && Math.abs(receivedAt - seenAt) < DUPLICATE_WINDOW_MS;
     },
     /**
      * Count a duplicate in the row of the same text that waits for the same job, and answer that row's id;
@@ -60,7 +60,7 @@ export function createTexts(db: Sqlite) {
       const row = known?.row ?? null;
       if (known === undefined || row === null) return null;
       const age = receivedAt - row.since;
-      if (row.jobId !== jobId || row.secretIndex !== secretIndex || age < 0 || age >= FOLDED_WITHIN_MS)
+      if (row.jobId !== jobId || row.secretIndex !== secretIndex || age < 0 || age >= FOLD_WINDOW_MS)
         return null;
       if (fold.run({ id: row.id, sha256, contradictedFields, at: formatInstant(receivedAt) }) === 0)
         return null;
@@ -96,7 +96,7 @@ export function createTexts(db: Sqlite) {
 function readLatest(db: Sqlite): Map<string, Known> {
   const latest = db
     .prepare<[], { sha256: string; id: number; at: string }>(
-      `SELECT sha256, id, last_received_at AS at FROM signed_texts ORDER BY id DESC LIMIT ${REMEMBERED}`,
+      `SELECT sha256, id, last_received_at AS at FROM signed_texts ORDER BY id DESC LIMIT ${MAX_CACHED_KEYS}`,
     )
     .all()
     .toReversed();

@@ -8,7 +8,8 @@ import { startMirrorThread } from '../../../../src/store/sqlite/mirror/thread.js
 import { createMirror } from '../../../../src/mirror/create-mirror.js';
 import type { MirrorPort } from '../../../../src/mirror/port.js';
 import { NOON, temporaryFolder } from '../../../support/inbox.js';
-import { installation, pageOf, retirements, temporaryMirror, TRAFFIC } from '../../../support/mirror.js';
+import { installation, pageOf, retirements } from '../../../support/mirror/rows.js';
+import { temporaryMirror, TRAFFIC } from '../../../support/mirror/open.js';
 
 /** A thread runs what was built. */
 
@@ -72,9 +73,9 @@ test('what is refused in the thread is refused with its code here, and the next 
     name: 'MirrorError',
     code: 'fenced',
   });
-  expect(await port.known()).toMatchObject({ highestClaim: 2 });
+  expect(await port.readState()).toMatchObject({ highestClaim: 2 });
   db.exec('DROP TABLE fences');
-  await expect(port.known()).rejects.toMatchObject({ code: 'SQLITE_ERROR' });
+  await expect(port.readState()).rejects.toMatchObject({ code: 'SQLITE_ERROR' });
 });
 
 test('T17 a lock that somebody else holds does not stop this thread', async () => {
@@ -82,7 +83,7 @@ test('T17 a lock that somebody else holds does not stop this thread', async () =
   const port = await start(db);
   db.exec('BEGIN IMMEDIATE');
   let isDone = false;
-  const asked = port.tell(TOLD).then(() => {
+  const asked = port.report(TOLD).then(() => {
     isDone = true;
     return true;
   });
@@ -109,7 +110,7 @@ test('T61 where the thread ends by itself, what waits is refused and so is what 
   writeFileSync(entry, dying);
   const failures: Error[] = [];
   const port = await start(temporaryMirror(), failures, pathToFileURL(entry));
-  await expect(port.tell(TOLD)).rejects.toThrow('the thread that writes the mirror ended with 3');
-  await expect(port.tell(TOLD)).rejects.toThrow('has ended');
+  await expect(port.report(TOLD)).rejects.toThrow('the thread that writes the mirror ended with 3');
+  await expect(port.report(TOLD)).rejects.toThrow('has ended');
   expect(failures.map(({ message }) => message)).toEqual(['the thread that writes the mirror ended with 3']);
 });

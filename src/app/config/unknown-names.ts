@@ -1,0 +1,57 @@
+import { editDistance, isNear } from '../../text/edit-distance.js';
+import type { SettingsFault } from './fault.js';
+import type { Environment } from './row.js';
+import { SETTINGS } from './settings.js';
+import { shownName } from './shown.js';
+
+const KNOWN = SETTINGS.map(({ name }) => name);
+/** Nobody else has settings of these names, so that every unknown one is a mistake. */
+const OWN = /^(REGISTRY|WEBHOOK|MIRROR|QUERY_DATABASE)_/;
+
+/** Faults of names that no setting has: misspelt ones, and any other that begins as only ours do. */
+export function findUnknownNames(env: Environment): SettingsFault[] {
+  return Object.keys(env)
+    .filter(name => env[name] && !KNOWN.includes(name) && (OWN.test(name) || isMisspelt(name)))
+    .map(faultOf);
+}
+
+/** Faults of names that are almost those of a setting. */
+export function findMisspeltNames(env: Environment): SettingsFault[] {
+  return Object.keys(env)
+    .filter(name => env[name] && isMisspelt(name))
+    .map(faultOf);
+}
+
+/**
+ * The environment without misspelt names, and a warning of each: it holds the settings of other programs too. What is
+ * misspelt after this comes from a file of settings, or begins as only our settings do, and is a fault.
+ */
+export function removeMisspeltNames(env: Environment) {
+  const misspelt = Object.keys(env).filter(name => env[name] && !OWN.test(name) && isMisspelt(name));
+  return {
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => !misspelt.includes(name))),
+    warnings: misspelt.map(name => `${name} is no setting. Perhaps ${findNearest(name)} is meant.`),
+  };
+}
+
+function isMisspelt(name: string): boolean {
+  return !KNOWN.includes(name) && KNOWN.some(known => isNear(withoutFile(name), withoutFile(known)));
+}
+
+/** Whether a text or a file is given is forgotten as easily as a letter. */
+function withoutFile(name: string): string {
+  return name.toUpperCase().replace(/_FILE$/, '');
+}
+
+function findNearest(name: string): string {
+  const far = (known: string) => editDistance(name.toUpperCase(), known);
+  return KNOWN.toSorted((a, b) => far(a) - far(b))[0] ?? '';
+}
+
+function faultOf(name: string): SettingsFault {
+  return {
+    name: isMisspelt(name) ? name : shownName(name),
+    expected: `a known name, perhaps ${findNearest(name)}`,
+    came: 'there is no such setting',
+  };
+}

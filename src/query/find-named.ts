@@ -1,0 +1,95 @@
+import type { Reader } from '../store/contract/reader.js';
+import { cleanText, truncateName } from '../text/clean-text.js';
+import { findNear } from '../text/edit-distance.js';
+import { type Named, readNames, readOrganizationNames } from './names.js';
+
+/** Why a name leads to no row: nothing is called so, or several rows are. */
+export interface NameFault {
+  readonly fault: string;
+  readonly isMissing: boolean;
+  /** What was looked for, as in `organization`. */
+  readonly what: string;
+  /** What is near to a missing name, or the rows that it fits; as in `"Harbour Ferries", ID`. */
+  readonly candidates: readonly string[];
+}
+
+export interface Sought {
+  /** As in `organization`. */
+  readonly what: string;
+  /** As in `in the mirror`. */
+  readonly where: string;
+}
+
+const MOST_LISTED = 10;
+
+type Fits = (text: string, named: Named) => boolean;
+
+/** The first of these that fits anything decides. */
+const WAYS: readonly Fits[] = [
+  (text, { id }) => id === text,
+  (text, { name }) => name === text,
+  (text, { name }) => name?.toLowerCase() === text.toLowerCase(),
+  (text, each) => textsOf(each).some(known => known.toLowerCase().startsWith(text.toLowerCase())),
+  (text, { name }) => name?.toLowerCase().includes(text.toLowerCase()) === true,
+];
+
+/** Finds the id of a row by its id, its name, the beginning of either or a part of its name that no other row has. A table prints `…` behind the beginning of an id. */
+export function findByName(
+  given: string,
+  known: readonly Named[],
+  sought: Sought,
+): { readonly id: string } | NameFault {
+  const text = given.length > 1 ? given.replace(/…$/, '') : given;
+  if (text.trim() === '')
+    return {
+      what: sought.what,
+      fault: `Expected the id or name of the ${sought.what}, got an empty text.`,
+      isMissing: false,
+      candidates: [],
+    };
+  for (const fits of WAYS) {
+    const found = known.filter(named => fits(text, named));
+    const [first] = found;
+    if (first === undefined) continue;
+    if (found.every(({ id }) => id === first.id)) return { id: first.id };
+    return ambiguous(text, found, sought);
+  }
+  return missing(text, known, sought);
+}
+
+/** Says that nothing is called so, and what is near. */
+export function missing(text: string, known: readonly Named[], { what, where }: Sought): NameFault {
+  return {
+    what,
+    fault: `There is no ${what} "${truncateName(text)}" ${where}.`,
+    isMissing: true,
+    candidates: findNear(text, known, textsOf).map(describe),
+  };
+}
+
+function ambiguous(text: string, found: readonly Named[], { what }: Sought): NameFault {
+  const more = found.length - MOST_LISTED;
+  return {
+    what,
+    fault: `"${truncateName(text)}" fits more than one ${what}: type more of it, or its id.`,
+    isMissing: false,
+    candidates: [...found.slice(0, MOST_LISTED).map(describe), ...(more > 0 ? [`and ${more} more`] : [])],
+  };
+}
+
+function describe({ id, name }: Named): string {
+  return name === null ? cleanText(id) : `"${truncateName(name)}", ${cleanText(id)}`;
+}
+
+function textsOf({ id, name }: Named): string[] {
+  return name === null ? [id] : [id, name];
+}
+
+const finding =
+  (what: string, readAll: (reader: Reader) => Promise<readonly Named[]>) =>
+  async (reader: Reader, text: string) =>
+    findByName(text, await readAll(reader), { what, where: 'in the mirror' });
+
+export const findOrganization = finding('organization', readOrganizationNames);
+export const findInstallation = finding('installation', reader => readNames(reader, 'installations'));
+export const findProject = finding('project', reader => readNames(reader, 'projects'));

@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
+import { MINUTE } from '../support/mirror/open.js';
+
+const ID = '7023a782-0000-4000-8000-000000000001';
+const OTHER = '7023b000-0000-4000-8000-000000000002';
+
+async function stage() {
+  const stood = await consoleStage({ now: Date.now });
+  const { scene } = stood;
+  await scene.read('warehouse', [credit('c-1'), credit('c-2', { type: 'exAnte' })]);
+  await scene.read('retirements', [retirement(ID), retirement(OTHER), retirement('r-1'), retirement('r-10')]);
+  const refused = async (path: string) => {
+    const answer = await stood.open(path);
+    return { status: answer.status, words: wordsOf(await answer.text()).replaceAll('&quot;', '"') };
+  };
+  return { ...stood, refused };
+}
+
+test.each(['expost', 'ex-post', 'EXPOST', 'exPost'])('?type=%s shows the ex-post credits', async type => {
+  const { page } = await stage();
+  const shown = await page(`/warehouse?type=${type}`);
+  expect(wordsOf(shown)).toContain('1 credit (type ex-post): 100 t.');
+  expect(shown).toContain('<option value="exPost" selected>ex-post</option>');
+  expect(JSON.parse(await page(`/warehouse.json?type=${type}`))).toMatchObject([{ credit_id: 'c-1' }]);
+});
+
+test.each([
+  ['/warehouse?type=exPast', 'Near: exPost'],
+  ['/warehouse.csv?vintage=21', 'Near: 2021'],
+  ['/deliveries?event=suspnded', 'Near: suspended'],
+  ['/syncs.json?trigger=shedule', 'Near: schedule'],
+  ['/jobs?state=faild', 'Near: failed'],
+  ['/deliveries?ignored=no', 'Expected "yes"'],
+  ['/retirements?from=2026-13', 'Expected a date like'],
+  ['/retirements?organization_id=organisation-1', 'There is no organization "organisation-1"'],
+  ['/balance?organization_id=organisation-1', 'There is no organization "organisation-1"'],
+  ['/changes.csv?organization_id=organisation-1', 'There is no organization "organisation-1"'],
+  ['/changes.csv?resource=retirement', 'Near: retirements'],
+  ['/deliveries?installation_id=instalation-1', 'There is no installation "instalation-1"'],
+])('a wrong value is refused with what is near: %s', async (path, said) => {
+  const { refused } = await stage();
+  const { status, words } = await refused(path);
+  expect({ status, words }).toEqual({ status: 400, words: expect.stringContaining(said) });
+});
+
+test.each(['/retirements?id=%00', '/retirements?beneficiary=a%00', '/retirements/%00', '/jobs/%00'])(
+  'T108 a value that no database can hold is refused: %s',
+  async path => {
+    const { refused } = await stage();
+    expect((await refused(path)).status).toBe(400);
+  },
+);
+
+test('an organization is named by its id, its beginning or its name, on lists, Changes and Balance', async () => {
+  const { page } = await stage();
+  for (const path of ['/retirements.json', '/changes.json']) {
+    const exact = await page(`${path}?organization_id=organization-1`);
+    expect(JSON.parse(exact).length).toBeGreaterThan(0);
+    expect(await page(`${path}?organization_id=organizat`)).toBe(exact);
+  }
+  const exact = await page('/balance?organization_id=organization-1');
+  expect(wordsOf(await page('/balance?organization_id=Organizat'))).toContain('organization-1');
+  expect(wordsOf(exact)).toContain('organization-1');
+});
+
+test('from and until take a month, a quarter and a year', async () => {
+  const { page } = await stage();
+  const ids = async (query: string) =>
+    JSON.parse(await page(`/retirements.json?${query}`)).map(({ id }: { id: string }) => id).length;
+  const [{ created_at: at }] = JSON.parse(await page('/retirements.json'));
+  const [year, month] = [at.slice(0, 4), at.slice(5, 7)];
+  const quarter = Math.ceil(Number(month) / 3);
+  for (const span of [year, `${year}-${month}`, `${year}-Q${quarter}`, at.slice(0, 10)])
+    expect(await ids(`from=${span}&until=${span}`), span).toBe(4);
+  const dayFrom = (days: number) => new Date(Date.parse(at) + days * 86_400_000).toISOString().slice(0, 10);
+  expect(await ids(`from=${dayFrom(1)}`)).toBe(0);
+  expect(await ids(`until=${dayFrom(-1)}`)).toBe(0);
+  expect(await ids(`from=${Number(year) + 1}`)).toBe(0);
+  expect(await ids(`until=${Number(year) - 1}`)).toBe(0);
+});
+
+test('a project is found by the name that its own row has, as of an instant by the name that it had', async () => {
+  const { page, scene, tables } = await stage();
+  const before = new Date(scene.clock.at + 1).toISOString();
+  await tables.change(
+    `INSERT INTO projects (id, full_name, document, version, valid_from, sync_id)
+     VALUES ('project-1', 'Cedar grove', '{}', 5000, '${new Date(scene.clock.at + MINUTE).toISOString()}', 1)`,
+  );
+  const ids = async (query: string) =>
+    JSON.parse(await page(`/retirements.json?project=${query}`)).map(({ id }: { id: string }) => id).length;
+  expect(await ids('cedar')).toBe(4);
+  expect(await ids('project-1')).toBe(4);
+  expect(await ids('project-')).toBe(4);
+  expect(await ids('projec')).toBe(0);
+  expect(await ids(`cedar&as-of=${before}`)).toBe(0);
+  expect(await ids(`project-1&as-of=${before}`)).toBe(4);
+});
+
+test('?id= matches the beginning of an id, an exact id alone, and names what is missing', async () => {
+  const { page } = await stage();
+  const ids = async (id: string) =>
+    JSON.parse(await page(`/retirements.json?id=${encodeURIComponent(id)}`)).map(
+      (row: { id: string }) => row.id,
+    );
+  expect((await ids('7023')).toSorted()).toEqual([ID, OTHER]);
+  expect(await ids('7023a782')).toEqual([ID]);
+  expect(await ids('7023a782…')).toEqual([ID]);
+  expect(await ids('r-1')).toEqual(['r-1']);
+  expect(await ids('zz')).toEqual([]);
+  expect(wordsOf(await page('/retirements?id=zz')).replaceAll('&quot;', '"')).toContain(
+    'There is no retirement "zz".',
+  );
+  expect(wordsOf(await page('/installations?id=zz')).replaceAll('&quot;', '"')).toContain(
+    'There is no installation "zz".',
+  );
+});
+
+test('free text without a match says so, and what is near', async () => {
+  const { page } = await stage();
+  const shown = wordsOf(await page('/retirements?beneficiary=Harbor')).replaceAll('&quot;', '"');
+  expect(shown).toContain('No retirement has "Harbor" in its beneficiary.');
+  expect(shown).toContain('"Harbour Ferries"');
+});
+
+test.each([
+  [`/retirements/${ID.slice(0, 8)}`, `/retirements/${ID}`],
+  [
+    `/retirements/${ID.slice(0, 8)}?as-of=now`,
+    /^\/retirements\/7023a782-0000-4000-8000-000000000001\?as-of=\d{4}/,
+  ],
+  ['/retirements/7023', '/retirements?id=7023'],
+  ['/organizations/organizat', '/organizations/organization-1'],
+  ['/projects/projec', '/projects/project-1'],
+])('the beginning of an id leads on: %s', async (path, leads) => {
+  const { open, page } = await stage();
+  let answer = await open(path);
+  let location = answer.headers.get('location') ?? '';
+  if (location.startsWith(path.split('?')[0] ?? '') && location.includes('as-of') && !location.includes(ID)) {
+    answer = await open(location);
+    location = answer.headers.get('location') ?? '';
+  }
+  expect(answer.status).toBe(303);
+  expect(location).toEqual(typeof leads === 'string' ? leads : expect.stringMatching(leads));
+  expect(await page(location)).toContain('<h1');
+});
+
+test.each([
+  ['/retirements/zz', 'There is no retirement “zz”.'],
+  ['/organizations/zz', 'There is no organization “zz”.'],
+  ['/projects/zz', 'There is no project “zz”.'],
+  ['/warehouse/zz', 'There is no credit “zz”.'],
+  ['/inventory/zz', 'There is no credit “zz”.'],
+  ['/deliveries/99', 'There is no delivery “99”.'],
+  ['/jobs/99', 'There is no job “99”.'],
+])('what is missing is named: %s', async (path, said) => {
+  const { refused } = await stage();
+  const { status, words } = await refused(path);
+  expect({ status, words }).toEqual({ status: 404, words: expect.stringContaining(said) });
+});
+
+test('a credit and a project are as the mirror had observed by an instant', async () => {
+  const { scene, page, open } = await consoleStage({ now: Date.now });
+  const now = scene.clock.at;
+  const of = (tonnes: string) =>
+    credit('c-1', { amount: amount(tonnes), project: { id: 'p-1', fullName: 'Peat bog' } });
+  scene.clock.at = now - 60 * MINUTE;
+  await scene.read('warehouse', [of('100')]);
+  scene.clock.at = now - 50 * MINUTE;
+  await scene.read('warehouse', [of('87.5')], { claim: 2 });
+  const ago = (minutes: number) => new Date(now - minutes * MINUTE).toISOString();
+  const [before, between, after] = [ago(70), ago(55), ago(45)];
+  const at = async (path: string, instant: string) => wordsOf(await page(`${path}?as-of=${instant}`));
+  expect(await at('/warehouse/c-1', between)).toMatch(/100 t ex-post of Peat bog/);
+  expect(await at('/warehouse/c-1', between)).not.toContain('87.5');
+  expect(await at('/warehouse/c-1', after)).toMatch(/87\.5 t ex-post of Peat bog/);
+  expect(await at('/warehouse/c-1', before)).toContain('was not in the mirror then');
+  expect(await at('/projects/p-1', between)).toContain('100');
+  expect(await at('/projects/p-1', after)).toContain('87');
+  expect(await at('/projects/p-1', before)).toContain('was not in the mirror then');
+  expect(await page(`/projects/p-1?as-of=${between}`)).toContain(
+    `/warehouse?project_id=p-1&amp;as-of=${encodeURIComponent(between)}`,
+  );
+  for (const path of ['/warehouse/c-1', '/projects/p-1']) {
+    expect(await at(path, between)).toContain(`As the mirror had observed by ${between}.`);
+    expect((await open(`${path}?as-of=soon`)).status).toBe(400);
+  }
+  await scene.read('warehouse', [of('1')], { claim: 3 });
+  expect(await at('/warehouse/c-1', between)).toMatch(/100 t ex-post of Peat bog/);
+});
