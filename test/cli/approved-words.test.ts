@@ -44,7 +44,7 @@ const LEFT_OUT = {
 /** An organization that a command has made is read beside this test: what lists say of it meanwhile is of the moment. */
 async function allAreRead(): Promise<void> {
   const installed = () =>
-    demo.sandbox.registry.store.tables.installations.live().filter(({ appId }) => appId === demo.appId);
+    demo.sandbox.registry.store.tables.installations.listLive().filter(({ appId }) => appId === demo.appId);
   const told = `SELECT count(*) FILTER (WHERE state NOT IN ('uninstalled', 'never_read')) AS known,
     (SELECT count(*) FROM freshness WHERE state = 'never_read') AS unread FROM coverage`;
   await expect.poll(async () => (await demo.rows(told))[0]).toEqual({ known: installed().length, unread: 0 });

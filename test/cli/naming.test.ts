@@ -75,7 +75,7 @@ describe('on the command line', () => {
   beforeAll(async () => {
     demo = await startDemoMirror();
     const { name: app } = demo.sandbox.registry.apps.get(demo.appId);
-    const [first] = demo.sandbox.registry.organizations.all();
+    const [first] = demo.sandbox.registry.organizations.listAll();
     const organization = String(first?.fullName);
     names = { organization, installation: organization, app };
   });

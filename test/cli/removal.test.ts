@@ -102,7 +102,7 @@ describe('purge', () => {
       `SELECT count(*) AS n FROM retirements WHERE organization_id <> '${id()}'`,
     );
     const { installations } = demo.sandbox.registry;
-    const installation = installations.all().find(({ organization }) => organization.id === id());
+    const installation = installations.listAll().find(({ organization }) => organization.id === id());
     installations.uninstall(installation?.id ?? '');
     await until(
       async () =>

@@ -38,7 +38,7 @@ test('status begins with which mirror it is, whether a worker lives, what is due
   await sign(installed, 5 * MINUTE);
   await program.worker().stop();
   retire(1);
-  await program.registry.deliveries.settled();
+  await program.registry.deliveries.waitUntilSettled();
   const waiting = new Date(Date.now() - 3 * MINUTE).toISOString();
   await program.change(
     "UPDATE jobs SET run_at = ?, created_at = ? WHERE state = 'waiting' AND trigger = 'delivery'",

@@ -83,7 +83,7 @@ test('an installation that was called suspended or uninstalled by hand is found 
 
 test('an installation that is suspended in the mirror and at the registry is no fault', async () => {
   const { installations } = demo.sandbox.registry;
-  const [id = ''] = installations.all().map(installation => installation.id);
+  const [id = ''] = installations.listAll().map(installation => installation.id);
   const state = async () =>
     (await demo.rows('SELECT state FROM installations WHERE id = ?', id))[0]?.['state'];
   installations.suspend(id);

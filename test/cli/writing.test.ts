@@ -313,7 +313,7 @@ describe('faults of the registry', () => {
   test('a missing permission is named as the registry names it', async () => {
     const [, , , organization = ''] = demo.organizationIds;
     const installation = demo.sandbox.registry.installations
-      .all()
+      .listAll()
       .find(each => each.organization.id === organization);
     demo.sandbox.registry.apps.change(demo.appId, { permissions: { organization_info: 'VIEW' } });
     demo.sandbox.registry.installations.acceptPermissions(installation?.id ?? '');

@@ -469,26 +469,26 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
       const scene = await stage();
       scene.clock.at = Date.now() - TRADE_AGO_MS;
       const trade = await createTrade(scene, 11, CREDITS, hasState);
-      const { act, look, organizations } = trade;
+      const { playMoves, readOrganization, organizations } = trade;
       const lookAll = async () => {
-        for (const organizationId of organizations) await look(organizationId);
+        for (const organizationId of organizations) await readOrganization(organizationId);
       };
       await lookAll();
       for (const organizationId of [...organizations, ...organizations]) {
-        act(CREDITS / 4);
-        await look(organizationId);
+        playMoves(CREDITS / 4);
+        await readOrganization(organizationId);
         expect(await scene.db.rows('SELECT * FROM balance_projects WHERE balanced = 0')).toEqual([]);
         expect(await scene.db.rows('SELECT * FROM balance_credits WHERE balanced = 0')).toEqual([]);
       }
-      trade.endReservations();
+      trade.expireReservations();
       await lookAll();
       await lookAll();
       expect(await looseIn(scene)).toEqual([]);
       const reserved = await scene.db.column<number>(
         "SELECT listed_micro FROM balance_credits WHERE place = 'reserved'",
       );
-      expect(trade.reserved()).toBeGreaterThan(0n);
-      expect(reserved.reduce((sum, micro) => sum + BigInt(micro), 0n)).toBe(trade.reserved());
+      expect(trade.sumReserved()).toBeGreaterThan(0n);
+      expect(reserved.reduce((sum, micro) => sum + BigInt(micro), 0n)).toBe(trade.sumReserved());
       const counts = await scene.db.column<number>('SELECT retirements FROM balance_projects');
       const explained = await scene.db.column<number>('SELECT explained_micro FROM balance_projects');
       expect(Math.max(...explained)).toBeGreaterThan(0);

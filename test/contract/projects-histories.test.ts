@@ -48,7 +48,7 @@ async function startHistory(seed: number) {
     { organizationId: other, installationId: registry.installations.install(app.id, other).id },
   ];
   const names = new Map<string, Naming[]>();
-  for (const { id, fullName } of registry.projects.all()) names.set(id, [{ at: 0, name: fullName }]);
+  for (const { id, fullName } of registry.projects.listAll()) names.set(id, [{ at: 0, name: fullName }]);
 
   const anyOrganization = () => pick(random, [organizationId, other], other);
   const anyProject = () => pick(random, [...names.keys()], '');

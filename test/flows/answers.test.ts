@@ -266,7 +266,7 @@ test('T39 a permission that goes and comes back in the middle of reads opens its
   await meanwhile(fewer);
   const forbidden = () => program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission'");
   expect(await forbidden()).toEqual([{ resource: 'members' }]);
-  deliveries.behave({ drop: 1 });
+  deliveries.changeSettings({ drop: 1 });
   faults.add({ path: RETIREMENTS, kind: 'status', options: REFUSAL, count: 2 });
   await meanwhile(ALL_PERMISSIONS);
   await program.reconcile();

@@ -42,7 +42,7 @@ test('after the clock was put back what is dated in the future is stale, never f
 test('after the clock was put back a full sync and the schedule ask for every project and certificate again', async () => {
   const installed = await startPutRight();
   const { program, organizationId, installationId, calls } = installed;
-  const [project] = program.registry.projects.all();
+  const [project] = program.registry.projects.listAll();
   program.registry.projects.change(project?.id ?? '', { fullName: 'A name since then' });
   const full = { payload: serializeScope({ resources: null, full: true }) };
   await program.inbox.enqueue([{ ...installationJob(installationId, organizationId, 'person'), ...full }]);

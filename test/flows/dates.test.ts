@@ -40,7 +40,7 @@ const HAPPENINGS: readonly Happening[] = [
     name: 'a project renamed',
     path: /\/projects\/[^/]+$/,
     happen: ({ program }) => {
-      for (const { id } of program.registry.projects.all())
+      for (const { id } of program.registry.projects.listAll())
         program.registry.projects.change(id, { fullName: 'Renamed' });
     },
     ask: ({ program }) => program.reconcile(24 * 3_600_000),

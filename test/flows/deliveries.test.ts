@@ -106,7 +106,7 @@ test('T07 an old uninstalled, replayed 200 times after a new installation, chang
 
 test('T09 50 identical posts at once end in one read and at most one after it', async () => {
   const { program, retire } = await startInstalled();
-  program.registry.deliveries.behave({ hold: true });
+  program.registry.deliveries.changeSettings({ hold: true });
   retire(3);
   const message = lastMessage(program);
   const began = program.ended.length;
@@ -125,7 +125,7 @@ test('T09 50 identical posts at once end in one read and at most one after it', 
 
 test('lost, repeated and reordered deliveries end in the same rows', async () => {
   const { program, retire } = await startInstalled();
-  program.registry.deliveries.behave({ duplicate: 2, reorder: 3, drop: 2 });
+  program.registry.deliveries.changeSettings({ duplicate: 2, reorder: 3, drop: 2 });
   for (let amount = 1; amount <= 5; amount++) retire(amount);
   program.registry.deliveries.release();
   await program.rest();

@@ -93,7 +93,7 @@ test('T20 three captured deliveries in rotation are read less than 12 times a mi
 
   const before = program.ended.length;
   retire(4);
-  await program.registry.deliveries.settled();
+  await program.registry.deliveries.waitUntilSettled();
   program.time.move(1000);
   await program.worker().idle();
   await expect.poll(() => program.ended.length).toBeGreaterThan(before);
@@ -105,7 +105,7 @@ test('T20 three captured deliveries in rotation are read less than 12 times a mi
 test('T20 a change that only a duplicate leads to is found within 15 s, and reads are quick again after it', async () => {
   const { program, captured, retire } = await startCaptured();
   await replay(program, captured, MINUTE_MS);
-  program.registry.deliveries.behave({ drop: 1 });
+  program.registry.deliveries.changeSettings({ drop: 1 });
   retire(5);
   const looks = await replay(program, captured, 40_000);
   expect(looks[0]).toBeLessThanOrEqual(16_000);

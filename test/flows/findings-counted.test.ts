@@ -14,7 +14,7 @@ test('what is found is counted in status, doctor and verify, and is no fault of 
   expect((await ask('status')).stdout).toMatch(/Findings, counted .+ ago: none\./);
   program.registry.faults.add({
     path: '/organizations/*/warehouse/inventory',
-    kind: 'says',
+    kind: 'overrideObjects',
     options: { body: { [creditId]: { amount: -5 } } },
   });
   await program.reconcile();

@@ -80,7 +80,7 @@ filesEnough.test('an end of a suspension that no webhook told is found by the sc
   const { program, installationId } = await startInstalled();
   program.registry.installations.suspend(installationId);
   await program.rest();
-  program.registry.deliveries.behave({ drop: 1 });
+  program.registry.deliveries.changeSettings({ drop: 1 });
   program.registry.installations.unsuspend(installationId);
   await program.rest();
   expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
@@ -108,7 +108,7 @@ filesEnough.test(
     const { program, installationId } = await startInstalled();
     program.registry.installations.suspend(installationId);
     await program.rest();
-    program.registry.deliveries.behave({ drop: 1 });
+    program.registry.deliveries.changeSettings({ drop: 1 });
     program.registry.installations.uninstall(installationId);
     await program.reconcile();
     expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
@@ -176,7 +176,7 @@ filesEnough.test('an installation that no webhook announced is found by the sche
   const { program, organizationId, installationId } = await startInstalled();
   program.registry.installations.uninstall(installationId);
   await program.rest();
-  program.registry.deliveries.behave({ drop: 1 });
+  program.registry.deliveries.changeSettings({ drop: 1 });
   const { id } = program.registry.installations.install(program.app.id, organizationId);
   await program.rest();
   await program.reconcile();
@@ -207,7 +207,7 @@ filesEnough.test(
     const { apps, installations } = program.registry;
     installations.suspend(installationId);
     await program.rest();
-    program.registry.deliveries.behave({ drop: 1 });
+    program.registry.deliveries.changeSettings({ drop: 1 });
     apps.change(program.app.id, { permissions: { organization_info: 'VIEW' } });
     installations.acceptPermissions(installationId);
     await program.reconcile();

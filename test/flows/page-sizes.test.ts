@@ -10,7 +10,7 @@ const remembered = 'SELECT resource, page_size FROM resource_states WHERE page_s
 /** Retirements that no delivery announces. */
 async function startRetired(count: number) {
   const { program, organizationId, installationId, retire, calls } = await startInstalled();
-  program.registry.deliveries.behave({ drop: 1000 });
+  program.registry.deliveries.changeSettings({ drop: 1000 });
   for (let made = 0; made < count; made++) retire(0.5);
   const ask = async (payload = {}) => {
     const job = installationJob(installationId, organizationId, 'person');

@@ -63,7 +63,7 @@ test('permissions that only a token tells are told anew at each look', async () 
   expect(await states()).toEqual([{ resource: 'members', state: 'no_permission' }]);
   expect(await granted()).toEqual(WITHOUT_MEMBERS);
   apps.change(program.app.id, { permissions: ALL_PERMISSIONS });
-  program.registry.deliveries.behave({ drop: 1 });
+  program.registry.deliveries.changeSettings({ drop: 1 });
   installations.acceptPermissions(installationId);
   await look();
   expect(await states()).toEqual([]);

@@ -31,7 +31,7 @@ test('T61 a worker process that is killed again and again in the middle of its w
   retireMany(program, organizationId, creditId, 60);
   program.registry.faults.add({ path: '/organizations/*/**', kind: 'delay', options: { delayMs: 15 } });
   program.registry.installations.install(program.app.id, organizationId);
-  await program.registry.deliveries.settled();
+  await program.registry.deliveries.waitUntilSettled();
   const settings = { url: program.sandbox.url, app: program.app, dataDir: program.folder };
   const random = createRandom(61);
   let killedAtWork = 0;
@@ -66,7 +66,7 @@ test('T63 two and four worker processes on one pair of databases run no job twic
     issueCredit(program.sandbox, id);
     program.registry.installations.install(program.app.id, id);
   }
-  await program.registry.deliveries.settled();
+  await program.registry.deliveries.waitUntilSettled();
   await expect.poll(async () => (await program.rows('SELECT 1 FROM installations')).length).toBe(8);
   await expect.poll(() => isQuiet(program.inbox)).toBe(true);
   for (const work of works) expect(await work.stop()).toBe(0);
@@ -157,9 +157,9 @@ long.test(
     const began = program.ended.length;
     const startedAt = Date.now();
     for (let wave = 0; wave < 12; wave++) {
-      program.registry.deliveries.behave({ duplicate: 19 });
+      program.registry.deliveries.changeSettings({ duplicate: 19 });
       retire(0.1);
-      await program.registry.deliveries.settled();
+      await program.registry.deliveries.waitUntilSettled();
       await new Promise(resolve => setTimeout(resolve, 170));
     }
     const seconds = (Date.now() - startedAt) / 1000;

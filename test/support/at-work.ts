@@ -27,7 +27,7 @@ interface HowDone extends Partial<Pick<ClaimedJob, 'onlyDuplicates' | 'attempts'
 export async function stageOfJobs({ context: own, aheadMs = 0 }: StageOptions = {}) {
   const time = createTime();
   const { now } = time;
-  const sandbox = await temporarySandbox({ wall: () => now() + aheadMs });
+  const sandbox = await temporarySandbox({ wallClock: () => now() + aheadMs });
   const installed = installApp(sandbox);
   const folder = temporaryFolder();
   const [mirror, inbox] = [temporaryMirror(folder), temporaryInbox(folder)];

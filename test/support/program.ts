@@ -96,7 +96,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   const time = createTime();
   const { keptIn, folder, database, openTables } = await temporaryPlace();
   const { profile } = options;
-  const world = { folder: sandboxFolder(), wall: time.now, ...(profile !== undefined && { profile }) };
+  const world = { folder: sandboxFolder(), wallClock: time.now, ...(profile !== undefined && { profile }) };
   let { sandbox, stop } = await startTestSandbox(world);
   onTestFinished(() => stop());
   const app = registerApp(sandbox, {
@@ -172,7 +172,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   }
 
   async function rest(): Promise<void> {
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     if (current === undefined) return;
     await until(isQuiet, 'a program at rest');
   }

@@ -97,7 +97,7 @@ export async function startWatched(
     reconcile: () => read(() => program.reconcile(0)),
     announce: async () => {
       installed.retire(0.01);
-      await program.registry.deliveries.settled();
+      await program.registry.deliveries.waitUntilSettled();
     },
     freshness,
     resources: async state => (await freshness()).flatMap(row => (row.state === state ? [row.resource] : [])),

@@ -78,7 +78,7 @@ test('files moved into a database are equal in every column and certificate, and
   const newest = await query.largest<number>(reader, 'id', query.sql`mirror.syncs`);
   const before = await changes();
   const inbox = await engine.openInbox(Date.now);
-  const installations = program.registry.store.tables.installations.rows();
+  const installations = program.registry.store.tables.installations.list();
   await inbox.enqueue(installations.map(each => installationJob(each.id, each.organizationId, 'person')));
   const next = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env });
   const syncs = () =>

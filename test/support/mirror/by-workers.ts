@@ -51,7 +51,7 @@ export async function fillByWorkers() {
     retire: (count: number) => retireMany(program, organizationId, creditId, count),
     /** Somebody wants all to be read. */
     ask: () => {
-      const installations = program.registry.store.tables.installations.rows();
+      const installations = program.registry.store.tables.installations.list();
       const jobs = installations.map(each => installationJob(each.id, each.organizationId, 'person'));
       return inInbox(inbox => inbox.enqueue(jobs));
     },

@@ -58,7 +58,7 @@ export async function startDemoMirror({
     appId: world.appId,
     operationsPort: programs.work.operationsPort,
     receiverOperationsPort: programs.receive.operationsPort,
-    organizationIds: sandbox.registry.organizations.all().map(({ id }) => id),
+    organizationIds: sandbox.registry.organizations.listAll().map(({ id }) => id),
     ...tables,
     stop: async () => {
       await programs.stop();
@@ -107,14 +107,14 @@ async function mirrorWorld(seed: number, past: boolean, folders: ReturnType<type
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const clock = createPastClock(Date.now);
   if (!past) clock.moveTo(0);
-  const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox, wall: clock.now });
+  const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox, wallClock: clock.now });
   const { id: appId, privateKey } = registerApp(sandbox, {
     permissions: ALL_PERMISSIONS,
     webhookSecret: SECRET,
   });
   const env = settingsOf(sandbox, { appId, privateKey }, folders.mirror);
   const install = () => {
-    for (const { id } of sandbox.registry.organizations.all())
+    for (const { id } of sandbox.registry.organizations.listAll())
       sandbox.registry.installations.install(appId, id);
   };
   const stopping = new AbortController().signal;

@@ -1,10 +1,10 @@
-/** Invented names. None is meant to be a company, a project or a person that exists. */
+/** Invented names. None of them is meant to be an existing company, project or person. */
 
-type Some<Item> = readonly [Item, ...Item[]];
+type NonEmpty<Item> = readonly [Item, ...Item[]];
 
 export type Country = ReturnType<typeof toCountry>;
 
-export const COUNTRIES = linesOf(
+export const COUNTRIES = parseTable(
   `Iceland, IS, ISL, 354, Selfoss, Kaldidalur, Hvammsheidi, Langasandur
 Kenya, KE, KEN, 254, Nakuru, Olmarei, Kilindoni, Taru Hills
 India, IN, IND, 91, Nashik, Vairagad, Sonapur, Kesarwadi
@@ -20,9 +20,9 @@ Chile, CL, CHL, 56, Temuco, Llanura Sur, Cerro Plomizo, Pichimalal`,
   toCountry,
 );
 
-export type ProjectKind = ReturnType<typeof toKind>;
+export type ProjectKind = ReturnType<typeof toProjectKind>;
 
-export const PROJECT_KINDS = linesOf(
+export const PROJECT_KINDS = parseTable(
   `Reforestation, Native trees return to grazed and eroded land., removal, 14, Afforestation and reforestation
 Clean Cookstoves, Households cook with half the wood they used before., avoidance, 3, Energy demand
 Wind Farm, Turbines replace power from coal and oil., avoidance, 1, Energy industries
@@ -33,10 +33,10 @@ Mineral Storage, Captured carbon dioxide is turned to stone underground., remova
 Solar Park, Panels feed a grid that ran on diesel., avoidance, 1, Energy industries
 Household Biogas, Manure becomes cooking gas and fertilizer., avoidance, 15, Agriculture
 Peatland Rewetting, Drained peat is wet again and stops burning away., avoidance, 14, Afforestation and reforestation`,
-  toKind,
+  toProjectKind,
 );
 
-/** Names and types. */
+/** Names and types of the first organizations. */
 export const ORGANIZATIONS = [
   ['Brimvik Carbon Marketplace', 'marketParticipant'],
   ['Soltera Project Development', 'projectDeveloper'],
@@ -46,18 +46,18 @@ export const ORGANIZATIONS = [
 
 export const APPS = ['Harbour Storefront', 'Evergreen Ledger'] as const;
 
-export const COMPANY_STEMS = words(
+export const COMPANY_STEMS = splitWords(
   'Nordlys Valdemarsund Aurelia Montalvar Kestrelwood Sableforth Ostermoor Lindqvik Palomera Tarnfield Brightwater Calderhaus Fennimore Zephyrine Rosmarine Quillford Ambervale Drakensund Ironbrook Larkmere Solvanna Thistledown Umbrafell Veridane Wexcombe Yarrowdale Corvantis Elmstrand Glimmerfjord Havenport',
 );
-export const COMPANY_TRADES = words(
+export const COMPANY_TRADES = splitWords(
   'Shipping Airways Foods Logistics Textiles Instruments Hotels Paper Chemicals Bakeries Software Breweries Ceramics Freight Pharma Glass Insurance Furniture Ferries Robotics',
 );
-export const COMPANY_FORMS = words('AS Ltd GmbH S.A. ehf. Pvt. B.V. Inc. ApS Oy');
+export const COMPANY_FORMS = splitWords('AS Ltd GmbH S.A. ehf. Pvt. B.V. Inc. ApS Oy');
 
-export const FIRST_NAMES = words(
+export const FIRST_NAMES = splitWords(
   'Aldis Benjiro Chiamaka Davor Elodie Farrukh Gudny Hemani Isadora Jorunn Kwabena Liora Mateus Nanami Oluchi Pavlo Quynh Runa Sizwe Tindra',
 );
-export const LAST_NAMES = words(
+export const LAST_NAMES = splitWords(
   'Aldenvik Barasova Cintrelli Dalhousen Ekwendu Fjallgren Gorastova Hellavik Imbuwa Jantzoni Kerembe Lowandi Marquesta Nyforsen Okandeji Prastovic Quellmann Rindvall Sorabhan Tveranger',
 );
 
@@ -78,24 +78,28 @@ export const COMMENTS = [
   'Product line "Zero", batch 7.',
 ] as const;
 
+/** Converts the cells of a line to a country. */
 function toCountry([name = '', alpha2 = '', alpha3 = '', code, city = '', ...places]: readonly string[]) {
-  return { name, alpha2, alpha3, callingCode: Number(code), city, places: some(places) };
+  return { name, alpha2, alpha3, callingCode: Number(code), city, places: assertNonEmpty(places) };
 }
 
-function toKind([title = '', summary = '', effect, code = '', sectorTitle = '']: readonly string[]) {
+/** Converts the cells of a line to a kind of project. */
+function toProjectKind([title = '', summary = '', effect, code = '', sectorTitle = '']: readonly string[]) {
   const methodology = `SBX-M${code.padStart(3, '0')}`;
   return { title, summary, removal: effect === 'removal', sector: Number(code), sectorTitle, methodology };
 }
 
-function linesOf<Item>(text: string, read: (parts: readonly string[]) => Item): Some<Item> {
-  return some(text.split('\n').map(line => read(line.split(', '))));
+/** Parses a table: a row per line, its cells separated by commas. */
+function parseTable<Item>(text: string, parseRow: (cells: readonly string[]) => Item): NonEmpty<Item> {
+  return assertNonEmpty(text.split('\n').map(line => parseRow(line.split(', '))));
 }
 
-function words(list: string): Some<string> {
-  return some(list.split(' '));
+function splitWords(list: string): NonEmpty<string> {
+  return assertNonEmpty(list.split(' '));
 }
 
-function some<Item>([first, ...others]: readonly Item[]): Some<Item> {
-  if (first === undefined) throw new RangeError('there are no words');
+/** Returns the list, or throws if it is empty. */
+function assertNonEmpty<Item>([first, ...others]: readonly Item[]): NonEmpty<Item> {
+  if (first === undefined) throw new RangeError('the list is empty');
   return [first, ...others];
 }

@@ -1,23 +1,25 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createWorld } from '../../../src/sandbox/world/create-world.js';
-import type { WorldSpec } from '../../../src/sandbox/world/plan.js';
+import { generateWorld } from '../../../src/sandbox/world/generate-world.js';
+import type { WorldSpec } from '../../../src/sandbox/world/world-size.js';
 import type { WorldAmounts } from '../../../src/sandbox/options.js';
-import { temporarySandbox, unequalCredits } from '../../support/sandbox.js';
+import { temporarySandbox, findUnbalancedCredits } from '../../support/sandbox.js';
 
-type World = ReturnType<typeof createWorld>;
+type World = ReturnType<typeof generateWorld>;
 
 const SPEC: WorldSpec = { seed: 7, startAt: Date.UTC(2026, 0, 1) };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test('The same seed makes the same world, every id and byte of it', () => {
-  expect(digest(createWorld(SPEC))).toBe(digest(createWorld(SPEC)));
-  expect(digest(createWorld({ ...SPEC, seed: 8 }))).not.toBe(digest(createWorld(SPEC)));
+test('the same seed gives the same world, byte for byte', () => {
+  expect(hashWorld(generateWorld(SPEC))).toBe(hashWorld(generateWorld(SPEC)));
+  expect(hashWorld(generateWorld({ ...SPEC, seed: 8 }))).not.toBe(hashWorld(generateWorld(SPEC)));
 });
 
-test('The start time moves the outstanding reservations and nothing else', () => {
-  const later = createWorld({ ...SPEC, startAt: SPEC.startAt + 86_400_000 });
-  expect(digest({ ...later, reservations: createWorld(SPEC).reservations })).toBe(digest(createWorld(SPEC)));
+test('the start time changes only the outstanding reservations', () => {
+  const later = generateWorld({ ...SPEC, startAt: SPEC.startAt + 86_400_000 });
+  expect(hashWorld({ ...later, reservations: generateWorld(SPEC).reservations })).toBe(
+    hashWorld(generateWorld(SPEC)),
+  );
   const outstanding = [...later.reservations].filter(({ state }) => state === 'outstanding');
   expect(outstanding.length).toBeGreaterThan(0);
   for (const { createdAt, reservedToDate } of outstanding) {
@@ -27,33 +29,36 @@ test('The start time moves the outstanding reservations and nothing else', () =>
   }
 });
 
-test('Two seeds share no id', () => {
-  const first = new Set(worldIds(1));
-  expect(worldIds(2).filter(id => first.has(id))).toEqual([]);
+test('two seeds share no id', () => {
+  const first = new Set(listWorldIds(1));
+  expect(listWorldIds(2).filter(id => first.has(id))).toEqual([]);
 });
 
-test('The demo world holds a bit of everything', () => {
-  const { organizations, projects, credits, retirements, ...world } = fill(SPEC);
+test('the demo world contains every kind of object and state', () => {
+  const { organizations, projects, credits, retirements, ...world } = generateLists(SPEC);
   expect(organizations.length).toBeGreaterThanOrEqual(3);
   expect(projects.length).toBeGreaterThanOrEqual(8);
   expect(credits).toHaveLength(60);
   expect(retirements).toHaveLength(150);
   const [claimed, unclaimed] = [true, false].map(is =>
-    retirements.filter(row => (row.words !== null) === is),
+    retirements.filter(row => (row.details !== null) === is),
   );
   expect(unclaimed?.length).toBeGreaterThanOrEqual(3);
   for (const { appId } of unclaimed ?? []) expect(appId).toBeNull();
-  for (const { words } of claimed ?? []) expect([words?.beneficiary, words?.reason]).not.toContain('');
+  for (const { details: words } of claimed ?? [])
+    expect([words?.beneficiary, words?.reason]).not.toContain('');
   expect(credits.filter(({ type }) => type === 'exAnte').length).toBeGreaterThan(0);
   const issuers = new Set(credits.map(({ projectId }) => projectId));
   expect(projects.filter(({ id, isPublic }) => !isPublic && issuers.has(id))).toHaveLength(1);
-  expect(distinct(credits.map(({ vintage }) => vintage)).length).toBeGreaterThanOrEqual(5);
-  expect(distinct(world.holdings.map(({ place }) => place))).toHaveLength(2);
-  expect(distinct(world.reservations.map(({ state }) => state))).toHaveLength(4);
-  expect(distinct(world.requests.map(({ state }) => state))).toHaveLength(3);
+  expect(removeDuplicates(credits.map(({ vintage }) => vintage)).length).toBeGreaterThanOrEqual(5);
+  expect(removeDuplicates(world.holdings.map(({ place }) => place))).toHaveLength(2);
+  expect(removeDuplicates(world.reservations.map(({ state }) => state))).toHaveLength(4);
+  expect(removeDuplicates(world.requests.map(({ state }) => state))).toHaveLength(3);
   expect(world.holdings.filter(({ amountMicro }) => amountMicro % 1_000_000 !== 0).length).toBeGreaterThan(0);
   for (const rows of [world.users, world.addresses])
-    expect(distinct(rows.map(({ organizationId }) => organizationId))).toHaveLength(organizations.length);
+    expect(removeDuplicates(rows.map(({ organizationId }) => organizationId))).toHaveLength(
+      organizations.length,
+    );
 });
 
 test.each<[string, WorldAmounts]>([
@@ -64,21 +69,21 @@ test.each<[string, WorldAmounts]>([
   ['one without retirements', { retirements: 0 }],
 ])('In %s each credit was issued in the sum of its holdings, holds and retirements', async (_, world) => {
   const sandbox = await temporarySandbox({ seed: SPEC.seed, world });
-  expect(unequalCredits(sandbox)).toEqual([]);
+  expect(findUnbalancedCredits(sandbox)).toEqual([]);
   expect(sandbox.registry.store.tables.credits.count()).toBe(world.credits ?? 60);
   expect(sandbox.registry.store.tables.retirements.count()).toBe(world.retirements ?? 150);
 });
 
-test('Lists stand in order of time', () => {
-  const { retirements, reservations, requests } = fill({ ...SPEC, retirements: 3_000 });
+test('lists are in order of time', () => {
+  const { retirements, reservations, requests } = generateLists({ ...SPEC, retirements: 3_000 });
   for (const rows of [retirements, reservations, requests]) {
     const dates = rows.map(({ createdAt }) => createdAt);
     expect(dates).toEqual(dates.toSorted());
   }
 });
 
-test('Each finished reservation and accepted request has its transaction, which names the retirement and the app', () => {
-  const { reservations, requests, retirements, transactions } = fill(SPEC);
+test('each finished reservation and accepted request has a transaction that names its retirement and app', () => {
+  const { reservations, requests, retirements, transactions } = generateLists(SPEC);
   const ended = [
     ...reservations.filter(({ state }) => state === 'finished'),
     ...requests.filter(({ state }) => state === 'Accepted'),
@@ -91,14 +96,15 @@ test('Each finished reservation and accepted request has its transaction, which 
     const retired = retirements.find(({ id }) => id === retirementId);
     expect(retired).toMatchObject({ creditId, amountMicro, appId });
   }
-  expect(distinct(transactions.map(({ event }) => event)).toSorted()).toEqual([
+  expect(removeDuplicates(transactions.map(({ event }) => event)).toSorted()).toEqual([
     'organizationTransaction',
     'warehouseTransaction',
   ]);
 });
 
-test('Ids and serializations have the forms that the registry shows', () => {
-  const { apps, users, organizations, projects, reservations, requests, retirements, credits } = fill(SPEC);
+test('ids and serializations have the registry’s formats', () => {
+  const { apps, users, organizations, projects, reservations, requests, retirements, credits } =
+    generateLists(SPEC);
   for (const rows of [apps, users, organizations, projects, reservations, requests, retirements])
     for (const { id } of rows) expect(id).toMatch(UUID);
   for (const { id, type, tokenId, tokenAddress, serialization } of credits) {
@@ -108,8 +114,8 @@ test('Ids and serializations have the forms that the registry shows', () => {
   }
 });
 
-test('Only credits that were issued are retired, and never before that', () => {
-  const { credits, retirements } = fill({ ...SPEC, retirements: 2_000 });
+test('credits are retired only after they were issued', () => {
+  const { credits, retirements } = generateLists({ ...SPEC, retirements: 2_000 });
   const byId = new Map(credits.map(row => [row.id, row]));
   for (const { creditId, createdAt } of retirements) {
     const credit = byId.get(creditId);
@@ -118,22 +124,22 @@ test('Only credits that were issued are retired, and never before that', () => {
   }
 });
 
-test('A size that cannot be is refused with every fault named', () => {
-  expect(() => createWorld({ ...SPEC, organizations: 0, credits: -1, retirements: 1.5 })).toThrow(
+test('an impossible size is refused with all problems named', () => {
+  expect(() => generateWorld({ ...SPEC, organizations: 0, credits: -1, retirements: 1.5 })).toThrow(
     /credits.*retirements.*organizations/,
   );
 });
 
-function fill(spec: WorldSpec) {
-  const { credits, holdings, retirements, ...world } = createWorld(spec);
+function generateLists(spec: WorldSpec) {
+  const { credits, holdings, retirements, ...world } = generateWorld(spec);
   return { ...world, credits: [...credits], holdings: [...holdings], retirements: [...retirements] };
 }
 
-function distinct<Value>(values: readonly Value[]): Value[] {
+function removeDuplicates<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)];
 }
 
-function digest(world: World): string {
+function hashWorld(world: World): string {
   const hash = createHash('sha256');
   for (const [table, rows] of Object.entries(world)) {
     hash.update(table);
@@ -142,10 +148,10 @@ function digest(world: World): string {
   return hash.digest('hex');
 }
 
-function worldIds(seed: number): string[] {
-  return Object.values(createWorld({ ...SPEC, seed })).flatMap(rows => idsOf(rows));
+function listWorldIds(seed: number): string[] {
+  return Object.values(generateWorld({ ...SPEC, seed })).flatMap(rows => listIds(rows));
 }
 
-function idsOf(rows: Iterable<object>): string[] {
+function listIds(rows: Iterable<object>): string[] {
   return Array.from(rows).flatMap(row => ('id' in row && typeof row.id === 'string' ? [row.id] : []));
 }

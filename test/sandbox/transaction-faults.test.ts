@@ -19,7 +19,7 @@ interface Scene extends Installed {
   readonly place: 'warehouse' | 'inventory';
 }
 
-/** 100 tonnes in the warehouse or the inventory, of which a transaction is to retire 10. */
+/** Puts 100 tonnes into the warehouse or the inventory, of which a transaction will retire 10. */
 async function openScene(place: 'warehouse' | 'inventory'): Promise<Scene> {
   const sandbox = await temporarySandbox();
   const receiver = await receiveWebhooks();
@@ -29,7 +29,7 @@ async function openScene(place: 'warehouse' | 'inventory'): Promise<Scene> {
   return { sandbox, receiver, creditId, place, ...installed };
 }
 
-/** Finishes a reservation, or has a request accepted, and answers what became of that. */
+/** Retires 10 tonnes by a finished reservation or an accepted request, and returns that reservation or request. */
 async function retireTen(scene: Scene) {
   const { sandbox, token, organization, creditId, place } = scene;
   const root = `/organizations/${organization.id}/${place}/inventory`.replace(
@@ -45,7 +45,7 @@ async function retireTen(scene: Scene) {
   return (await ask(sandbox, `POST /_sandbox/requests/${asked.body.id}/accept`)).body;
 }
 
-async function amounts({ sandbox, organization, token, place }: Scene) {
+async function readAmounts({ sandbox, organization, token, place }: Scene) {
   const list = place === 'warehouse' ? 'warehouse/inventory' : 'inventory';
   const { credits } = (await ask(sandbox, `GET /organizations/${organization.id}/${list}`, { token })).body;
   const { retirements } = (await ask(sandbox, `GET /organizations/${organization.id}/retirements`, { token }))
@@ -53,12 +53,12 @@ async function amounts({ sandbox, organization, token, place }: Scene) {
   return { left: credits[0].amount, retired: retirements.map(({ amount }: { amount: number }) => amount) };
 }
 
-async function told({ sandbox, receiver }: Scene): Promise<unknown[]> {
-  await sandbox.registry.deliveries.settled();
+async function listNotifiedStatuses({ sandbox, receiver }: Scene): Promise<unknown[]> {
+  await sandbox.registry.deliveries.waitUntilSettled();
   return receiver.posts.flatMap(({ body }) => JSON.parse(body).transaction?.status ?? []);
 }
 
-async function newest({ sandbox }: Scene) {
+async function readNewest({ sandbox }: Scene) {
   return (await ask(sandbox, 'GET /_sandbox/transactions?limit=1')).body.transactions[0];
 }
 
@@ -67,30 +67,30 @@ const DONE = { warehouse: { state: 'finished', isComplete: true }, inventory: { 
 const FAILED = { warehouse: { state: 'cancelled', isComplete: false }, inventory: { state: 'Rejected' } };
 
 describe.each(PLACES)('a transaction out of the %s', place => {
-  test('is carried out at once where no fault meets it', async () => {
+  test('is processed at once without a fault', async () => {
     const scene = await openScene(place);
     expect(await retireTen(scene)).toMatchObject(DONE[place]);
-    expect(await amounts(scene)).toEqual({ left: 90, retired: [10] });
-    expect(await told(scene)).toEqual(['processed']);
+    expect(await readAmounts(scene)).toEqual({ left: 90, retired: [10] });
+    expect(await listNotifiedStatuses(scene)).toEqual(['processed']);
   });
 
-  test('fails by the fault "transactionFails": its credits are back, and its apps are told', async () => {
+  test('fails under the fault "transactionFails", which returns its credits and notifies its apps', async () => {
     const scene = await openScene(place);
     scene.sandbox.registry.faults.add({ kind: 'transactionFails', count: 1 });
     const ended = await retireTen(scene);
     expect(ended).toMatchObject(FAILED[place]);
     expect(ended).not.toHaveProperty('txId');
-    expect(await amounts(scene)).toEqual({ left: 100, retired: [] });
-    expect(await told(scene)).toEqual(['failed']);
+    expect(await readAmounts(scene)).toEqual({ left: 100, retired: [] });
+    expect(await listNotifiedStatuses(scene)).toEqual(['failed']);
     expect(await retireTen(scene)).toMatchObject(DONE[place]);
-    expect(await amounts(scene)).toEqual({ left: 90, retired: [10] });
+    expect(await readAmounts(scene)).toEqual({ left: 90, retired: [10] });
   });
 
   test.each([
     ['process', 'processed', { left: 90, retired: [10] }, DONE[place]],
     ['fail', 'failed', { left: 100, retired: [] }, FAILED[place]],
   ])(
-    'waits by the fault "transactionQueues" for the control API to %s it',
+    'waits under the fault "transactionQueues" until the control API lets it %s',
     async (verb, status, ends, shows) => {
       const scene = await openScene(place);
       const { sandbox } = scene;
@@ -102,22 +102,22 @@ describe.each(PLACES)('a transaction out of the %s', place => {
       const ended = await retireTen(scene);
       expect(ended).toMatchObject(DONE[place]);
       expect(ended).not.toHaveProperty('txId');
-      expect(await amounts(scene)).toEqual({ left: 90, retired: [] });
-      const { id, status: waiting } = await newest(scene);
+      expect(await readAmounts(scene)).toEqual({ left: 90, retired: [] });
+      const { id, status: waiting } = await readNewest(scene);
       expect(waiting).toBe('pending_queue');
       const settled = await ask(sandbox, `POST /_sandbox/transactions/${id}/${verb}`);
       expect(settled).toMatchObject({ status: 200, body: { id, status } });
-      expect(await amounts(scene)).toEqual(ends);
-      expect(await told(scene)).toEqual(['pending_queue', status]);
+      expect(await readAmounts(scene)).toEqual(ends);
+      expect(await listNotifiedStatuses(scene)).toEqual(['pending_queue', status]);
       const list = place === 'warehouse' ? sandbox.registry.reservations : sandbox.registry.requests;
-      expect(list.newest(1)).toMatchObject([shows]);
+      expect(list.listNewest(1)).toMatchObject([shows]);
       expect((await ask(sandbox, `POST /_sandbox/transactions/${id}/${verb}`)).status).toBe(409);
       expect((await ask(sandbox, `POST /_sandbox/transactions/none/${verb}`)).status).toBe(404);
     },
   );
 });
 
-test('a fault of transactions meets no call, and one of calls no transaction', async () => {
+test('a transaction fault applies to no call, and a call fault to no transaction', async () => {
   const scene = await openScene('inventory');
   const { faults } = scene.sandbox.registry;
   faults.add({ kind: 'transactionFails', path: '/projects' });

@@ -5,17 +5,17 @@ import {
   installApp,
   issueCredit,
   registerApp,
-  sandboxOfFile,
+  startSandboxForFile,
 } from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile({ seed: 1 });
+const sandbox = await startSandboxForFile({ seed: 1 });
 const installed = installApp(sandbox);
 
 const TEXT = expect.any(String);
 const LIST = expect.any(Array);
 const KIND = expect.objectContaining({ id: TEXT, title: TEXT });
 
-/** Each documented field of a project, by what it holds; some are known to be null now and then. */
+/** The documented fields of a project, by type. The last group may be null. */
 const TEXTS = ['id', 'num', 'fullName', 'description', 'shortDescription', 'publicUrl', 'registry', 'status'];
 const KINDS = ['sector', 'methodology', 'type'];
 const LISTS = ['otherBenefits', 'proponents', 'validators', 'estimatedAnnualMitigations', 'additionalities'];
@@ -28,30 +28,30 @@ async function readProject(id: string) {
 }
 
 describe('a project has every documented field', () => {
-  test.each(['the world', 'the control API', 'friendbot'])('made by %s', async maker => {
-    const project = await readProject(await idOf(maker));
+  test.each(['the world', 'the control API', 'friendbot'])('if %s created it', async maker => {
+    const project = await readProject(await createProjectBy(maker));
     for (const name of TEXTS) expect(project).toHaveProperty(name, TEXT);
     for (const name of KINDS) expect(project).toHaveProperty(name, KIND);
     for (const name of LISTS) expect(project).toHaveProperty(name, LIST);
     for (const name of NULLABLE) expect(project).toHaveProperty(name);
   });
 
-  async function idOf(maker: string): Promise<string> {
+  async function createProjectBy(maker: string): Promise<string> {
     const { projects, credits } = sandbox.registry;
     if (maker === 'the control API') return projects.create({ fullName: 'Bog' }).id;
     if (maker === 'friendbot') credits.friendbot(installed.organization.id);
     const isWanted = (num: string) => (maker === 'friendbot') === (num === '0');
-    return projects.all().find(({ num, isPublic }) => isPublic && isWanted(num))?.id ?? '';
+    return projects.listAll().find(({ num, isPublic }) => isPublic && isWanted(num))?.id ?? '';
   }
 
-  test('and names its proponent', async () => {
+  test('a project names its proponent', async () => {
     const { id, fullName } = createOrganization(sandbox);
     const made = sandbox.registry.projects.create({ fullName: 'Owned bog', proponentId: id });
     expect((await readProject(made.id)).proponents).toEqual([{ id, fullName, logo: null, publicUrl: TEXT }]);
   });
 });
 
-test('GET /carbonCredits/projects/<project_id> tells what a project issued and what of it was retired', async () => {
+test('GET /carbonCredits/projects/<project_id> returns what a project has issued and what was retired of it', async () => {
   const { id: organizationId } = createOrganization(sandbox);
   const { id: projectId } = sandbox.registry.projects.create({ fullName: 'Fen' });
   const issue = (vintage: string, type: string, amount: number) =>
@@ -73,7 +73,7 @@ test('GET /carbonCredits/projects/<project_id> tells what a project issued and w
 });
 
 describe('GET /retirements/list', () => {
-  test('skips and takes of all retirements, the newest first, with no pagination', async () => {
+  test('returns a slice of all retirements, newest first, without pagination', async () => {
     const { token } = installed;
     const list = async (query: string) =>
       (await ask(sandbox, `GET /retirements/list${query}`, { token })).body;
@@ -87,7 +87,7 @@ describe('GET /retirements/list', () => {
       expect((await list(query)).statusCode, query).toBe(400);
   });
 
-  test('tells of an unclaimed one only how much and of what', async () => {
+  test('shows only the amount and the project of an unclaimed retirement', async () => {
     const { id } = createOrganization(sandbox);
     const creditId = issueCredit(sandbox, id, { place: 'inventory' });
     sandbox.registry.credits.retireOffPlatform(id, { creditId, amount: 1.5 });

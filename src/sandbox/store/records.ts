@@ -1,34 +1,34 @@
-/** What an installation may do, by the registry's names. */
-export type Grants = Readonly<Record<string, Level>>;
-export type Level = 'VIEW' | 'REQUEST' | 'WRITE';
+/** What an app may do on an organization: a level for each of the registry's permission names. */
+export type PermissionGrants = Readonly<Record<string, GrantLevel>>;
+export type GrantLevel = 'VIEW' | 'REQUEST' | 'WRITE';
 
-/** Rows have the names by which they are sent. Instants are UTC text `YYYY-MM-DDTHH:MM:SS.sssZ`. */
-interface Made {
+/** Fields have the names of the registry's JSON. Instants are UTC text `YYYY-MM-DDTHH:MM:SS.sssZ`. */
+interface StoredRecord {
   readonly id: string;
   readonly createdAt: string;
 }
 
-interface Changing extends Made {
+interface UpdatedRecord extends StoredRecord {
   readonly updatedAt: string;
 }
 
-/** Amounts are whole millionths of a tonne, so that sums are exact. */
-interface OfCredit {
+interface CreditAmount {
   readonly creditId: string;
+  /** Whole millionths of a tonne, so that sums are exact. */
   readonly amountMicro: number;
 }
 
-interface Owned extends OfCredit {
+interface OwnedAmount extends CreditAmount {
   readonly organizationId: string;
 }
 
-export interface AppRow extends Made {
+export interface AppRecord extends StoredRecord {
   readonly name: string;
   readonly nameId: string;
-  readonly permissions: Grants;
+  readonly permissions: PermissionGrants;
   readonly webhookUrl: string | null;
   readonly webhookSecret: string | null;
-  /** Where people may be sent after an installation, the usual one first. */
+  /** Where people may be redirected after an installation. The first is the default. */
   readonly callbackUrls: readonly string[];
   readonly keys: readonly AppKey[];
 }
@@ -39,7 +39,7 @@ export interface AppKey {
   readonly createdAt: string;
 }
 
-export interface UserRow extends Made {
+export interface UserRecord extends StoredRecord {
   readonly organizationId: string;
   readonly isAdmin: boolean;
   readonly email: string;
@@ -47,7 +47,7 @@ export interface UserRow extends Made {
   readonly profilePicture: string | null;
 }
 
-export interface OrganizationRow extends Changing {
+export interface OrganizationRecord extends UpdatedRecord {
   readonly fullName: string;
   readonly type: string;
   readonly countryCode: string | null;
@@ -59,18 +59,18 @@ export interface OrganizationRow extends Changing {
   readonly logo: string | null;
   readonly isPublic: boolean;
   readonly warehouseId: string;
+  /** Null until its user has claimed an organization that an app created. */
   readonly claimedAt: string | null;
 }
 
-export interface AddressRow {
+export interface AddressRecord {
   readonly address: string;
   readonly organizationId: string;
   readonly name: string;
   readonly isDefault: boolean;
 }
 
-/** `details` are further fields, sent with the project as they are: sector, methodology, type, ... */
-export interface ProjectRow extends Changing {
+export interface ProjectRecord extends UpdatedRecord {
   readonly num: string;
   readonly fullName: string;
   readonly shortDescription: string;
@@ -82,10 +82,11 @@ export interface ProjectRow extends Changing {
   readonly city: string | null;
   readonly startDate: string | null;
   readonly creditingPeriodStartDate: string | null;
+  /** Further fields that are sent unchanged, such as sector, methodology and type. */
   readonly details: object;
 }
 
-export interface CreditRow extends Made {
+export interface CreditRecord extends StoredRecord {
   readonly projectId: string;
   readonly tokenId: string;
   readonly tokenAddress: string;
@@ -95,47 +96,47 @@ export interface CreditRow extends Made {
   readonly issuedMicro: number;
 }
 
-export type Place = 'warehouse' | 'inventory';
+export type HoldingPlace = 'warehouse' | 'inventory';
 
-export interface HoldingRow extends Owned {
-  readonly place: Place;
+export interface HoldingRecord extends OwnedAmount {
+  readonly place: HoldingPlace;
 }
 
-/** What left the registry, for an address of nobody in it. */
-export interface OutsideRow extends OfCredit {
+/** Credits that left the registry to an address that no organization in it has. */
+export interface ExternalHoldingRecord extends CreditAmount {
   readonly address: string;
 }
 
 export type ReservationState = 'outstanding' | 'finished' | 'cancelled' | 'expired';
 
-export interface ReservationRow extends Changing, Owned {
+export interface ReservationRecord extends UpdatedRecord, OwnedAmount {
   readonly appId: string;
   readonly state: ReservationState;
   readonly reservedToDate: string;
 }
 
-export type Action = 'transfer' | 'retire' | 'transfer_retire';
+export type CreditAction = 'transfer' | 'retire' | 'transfer_retire';
 
-export interface InventoryRequestRow extends Changing, Owned {
+export interface InventoryRequestRecord extends UpdatedRecord, OwnedAmount {
   readonly appId: string;
-  readonly action: Action;
+  readonly action: CreditAction;
   readonly toOrganizationId: string | null;
   readonly toAddress: string | null;
-  /** What is written on the retirement, where it makes one. */
-  readonly words: RetirementWords | null;
+  /** The details of the retirement that results, or null for a plain transfer. */
+  readonly retirementDetails: RetirementDetails | null;
   readonly state: 'Pending' | 'Accepted' | 'Rejected';
   readonly txId: string | null;
 }
 
-export interface RetirementRow extends Made, Owned {
+export interface RetirementRecord extends StoredRecord, OwnedAmount {
   readonly appId: string | null;
-  /** Null of one that nobody has claimed. */
-  readonly words: RetirementWords | null;
-  /** The project's at the time of the retirement: the certificate shows it. */
+  /** Null while the retirement is unclaimed. */
+  readonly details: RetirementDetails | null;
+  /** The project's name at the time of the retirement, for the certificate. */
   readonly projectName: string;
 }
 
-export interface RetirementWords {
+export interface RetirementDetails {
   readonly reason: string;
   readonly beneficiary: string;
   readonly comment: string | null;
@@ -143,66 +144,69 @@ export interface RetirementWords {
 
 export type TransactionStatus = 'processed' | 'failed' | 'pending_queue';
 
-export interface TransactionRow extends Changing, Owned {
+export interface TransactionRecord extends UpdatedRecord, OwnedAmount {
   readonly event: 'warehouseTransaction' | 'organizationTransaction';
-  readonly type: Action;
+  readonly type: CreditAction;
   readonly status: TransactionStatus;
   readonly appId: string | null;
   readonly receiverId: string | null;
-  /** An address of nobody here that it goes to. */
-  readonly outside: string | null;
+  /** The receiving address, if no organization of the registry has it. */
+  readonly externalAddress: string | null;
   readonly reservationId: string | null;
   readonly requestId: string | null;
   readonly retirementId: string | null;
-  /** What is written on the retirement, where it makes one. */
-  readonly words: RetirementWords | null;
+  /** The details of the retirement that results, or null for a plain transfer. */
+  readonly retirementDetails: RetirementDetails | null;
   readonly comment: string | null;
 }
 
-export type InstallationState = 'active' | 'suspended' | 'uninstalled';
+export type InstallationStatus = 'active' | 'suspended' | 'uninstalled';
 
-export interface InstallationRow extends Changing {
+export interface InstallationRecord extends UpdatedRecord {
   readonly appId: string;
   readonly organizationId: string;
-  readonly permissions: Grants;
-  readonly state: InstallationState;
+  readonly permissions: PermissionGrants;
+  readonly state: InstallationStatus;
 }
 
-/** Only a digest of each token is kept. */
-export interface TokenRow extends Made {
+/** An access token. Only its digest is stored. */
+export interface TokenRecord extends StoredRecord {
   readonly digest: string;
   readonly appId: string;
   readonly installationId: string | null;
   readonly organizationId: string | null;
-  readonly permissions: Grants;
+  readonly permissions: PermissionGrants;
   readonly expiresAt: string;
   readonly revokedAt: string | null;
 }
 
-export interface Attempt {
+/** One attempt to post a delivery. Status and error are both null while it runs, or if its result is unknown. */
+export interface DeliveryAttempt {
   readonly startedAt: string;
   readonly status: number | null;
   readonly error: string | null;
 }
 
-export interface DeliveryRow {
+export interface DeliveryRecord {
   readonly id: number;
   readonly appId: string;
   readonly installationId: string;
   readonly event: string;
   readonly url: string;
   readonly body: string;
+  /** Null if the app has no webhook secret. */
   readonly signature: string | null;
   readonly state: 'held' | 'pending' | 'delivered' | 'failed' | 'dropped';
   readonly attemptsLeft: number;
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly DeliveryAttempt[];
+  /** The id of the delivery that this one repeats. */
   readonly copyOf: number | null;
-  /** By the wall clock, in milliseconds. */
+  /** When the next attempt is due: epoch milliseconds of the wall clock. */
   readonly dueAt: number;
   readonly createdAt: string;
 }
 
-export interface SettingRow {
+export interface SettingRecord {
   readonly name: string;
   readonly value: unknown;
 }

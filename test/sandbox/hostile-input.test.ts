@@ -16,13 +16,13 @@ import {
   signAppJwt,
   signJwt,
   temporarySandbox,
-  unequalCredits,
+  findUnbalancedCredits,
 } from '../support/sandbox.js';
 import { makeFolder } from '../support/folder.js';
 
 const RETIREMENT = { reason: 'Voluntary purposes', beneficiaryName: 'Nordlys', comment: 'x' };
 
-test('A JWT that is unsigned, signed with the public key as a secret, or not base64url throughout is 401', async () => {
+test('a JWT that is unsigned, signed with the public key as a secret, or not valid base64url answers 401', async () => {
   const sandbox = await temporarySandbox();
   const app = registerApp(sandbox);
   const genuine = signAppJwt(sandbox, app);
@@ -48,7 +48,7 @@ test('A JWT that is unsigned, signed with the public key as a secret, or not bas
   expect((await ask(sandbox, 'POST /app/accessTokens', { token: genuine })).status).toBe(200);
 });
 
-test('A friendbot call of an installation reaches its own organization only', async () => {
+test('an installation can call friendbot for its own organization only', async () => {
   const sandbox = await temporarySandbox();
   const { token, app } = installApp(sandbox);
   const other = installApp(sandbox);
@@ -58,7 +58,7 @@ test('A friendbot call of an installation reaches its own organization only', as
   expect((await ask(sandbox, call, { token: mintToken(sandbox, app) })).status).toBe(200);
 });
 
-test('An odd id is an error of 4xx on every path', async () => {
+test('an unusual id answers 4xx on every path', async () => {
   const sandbox = await temporarySandbox();
   const { token, organization } = installApp(sandbox);
   const own = `/organizations/${organization.id}`;
@@ -84,7 +84,7 @@ test('An odd id is an error of 4xx on every path', async () => {
   }
 });
 
-test('A body that is no order is refused and reserves nothing', async () => {
+test('an invalid body is refused and reserves nothing', async () => {
   const sandbox = await temporarySandbox();
   const { token, organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id);
@@ -108,7 +108,7 @@ test('A body that is no order is refused and reserves nothing', async () => {
   expect((await ask(sandbox, `GET ${path}`, { token })).body.pagination.total).toBe(0);
 });
 
-test('Of twenty finishes and cancels at once exactly one happens', async () => {
+test('of twenty concurrent finishes and cancels exactly one succeeds', async () => {
   const sandbox = await temporarySandbox();
   const { token, organization } = installApp(sandbox);
   const receiver = installApp(sandbox).organization;
@@ -128,10 +128,10 @@ test('Of twenty finishes and cancels at once exactly one happens', async () => {
   );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
-  expect(unequalCredits(sandbox)).toEqual([]);
+  expect(findUnbalancedCredits(sandbox)).toEqual([]);
 });
 
-test('Of thirty that want more than half of one credit exactly one gets it', async () => {
+test('of thirty concurrent reservations of more than half a credit exactly one succeeds', async () => {
   const sandbox = await temporarySandbox();
   const one = installApp(sandbox);
   const two = installApp(sandbox, { organization: one.organization });
@@ -146,10 +146,10 @@ test('Of thirty that want more than half of one credit exactly one gets it', asy
     ),
   );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  expect(unequalCredits(sandbox)).toEqual([]);
+  expect(findUnbalancedCredits(sandbox)).toEqual([]);
 });
 
-test('T60 hostile words of a retirement come back as they were, and its certificate is one page', async () => {
+test('T60 hostile text in a retirement is returned unchanged, and its certificate has one page', async () => {
   const sandbox = await temporarySandbox();
   const { token, organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id);
@@ -167,23 +167,23 @@ test('T60 hostile words of a retirement come back as they were, and its certific
   expect(pdf.body.startsWith('%PDF-') && pdf.body.endsWith('%%EOF\n')).toBe(true);
 });
 
-test('A reader who takes a long answer slowly, or leaves, costs the sandbox nothing', async () => {
+test('a slow reader of a long answer, or one that disconnects, uses no memory of the sandbox', async () => {
   const sandbox = await temporarySandbox({ seed: 1, world: { organizations: 1, credits: 6_000 } });
   const warnings: Error[] = [];
   const note = (warning: Error) => warnings.push(warning);
   process.on('warning', note);
-  const [organization] = sandbox.registry.organizations.all();
+  const [organization] = sandbox.registry.organizations.listAll();
   if (organization === undefined) throw new Error('the world has no organization');
   const { token } = installApp(sandbox, { organization });
   const path = `/organizations/${organization.id}/warehouse/inventory`;
-  await leaveEarly(sandbox, path, token);
+  await disconnectEarly(sandbox, path, token);
   const { body } = await ask(sandbox, `GET ${path}`, { token });
   expect(body.credits).toHaveLength(4_800);
   process.off('warning', note);
   expect(warnings).toEqual([]);
 });
 
-test('The clock stays within years of four digits', async () => {
+test('the clock stays within years of four digits', async () => {
   const sandbox = await temporarySandbox();
   for (const body of [
     { moveMs: 8e15 },
@@ -210,7 +210,7 @@ test.each([
   expect((await ask(sandbox, 'GET /_sandbox/faults')).body.faults).toEqual([]);
 });
 
-test('Deliveries cannot be bent further than can be carried out', async () => {
+test('delivery settings have limits', async () => {
   const sandbox = await temporarySandbox();
   const wishes = [
     { duplicate: 1e9 },
@@ -227,7 +227,7 @@ test('Deliveries cannot be bent further than can be carried out', async () => {
   });
 });
 
-test('A folder keeps its world: another seed, or a seed for a registry that began without, is refused', async () => {
+test('a folder refuses another seed than its world’s, and a seed for a registry that began without one', async () => {
   const folder = makeFolder('carbon-sandbox-test-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const begin = async (seed?: number) =>
@@ -235,13 +235,13 @@ test('A folder keeps its world: another seed, or a seed for a registry that bega
   const first = await begin();
   registerApp(first);
   await first.close();
-  await expect(begin(1)).rejects.toThrow(/began without a world/);
+  await expect(begin(1)).rejects.toThrow(/created without a seed/);
   const again = await begin();
   expect(again.registry.apps.list()).toHaveLength(1);
   await again.close();
 });
 
-test('Rows can change between the pages of the project list, too', async () => {
+test('rows can appear between the pages of the project list', async () => {
   const sandbox = await temporarySandbox({ seed: 1 });
   const { token } = installApp(sandbox);
   await ask(sandbox, 'POST /_sandbox/faults', {
@@ -252,7 +252,7 @@ test('Rows can change between the pages of the project list, too', async () => {
   expect(first - second).toBe(2);
 });
 
-test('The control API answers neither a browser page nor a name that was bent to this machine', async () => {
+test('the control API refuses web pages and rebound host names', async () => {
   const sandbox = await temporarySandbox();
   for (const headers of [
     { origin: 'https://evil.example' },
@@ -264,7 +264,7 @@ test('The control API answers neither a browser page nor a name that was bent to
   expect(await statusOf(sandbox, '/_sandbox/apps', { host: `localhost:${sandbox.port}` })).toBe(200);
 });
 
-test('A control call that names nothing known changes nothing and is an error of 4xx', async () => {
+test('a control call with an unknown id changes nothing and answers 4xx', async () => {
   const sandbox = await temporarySandbox();
   const calls: [string, object?][] = [
     ['POST /_sandbox/apps', { name: 'app', permissions: 5 }],
@@ -293,8 +293,8 @@ function expectRefusal({ status, body }: Answer, expected: number): void {
   expect(body).toEqual({ statusCode: expected, message: expect.anything(), error: expect.any(String) });
 }
 
-/** Takes the head of the answer and then hangs up. */
-async function leaveEarly({ port }: Sandbox, path: string, token: string): Promise<void> {
+/** Reads the head of the answer and then closes the connection. */
+async function disconnectEarly({ port }: Sandbox, path: string, token: string): Promise<void> {
   const lines = [
     `GET ${path} HTTP/1.1`,
     'Host: localhost',
