@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifyFiles } from '../../src/cli/certificate-files.js';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { ENGINES } from '../support/engines.js';
 import { retirements, TRAFFIC } from '../support/mirror.js';
 
@@ -16,10 +16,10 @@ describe.each(ENGINES)('$name', ({ library }) => {
     await pdfs.prepare();
     const store = createCertificateStore(stage.port, pdfs, () => clock.at);
     await stage.read('retirements', retirements(4), { limit: 100, total: 4 });
-    await store.enter();
+    await store.makeNewDue();
     const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'schedule' };
-    const walk = await store.begin(request);
-    await walk.due(10);
+    const walk = await store.beginWalk(request);
+    await walk.listDue(10);
     for (const { id } of retirements(4)) await walk.store(id, pdf(id), clock.at);
     await walk.finish(TRAFFIC);
     const verify = () => verifyFiles(reader, pdfs, new AbortController().signal);

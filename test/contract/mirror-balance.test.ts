@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { readBalance } from '../../src/query/history/balance.js';
 import type { Credit, InventoryRequest, Reservation } from '../../src/registry/model.js';
 import { ENGINES, type Engine, type Stage } from '../support/engines.js';
@@ -528,5 +528,5 @@ async function carryOut(scene: Stage, { at, tonnes }: { at: string; tonnes: stri
 
 async function enterCertificates({ pdfs, port, clock }: Stage): Promise<void> {
   const store = createCertificateStore(port, pdfs(1000), () => clock.at);
-  await store.enter();
+  await store.makeNewDue();
 }

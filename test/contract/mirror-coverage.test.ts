@@ -14,7 +14,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('an installation that was announced or found is known as never read until somebody looks at it', async () => {
     const scene = await stage();
     const { mirror, clock } = scene;
-    await mirror.report({ at: instant(clock.at), named: [named('i-2'), named('i-3', 'organization-3')] });
+    await mirror.report({
+      at: instant(clock.at),
+      awaitedInstallations: [named('i-2'), named('i-3', 'organization-3')],
+    });
     expect(await known(scene)).toEqual([waits('i-2'), waits('i-3', 'organization-3'), ACTIVE]);
     clock.at += MINUTE;
     const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
@@ -30,7 +33,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await mirror.writeInstallation({ ...by, installation: other, state: 'suspended' });
     const owned = ['organization-1', 'organization-2', 'organization-3', 'organization-3', null];
     const waiting = owned.map((owner, n) => named(`i-${n + 2}`, owner));
-    await mirror.report({ at: instant(clock.at), named: waiting });
+    await mirror.report({ at: instant(clock.at), awaitedInstallations: waiting });
     await db.change(
       "INSERT INTO awaited_installations VALUES ('installation-1', 'organization-9', ?)",
       instant(clock.at),
@@ -45,9 +48,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('an installation that the whole list does not name is known no longer', async () => {
     const scene = await stage();
     const { mirror, clock } = scene;
-    await mirror.report({ at: instant(clock.at), named: [named('i-2')] });
+    await mirror.report({ at: instant(clock.at), awaitedInstallations: [named('i-2')] });
     clock.at += MINUTE;
-    await mirror.report({ at: instant(clock.at), named: [named('i-3')], unread: [] });
+    await mirror.report({
+      at: instant(clock.at),
+      awaitedInstallations: [named('i-3')],
+      unreadDeliveries: [],
+    });
     expect(await known(scene)).toEqual([waits('i-3'), ACTIVE]);
   });
 });

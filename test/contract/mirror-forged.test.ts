@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import { projectAnswer } from '../../src/mirror/projects.js';
+import { toProjectAnswer } from '../../src/mirror/projects.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import { parseInstallation, parseProject } from '../../src/registry/json/parse.js';
 import type { Retirement } from '../../src/registry/model.js';
@@ -117,9 +117,9 @@ describe.each(ENGINES)('$name', ({ library }) => {
     const scene = await stage();
     const { db, mirror, clock } = scene;
     const parsed = parseProject(readSource('{"id":"project-1","fullName":"Peat bog"}', 'project'));
-    const when = { askedAt: clock.at, arrivedAt: clock.at };
+    const when = { requestedAt: clock.at, arrivedAt: clock.at };
     const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'person' };
-    const write = async () => (await mirror.beginProjects(request)).write([projectAnswer(parsed, when)]);
+    const write = async () => (await mirror.beginProjects(request)).write([toProjectAnswer(parsed, when)]);
     await write();
     const tables = ['projects', 'installations'] as const;
     const before = await Promise.all(tables.map(table => db.rows(`SELECT * FROM ${table}`)));
@@ -141,7 +141,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     scene.clock.at += MINUTE;
     const read = await scene.read('retirements', many, { limit: 100, full: true });
     expect(read.fault?.message).toBe(
-      'changed by hand, and as the registry has it again: r-00000 (beneficiary); r-00001 (beneficiary); r-00002 (beneficiary) and 997 more',
+      'changed by hand, now restored: r-00000 (beneficiary); r-00001 (beneficiary); r-00002 (beneficiary) and 997 more',
     );
     expect(await scene.db.rows(WHOLE)).toEqual(before);
   });

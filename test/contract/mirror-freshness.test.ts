@@ -149,7 +149,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await sceneOfToday(stage);
     const by = (trigger: string, isAnnounced: boolean) => ({
       trigger,
-      announced: async () => isAnnounced,
+      hasNewDelivery: async () => isAnnounced,
       limit: 10,
     });
     const drift = () => scene.db.rows('SELECT resource, drift FROM drift ORDER BY sync_id');
@@ -189,14 +189,14 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       scene.mirror.beginRead({
         ...request,
         startedAt: scene.clock.at,
-        announced: async since => asked.push(since) > 0,
+        hasNewDelivery: async since => asked.push(since) > 0,
       });
     const first = await begin();
-    expect(first.before).toMatchObject({ attemptedAt: null, dataAsOf: null, pageSize: null });
+    expect(first.previousRead).toMatchObject({ attemptedAt: null, dataAsOf: null, pageSize: null });
     await first.finish({ ...TRAFFIC, total: null, pageSize: 50 });
     scene.clock.at += MINUTE;
     await (await begin()).abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
-    const { before } = await begin();
+    const { previousRead: before } = await begin();
     expect(before).toMatchObject({ attemptedAt: scene.clock.at, dataAsOf, pageSize: 50, isStrange: false });
     expect((await scene.mirror.readListStates('organization-1')).get('warehouse')).toEqual(before);
     expect(asked).toEqual([dataAsOf, dataAsOf]);

@@ -6,7 +6,7 @@ import { NOON } from '../support/inbox.js';
 import { retirement } from '../support/mirror.js';
 
 const observedAt = new Date(NOON).toISOString();
-const REST = { observedAt, replaces: null, follows: false, isRepeated: false };
+const REST = { observedAt, replacedVersion: null, follows: false, isRepeated: false };
 
 function insertOf(id: string, overrides: Partial<RowInsert> = {}): RowInsert {
   const item = retirement(id);
@@ -47,7 +47,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const { db, port, write } = await staged();
     const [version = 0] = await write('retirements', [insertOf('r-1')]);
     const closes = [{ version, observedAt }];
-    const { latestAt } = await port.commit(
+    const { latestInstant: latestAt } = await port.commit(
       openSync('retirements', observedAt),
       { ...NO_CHANGES, closes },
       null,

@@ -41,7 +41,7 @@ async function requestProjects(
 ) {
   clock.at = at;
   const walk = await mirror.beginProjects({ ...FIRST, ...how, startedAt: at });
-  await walk.write(ids.map((id): ProjectAnswer => ({ id, askedAt: at, error: 'not_found' })));
+  await walk.write(ids.map((id): ProjectAnswer => ({ id, requestedAt: at, error: 'not_found' })));
   if (fails) await walk.abandon(FAULT, TRAFFIC);
   else await walk.finish(TRAFFIC);
 }
@@ -122,12 +122,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await requestProjects(scene, b, ['project-1']);
     expect(await freshnessOf(scene)).toEqual(fresh(b));
     const seen = instant(ago(HOUR));
-    await mirror.report({ at: seen, named: [], unread: [] });
+    await mirror.report({ at: seen, awaitedInstallations: [], unreadDeliveries: [] });
     expect(await scene.db.value("SELECT reason FROM freshness WHERE resource = 'warehouse'")).toBe(
       'worker_gone',
     );
     expect(await freshnessOf(scene)).toEqual(fresh(b));
-    const { announced } = await mirror.readFreshnessFacts();
+    const { waitingResources: announced } = await mirror.readFreshnessFacts();
     const known = await mirror.listKnownResources(['installation-1']);
     expect(announced).toEqual([]);
     expect(known.get('installation-1')?.map(({ resource }) => resource)).toEqual(['warehouse']);
@@ -166,6 +166,6 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await requestProjects(scene, now + HOUR, ['project-1']);
     await requestProjects(scene, now, ['project-2'], { claim: 2 });
     const walk = await scene.mirror.beginProjects({ ...FIRST, claim: 2, startedAt: now });
-    expect(await walk.due(now - HOUR)).toEqual(['project-1', 'project-3']);
+    expect(await walk.listDue(now - HOUR)).toEqual(['project-1', 'project-3']);
   });
 });

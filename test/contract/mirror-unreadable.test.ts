@@ -16,8 +16,8 @@ async function readWarehouse(scene: Stage, ids: readonly string[], keys: readonl
     ids.map(id => credit(id)),
     scene.clock.at,
   );
-  await read.leaveOut(keys);
-  await read.settle();
+  await read.recordUnreadable(keys);
+  await read.compareRemaining();
   return await read.finish({ ...TRAFFIC, total: null, unreadable: keys.length === 0 ? null : UNREADABLE });
 }
 
@@ -91,8 +91,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       const scene = await stage();
       const read = await beginRead(scene, 'retirements');
       await read.writePage(pageOf(retirements(3), scene.clock.at));
-      await read.leaveOut([['r-new']]);
-      expect(await read.settle()).toBe(4);
+      await read.recordUnreadable([['r-new']]);
+      expect(await read.compareRemaining()).toBe(4);
       const fault = { ...UNREADABLE, code: 'rows_unreadable' };
       const ended = await read.finish({ ...TRAFFIC, total: 3 + more, unreadable: fault });
       expect(ended).toMatchObject({ state, fault: { code: code ?? fault.code }, readAgain: code !== null });
@@ -107,8 +107,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await digests()).not.toBeNull();
     const read = await beginRead(scene, 'retirements');
     await read.writePage(pageOf(retirements(3), scene.clock.at));
-    await read.leaveOut([null]);
-    await read.settle();
+    await read.recordUnreadable([null]);
+    await read.compareRemaining();
     await read.finish({ ...TRAFFIC, total: null, unreadable: UNREADABLE });
     expect(await digests()).toBeNull();
   });

@@ -173,7 +173,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(parts.map(part => rowsOf(pageOf(part, 0).digest))).toEqual([10, 10, undefined]);
     await same.writePage(knownPageOf(old.slice(0, 10), clock.at));
     await same.writePage({ ...pageOf([], clock.at), known: [groupOf(old.slice(10))] });
-    expect(await same.settle()).toBe(20);
+    expect(await same.compareRemaining()).toBe(20);
     expect(await same.finish({ ...TRAFFIC, total: 20 })).toMatchObject({ state: 'complete', unchanged: 20 });
   });
 
@@ -230,7 +230,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const changed = retirement('r-00015', { comment: 'for a moment' });
     await moved.writePage(pageOf([changed, ...old.slice(0, 9)], clock.at));
     await moved.writePage(pageOf(old.slice(10), clock.at));
-    expect(await moved.settle()).toBe(19);
+    expect(await moved.compareRemaining()).toBe(19);
     await moved.finish({ ...TRAFFIC, total: null, ask: answering(async () => [], clock) });
     const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');
     expect(documents).toEqual(old.map(item => item.document));
@@ -280,7 +280,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const again = read.writePage(pageOf([changed, retirement('new')], clock.at + 20));
     waiting.shift()?.();
     await again;
-    expect(await read.settle()).toBe(801);
+    expect(await read.compareRemaining()).toBe(801);
     const finish = read.finish({ ...TRAFFIC, total: 801 });
     await expect.poll(() => waiting).toHaveLength(1);
     waiting.shift()?.();
@@ -305,13 +305,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await first.writePage(pageOf(retirements(800), clock.at));
     const again = [retirement('r-00007'), retirement('r-00008', { comment: 'changed' }), retirement('new')];
     await first.writePage(pageOf(again, clock.at));
-    expect(await first.settle()).toBe(801);
+    expect(await first.compareRemaining()).toBe(801);
     await first.finish({ ...TRAFFIC, total: 801 });
     expect(asked).toEqual(['r-00007', 'r-00008']);
     expect(await db.value('SELECT count(*) FROM retirements_history')).toBe(802);
     const second = await beginRead({ mirror, clock }, 'retirements');
     await second.writePage(pageOf([retirement('r-00009')], clock.at));
-    await second.settle();
+    await second.compareRemaining();
     expect(asked.at(-1)).toBe('r-00009');
   });
 

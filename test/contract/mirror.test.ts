@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ENGINES, type Stage } from '../support/engines.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import type { ProjectsWalk } from '../../src/mirror/mirror.js';
-import { projectAnswer } from '../../src/mirror/projects.js';
+import { toProjectAnswer } from '../../src/mirror/projects.js';
 import type { Member, Project } from '../../src/registry/model.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { credit, installation, MINUTE, retirements, TRAFFIC } from '../support/mirror.js';
@@ -30,13 +30,13 @@ const member = (id: string, email: string): Member => ({
 });
 
 /** Answered at once. */
-const asked = (at: number) => ({ askedAt: at, arrivedAt: at });
+const asked = (at: number) => ({ requestedAt: at, arrivedAt: at });
 
 async function ask(
   walk: Promise<ProjectsWalk>,
-  ...given: Parameters<typeof projectAnswer>
+  ...given: Parameters<typeof toProjectAnswer>
 ): Promise<string | undefined> {
-  return (await (await walk).write([projectAnswer(...given)]))[0];
+  return (await (await walk).write([toProjectAnswer(...given)]))[0];
 }
 
 const walk = ({ mirror, clock }: Stage, organizationId = 'organization-1', claim = 1) =>
@@ -50,11 +50,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       credit('c-2', { project: { id: 'project-2', fullName: null } }),
     ]);
     const projects = await walk(scene);
-    expect(await projects.due(scene.clock.at)).toEqual(['project-1', 'project-2']);
-    const answered = projectAnswer(project('project-1'), asked(scene.clock.at));
-    const refused = { id: 'project-2', error: 'not_found', askedAt: scene.clock.at };
+    expect(await projects.listDue(scene.clock.at)).toEqual(['project-1', 'project-2']);
+    const answered = toProjectAnswer(project('project-1'), asked(scene.clock.at));
+    const refused = { id: 'project-2', error: 'not_found', requestedAt: scene.clock.at };
     expect(await projects.write([answered, refused])).toEqual(['added', 'unavailable']);
-    expect(await projects.due(scene.clock.at)).toEqual([]);
+    expect(await projects.listDue(scene.clock.at)).toEqual([]);
     await projects.finish(TRAFFIC);
     expect(
       await scene.db.rows('SELECT project_id, state, error FROM project_states ORDER BY project_id'),
@@ -63,7 +63,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       { project_id: 'project-2', state: 'unavailable', error: 'not_found' },
     ]);
     scene.clock.at += MINUTE;
-    expect(await (await walk(scene)).due(scene.clock.at)).toEqual(['project-1', 'project-2']);
+    expect(await (await walk(scene)).listDue(scene.clock.at)).toEqual(['project-1', 'project-2']);
     expect(await scene.db.value("SELECT rows FROM freshness WHERE resource = 'projects'")).toBe(1);
   });
 
@@ -119,7 +119,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('projects and installations are dated by the arrival of their answers', async () => {
     const scene = await stage();
     const { db, mirror, clock } = scene;
-    const when = { askedAt: clock.at, arrivedAt: clock.at + 3_000 };
+    const when = { requestedAt: clock.at, arrivedAt: clock.at + 3_000 };
     await ask(walk(scene), project('project-1'), when);
     const state = {
       installationId: 'installation-1',
@@ -127,7 +127,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       claim: 2,
       trigger: 'delivery',
     } as const;
-    await mirror.writeInstallation({ ...state, startedAt: when.askedAt, arrivedAt: when.arrivedAt });
+    await mirror.writeInstallation({ ...state, startedAt: when.requestedAt, arrivedAt: when.arrivedAt });
     const answered = '2026-05-04T12:00:03.000Z';
     const of = (table: string) => db.column<string>(`SELECT valid_from FROM ${table}`);
     expect([await of('projects'), await of('installations')]).toEqual([[answered], [answered]]);
@@ -198,7 +198,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const announced = { resource: 'warehouse', oldestUnreadAt: new Date(clock.at).toISOString() };
     const owners = ['organization-1', 'organization-2'];
     const unread = owners.map(organizationId => ({ ...announced, organizationId }));
-    await mirror.report({ at: announced.oldestUnreadAt, unread });
+    await mirror.report({ at: announced.oldestUnreadAt, unreadDeliveries: unread });
     const rowsOf = async (organizationId: string) => {
       const found: string[] = [];
       for (const table of await db.tables()) {
@@ -212,8 +212,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const pdfs = createCertificateFolder(temporaryFolder(), { now: Date.now });
     const claims = [5, 6];
     const takeClaim = async () => claims.shift() ?? 0;
-    const purged = await mirror.purge({ organizationId: 'organization-1', takeClaim, pdfs });
-    expect(purged).toEqual({ files: 0, installations: [] });
+    const purged = await mirror.purge({ organizationId: 'organization-1', acquireClaim: takeClaim, pdfs });
+    expect(purged).toEqual({ removedFiles: 0, newInstallationIds: [] });
     expect(await rowsOf('organization-1')).toEqual(['fences']);
     expect(await rowsOf('organization-2')).toEqual(before);
     expect(await db.value('SELECT count(*) FROM retirements')).toBe(700);

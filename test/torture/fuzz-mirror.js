@@ -50,7 +50,12 @@ export async function fillMirror(folder, from) {
   const installation = parse('Installation');
   await mirror.writeInstallation({ ...request, installation, state: 'active', arrivedAt: Date.now() });
   for (const [resource, kind] of Object.entries(LISTS)) {
-    const read = await mirror.beginRead({ ...request, organizationId, resource, announced: true });
+    const read = await mirror.beginRead({
+      ...request,
+      organizationId,
+      resource,
+      hasNewDelivery: async () => true,
+    });
     await read.writeBatch([parse(kind)], Date.now());
     await read.finish({ requests: 1, bytes: 1, total: null });
   }

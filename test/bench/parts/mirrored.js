@@ -32,7 +32,12 @@ export async function install({ mirror, clock }, organizationId) {
 
 /** A complete read of one list: what it does not tell is gone. */
 export async function read({ mirror, clock }, organizationId, resource, rows, make) {
-  const reading = await mirror.beginRead({ ...run(clock), organizationId, resource, announced: true });
+  const reading = await mirror.beginRead({
+    ...run(clock),
+    organizationId,
+    resource,
+    hasNewDelivery: async () => true,
+  });
   const size = resource === 'warehouse' ? rows : PAGE;
   for (let page = 0; page * size < rows; page++) {
     const items = Array.from({ length: Math.min(size, rows - page * size) }, (_, n) =>
