@@ -185,7 +185,7 @@ describe('T75 purge', () => {
       acquireClaim: takeClaim,
       pdfs: { ...pdfs, list: readNewer },
     });
-    expect(await purging).toEqual({ files: 20, installations: ['installation-1'] });
+    expect(await purging).toEqual({ removedFiles: 20, newInstallationIds: ['installation-1'] });
     const left = ['retirements_history', 'certificates_history', 'resource_states', 'installations'];
     for (const table of left) expect(await db.rows(`SELECT * FROM ${table}`), table).toEqual([]);
     expect(readdirSync(files)).toEqual([]);

@@ -9,7 +9,7 @@ async function* pdf(words: string): AsyncGenerator<Uint8Array> {
 }
 
 describe.each(ENGINES)('$name', ({ library }) => {
-  test('every stored certificate is held against its row', async () => {
+  test('every certificate file is compared with its row', async () => {
     const { stage, reader } = await library();
     const { clock, db, hands } = stage;
     const pdfs = stage.pdfs(10_000);

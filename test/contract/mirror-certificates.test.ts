@@ -43,7 +43,7 @@ const rowOf = ({ db }: Pick<Stage, 'db'>, id = 'r-1') =>
   db.row('SELECT state, file, size, attempts, error, due_at FROM certificates WHERE retirement_id = ?', id);
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('every retirement is entered once, is due at once, and again when it has changed', async () => {
+  test('the certificate of a retirement is due at once, and again after the retirement changed', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', retirements(1_200), { limit: 100, total: 1_200 });
     expect(await scene.db.value('SELECT count(*) FROM certificates_missing')).toBe(1_200);
@@ -65,7 +65,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('what a clock that was ahead has asked for is due again once it is put right', async () => {
+  test('certificates requested by a clock that was ahead are due again once it is set back', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     scene.clock.at += DAY;
@@ -77,7 +77,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect((await walk.listDue(10)).map(({ retirementId }) => retirementId)).toEqual(['r-1', 'r-2']);
   });
 
-  test('a certificate is dated by the end of its download, also where its retirement is closed before that', async () => {
+  test('a certificate is dated by the end of its download, even if its retirement was closed earlier', async () => {
     const scene = await certificateScene(stage);
     const { clock, db } = scene;
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
@@ -105,7 +105,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('a stored certificate is a file named by its retirement and its hash', async () => {
+  test('a certificate file is named by its retirement and its hash', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();
@@ -127,7 +127,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ).toEqual([{ state: 'complete', rows_added: 1, error: null }]);
   });
 
-  describe('T50 what is not a whole PDF is not stored', () => {
+  describe('T50 a download that is not a whole PDF is not stored', () => {
     test.each([
       ['a web page', body('<html>login</html>'), 'certificate_not_pdf'],
       ['nothing', body(), 'certificate_empty'],
@@ -146,7 +146,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     });
   });
 
-  test('T50 a bad answer later leaves the good copy, says so and is tried again', async () => {
+  test('T50 a later bad answer keeps the stored copy, records the fault and is retried', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();
@@ -167,7 +167,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.names()).toHaveLength(1);
   });
 
-  test('an answer that breaks off leaves no file', async () => {
+  test('an interrupted download leaves no file', async () => {
     const scene = await certificateScene(stage);
     async function* broken() {
       yield Buffer.from('%PDF-1.7 ');
@@ -177,13 +177,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.names()).toEqual([]);
   });
 
-  test.each(['../../x', '..', 'a/b', '', 'a\0b', '.hidden'])('T51 a file is never named by %j', async id => {
-    const scene = await certificateScene(stage);
-    await expect(scene.pdfs.save(id, pdf('x'))).rejects.toThrow(TypeError);
-    expect(await scene.names()).toEqual([]);
-  });
+  test.each(['../../x', '..', 'a/b', '', 'a\0b', '.hidden'])(
+    'T51 a file is never named by the id %j',
+    async id => {
+      const scene = await certificateScene(stage);
+      await expect(scene.pdfs.save(id, pdf('x'))).rejects.toThrow(TypeError);
+      expect(await scene.names()).toEqual([]);
+    },
+  );
 
-  test('T52 a certificate that changes is a second file and a second version', async () => {
+  test('T52 a changed certificate gets a second file and a second version', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();
@@ -202,7 +205,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.names()).toEqual(history.map(({ file }) => file).toSorted());
   });
 
-  test('T53 one that does not exist yet is asked for after a day, then ever more rarely, up to thirty', async () => {
+  test('T53 a certificate that does not exist yet is requested again after one day, then at growing intervals up to thirty days', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();
@@ -222,7 +225,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.db.column('SELECT state FROM certificates_missing')).toEqual(['unavailable']);
   });
 
-  test('the certificate of a retirement that is gone stays in the history, and its file on disk', async () => {
+  test('the certificate of a closed retirement stays in the history, and its file on disk', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
     await scene.store.makeNewDue();
@@ -241,7 +244,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.names()).toHaveLength(1);
   });
 
-  test('rows share commits, and none is left behind when the walk ends or breaks off', async () => {
+  test('certificate rows share commits, and all are written when the walk ends or is abandoned', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', retirements(40), { limit: 100, total: 40 });
     await scene.store.makeNewDue();
@@ -253,7 +256,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await stored()).toBe(20);
   });
 
-  test('files that are stored at once all get their rows, though rows are written meanwhile', async () => {
+  test('files stored in parallel all get rows, even if a commit is in progress', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', retirements(100), { limit: 100, total: 100 });
     await scene.store.makeNewDue();
@@ -272,7 +275,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ],
     ['a file', (walk: CertificateWalk, at: number) => walk.store('r-1', pdf('old'), at)],
   ])(
-    'T52 %s is not the last word where the retirement changed while it was asked for',
+    'T52 after %s the certificate is still due if the retirement changed during the request',
     async (_name, answer) => {
       const scene = await certificateScene(stage);
       await scene.read('retirements', [retirement('r-1', { beneficiary: null })]);
@@ -287,7 +290,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     },
   );
 
-  test('certificates whose latest request failed are made due at once, and no others', async () => {
+  test('only certificates whose latest request failed are made due at once', async () => {
     const scene = await certificateScene(stage);
     const ids = ['stored', 'unavailable', 'refused', 'refused-later'];
     await scene.read(
@@ -313,7 +316,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(made.toSorted()).toEqual(['refused', 'refused-later']);
   });
 
-  test('a sync in full makes every certificate due again', async () => {
+  test('a full sync makes every certificate due again', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
     await scene.store.makeNewDue();
@@ -326,7 +329,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(due.toSorted()).toEqual(['r-1', 'r-2']);
   });
 
-  test('T75 files without a row are swept, but for young ones, those of an earlier mirror and those of a past row', async () => {
+  test('T75 files without a row are removed, except recent ones, those of an earlier mirror and those of past rows', async () => {
     const scene = await certificateScene(stage);
     const nameOf = (id: string) => `${id}-${'0'.repeat(64)}.pdf`;
     const put = (name: string, writtenAt: number) => scene.hands.put(name, '%PDF', writtenAt);
@@ -358,7 +361,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.names()).toEqual(kept.toSorted());
   });
 
-  test('T75 no row is made to name a file that is gone by then: it is due as before', async () => {
+  test('T75 no row is written for a file that was removed meanwhile, and the certificate stays due', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();
@@ -371,7 +374,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await rowOf(scene)).toMatchObject({ state: 'stored', file: (await scene.names())[0] });
   });
 
-  test('T75 files whose rows are refused, as after a purge, do not stay; one that a row names does', async () => {
+  test('T75 files whose rows are refused are removed, unless another row references them', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
     await storeAgain(scene);
@@ -384,7 +387,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.names()).toEqual(named);
   });
 
-  test('T52 a file that was damaged is moved aside for the genuine one', async () => {
+  test('T52 a damaged file is moved aside for the new download', async () => {
     const scene = await certificateScene(stage);
     const { pdfs, names } = scene;
     const { file } = await pdfs.save('r-1', pdf('x'));
@@ -397,13 +400,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await names()).toHaveLength(2);
   });
 
-  test('what is not there cannot be opened, whatever its name', async () => {
+  test('opening a file that does not exist returns null, whatever its name', async () => {
     const { pdfs } = await certificateScene(stage);
     for (const file of ['r-1.pdf', '', '..', '../mirror.db', 'a\0b', `r-1-${'0'.repeat(64)}.pdf`])
       expect(await pdfs.open(file)).toBeNull();
   });
 
-  test('T44 a walk that was taken over, or whose organization has left, writes no row', async () => {
+  test('T44 a certificate walk writes nothing after losing its claim or after an uninstall', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();

@@ -43,7 +43,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
 
   describe.each(HOW)('%s', (_, limit) => {
     test.each(Object.entries(COLUMNS_ALONE))(
-      'T89 a read in full restores %s that was changed by hand, and dates nothing anew',
+      'T89 a full read restores %s changed by hand, without a new version',
       async (_name, change) => {
         const scene = await stage();
         await scene.read('retirements', LIST, { limit });
@@ -65,7 +65,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
       },
     );
 
-    test('T89 a read in full replaces a row whose columns and document were changed alike', async () => {
+    test('T89 a full read replaces a row whose columns and document were changed consistently', async () => {
       const scene = await stage();
       await scene.read('retirements', LIST, { limit });
       const before = await scene.db.rows(VALUES);
@@ -77,7 +77,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
       expect(await brokenLaws(scene)).toEqual([]);
     });
 
-    test('T89 a read in full brings back what was removed by hand, and closes what was written in', async () => {
+    test('T89 a full read restores rows removed by hand, and closes rows added by hand', async () => {
       const scene = await stage();
       await scene.read('retirements', LIST, { limit });
       const before = await scene.db.rows(VALUES);
@@ -94,7 +94,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     });
   });
 
-  test('T89 what was written in beside a whole list is closed by a read in full', async () => {
+  test('T89 a full read closes a row that was added by hand to a complete list', async () => {
     const scene = await stage();
     await scene.read('warehouse', [credit('c-1'), credit('c-2')]);
     const columns = await scene.db.columns('warehouse_credits');
@@ -113,7 +113,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(await scene.db.value("SELECT rows FROM freshness WHERE resource = 'warehouse'")).toBe(2);
   });
 
-  test('T89 a project and an installation that were changed by hand are restored by the next answer', async () => {
+  test('T89 the next answer restores a project or an installation changed by hand', async () => {
     const scene = await stage();
     const { db, mirror, clock } = scene;
     const parsed = parseProject(readSource('{"id":"project-1","fullName":"Peat bog"}', 'project'));
@@ -132,7 +132,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(await Promise.all(tables.map(table => db.rows(`SELECT * FROM ${table}`)))).toEqual(before);
   });
 
-  test('T89 what was changed by hand in every row is restored in portions, and told in one sentence', async () => {
+  test('T89 many rows changed by hand are restored in several writes and reported in one sentence', async () => {
     const scene = await stage();
     const many = retirements(1000);
     await scene.read('retirements', many, { limit: 100 });
@@ -146,7 +146,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(await scene.db.rows(WHOLE)).toEqual(before);
   });
 
-  test('a scheduled read looks at no column of a row whose document stands as it stood', async () => {
+  test('a scheduled read does not compare the columns of a row whose document is unchanged', async () => {
     const scene = await stage();
     await scene.read('retirements', LIST, { limit: 2 });
     const asked: string[] = [];

@@ -37,7 +37,7 @@ const BESIDE = [
 const PASSED = (['page', 'group'] as const).flatMap(how => BESIDE.map(each => ({ ...each, how })));
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('a first read fills the table and says that it is complete', async () => {
+  test('a first read fills the table and is complete', async () => {
     const { db, read } = await stage();
     const outcome = await read('retirements', retirements(250), { limit: 100, total: 250 });
     expect(outcome).toMatchObject({ state: 'complete', added: 250, changed: 0, removed: 0, fault: null });
@@ -45,7 +45,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await db.value("SELECT rows FROM freshness WHERE resource = 'retirements'")).toBe(250);
   });
 
-  test('one new row at the front shifts every page and is the only row written', async () => {
+  test('a new first row shifts every page and is the only row written', async () => {
     const { db, clock, read } = await stage();
     await read('retirements', retirements(250), { limit: 10, total: 250 });
     clock.at += MINUTE;
@@ -59,7 +59,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ).toBe(1);
   });
 
-  test('a changed row opens a version where the old one ends', async () => {
+  test('a changed row gets a new version that starts where the old one ends', async () => {
     const { db, clock, read } = await stage();
     await read('warehouse', [credit('c-1'), credit('c-2')]);
     clock.at += MINUTE;
@@ -71,7 +71,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('a row that disappears and comes back opens a new version, with a gap between', async () => {
+  test('a row that disappears and comes back gets a new version, with a gap between', async () => {
     const { db, clock, read } = await stage();
     await read('warehouse', [credit('c-1'), credit('c-2')]);
     clock.at += MINUTE;
@@ -84,7 +84,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('versions rise strictly though the clock stands still or steps back', async () => {
+  test('versions of a row have rising instants even if the clock stands still or is set back', async () => {
     const { db, clock, read } = await stage();
     for (const [step, type] of [
       [0, 'one'],
@@ -105,7 +105,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('as of an instant there is one version of a row, also at the very instant of a change', async () => {
+  test('at every instant exactly one version of a row is valid, even at the instant of a change', async () => {
     const { db, clock, read } = await stage();
     await read('warehouse', [credit('c-2')]);
     clock.at += MINUTE;
@@ -115,7 +115,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await asOf(db, '2026-05-04T11:59:59.999Z')).toEqual([]);
   });
 
-  test('what an interrupted read wrote stays, says that it is partial, and misleads no later read', async () => {
+  test('rows of an interrupted read stay, are marked as partial, and do not mislead later reads', async () => {
     const { db, port, clock, read } = await stage();
     const old = retirements(3_000);
     await read('retirements', old, { limit: 100, total: 3_000 });
@@ -137,7 +137,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(documents).toEqual(old.map(item => item.document));
   });
 
-  test('a page that stands as it stood is looked at again after a read that wrote and broke off', async () => {
+  test('an unchanged page is compared again after an interrupted read that wrote rows', async () => {
     const { db, port, clock, read } = await stage();
     const old = retirements(2_000);
     await read('retirements', old, { limit: 100, total: 2_000 });
@@ -161,7 +161,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(documents).toEqual(old.map(item => item.document));
   });
 
-  test('a page that stands as it stood is passed without its rows, and no other', async () => {
+  test('only an unchanged page is skipped', async () => {
     const { mirror, clock, read } = await stage();
     const old = retirements(20);
     await read('retirements', old, { limit: 10, total: 20 });
@@ -178,7 +178,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test.each(PASSED)(
-    'where a page was passed and another $what, all rows are read before any is closed: a $how',
+    'if a $how was skipped and another page $what, all rows are read before any is closed',
     async given => {
       const { db, mirror, clock, read } = await stage();
       const old = retirements(20);
@@ -202,7 +202,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   );
 
   test.each(['partial', 'broken', 'full', 'repeated'] as const)(
-    'no page is passed where the read before did not leave the mirror as the list is: %s',
+    'no page is skipped after a previous read that did not leave the mirror equal to the list: %s',
     async how => {
       const { mirror, clock, read } = await stage();
       const old = retirements(20);
@@ -221,7 +221,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     },
   );
 
-  test('what a read sees later is what it keeps, also on a page that stands as it stood', async () => {
+  test('a read stores the content it saw last, even if it came on an unchanged page', async () => {
     const { db, mirror, clock, read } = await stage();
     const old = retirements(20);
     await read('retirements', old, { limit: 10, total: 20 });
@@ -239,31 +239,28 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test.each([
     { rows: 20, written: 0, what: 'before it was written' },
     { rows: 900, written: 900, what: 'after it was written' },
-  ])(
-    'a row that one read saw twice with two contents has two versions ($what)',
-    async ({ rows, written }) => {
-      const { db, mirror, clock } = await stage();
-      const twice = await beginRead({ mirror, clock }, 'retirements');
-      await twice.writePage(pageOf(retirements(rows), clock.at));
-      await expect.poll(() => db.value('SELECT count(*) FROM retirements')).toBe(written);
-      const changed = retirement('r-00000', { comment: 'changed meanwhile' });
-      await twice.writePage(pageOf([changed], clock.at + 20));
-      await twice.writePage(pageOf([changed], clock.at + 30));
-      await twice.writePage(pageOf([retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10));
-      expect(await twice.finish({ ...TRAFFIC, total: rows })).toMatchObject({ added: rows, changed: 2 });
-      const versions = await db.rows(
-        "SELECT comment, valid_from, valid_to FROM retirements_history WHERE id = 'r-00000' ORDER BY 2",
-      );
-      expect(versions.map(Object.values)).toEqual([
-        [null, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.020Z'],
-        ['changed meanwhile', '2026-05-04T12:00:00.020Z', '2026-05-04T12:00:00.021Z'],
-        ['asked for ahead', '2026-05-04T12:00:00.021Z', null],
-      ]);
-      expect(await db.value('SELECT sum(rows) FROM retirements_by_month')).toBe(rows);
-    },
-  );
+  ])('a row that one read saw with two contents gets two versions ($what)', async ({ rows, written }) => {
+    const { db, mirror, clock } = await stage();
+    const twice = await beginRead({ mirror, clock }, 'retirements');
+    await twice.writePage(pageOf(retirements(rows), clock.at));
+    await expect.poll(() => db.value('SELECT count(*) FROM retirements')).toBe(written);
+    const changed = retirement('r-00000', { comment: 'changed meanwhile' });
+    await twice.writePage(pageOf([changed], clock.at + 20));
+    await twice.writePage(pageOf([changed], clock.at + 30));
+    await twice.writePage(pageOf([retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10));
+    expect(await twice.finish({ ...TRAFFIC, total: rows })).toMatchObject({ added: rows, changed: 2 });
+    const versions = await db.rows(
+      "SELECT comment, valid_from, valid_to FROM retirements_history WHERE id = 'r-00000' ORDER BY 2",
+    );
+    expect(versions.map(Object.values)).toEqual([
+      [null, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.020Z'],
+      ['changed meanwhile', '2026-05-04T12:00:00.020Z', '2026-05-04T12:00:00.021Z'],
+      ['asked for ahead', '2026-05-04T12:00:00.021Z', null],
+    ]);
+    expect(await db.value('SELECT sum(rows) FROM retirements_by_month')).toBe(rows);
+  });
 
-  test('a row that comes again while it is being written is compared with what was written', async () => {
+  test('a row that comes again during its commit is compared with the written version', async () => {
     const { db, port, clock } = await stage();
     const waiting: (() => void)[] = [];
     const slow: MirrorPort = {
@@ -290,7 +287,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ).toEqual([null, 'changed meanwhile']);
   });
 
-  test('where nothing was there a read looks for those rows alone that it saw before', async () => {
+  test('the first read of a list looks up only rows that it has seen before', async () => {
     const { db, port, clock } = await stage();
     const asked: string[] = [];
     const watched: MirrorPort = {
@@ -315,7 +312,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(asked.at(-1)).toBe('r-00009');
   });
 
-  test('what went wrong with a slice under way is told by the next call, and the read is given up', async () => {
+  test('the next call reports a failed commit, and the read is abandoned', async () => {
     const { db, port, clock } = await stage();
     const failing: MirrorPort = {
       ...port,
@@ -334,7 +331,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     );
   });
 
-  test('a row is dated by the answer that showed it, and its end by the answer that told of it', async () => {
+  test('a row starts at the answer that showed it, and ends at the answer that no longer had it', async () => {
     const { db, mirror, clock, read } = await stage();
     const old = retirements(30);
     await read('retirements', old, { limit: 10, total: 30 });
@@ -359,7 +356,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await stateOf(db)).toMatchObject({ stamp_at: '2026-05-04T12:01:05.000Z' });
   });
 
-  test('what a list held is known from the end of its first complete read; freshness and fences count from its start', async () => {
+  test("a list's content is known from the end of its first complete read, but freshness and fences count from its start", async () => {
     const { db, mirror, clock } = await stage();
     const first = await beginRead({ mirror, clock }, 'retirements');
     await first.writePage(pageOf(retirements(10), clock.at + 1_000));
@@ -374,7 +371,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     });
   });
 
-  test('after a clock that was a day ahead only the rows of that day are dated after it, each strictly rising', async () => {
+  test("after a clock was a day ahead, only rows of that day are dated ahead, and each row's instants rise", async () => {
     const { db, clock, read } = await stage();
     await read('warehouse', [credit('before'), credit('changed'), credit('gone'), credit('goes')]);
     clock.at += 24 * 60 * MINUTE;
@@ -401,7 +398,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('few changes of an answer become visible together, with its end', async () => {
+  test('few changes of a single answer become visible together when the read ends', async () => {
     const { db, mirror, clock } = await stage();
     const read = await beginRead({ mirror, clock }, 'warehouse');
     const items = Array.from({ length: 400 }, (_, index) => credit(`c-${index}`));
@@ -412,7 +409,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await db.value('SELECT count(*) FROM warehouse_credits')).toBe(400);
   });
 
-  test('T47 long rows become visible before the end of a read, so that they are not all held', async () => {
+  test('T47 long rows are written before the end of a read, to limit memory', async () => {
     const { db, mirror, clock } = await stage();
     const read = await beginRead({ mirror, clock }, 'warehouse');
     const count = () => db.value('SELECT count(*) FROM warehouse_credits');
@@ -433,7 +430,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count()).toBe(20);
   });
 
-  test('many changes of an answer are written in slices, which are no whole read yet', async () => {
+  test('many changes of a single answer are written in several transactions before the read is complete', async () => {
     const { db, mirror, clock } = await stage();
     clock.at = Date.now();
     const read = await beginRead({ mirror, clock }, 'warehouse');
@@ -449,7 +446,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     );
   });
 
-  test('sums follow their rows through every change', async () => {
+  test('sums match their rows after every change', async () => {
     const { db, clock, read } = await stage();
     const three = [
       retirement('a', { beneficiary: 'Ferries', createdAt: '2026-02-01T01:30:00.000Z' }),

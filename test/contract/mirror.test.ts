@@ -43,7 +43,7 @@ const walk = ({ mirror, clock }: Stage, organizationId = 'organization-1', claim
   mirror.beginProjects({ organizationId, claim, startedAt: clock.at, trigger: 'schedule' });
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('the projects that rows name are due until they were asked for', async () => {
+  test('projects that rows reference are due until they are requested', async () => {
     const scene = await stage();
     await scene.read('warehouse', [
       credit('c-1'),
@@ -67,7 +67,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.db.value("SELECT rows FROM freshness WHERE resource = 'projects'")).toBe(1);
   });
 
-  test('an older answer about a project never overwrites a newer one of another organization', async () => {
+  test('an older answer about a project never overwrites a newer one requested by another organization', async () => {
     const scene = await stage();
     const older = scene.clock.at;
     scene.clock.at += 3 * MINUTE;
@@ -87,7 +87,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('an installation keeps a version of each state it was in', async () => {
+  test('an installation has a version for each state it was in', async () => {
     const { db, mirror, clock } = await stage();
     const when = { startedAt: clock.at, arrivedAt: clock.at };
     const read = { installationId: 'installation-1', claim: 2, trigger: 'delivery', ...when };
@@ -116,7 +116,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(reversed).toBe(0);
   });
 
-  test('projects and installations are dated by the arrival of their answers', async () => {
+  test('projects and installations are dated by when their answers arrived', async () => {
     const scene = await stage();
     const { db, mirror, clock } = scene;
     const when = { requestedAt: clock.at, arrivedAt: clock.at + 3_000 };
@@ -147,7 +147,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     }
   });
 
-  test('a registry that has moved is the same one for its own app, and for no other', async () => {
+  test('a registry at a new address is accepted only for the same app', async () => {
     const { mirror, db } = await stage();
     await mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:8090', appId: 'app-1' });
     const moved = { baseUrl: 'http://127.0.0.1:9999', appId: 'app-2', mayMove: true };
@@ -159,7 +159,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('a person who is forgotten goes from the rows and their history, and later reads do not bring them back', async () => {
+  test("forgetting a person removes the person's rows and history, and later reads do not restore them", async () => {
     const { db, mirror, clock, read } = await stage();
     const people = [member('m-1', 'Ada@Example.org'), member('m-2', 'bo@example.org')];
     await read('members', people);
@@ -181,7 +181,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(JSON.stringify(await db.rows('SELECT * FROM forgotten_people'))).not.toMatch(/ada/i);
   });
 
-  test('a purge removes one organization and nothing of another', async () => {
+  test('a purge removes one organization and no rows of another', async () => {
     const { db, mirror, clock, read } = await stage();
     await mirror.writeInstallation({
       installation: installation('installation-2', { organizationId: 'organization-2' }),
@@ -224,7 +224,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   describe('old syncs', () => {
     const HOUR = 60 * MINUTE;
 
-    test('go, but those that wrote rows, that run, or were the last complete ones of a day stay', async () => {
+    test('are removed, except those that wrote rows, are running, or are the last complete one of a day', async () => {
       const { db, mirror, clock, read } = await stage();
       await read('warehouse', [credit('c-1')]);
       for (let time = 0; time < 12; time += 1) {
@@ -255,7 +255,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       expect(await kept()).toEqual(whatStays);
     });
 
-    test('are looked at in slices, and again only where they came to be old since', async () => {
+    test('are checked in batches, and checked again only if they have become old since', async () => {
       const { db, mirror, clock } = await stage();
       const add = (count: number) =>
         db.change(
