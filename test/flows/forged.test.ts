@@ -58,9 +58,9 @@ test('T89 a column that was changed by hand is reported, and is as it was after 
   expect(explained).not.toContain('Last seen unchanged');
   const { exitCode, stdout, stderr } = await run('sync', '--full', '--json');
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.anything() });
-  const synced: { readonly resource: string; readonly mended: boolean; readonly error: string | null }[] =
+  const synced: { readonly resource: string; readonly noted: boolean; readonly error: string | null }[] =
     JSON.parse(stdout).resources;
-  expect(synced.filter(({ mended }) => mended)).toMatchObject([
+  expect(synced.filter(({ noted }) => noted)).toMatchObject([
     {
       resource: 'retirements',
       changed: 0,

@@ -93,6 +93,7 @@ function createWalk({ port, pdfs, now, organizationId, sync }: CertificateWalkOp
     return commit;
   }
 
+  /** Adds the result of a request to the pending answers, and commits them when there are enough. */
   async function addAnswer(
     retirementId: string,
     requestedAt: number,

@@ -90,6 +90,7 @@ async function decideOnMissing(
   return decideMissingRows(missing, toCircumstances(read, findGone));
 }
 
+/** Collects what a read knows besides the missing rows themselves. */
 function toCircumstances(read: FinishedRead, findGone: FindMissing | undefined): RemovalCircumstances {
   const { list, sync, comparison, pages } = read;
   const { rows, doubted } = sync.previousState;

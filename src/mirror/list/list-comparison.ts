@@ -252,6 +252,7 @@ export class ListComparison<Item extends { document: string }> {
     return formatKey(this.#toKey(item));
   }
 
+  /** Returns the values of the key columns of a row. */
   #toKey(item: Item): RowKey {
     return this.#options.entry.key.map(part => String(part.of(item)));
   }
@@ -264,6 +265,7 @@ export class ListComparison<Item extends { document: string }> {
     return this.#keysOfFirstRead === null || !this.#keysOfFirstRead.add(formatKey(key));
   }
 
+  /** Creates the `duplicate_key` error of this list. */
   #createDuplicateError(): MirrorError {
     return new MirrorError(
       'duplicate_key',

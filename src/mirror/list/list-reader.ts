@@ -49,10 +49,12 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.#schedule = new WriteSchedule(this.#comparison);
   }
 
+  /** The pages and row groups of the previous read, by their digests. */
   get known(): PageDigests {
     return this.#pages;
   }
 
+  /** Takes a page: skips its unchanged rows, gathers the others for comparison, and starts writes that are due. */
   async writePage(page: ReadPage<Item>): Promise<void> {
     this.#options.sync.assertNotEnded();
     this.#comparison.countSkipped(this.#pages.recordPage(page));
@@ -64,12 +66,14 @@ export class MirrorListReader<Item extends { document: string }> implements List
     for (const write of this.#schedule.afterPage()) await this.#startWrite(write);
   }
 
+  /** Compares the rows of pages that are still gathered. Returns how many rows this read has seen, unreadable ones included. */
   async compareRemaining(): Promise<number> {
     await this.#compareGathered();
     const { distinctCount, unreadable } = this.#comparison;
     return distinctCount + unreadable.added + unreadable.withoutKey;
   }
 
+  /** Records the keys of unreadable rows; null for a row without a readable key. Stored rows of these keys stay. */
   async recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void> {
     if (keys.length === 0) return;
     await this.#compareGathered();
@@ -89,6 +93,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.#pages.hasRepeatedRow ||= newlySeen < rows.length;
   }
 
+  /** Takes a part of a single answer: compares its rows, without forgotten people, and starts writes that are due. */
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
     this.#options.sync.assertNotEnded();
     const allowedItems = await this.#withoutForgottenPeople(items);
@@ -96,6 +101,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     for (const write of this.#schedule.afterBatch()) await this.#startWrite(write);
   }
 
+  /** Decides which rows are gone, writes all remaining changes, ends the sync, and returns what the read changed. */
   async finish({
     total,
     ask: findGone,
@@ -125,6 +131,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return { ...sync.counts, drift: sync.drift, state, fault, readAgain };
   }
 
+  /** Ends the sync as partial or failed, without the differences that are not written yet. */
   async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     // A failure of this commit was already reported, or is reported by the write below.
     await this.#commitInFlight.catch(() => undefined);
@@ -132,6 +139,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#options.sync.abandon(fault, traffic);
   }
 
+  /** Converts the items of an answer to rows with key texts and the instant of the answer. */
   #toObservedRows(items: readonly Item[], arrivedAt: number): ObservedRow<Item>[] {
     const observedAt = formatInstant(arrivedAt);
     return items.map(item => ({ item, observedAt, keyText: this.#comparison.toKeyText(item) }));
@@ -171,6 +179,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#commitInFlight;
   }
 
+  /** Takes over the result of a commit: the counts of the sync, and the versions of the written rows. */
   #recordCommit(batch: WriteBatch, result: ListCommitResult, completion: SyncCompletion | null): void {
     this.#options.sync.recordCommit(result, completion);
     this.#comparison.confirmWritten(batch, result.versions);

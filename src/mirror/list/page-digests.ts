@@ -56,11 +56,13 @@ export class PageDigests {
     return `${this.#previousSum} ${this.#sortedPages}` === this.#previous;
   }
 
+  /** The first word of the previous digests: the sum of all key fingerprints. */
   get #previousSum(): string {
     const [sum = ''] = this.#previous.split(' ', 1);
     return sum;
   }
 
+  /** The serialized pages of this read, in an order that does not depend on when they came. */
   get #sortedPages(): string {
     return this.#recordedPages.toSorted().join(' ');
   }
@@ -105,6 +107,7 @@ export class PageDigests {
     return serialized === this.#previous ? undefined : serialized;
   }
 
+  /** Parses one serialized page of the previous read. */
   #rememberPage(text: string): void {
     const [digest = '', rowCount, fingerprintSum, groups = ''] = text.split(':');
     this.#rememberedPages.set(digest, {
@@ -116,6 +119,7 @@ export class PageDigests {
   }
 }
 
+/** Returns the part of a digest that is stored and compared. */
 function shortenDigest(digest: string): string {
   return digest.slice(0, DIGEST_DIGITS);
 }

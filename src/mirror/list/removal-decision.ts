@@ -86,6 +86,7 @@ export async function decideMissingRows(
   return { ...toDecision(verdict, missing.versions, existing, circumstances), goneAt };
 }
 
+/** Converts the verdict on missing rows to a decision. `existing` are those that the registry still has. */
 function toDecision(
   verdict: RemovalVerdict,
   missing: VersionSet,
@@ -130,7 +131,10 @@ export function createPartialDecision(fault: ReadFault): RemovalDecision {
   return { ...COMPLETE, state: 'partial', fault, doubt: undefined };
 }
 
-/** Returns the decision for missing rows that may be among the unreadable ones: no row is closed. */
+/**
+ * Returns the decision for a read with unreadable rows that may be the missing ones: no row is closed, and the fault of
+ * the unreadable rows also tells how many are missing.
+ */
 export function createUnconfirmedDecision(
   { versions }: MissingRows,
   unreadableFault: ReadFault | null,
@@ -150,6 +154,7 @@ const FAULT_MESSAGES = {
   mostly_gone: `missing: more than half of the list, or all of it. They are closed when a second read confirms it, at least ${CONFIRM_AFTER_MS / 1000} s after the first`,
 } as const;
 
+/** Returns a fault whose message says how many rows it is about. */
 function createFault(code: keyof typeof FAULT_MESSAGES, rowCount: number): ReadFault {
   return { code, message: `${rowCount} rows are ${FAULT_MESSAGES[code]}` };
 }

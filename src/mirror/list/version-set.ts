@@ -68,6 +68,7 @@ export class VersionSet {
     return set;
   }
 
+  /** Returns the bits of the 4,096 versions that a chunk covers. */
   #getOrCreateChunk(number: number): Uint32Array {
     const existing = this.#chunks.get(number);
     if (existing !== undefined) return existing;

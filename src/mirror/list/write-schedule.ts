@@ -81,10 +81,12 @@ export class WriteSchedule {
     return this.#buffer.repairCount >= MAX_CHANGES_PER_WRITE;
   }
 
+  /** Whether the buffer holds enough for a transaction of its own. */
   get #isFull(): boolean {
     return this.#isTooLong || this.#buffer.size >= MAX_CHANGES_PER_WRITE;
   }
 
+  /** Whether the buffered documents take too much memory. */
   get #isTooLong(): boolean {
     return this.#buffer.length >= MAX_BUFFERED_LENGTH;
   }
