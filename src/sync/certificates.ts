@@ -25,8 +25,14 @@ export async function fetchCertificates(context: SyncContext, run: RunningJob): 
   const { organizationId } = known;
   const { claim, trigger } = run.job;
   await mirror.raiseFence({ organizationId, part: 'certificates', claim });
-  await context.certificates.enter();
-  const walk = await context.certificates.begin({ organizationId, claim, trigger, cause, startedAt: now() });
+  await context.certificates.makeNewDue();
+  const walk = await context.certificates.beginWalk({
+    organizationId,
+    claim,
+    trigger,
+    cause,
+    startedAt: now(),
+  });
   const { options, traffic } = countCalls(run.signal, now);
   const fetcher = createFetcher({
     walk,
@@ -35,7 +41,7 @@ export async function fetchCertificates(context: SyncContext, run: RunningJob): 
     now,
   });
   try {
-    for (let due = await walk.due(BATCH); due.length > 0; due = await walk.due(BATCH)) {
+    for (let due = await walk.listDue(BATCH); due.length > 0; due = await walk.listDue(BATCH)) {
       await run.turn();
       await fetcher.fetchAll(due.map(certificate => certificate.retirementId));
     }
@@ -60,25 +66,25 @@ function createFetcher({ walk, organization, options, now }: FetcherOptions) {
   let troubles = 0;
 
   async function fetchOne(retirementId: string): Promise<void> {
-    const askedAt = now();
+    const requestedAt = now();
     try {
       const download = await organization.downloadCertificate(retirementId, options);
-      await walk.store(retirementId, download.body, askedAt);
+      await walk.store(retirementId, download.body, requestedAt);
       troubles = 0;
     } catch (error) {
-      await note(retirementId, error, askedAt);
+      await note(retirementId, error, requestedAt);
     }
   }
 
-  async function note(retirementId: string, error: unknown, askedAt: number): Promise<void> {
+  async function note(retirementId: string, error: unknown, requestedAt: number): Promise<void> {
     if (error instanceof RegistryError && error.code === 'not_found') {
-      await walk.unavailable(retirementId, askedAt);
+      await walk.markUnavailable(retirementId, requestedAt);
       troubles = 0;
       return;
     }
     const failure = describeFailure(error);
     if (options.signal?.aborted === true || endsWalk(error)) throw error;
-    await walk.fail(retirementId, failure, askedAt);
+    await walk.markFailed(retirementId, failure, requestedAt);
     troubles += 1;
     if (troubles >= TROUBLES) throw error;
   }

@@ -45,7 +45,7 @@ describe('the flood tells a broken worker from a whole one', () => {
       },
       mirror: {
         ...mirror,
-        readFreshnessFacts: async () => ({ ...(await mirror.readFreshnessFacts()), announced: [] }),
+        readFreshnessFacts: async () => ({ ...(await mirror.readFreshnessFacts()), waitingResources: [] }),
       },
     };
   };

@@ -17,7 +17,7 @@ export function createGate(context: SyncContext, atWork: CausedJob) {
   /** What the list of this round has just said of it need not be asked for: where it has changed since, reads are refused. */
   async function isListed(): Promise<boolean> {
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
-    const { listedAt: at, listGoodForMs } = await mirror.readState();
+    const { listedAt: at, listValidForMs: listGoodForMs } = await mirror.readState();
     return at !== null && at <= now() && now() - at < listGoodForMs;
   }
 

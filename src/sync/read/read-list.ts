@@ -45,10 +45,18 @@ async function begin<Name extends ListResource>(step: Step, resource: Name, full
   const announced = async (since: number) =>
     (await inbox.haveDeliveriesArrived(installationId, [{ since }]))[0] ?? false;
   const { trigger } = job;
-  const read = await mirror.beginRead({ ...task, resource, trigger, cause, startedAt, full, announced });
-  step.observed.before.set(resource, read.before);
+  const read = await mirror.beginRead({
+    ...task,
+    resource,
+    trigger,
+    cause,
+    startedAt,
+    full,
+    hasNewDelivery: announced,
+  });
+  step.observed.before.set(resource, read.previousRead);
   const listing = createListing(step, source, LISTS[resource]);
-  const limit = (full ? null : read.before.pageSize) ?? PAGE_ROWS;
+  const limit = (full ? null : read.previousRead.pageSize) ?? PAGE_ROWS;
   // What is open is looked at each time.
   const known = source.isOpen === undefined ? read.known : undefined;
 
@@ -65,8 +73,8 @@ async function begin<Name extends ListResource>(step: Step, resource: Name, full
       return page === null ? read.writeBatch(own, now()) : read.writePage({ ...page, items: own });
     },
     finish: async () => {
-      await read.leaveOut(listing.unreadableKeys());
-      const { flaw, unreadable, total, pageSize, everySeconds } = listing.end(await read.settle());
+      await read.recordUnreadable(listing.unreadableKeys());
+      const { flaw, unreadable, total, pageSize, everySeconds } = listing.end(await read.compareRemaining());
       const isTold = calls.ownerNamed();
       const plain = source.kind === 'one' ? 'object' : 'list';
       const outcome = await read.finish({

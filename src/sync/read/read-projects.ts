@@ -1,5 +1,5 @@
 import type { ProjectAnswer } from '../../mirror/port.js';
-import { projectAnswer } from '../../mirror/projects.js';
+import { toProjectAnswer } from '../../mirror/projects.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { Step } from '../installation/step.js';
 import { describeFailure, endsWalk, TROUBLES } from '../outcome.js';
@@ -18,19 +18,19 @@ export async function readProjects(step: Step): Promise<void> {
   const startedAt = now();
   const { options, traffic } = countCalls(signal, now);
   const walk = await mirror.beginProjects({ ...task, trigger: job.trigger, cause, startedAt });
-  step.observed.before.set('projects', walk.before);
+  step.observed.before.set('projects', walk.previousRead);
   // Projects requested by a clock that was ahead are due: no time may pass between this instant and the walk's own.
-  const due = await walk.due(checkedBefore(step));
+  const due = await walk.listDue(checkedBefore(step));
   if (due.length === 0) return;
 
   async function readOne(id: string): Promise<ProjectAnswer> {
-    const askedAt = now();
+    const requestedAt = now();
     try {
       const project = await step.client.token.readProject(id, options);
-      return projectAnswer(project, { askedAt, arrivedAt: now() });
+      return toProjectAnswer(project, { requestedAt, arrivedAt: now() });
     } catch (error) {
       if (!isRefused(error)) throw error;
-      return { id, askedAt, error: error.message };
+      return { id, requestedAt, error: error.message };
     }
   }
 

@@ -30,7 +30,7 @@ export async function discover(
     isAllSaid &&= page.items.every(({ permissions }) => permissions !== null);
     for (const { id } of page.items) known.delete(id);
     await inbox.enqueue([...jobsOf(unknown, 'schedule'), ...jobsOf(changed, 'worker')]);
-    await mirror.report({ at: formatInstant(now()), named: unknown });
+    await mirror.report({ at: formatInstant(now()), awaitedInstallations: unknown });
     found += unknown.length;
     await atWork.turn();
   }

@@ -25,7 +25,11 @@ export async function writeFreshnessFacts(
 ): Promise<void> {
   const named = await inbox.listPendingInstallations();
   const until = formatInstant(at - TOLD_AFTER_MS);
-  const { workerSeenAt, oldestRead, announced } = await mirror.readFreshnessFacts();
+  const {
+    workerSeenAt,
+    oldestCompleteReadAt: oldestRead,
+    waitingResources: announced,
+  } = await mirror.readFreshnessFacts();
   const seen = seenUntil(workerSeenAt, at);
   const isRead = ({ resource }: KnownResource) => mirrorMembers || resource !== 'members';
   const known = announced.filter(isRead);
@@ -44,7 +48,7 @@ export async function writeFreshnessFacts(
     for (const { installationId, receivedAt } of slice) found.push(...open.take(installationId, receivedAt));
     await pause();
   }
-  await mirror.report({ at: formatInstant(at), named, unread: found });
+  await mirror.report({ at: formatInstant(at), awaitedInstallations: named, unreadDeliveries: found });
 }
 
 /** Between two of them others may go on. */
