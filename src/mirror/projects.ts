@@ -14,7 +14,7 @@ export function projectAnswer(
     id: project.id,
     askedAt: asked.askedAt,
     observedAt: formatInstant(asked.arrivedAt),
-    cells: PROJECTS.columns.map(cell => cell.of(project)),
+    cells: PROJECTS.columns.map(cell => cell.getValue(project)),
     document: project.document,
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_ROWS_PER_MINUTE } from '../../src/inbox/rejected.js';
+import { MAX_ROWS_PER_MINUTE } from '../../src/inbox/rejection.js';
 import { ENGINES } from '../support/engines.js';
 import { NOON } from '../support/inbox.js';
 

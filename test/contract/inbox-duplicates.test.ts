@@ -231,7 +231,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       },
     ]);
     const between = async (from: number, until: number): Promise<string[]> => {
-      const slices = await slicesOf(inbox, { from: iso(from), until: iso(until), above: 0 });
+      const slices = await slicesOf(inbox, { since: iso(from), until: iso(until), afterId: 0 });
       return slices.flat().map(({ receivedAt }) => receivedAt);
     };
     expect(await between(NOON, NOON + MINUTE_MS)).toEqual([iso(NOON), iso(NOON + 40)]);

@@ -100,7 +100,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const many = Array.from({ length: 4500 }, () => at(NOON + 2));
     await inbox.accept(many, NOON);
     const iso = (ms: number) => new Date(NOON + ms).toISOString();
-    const slices = await slicesOf(inbox, { from: iso(0), until: iso(2), above: 0 });
+    const slices = await slicesOf(inbox, { since: iso(0), until: iso(2), afterId: 0 });
     expect(slices.length).toBeGreaterThan(2);
     expect(Math.max(...slices.map(slice => slice.length))).toBeLessThanOrEqual(2000);
     const instants = slices.flat().map(({ receivedAt }) => receivedAt);

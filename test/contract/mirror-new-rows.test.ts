@@ -10,13 +10,13 @@ const REST = { observedAt, replaces: null, follows: false, isRepeated: false };
 
 function insertOf(id: string, overrides: Partial<RowInsert> = {}): RowInsert {
   const item = retirement(id);
-  const cells = LISTS.retirements.columns.map(cell => cell.of(item));
+  const cells = LISTS.retirements.columns.map(cell => cell.getValue(item));
   return { ...REST, key: [id], cells, document: item.document, ...overrides };
 }
 
 function memberOf(email: string): RowInsert {
   const item = { id: 'm-1', fullName: 'Member', email, document: '{}' };
-  return { ...REST, key: ['m-1'], cells: LISTS.members.columns.map(cell => cell.of(item)), document: '{}' };
+  return { ...REST, key: ['m-1'], cells: LISTS.members.columns.map(cell => cell.getValue(item)), document: '{}' };
 }
 
 /** A slice in which every row is of a key that no row has at this moment. */

@@ -1,12 +1,12 @@
-// A load client on bare sockets, so that it costs little beside what it measures. It knows HTTP only as far as our answers go.
+// A load client on bare sockets, so that it uses little of the CPU it measures. It parses only the HTTP responses of our receiver.
 import { createHmac, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 
-/** Signed deliveries, each a different one, ready to be sent: [{ id, bytes }]. */
+/** Prepares distinct signed deliveries as request bytes: [{ id, signedData, bytes }]. */
 export function prepareDeliveries(count, { appId, secret, installations }) {
   return Array.from({ length: count }, (_, index) => {
     const id = randomUUID();
-    const payload = describeDelivery(id, appId, installations[index % installations.length]);
+    const payload = createPayload(id, appId, installations[index % installations.length]);
     const signedData = Buffer.from(JSON.stringify(payload)).toString('base64');
     const body = JSON.stringify({ ...payload, signedData });
     const signature = createHmac('sha256', secret).update(signedData).digest('hex');
@@ -21,15 +21,15 @@ export function prepareDeliveries(count, { appId, secret, installations }) {
   });
 }
 
-/** A keep-alive connection; `send` answers the status, and 0 once the connection is gone. One request at a time. */
+/** Opens a keep-alive connection for one request at a time. `send` resolves with the status, or 0 once the connection is closed. */
 export function openConnection(port) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-  let settle = null;
+  let resolveStatus = null;
   let text = '';
-  let gone = false;
+  let isClosed = false;
   const finish = status => {
     text = '';
-    settle?.(status);
+    resolveStatus?.(status);
   };
   socket.on('data', chunk => {
     text += chunk.latin1Slice();
@@ -40,25 +40,26 @@ export function openConnection(port) {
   });
   socket.on('error', () => undefined);
   socket.on('close', () => {
-    gone = true;
+    isClosed = true;
     finish(0);
   });
   return {
     send: bytes =>
       new Promise(resolve => {
-        if (gone) return resolve(0);
-        settle = resolve;
+        if (isClosed) return resolve(0);
+        resolveStatus = resolve;
         socket.write(bytes);
       }),
     close: () => socket.destroy(),
   };
 }
 
+/** Returns the value at a share (0 to 1) of sorted values. */
 export function percentile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-function describeDelivery(id, appId, installation) {
+function createPayload(id, appId, installation) {
   const at = '2026-01-02T03:04:05.678Z';
   return {
     event: 'warehouseTransaction',

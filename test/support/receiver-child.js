@@ -1,4 +1,4 @@
-// Starts `carbon-mirror receive`, or a stand-in for it, as a process of its own.
+// Starts `carbon-mirror receive`, or a deliberately broken receiver, as a child process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const BROKEN = fileURLToPath(new URL('receiver-process.js', import.meta.url));
+const BROKEN_RECEIVER = fileURLToPath(new URL('receiver-process.js', import.meta.url));
 
-/** Answers { child, exited, port }. Its log goes to a file: reading it would cost the load client its time. */
+/** Starts a receiver and returns { child, exited, port }. It logs to a file, because reading a pipe would slow the load client down. */
 export async function startReceiver(folder, { appId, secret, mutant = '', environment = {} }) {
   const logFile = join(folder, 'receive.log');
   const log = openSync(logFile, 'w');
-  const child = spawn(process.execPath, mutant === '' ? [PROGRAM, 'receive'] : [BROKEN], {
+  const child = spawn(process.execPath, mutant === '' ? [PROGRAM, 'receive'] : [BROKEN_RECEIVER], {
     stdio: ['ignore', log, 'inherit'],
     env: {
       ...process.env,

@@ -1,4 +1,4 @@
-// A receiver with one thing broken on purpose, named by MUTANT; the torture tests have to find out.
+// A receiver with a deliberate fault, selected by MUTANT, which the torture tests must detect.
 //   answer-first  answers before the commit
 //   unflushed     commits without a flush to disk
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { openDatabase } from '../../dist/src/store/sqlite/open.js';
 import { createGroupCommit } from '../../dist/src/webhook/group-commit.js';
 import { createReceiverPort } from '../../dist/src/store/sqlite/inbox/receiver.js';
 import { listen } from '../../dist/src/webhook/listen.js';
-import { createAcceptPosts } from '../../dist/src/webhook/posts.js';
+import { createPostHandler } from '../../dist/src/webhook/posts.js';
 import { createReceiver } from '../../dist/src/webhook/receiver.js';
 
 const { DATA_DIR = '', REGISTRY_APP_ID = '', WEBHOOK_SECRETS = '', MUTANT = '' } = process.env;
@@ -15,12 +15,12 @@ const db = openDatabase(join(DATA_DIR, 'inbox.db'), { busyTimeoutMs: 5000 });
 migrate(db, 'inbox', new Date().toISOString());
 if (MUTANT === 'unflushed') db.pragma('synchronous = NORMAL');
 
-const acceptPosts = createAcceptPosts({
+const handlePosts = createPostHandler({
   secrets: [WEBHOOK_SECRETS],
   appId: REGISTRY_APP_ID,
   store: createReceiverPort(db, Date.now).store,
 });
-const commits = createGroupCommit({ store: posts => acceptPosts(posts, Date.now()) });
+const commits = createGroupCommit({ store: posts => handlePosts(posts, Date.now()) });
 const delivery = { event: null, installationId: null, verdict: 'accepted', reason: null, secretIndex: 0 };
 
 function answerFirst(post) {
@@ -30,9 +30,8 @@ function answerFirst(post) {
 
 const receiver = createReceiver({
   headerPrefix: 'registry',
-  known: {},
+  identityHeaders: {},
   accept: MUTANT === 'answer-first' ? answerFirst : post => commits.accept(post),
-  land: async () => false,
   now: Date.now,
 });
 const listening = await listen(receiver, { host: '127.0.0.1', port: 0 });

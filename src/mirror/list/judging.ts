@@ -90,7 +90,7 @@ function circumstancesOf(stand: Stand, ask: Answers['ask']): Circumstances {
     seen: staging.distinct,
     isSnapshot: pages.visited <= 1,
     isQuiet: pages.isQuiet,
-    endsByNature: LISTS[list.resource].expiresByItself === true,
+    endsByNature: LISTS[list.resource].rowsExpire === true,
     doubted: before.doubted === null ? NONE : VersionSet.unpack(before.doubted),
     doubtedForMs: doubtedForMs(stand),
     ask,

@@ -168,7 +168,7 @@ export class ListRead<Item extends { document: string }> implements ListReader<I
     const { forgotten } = await port.readState();
     if (forgotten.size === 0) return items;
     return items.filter(item => {
-      const address = email.of(item);
+      const address = email.getValue(item);
       return typeof address !== 'string' || !isForgotten(forgotten, address);
     });
   }

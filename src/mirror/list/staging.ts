@@ -10,7 +10,7 @@ import type {
   StoredRow,
 } from '../port.js';
 import { createSeen, fingerprint, type Seen } from '../../registry/pages/seen.js';
-import { comparableText } from '../../resources/columns.js';
+import { toComparableText } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { Sync } from '../sync.js';
 import { VersionSet } from './version-set.js';
@@ -146,9 +146,9 @@ export class Staging<Item extends { document: string }> {
     const { columns } = this.#parts.entry;
     for (const { item, there } of standing) {
       const { version, key, cells } = there;
-      const right = columns.map(cell => cell.of(item));
+      const right = columns.map(cell => cell.getValue(item));
       const wrong = columns.filter(
-        (_, index) => comparableText(cells[index]) !== comparableText(right[index]),
+        (_, index) => toComparableText(cells[index]) !== toComparableText(right[index]),
       );
       if (wrong.length === 0) continue;
       this.#mends.push({ version, cells: right });
@@ -173,10 +173,10 @@ export class Staging<Item extends { document: string }> {
     if (isSame) return;
     if (there === undefined) this.#waitingNew += 1;
     this.#length += item.document.length;
-    const { columns, projectOf } = this.#parts.entry;
+    const { columns, getProject: projectOf } = this.#parts.entry;
     const insert: RowInsert = {
       key,
-      cells: columns.map(cell => cell.of(item)),
+      cells: columns.map(cell => cell.getValue(item)),
       document: item.document,
       observedAt,
       replaces: there?.version ?? null,
@@ -231,7 +231,7 @@ export class Staging<Item extends { document: string }> {
   }
 
   #keyOf(item: Item): RowKey {
-    return this.#parts.entry.key.map(part => String(part.of(item)));
+    return this.#parts.entry.key.map(part => String(part.getValue(item)));
   }
 
   /** Asked once for each row that comes. */

@@ -7,7 +7,7 @@ import {
   toDeliverySlice,
 } from '../../inbox/delivery.js';
 import {
-  firstAnsweredJobId,
+  findFirstAnsweredJobId,
   INSTALLATION_JOB,
   type JobCounts,
   type InstallationRef,
@@ -96,7 +96,7 @@ export function createLooks({ look, now }: InboxDatabase): Looks {
     listPendingInstallations: async () => (await look(TO_LOOK_AT))[0],
     listSignedTexts: async (above, limit) => (await look(TEXTS({ above, limit })))[0],
     findNewestDelivery: async ({ id, installationId, trigger }) => {
-      const from = firstAnsweredJobId({ id, trigger });
+      const from = findFirstAnsweredJobId({ id, trigger });
       if (installationId === null || from === null) return null;
       const [[newest]] = await look(NEWEST({ installationId, from, to: id }));
       return newest?.id ?? null;
@@ -109,7 +109,7 @@ export function createLooks({ look, now }: InboxDatabase): Looks {
       const [answers] = await look(CAME({ installationId, asked: { columns: ARRIVAL, rows }, now: now() }));
       return answers.map(({ came }) => came === 1);
     },
-    listAcceptedDeliveries: async ({ from, until, above }) =>
+    listAcceptedDeliveries: async ({ since: from, until, afterId: above }) =>
       toDeliverySlice((await look(ANNOUNCED({ from, until, above })))[0], until),
   };
 }

@@ -24,7 +24,7 @@ function insertOf(id: string): RowInsert {
   const item = retirement(id);
   return {
     key: [id],
-    cells: LISTS.retirements.columns.map(cell => cell.of(item)),
+    cells: LISTS.retirements.columns.map(cell => cell.getValue(item)),
     document: item.document,
     observedAt: OBSERVED_AT,
     replaces: null,
