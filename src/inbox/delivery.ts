@@ -67,10 +67,10 @@ export interface DeliveryRange {
 }
 
 /** An accepted delivery: its installation and when it arrived. */
-export type AcceptedDelivery = Pick<DeliveryRow, 'receivedAt'> & { readonly installationId: string };
+export type AcceptedDelivery = Pick<DeliveryRecord, 'receivedAt'> & { readonly installationId: string };
 
 /** A delivery of a range, as its row has it. */
-export interface DeliveryRow {
+export interface DeliveryRecord {
   readonly id: number;
   readonly installationId: string | null;
   readonly receivedAt: string;
@@ -85,7 +85,7 @@ export interface DeliverySlice {
 }
 
 /** Converts the rows of a slice to its accepted deliveries. A slice that is not full is the last of its range. */
-export function toDeliverySlice(rows: readonly DeliveryRow[], until: string): DeliverySlice {
+export function toDeliverySlice(rows: readonly DeliveryRecord[], until: string): DeliverySlice {
   const lastOfFullSlice = rows[DELIVERY_SLICE - 1];
   return {
     deliveries: rows.flatMap(({ installationId, receivedAt, verdict }) =>

@@ -5,7 +5,7 @@ import type { Mirror, MirrorOptions } from './mirror.js';
 import type { MirrorPort } from './port.js';
 import { purge } from './purge.js';
 import { createProjectsWalk } from './projects.js';
-import { toInstallationRow } from '../resources/installations.js';
+import { toInstallationColumns } from '../resources/installations.js';
 import { LISTS } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE, isResource } from '../resources/resources.js';
 import { Sync } from './sync.js';
@@ -38,7 +38,7 @@ export function createMirror(
     writeInstallation: sync => {
       const [id, row] =
         'installation' in sync
-          ? [sync.installation.id, toInstallationRow(sync.installation)]
+          ? [sync.installation.id, toInstallationColumns(sync.installation)]
           : [sync.installationId, null];
       return port.writeInstallation(id, row, { ...sync, endedAt: now(), resources });
     },

@@ -1,6 +1,6 @@
 import type { CertificateState, InstallationState, SyncState } from '../store/contract/states.js';
 import type { SqlValue } from '../resources/columns.js';
-import type { InstallationRow } from '../resources/installations.js';
+import type { InstallationColumns } from '../resources/installations.js';
 import type { ListResource, Resource } from '../resources/lists.js';
 import type { CertificateFile } from './pdf-store.js';
 
@@ -370,7 +370,7 @@ export interface MirrorPort {
   /** For an installation that the registry does not show any more `row` is null; unchanged where it was never seen. */
   readonly writeInstallation: (
     id: string,
-    row: InstallationRow | null,
+    row: InstallationColumns | null,
     read: InstallationRead,
   ) => Promise<WriteResult>;
 

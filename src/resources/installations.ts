@@ -20,7 +20,7 @@ export const INSTALLATIONS: ResourceEntry = {
 };
 
 /** The columns of an installation that come from the registry's object; the mirror itself decides `state`. */
-export interface InstallationRow {
+export interface InstallationColumns {
   readonly id: string;
   readonly organization_id: string | null;
   readonly app_id: string | null;
@@ -31,12 +31,14 @@ export interface InstallationRow {
 }
 
 /** Returns the values of the key and the columns of the table, in the order of its entry. */
-export function toInstallationValues(row: InstallationRow & { readonly state: string }): (string | null)[] {
+export function toInstallationValues(
+  row: InstallationColumns & { readonly state: string },
+): (string | null)[] {
   return [row.id, ...COLUMNS.map(name => row[name])];
 }
 
 /** Converts an installation from the registry to the columns of its row. */
-export function toInstallationRow(installation: Installation): InstallationRow {
+export function toInstallationColumns(installation: Installation): InstallationColumns {
   return {
     id: installation.id,
     organization_id: installation.organizationId ?? installation.organization?.id ?? null,

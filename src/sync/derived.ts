@@ -2,7 +2,7 @@ import { readSource, type Source } from '../registry/json/fields.js';
 import { parseInstallation, parseProject } from '../registry/json/parse.js';
 import { toComparableText, type SqlValue } from '../resources/columns.js';
 import type { ItemEntry } from '../resources/entry.js';
-import { toInstallationRow } from '../resources/installations.js';
+import { toInstallationColumns } from '../resources/installations.js';
 import { LIST_RESOURCES, type ListResource, LISTS } from '../resources/lists.js';
 import { PROJECTS } from '../resources/projects.js';
 import { SOURCES } from './sources.js';
@@ -62,7 +62,7 @@ function cellsOf<Item>(
 /** The state is worked out, and what the document leaves open may come from elsewhere. */
 function deriveInstallation(source: Source): Cells {
   const installation = parseInstallation(source);
-  const { organization_id: organizationId, permissions, ...cells } = toInstallationRow(installation);
+  const { organization_id: organizationId, permissions, ...cells } = toInstallationColumns(installation);
   return {
     ...cells,
     ...(organizationId === null ? {} : { organization_id: organizationId }),

@@ -149,7 +149,8 @@ export interface Failure {
 export function describeFailure(error: unknown): Failure {
   return {
     code: codeOf(error),
-    message: toReadableText(maskSecretLookalikes(error instanceof Error ? error.message : String(error))) ?? '',
+    message:
+      toReadableText(maskSecretLookalikes(error instanceof Error ? error.message : String(error))) ?? '',
     retryAfterMs: error instanceof RegistryError ? error.retryAfterMs : null,
   };
 }

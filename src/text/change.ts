@@ -26,13 +26,13 @@ interface ChangeFields<Columns, Names> {
 }
 
 /** A row of the view `changes`: `before` and `after` are JSON texts, `changed_columns` is separated by commas. */
-type ChangeRow = ChangeFields<string, string>;
+type ChangesViewRow = ChangeFields<string, string>;
 /** A change whose `before` and `after` are parsed and whose changed columns are a list. */
 export type Change = ChangeFields<CellsByColumn, readonly string[]>;
 
 const MAX_LISTED_COLUMNS = 3;
 
-export function parseChange(row: ChangeRow): Change {
+export function parseChange(row: ChangesViewRow): Change {
   return {
     ...row,
     before: parseCells(row.before),

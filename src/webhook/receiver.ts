@@ -101,7 +101,7 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     report(response, { status, rejection, ...facts });
   }
 
-  async function answer(request: Request, response: Response, body: Uint8Array): Promise<void> {
+  async function handlePost(request: Request, response: Response, body: Uint8Array): Promise<void> {
     const header = request.headers[signatureHeader];
     const signature = typeof header === 'string' ? header : null;
     const receivedAt = now();
@@ -123,7 +123,7 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
   return (request: Request, response: Response): void => {
     readBody(request, body => {
       if ('reason' in body) return reject(response, body.reason, body.detail);
-      void answer(request, response, body.bytes);
+      void handlePost(request, response, body.bytes);
     });
   };
 }

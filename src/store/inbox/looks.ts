@@ -1,6 +1,6 @@
 import {
   DELIVERY_SLICE,
-  type DeliveryRow,
+  type DeliveryRecord,
   FOLD_WINDOW_MS,
   MAX_SEARCHED_DELIVERIES,
   type SignedText,
@@ -69,7 +69,7 @@ const cameBetween = (column: 'received_at' | 'unread_duplicate_at'): string =>
  * By the index of arrival alone, merged as they are read: one by installation would cost the receiver a fifth of what it
  * takes, and twice as many bytes in the log.
  */
-const ANNOUNCED = statement<{ from: string; until: string; above: number }, DeliveryRow>(
+const ANNOUNCED = statement<{ from: string; until: string; above: number }, DeliveryRecord>(
   `${cameBetween('received_at')} UNION ALL ${cameBetween('unread_duplicate_at')}
    ORDER BY "receivedAt", id LIMIT ${DELIVERY_SLICE}`,
 );

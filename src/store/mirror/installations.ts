@@ -2,14 +2,14 @@ import { following } from '../../mirror/dates.js';
 import type { InstallationRead, KnownInstallation, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import { listTableColumns } from '../../resources/entry.js';
-import { INSTALLATIONS, type InstallationRow, toInstallationValues } from '../../resources/installations.js';
+import { INSTALLATIONS, type InstallationColumns, toInstallationValues } from '../../resources/installations.js';
 import { type Database, fixed, insertion, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
 import { prepareStates } from './states.js';
 import { causeColumns, numbers } from './syncs.js';
 import { createVersions, kindsOf } from './versions.js';
 
-type Row = InstallationRow & { readonly state: string };
+type Row = InstallationColumns & { readonly state: string };
 interface Stored extends Row {
   readonly version: number;
   readonly valid_from: string;

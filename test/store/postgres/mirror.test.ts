@@ -5,7 +5,7 @@ import { LISTS } from '../../../src/resources/lists.js';
 import { emptyDatabase, openAs, openSync, type Stage, stageOn } from '../../support/engines.js';
 import { NOON } from '../../support/inbox.js';
 import { installation, retirement } from '../../support/mirror.js';
-import { toInstallationRow } from '../../../src/resources/installations.js';
+import { toInstallationColumns } from '../../../src/resources/installations.js';
 
 const ORGANIZATION = 'organization-1';
 const LIST = { organizationId: ORGANIZATION, resource: 'retirements' } as const;
@@ -79,7 +79,7 @@ test('each operation of a read takes so many round trips, whatever it writes', a
     mark: [2, () => port.markAccess('refused', TASK, ['members', 'inventory'], clock.at)],
     writeInstallation: [
       6,
-      () => port.writeInstallation('new', toInstallationRow(installation('new')), { ...look, ...when }),
+      () => port.writeInstallation('new', toInstallationColumns(installation('new')), { ...look, ...when }),
     ],
     makeCertificatesDue: [3, () => port.makeCertificatesDue('new', clock.at)],
   } as const;
