@@ -1,8 +1,8 @@
-import { REJECTION_REASONS } from '../inbox/rejected.js';
+import { REJECTION_REASONS } from '../inbox/rejection.js';
 import type { Log } from './log.js';
 import type { Metrics } from './operations/metrics.js';
-import type { RejectionCounter } from '../webhook/rejected.js';
-import { type ReceiverAnswer, REJECTION_STATUS } from '../webhook/receiver.js';
+import type { RejectionCounter } from '../webhook/rejection-counter.js';
+import { type ReceiverAnswer, STATUS_BY_REJECTION_REASON } from '../webhook/receiver.js';
 
 export interface AnswerLogOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
@@ -19,7 +19,7 @@ const TELL_EVERY_MS = 10_000;
  */
 export function createAnswerLog(options: AnswerLogOptions) {
   const { log, metrics, counter, tellEveryMs = TELL_EVERY_MS } = options;
-  for (const reason of REJECTION_REASONS) metrics.rejected(REJECTION_STATUS[reason], reason, 0);
+  for (const reason of REJECTION_REASONS) metrics.rejected(STATUS_BY_REJECTION_REASON[reason], reason, 0);
   const tellRejected = (count: number, answer: ReceiverAnswer) =>
     log.warn({ ...describe(answer), rejected: count }, 'webhooks rejected');
   const rejected = new Map(REJECTION_REASONS.map(each => [each, createOccasion(tellEveryMs, tellRejected)]));
@@ -34,7 +34,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
   });
 
   function tellStored(answer: ReceiverAnswer): void {
-    const { status, delivery, stored, tookMs } = answer;
+    const { status, delivery, stored, durationMs: tookMs } = answer;
     metrics.accepted(tookMs / 1000);
     if (delivery === null) return;
     const { event, installationId: installation, reason, secretIndex, verdict } = delivery;
@@ -50,11 +50,11 @@ export function createAnswerLog(options: AnswerLogOptions) {
 
   return {
     answered: (answer: ReceiverAnswer): void => {
-      if (answer.rejected === null) return tellStored(answer);
-      metrics.rejected(answer.status, answer.rejected.reason);
-      counter.count(answer.rejected, answer.status);
+      if (answer.rejection === null) return tellStored(answer);
+      metrics.rejected(answer.status, answer.rejection.reason);
+      counter.count(answer.rejection, answer.status);
       return answer.delivery === null
-        ? rejected.get(answer.rejected.reason)?.add(answer)
+        ? rejected.get(answer.rejection.reason)?.add(answer)
         : notStored.add(answer);
     },
     /** Tell what has not been told. */
@@ -64,7 +64,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
   };
 }
 
-function describe({ status, rejected, sender, failure, delivery }: ReceiverAnswer): object {
+function describe({ status, rejection: rejected, sender, failure, delivery }: ReceiverAnswer): object {
   return {
     status,
     reason: rejected?.reason,

@@ -12,7 +12,7 @@ import type { Inspected } from '../query/history/explanation.js';
 import type { OpenReader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import { readPulse } from '../query/inbox/activity.js';
-import { type Listening, listenForPeople } from '../webhook/listen.js';
+import { type HttpListener, listenForPeople } from '../webhook/listen.js';
 import { contradictedColumns } from '../sync/derived.js';
 import { openAll } from './shutdown.js';
 import { createActions } from './actions.js';
@@ -78,7 +78,7 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
       port: () => listening.port,
       failed: error => log.error({ err: error }, 'a page could not be made'),
     });
-    const open = (port: number): Promise<Listening> => listenForPeople(app, { host: LOOPBACK, port });
+    const open = (port: number): Promise<HttpListener> => listenForPeople(app, { host: LOOPBACK, port });
     const listening = await (setup.orNextPort ? listenFrom(setup.port, open) : open(setup.port));
     shutdown.add(() => listening.close());
     shutdown.add(() => changes.close());

@@ -8,7 +8,7 @@ import { EVENTS } from '../registry/model.js';
 import { listen } from '../webhook/listen.js';
 import type { WebhookPost } from '../webhook/posts.js';
 import { createReceiver } from '../webhook/receiver.js';
-import { createRejectionCounter } from '../webhook/rejected.js';
+import { createRejectionCounter } from '../webhook/rejection-counter.js';
 import { startReceiverThread } from '../webhook/thread.js';
 import { createAnswerLog } from './answer-log.js';
 import { openAll } from './shutdown.js';
@@ -75,7 +75,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     const counter = createRejectionCounter({ write: counted => thread.countRejected(counted), now });
     shutdown.add(() => counter.close());
     const inbox = createGroupCommit({
-      groupsAtOnce: database === null ? 1 : 2,
+      concurrentCommits: database === null ? 1 : 2,
       store: async (posts: readonly WebhookPost[]) => {
         const outcomes = await thread.accept(posts);
         const stored = outcomes.filter(({ kind }) => kind === 'stored').length;
@@ -88,10 +88,10 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     shutdown.add(() => answers.close());
     const receiver = createReceiver({
       headerPrefix: settings.headerPrefix,
-      known: { [RECEIVER_HEADER]: markOf(me) },
+      identityHeaders: { [RECEIVER_HEADER]: markOf(me) },
       accept: post => inbox.accept(post),
       now,
-      answered: answers.answered,
+      onAnswered: answers.answered,
     });
     const { host, orNextPort = false } = settings;
     const open = (port: number) => listen(receiver, { host, port });

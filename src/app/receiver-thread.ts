@@ -4,7 +4,7 @@ import type { StoreSettings } from '../store/settings.js';
 import { describeFailure } from '../inbox/delivery.js';
 import { serveThread } from '../thread.js';
 import { createPostHandler } from '../webhook/posts.js';
-import { type ReceiverWorks, unpack } from '../webhook/thread.js';
+import { type ReceiverThreadApi, unpackPosts } from '../webhook/thread.js';
 
 /** What the thread is started with. */
 export interface ReceiverThreadData {
@@ -17,7 +17,7 @@ export interface ReceiverThreadData {
 async function open(
   { store, secrets, appId }: ReceiverThreadData,
   lost: (error: Error) => void,
-): Promise<ReceiverWorks> {
+): Promise<ReceiverThreadApi> {
   let told = 0;
   const receiver = await openReceiver(store, () => told, lost);
   const acceptPosts = createPostHandler({ secrets, appId, store: receiver.store });
@@ -28,7 +28,7 @@ async function open(
       return work(...given);
     };
   return {
-    accept: (now, packed) => at(acceptPosts)(now, unpack(packed), now),
+    accept: (now, packed) => at(acceptPosts)(now, unpackPosts(packed), now),
     countRejected: at(receiver.countRejected),
     findObstacle: at(receiver.findWriteObstacle),
     heartbeat: at(receiver.heartbeat),

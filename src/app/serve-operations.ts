@@ -7,7 +7,7 @@ import type { Check } from './operations/checks.js';
 import { isLoopback } from './operations/foreign.js';
 import type { Metrics } from './operations/metrics.js';
 import { createOperations } from './operations/operations.js';
-import { type Listening, listenForPeople } from '../webhook/listen.js';
+import { type HttpListener, listenForPeople } from '../webhook/listen.js';
 import { listenFrom } from './next-port.js';
 
 export interface ServeOptions {
@@ -30,7 +30,7 @@ export interface ServeOptions {
 }
 
 /** Port 0 turns them off. */
-export async function serveOperations(options: ServeOptions): Promise<Listening | null> {
+export async function serveOperations(options: ServeOptions): Promise<HttpListener | null> {
   const { host, port: wanted, log, engine, metrics } = options;
   if (wanted === 0) return null;
   const operations = createOperations({

@@ -1,6 +1,6 @@
 import type { FindingCount, Findings } from '../query/history/findings.js';
 import type { Trouble } from '../query/inbox/troubles.js';
-import { formatAge } from '../text/format-duration.js';
+import { formatAge } from '../text/duration.js';
 
 /** What to do, and the command that shows more. */
 export function describeTodo({ todo, command }: Trouble): string {

@@ -137,5 +137,5 @@ function instantIn(query: URLSearchParams, now: number): { readonly at: string |
   const given = query.get(AS_OF) || null;
   if (given === null) return { at: null };
   const read = parseTimeRange(given, now);
-  return 'fault' in read ? read : { at: read.to };
+  return 'fault' in read ? read : { at: read.until };
 }

@@ -3,10 +3,10 @@ export const MAX_BACKOFF_MS = 15 * 60_000;
 const FIRST_BACKOFF_MS = 1000;
 
 /**
- * How long to wait after the given number of attempts: doubled each time up to 15 minutes,
- * of which at least half is waited, and the rest is shared out by `random` (0 to 1) so that retries spread.
+ * Returns the delay before the next attempt: exponential backoff from one second to 15 minutes. At least half of it is
+ * always waited; `random` (0 to 1) scales the other half, so that retries spread out.
  */
-export function backoffMs(attempts: number, random: number): number {
-  const full = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, attempts - 1));
-  return Math.round(full / 2 + (full / 2) * random);
+export function computeBackoffMs(attempts: number, random: number): number {
+  const maxDelayMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, attempts - 1));
+  return Math.round(maxDelayMs / 2 + (maxDelayMs / 2) * random);
 }

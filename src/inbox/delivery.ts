@@ -1,95 +1,107 @@
 export const VERDICTS = ['accepted', 'ignored'] as const;
 type Verdict = (typeof VERDICTS)[number];
 
-/** A row stands for no more than a minute: who asks what came since an instant misses a duplicate for no longer. */
+/** Duplicates share one row for at most this long, so a query since an instant misses a duplicate for no longer. */
 export const FOLD_WINDOW_MS = 60_000;
-/** A text that came within the hour before is a duplicate, and says nothing new. */
+/** A text that also arrived within the previous hour is a duplicate. */
 export const DUPLICATE_WINDOW_MS = 3_600_000;
 
-/** A POST whose signature was good. Everything here was signed, but for `contradictedFields`. */
+/** A verified webhook that is to be stored. All of it was signed, except `contradictedFields`. */
 export interface NewDelivery {
-  /** How long ago the whole body had been read. */
+  /** How long ago the receiver had read the whole body. */
   readonly receivedMsAgo: number;
   readonly event: string | null;
   readonly installationId: string | null;
   readonly organizationId: string | null;
-  /** The signed text as it was sent, and its SHA-256 in hex. */
+  /** The signed text as it was sent. */
   readonly signedData: string;
+  /** The SHA-256 of the signed text, in hex. */
   readonly sha256: string;
   /** Names of unsigned fields that contradicted the signed ones. */
   readonly contradictedFields: string | null;
   readonly verdict: Verdict;
-  /** Null exactly where it was accepted. */
+  /** Why the delivery is ignored; null if and only if it is accepted. */
   readonly reason: string | null;
+  /** Index of the secret that verified the signature. */
   readonly secretIndex: number;
 }
 
 export interface StoredDelivery {
-  /** Of its row, which duplicates that wait for the same job share. */
+  /** The id of the row. Duplicates that wait for the same job share one. */
   readonly id: number;
-  /** The job that will start after the delivery arrived; null where it was ignored. */
+  /** The job that will start after the delivery arrived; null if the delivery was ignored. */
   readonly jobId: number | null;
-  /** Counted in a row that stood already. */
+  /** Whether the delivery was counted in an existing row. */
   readonly isDuplicate: boolean;
 }
 
 export interface StoreFailure {
-  /** The database's code where it gave one. */
+  /** The error code of the database, if it gave one. */
   readonly code: string;
   readonly message: string;
 }
 
 export type StoreResult = StoredDelivery | { readonly failure: StoreFailure };
 
+/** Converts a thrown value to a failure. Its code is the error's `code`, or else its name. */
 export function describeFailure(error: unknown): StoreFailure {
   if (!(error instanceof Error)) return { code: 'unknown', message: String(error) };
   return { code: 'code' in error ? String(error.code) : error.name, message: error.message };
 }
 
-/** Asks for what came at or after an instant (epoch ms): of one event, or only what is no duplicate of one that waits. */
+/** Asks whether a delivery arrived at or after an instant (epoch ms). */
 export interface DeliveryQuery {
   readonly since: number;
+  /** Counts only deliveries of this event. */
   readonly event?: string;
+  /** Leaves out duplicates of a delivery that still waits to be read. */
   readonly isNew?: boolean;
 }
 
-/** Instants, both included. */
+/** A range of deliveries by arrival time; both instants are included. */
 export interface DeliveryRange {
-  readonly from: string;
+  readonly since: string;
   readonly until: string;
-  /** Of those that came at `from`, only what has a higher id. */
-  readonly above: number;
+  /** Of the deliveries that arrived at exactly `since`, only those with a higher id belong to the range. */
+  readonly afterId: number;
 }
 
-/** An accepted delivery. */
-export type AcceptedDelivery = Pick<DeliveryRow, 'receivedAt'> & { readonly installationId: string };
+/** An accepted delivery: its installation and when it arrived. */
+export type AcceptedDelivery = Pick<DeliveryRecord, 'receivedAt'> & { readonly installationId: string };
 
-/** One of a stretch as its row has it. */
-export interface DeliveryRow {
+/** A delivery of a range, as its row has it. */
+export interface DeliveryRecord {
   readonly id: number;
   readonly installationId: string | null;
   readonly receivedAt: string;
   readonly verdict: string;
 }
 
-/** The accepted ones of a slice, which is the last of its stretch where it is not full, and where the next begins. */
-export function toDeliverySlice(
-  rows: readonly DeliveryRow[],
-  until: string,
-): { readonly deliveries: readonly AcceptedDelivery[]; readonly next: DeliveryRange | null } {
-  const last = rows[DELIVERY_SLICE - 1];
+/** One slice of a range of deliveries. */
+export interface DeliverySlice {
+  readonly deliveries: readonly AcceptedDelivery[];
+  /** The rest of the range; null after its last slice. */
+  readonly next: DeliveryRange | null;
+}
+
+/** Converts the rows of a slice to its accepted deliveries. A slice that is not full is the last of its range. */
+export function toDeliverySlice(rows: readonly DeliveryRecord[], until: string): DeliverySlice {
+  const lastOfFullSlice = rows[DELIVERY_SLICE - 1];
   return {
     deliveries: rows.flatMap(({ installationId, receivedAt, verdict }) =>
       verdict === 'accepted' && installationId !== null ? [{ installationId, receivedAt }] : [],
     ),
-    next: last === undefined ? null : { from: last.receivedAt, until, above: last.id },
+    next:
+      lastOfFullSlice === undefined
+        ? null
+        : { since: lastOfFullSlice.receivedAt, until, afterId: lastOfFullSlice.id },
   };
 }
 
-/** Looked through for the newest of a job; as many take some milliseconds. */
+/** How many deliveries are searched for the newest one of a job; this takes a few milliseconds. */
 export const MAX_SEARCHED_DELIVERIES = 10_000;
 
-/** Of what was announced, looked at without a pause; as many take some milliseconds. */
+/** Rows in one slice of a range; reading them takes a few milliseconds. */
 export const DELIVERY_SLICE = 2000;
 
 export interface SignedText {

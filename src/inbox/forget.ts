@@ -1,34 +1,35 @@
 import type { InboxPort } from './port.js';
 
 export interface ForgottenTexts {
-  /** Signed texts that were emptied. Their digests and deliveries stay. */
+  /** Signed texts that were erased. Their digests and deliveries stay. */
   readonly texts: number;
+  /** Deliveries that referred to these texts. */
   readonly deliveries: number;
 }
 
-/** A receiver waits for each write no longer than it may: few texts in one transaction. */
-const BATCH = 100;
+/** Small, because the receiver waits for each transaction. */
+const BATCH_SIZE = 100;
 
 /**
- * Empty every signed text whose content the test names. The row stays, so that a duplicate of the same bytes
- * does not bring the text back while the receiver still knows it.
+ * Erases every signed text whose decoded content matches, batch by batch, and returns the counts. The rows stay, so that
+ * a duplicate delivery does not store the text again while the receiver still knows its digest.
  */
 export async function forgetTexts(
   inbox: Pick<InboxPort, 'listSignedTexts' | 'eraseSignedTexts'>,
-  isAbout: (content: string) => boolean,
+  matches: (content: string) => boolean,
 ): Promise<ForgottenTexts> {
   let texts = 0;
   let deliveries = 0;
-  let last = 0;
+  let lastId = 0;
   for (;;) {
-    const batch = await inbox.listSignedTexts(last, BATCH);
+    const batch = await inbox.listSignedTexts(lastId, BATCH_SIZE);
     const ids = batch
-      .filter(({ signedData }) => isAbout(Buffer.from(signedData, 'base64').toString('utf8')))
+      .filter(({ signedData }) => matches(Buffer.from(signedData, 'base64').toString('utf8')))
       .map(({ id }) => id);
     if (ids.length > 0) deliveries += await inbox.eraseSignedTexts(ids);
     texts += ids.length;
-    const next = batch[BATCH - 1];
-    if (next === undefined) return { texts, deliveries };
-    last = next.id;
+    const lastOfFullBatch = batch[BATCH_SIZE - 1];
+    if (lastOfFullBatch === undefined) return { texts, deliveries };
+    lastId = lastOfFullBatch.id;
   }
 }

@@ -1,3 +1,9 @@
+/**
+ * Jobs of the inbox: how they are requested, claimed and settled.
+ * A job is waiting, running, paused, failed or done. At most one job with a dedupe key waits; a request with the key of a waiting
+ * job is merged with it. A running job belongs to the worker that claimed it until its lease expires. The claim number
+ * guards every later write of the job, so a worker that lost its lease can never settle a job of another one.
+ */
 import { isObject } from '../registry/model.js';
 
 export const PARTS = ['data', 'certificates'] as const;
@@ -15,42 +21,43 @@ export const JOB_KINDS = [
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-/** What may ask for a job, and so for its syncs. */
+/** What can request a job, and so its syncs. */
 export const TRIGGERS = ['delivery', 'schedule', 'worker', 'person'] as const;
 
-/** A job that fails or crashes this often has failed for good. */
+/** After this many attempts a job fails for good. */
 export const MAX_ATTEMPTS = 10;
 
-/** Of those that a paused job may have made no more are counted: it may go on for ever, and then fail some times still. */
+/** At most this many attempts of a paused job count: it may be paused forever and still have attempts left afterwards. */
 export const PAUSED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
-/** How the outcome of a job begins that could not read all that it was to read. */
+/** The beginning of the outcome of a job that could read only some of its lists. */
 export const PARTIAL_READ = 'read in part';
 
-/** What is read again for the first time waits no longer, unless a second read is to come later on purpose. */
+/** When the registry recovers, a first `retry` job that is due within this delay becomes due at once. Later ones were delayed on purpose. */
 export const RETRY_SOON_MS = 2000;
 
-/** How an installation's job ends that only duplicates asked for, and that found nothing new. */
+/** The outcome of an installation job that only duplicates requested and that found nothing new. */
 export const UNCHANGED_OUTCOME = 'unchanged';
 
+/** A request for a job. */
 export interface NewJob {
   readonly kind: string;
-  /** At most one job with this key waits. */
+  /** At most one job with this key waits; further requests are merged with it. */
   readonly dedupeKey: string;
   readonly trigger: string;
   readonly part?: Part;
   readonly installationId?: string | null;
   readonly organizationId?: string | null;
   readonly payload?: Readonly<Record<string, unknown>>;
-  /** Nothing asks for it but deliveries that had come before: it says nothing new. */
+  /** Whether only duplicate deliveries request the job, which carry no news. */
   readonly onlyDuplicates?: boolean;
-  /** Not to be started sooner than so long after now; without it as soon as the pace allows. */
+  /** The least delay before the job starts; without it, the job starts as soon as the pace allows. */
   readonly startDelayMs?: number;
 }
 
 export const INSTALLATION_JOB = 'installation';
 
-/** What every delivery asks for, and the schedule too: look at this installation again. */
+/** Creates the request to read an installation again. Deliveries, the schedule and people all make the same one. */
 export function installationJob(
   installationId: string,
   organizationId: string | null,
@@ -65,7 +72,7 @@ export function installationJob(
   };
 }
 
-/** A job that is ours until the lease runs out; its id and claim number guard every later step. */
+/** A job that belongs to this worker until its lease expires. Its id and claim number guard every later step. */
 export interface ClaimedJob {
   readonly id: number;
   readonly claim: number;
@@ -75,21 +82,22 @@ export interface ClaimedJob {
   readonly part: Part;
   readonly dedupeKey: string;
   readonly trigger: string;
-  /** Nothing asked for it but deliveries that had come before. */
+  /** Whether only duplicate deliveries requested the job. */
   readonly onlyDuplicates: boolean;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** This claim included. */
+  /** The number of attempts, including this one. */
   readonly attempts: number;
   readonly runAt: string;
   readonly createdAt: string;
 }
 
-/** As the row of a job holds it. */
-export function parsePayload(text: string): ClaimedJob['payload'] {
+/** Parses the payload column of a job; anything but a JSON object becomes an empty object. */
+export function parseJobPayload(text: string): ClaimedJob['payload'] {
   const payload: unknown = JSON.parse(text);
   return isObject(payload) ? payload : {};
 }
 
+/** Identifies one claim of a job. */
 export type ClaimRef = Pick<ClaimedJob, 'id' | 'claim'>;
 
 export interface JobError {
@@ -98,58 +106,62 @@ export interface JobError {
 }
 
 export interface ClaimRequest {
-  /** How many jobs of each part the caller can start at once; none where it only wants to know whether any wait. */
+  /** How many jobs of each part the caller can start now; 0 slots only check whether any wait. */
   readonly parts: readonly { readonly part: Part; readonly slots: number }[];
   readonly leaseMs: number;
 }
 
 export interface ClaimResult {
   readonly jobs: readonly ClaimedJob[];
-  /** Whether more of these parts may wait for a slot; false only where nothing does. */
+  /** Whether more jobs of these parts may wait for a slot; false means that certainly none do. */
   readonly moreMayWait: boolean;
-  /** How long until a job becomes due or a lease runs out; null when there is none. */
+  /** How long until a job becomes due or a lease expires; null if neither will happen. */
   readonly nextChangeInMs: number | null;
 }
 
+/** How a running job ends. */
 export type JobEnd =
-  /** `outcome` is for people to read: a word such as `read`, and where it was in part what failed. */
+  /** The outcome is text for people, such as `read`; after a partial read it also says what failed. */
   | { readonly act: 'done'; readonly outcome: string }
-  /** Try again so much later. By the tenth failure the job has failed. */
+  /** Run again after a delay. The tenth failure fails the job. */
   | { readonly act: 'retry'; readonly delayMs: number; readonly error: JobError }
-  /** Wait until a delivery, the schedule or a person asks for the same again, or so long. It never fails for that. */
+  /** Wait until the same job is requested again or the delay is over. Pausing never fails the job. */
   | { readonly act: 'pause'; readonly delayMs: number; readonly error: JobError }
   | { readonly act: 'fail'; readonly error: JobError }
-  /** Undo the claim: nothing failed, and the attempt does not count. */
+  /** Undo the claim. Nothing failed, and the attempt does not count. */
   | { readonly act: 'release'; readonly delayMs: number };
 
+/** A claimed job and how it ended. */
 export interface JobSettlement {
   readonly claim: ClaimRef;
   readonly end: JobEnd;
 }
 
-/** A failed job, and the one that will run (one that waits may take over); null where it had not failed. */
+/** The result of retrying a failed job, as job ids. */
 export interface RetriedJob {
   readonly failed: number;
+  /** The job that will run: the failed one, or a waiting job with the same key; null if the job had not failed. */
   readonly job: number | null;
 }
 
-/** An installation that was announced or found. */
+/** An installation and the organization it belongs to. */
 export interface InstallationRef {
   readonly id: string;
-  /** Null where a delivery has told of it, and nobody has looked yet. */
+  /** Null while the installation is known only from a delivery and was never read. */
   readonly organizationId: string | null;
 }
 
-/** Done jobs are not counted: there may be millions. */
+/** How many jobs are in each state. Done jobs are not counted, because there may be millions. */
 export interface JobCounts {
   readonly waiting: number;
   readonly running: number;
   readonly paused: number;
   readonly failed: number;
-  /** When the oldest waiting job may start or might have started; null when none waits. */
+  /** The earliest run time of the waiting jobs, which may be past; null if none waits. */
   readonly oldestRunAt: string | null;
 }
 
+/** How many rows one batch of pruning removed. */
 export interface PruneResult {
   readonly deliveries: number;
   readonly signedTexts: number;
@@ -157,10 +169,11 @@ export interface PruneResult {
 }
 
 /**
- * The lowest id of a job whose deliveries this one answers; null where it answers none. Who else asked for a job hides
- * a delivery, but for a person, who hides one that had come too.
+ * Returns the lowest id of the jobs whose deliveries this job answers, or null if it answers none. A job that a delivery
+ * requested also answers the deliveries of earlier jobs of its installation. A job that a person requested answers only its own,
+ * because that request replaces the trigger of a delivery that had come too. Jobs of the schedule and of workers answer none.
  */
-export function firstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
+export function findFirstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   if (trigger === 'delivery') return 0;
   return trigger === 'person' ? id : null;
 }

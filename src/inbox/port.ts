@@ -1,6 +1,10 @@
+/**
+ * The contract of the inbox: deliveries that arrived and jobs that read what they announce. Both databases implement it and pass
+ * the same tests. The receiver sees `ReceiverPort` only; it must never claim or change jobs.
+ */
 import type {
-  AcceptedDelivery,
   DeliveryQuery,
+  DeliverySlice,
   NewDelivery,
   SignedText,
   StoreFailure,
@@ -20,82 +24,81 @@ import type {
   RetriedJob,
 } from './job.js';
 import type { LivingProcess, InboxPulse } from './process.js';
-import type { RejectionCount } from './rejected.js';
+import type { RejectionCount } from './rejection.js';
 
 /**
- * All that the receiver may do with an inbox. Each operation is one step that is done as a whole or not at all. Durations are
- * given and instants are answered: they are the store's, by one clock, whichever process asks.
+ * The part of an inbox that the receiver may use. Each operation is atomic. Callers pass durations and get instants back: the
+ * store's one clock dates everything, whichever process calls.
  */
 export interface ReceiverPort {
   /**
-   * A group in one transaction, which is flushed to disk before it answers; one result for each. For each accepted one a
-   * job of its installation will start after it arrived. Where the group cannot be stored each is tried alone.
+   * Stores a batch of deliveries in one transaction that is flushed to disk before this resolves, and returns one result for
+   * each. For each accepted delivery a job of its installation will start after it arrived. If the batch cannot be stored,
+   * each delivery is tried alone.
    */
   readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
-  /** Add to the counts of what was turned away. */
-  readonly countRejected: (rejected: readonly RejectionCount[]) => Promise<void>;
-  /** Say that a process lives, and answer who else does. */
+  /** Adds to the counts of rejected webhooks. */
+  readonly countRejected: (counts: readonly RejectionCount[]) => Promise<void>;
+  /** Records that a process is alive, and returns which others are. */
   readonly heartbeat: (self: LivingProcess) => Promise<InboxPulse>;
-  /** Why nothing can be written at present; null where it can. */
+  /** Returns why the inbox cannot be written at present, or null if it can. */
   readonly findWriteObstacle: () => Promise<StoreFailure | null>;
   readonly close: () => Promise<void>;
 }
 
-/** What is done with the jobs and deliveries of an inbox. */
+/** Everything that workers and commands do with the jobs and deliveries of an inbox. */
 export interface InboxPort extends ReceiverPort {
   /**
-   * Take due jobs, in each part as many as there are slots; at most one of each installation and of each organization
-   * in a part, in fair order, and none of which a claim holds. Those that were tried too often fail. A lease that
-   * ends later than one that begins now was given by a clock that was ahead: it is cut to that length.
+   * Claims due jobs in fair order, at most one for each slot. In each part at most one job of an installation and one of an
+   * organization runs at a time. Jobs without attempts left fail instead. A lease that ends later than a lease that
+   * begins now was set by a fast clock and is shortened.
    */
   readonly claim: (request: ClaimRequest) => Promise<ClaimResult>;
-  /** Answers the ids of those that are no longer ours: stop them, and write nothing more for them. */
-  readonly renew: (held: readonly ClaimRef[], leaseMs: number) => Promise<readonly number[]>;
-  /** Note whose data the job reads, once that is known, unless that organization is being read in this part already. */
-  readonly assignOrganization: (held: ClaimRef, organizationId: string) => Promise<'ours' | 'busy' | 'lost'>;
-  /** How running jobs end. False, and nothing is changed, where the claim is no longer ours. */
-  readonly settle: (ended: readonly JobSettlement[]) => Promise<readonly boolean[]>;
-  /** Make sure that for each a job with its key starts after now; answers their ids. */
+  /** Extends leases. Returns the ids of jobs that another worker has claimed: stop them, and write nothing more for them. */
+  readonly renew: (claims: readonly ClaimRef[], leaseMs: number) => Promise<readonly number[]>;
+  /** Sets the organization of a running job once it is known; answers `busy` if a job in the same part already reads it. */
+  readonly assignOrganization: (claim: ClaimRef, organizationId: string) => Promise<'ours' | 'busy' | 'lost'>;
+  /** Records how running jobs ended. Returns false for each job that another worker has claimed, and leaves it unchanged. */
+  readonly settle: (settlements: readonly JobSettlement[]) => Promise<readonly boolean[]>;
+  /** Ensures that for each request a job with its key starts after now; returns their ids. */
   readonly enqueue: (jobs: readonly NewJob[]) => Promise<readonly number[]>;
-  /** The same, unless a job with this key was ever asked for: two workers never double what the schedule wants. */
+  /** Enqueues a job unless one with this key ever existed, so that two schedulers never double it; then returns null. */
   readonly enqueueOnce: (job: NewJob) => Promise<number | null>;
-  /** What people want to be tried again. */
-  readonly retryFailed: (which: readonly number[] | 'all') => Promise<readonly RetriedJob[]>;
+  /** Retries failed jobs at the request of a person. */
+  readonly retryFailed: (jobIds: readonly number[] | 'all') => Promise<readonly RetriedJob[]>;
   /**
-   * The registry answers again: what failed for one of these reasons is due since it was first asked for, with new patience,
-   * and is claimed before what is merely due, failed ones too. Answers how many those are.
+   * After the registry recovered: makes jobs that failed with one of these codes due at once, with new attempts, ahead of
+   * other due jobs and including those that had failed for good. Returns how many.
    */
   readonly prioritizeFailed: (codes: readonly string[]) => Promise<number>;
-  /** After an inbox was restored: start above the highest number that the mirror has seen. */
-  readonly raiseClaims: (above: number) => Promise<void>;
-  /** A number for work outside the queue, above every other one and never given out again. */
-  readonly allocateClaim: (above: number) => Promise<number>;
+  /** After an inbox was restored: makes claim numbers start above the highest one that the mirror has seen. */
+  readonly raiseClaims: (highestSeen: number) => Promise<void>;
+  /** Allocates a claim number for work outside the queue, above `minimum` and all others; it is never given out again. */
+  readonly allocateClaim: (minimum: number) => Promise<number>;
   readonly countJobs: () => Promise<JobCounts>;
-  /** Calls back soon after there may be something to do, whoever asked for it. Answers how to stop. */
-  readonly watch: (changed: () => void) => () => void;
-  /** The newest delivery that a job answers; null where none asked for it, or none of the latest thousands. */
+  /** Calls back soon after there may be new work, whichever process requested it. Returns a function that stops this. */
+  readonly watch: (onChange: () => void) => () => void;
+  /** Finds the newest delivery that a job answers; null if no delivery requested it, or none of the latest thousands. */
   readonly findNewestDelivery: (
     job: Pick<ClaimedJob, 'id' | 'installationId' | 'trigger'>,
   ) => Promise<number | null>;
-  /** For each question whether such an accepted delivery for the installation came; none of the future. */
+  /** Returns for each query whether a matching accepted delivery for the installation arrived; ignores deliveries in the future. */
   readonly haveDeliveriesArrived: (
     installationId: string,
-    questions: readonly DeliveryQuery[],
+    queries: readonly DeliveryQuery[],
   ) => Promise<readonly boolean[]>;
   /**
-   * One slice of the accepted deliveries of a stretch, oldest first, and where the next begins. Of duplicates that share a row:
-   * the first, and the first that came after a read had begun.
+   * Lists one slice of the accepted deliveries of a range, oldest first. A row of duplicates counts as its first delivery,
+   * and as the first one that arrived after a read had begun.
    */
-  readonly listAcceptedDeliveries: (
-    stretch: DeliveryRange,
-  ) => Promise<{ readonly deliveries: readonly AcceptedDelivery[]; readonly next: DeliveryRange | null }>;
-  /** The installations that a job which has not ended is to look at, and whose they are where that is known. */
+  readonly listAcceptedDeliveries: (range: DeliveryRange) => Promise<DeliverySlice>;
+  /** Lists the installations that unfinished jobs are to read, with their organizations if known. */
   readonly listPendingInstallations: () => Promise<readonly InstallationRef[]>;
   readonly readPulse: () => Promise<InboxPulse>;
-  /** Remove one batch of what is older than the retention; null when nothing was left to remove. 0 days keep everything. */
+  /** Removes one batch of rows older than the retention; returns null if none was left. 0 days keep everything. */
   readonly prune: (retentionDays: number) => Promise<PruneResult | null>;
-  /** Those with an id above, in its order, but for those that were emptied. */
-  readonly listSignedTexts: (above: number, limit: number) => Promise<readonly SignedText[]>;
-  /** Their digests stay, and their deliveries: answers how many those are. */
+  /** Lists signed texts with an id above `afterId`, in order of ids, without those that were erased. */
+  readonly listSignedTexts: (afterId: number, limit: number) => Promise<readonly SignedText[]>;
+  /** Erases signed texts but keeps their digests and deliveries; returns how many deliveries referred to them. */
   readonly eraseSignedTexts: (ids: readonly number[]) => Promise<number>;
 }

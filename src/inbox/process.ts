@@ -1,28 +1,28 @@
 export const PROCESS_ROLES = ['receive', 'work'] as const;
 export type ProcessRole = (typeof PROCESS_ROLES)[number];
 
-/** Who lives. */
+/** A running process, as its heartbeats identify it. */
 export interface LivingProcess {
   readonly role: ProcessRole;
-  /** Name of the machine. */
+  /** Host name of the machine. */
   readonly host: string;
   readonly pid: number;
-  /** By its own clock: with the others it tells one process from another. */
+  /** Start time by the process's own clock; with the other fields it identifies the process. */
   readonly startedAt: number;
 }
 
 export const HEARTBEAT_INTERVAL_MS = 15_000;
-/** A process without a heartbeat for so long is gone. Only the last of each role stays, to say since when. */
-export const GONE_AFTER_MS = 3_600_000;
+/** Processes without a heartbeat for this long are removed, except the latest of each role, which shows since when it is gone. */
+export const PROCESS_RETENTION_MS = 3_600_000;
 
-/** What can be told of the inbox at a glance. Instants are epoch milliseconds. */
+/** The state of the inbox at one instant: who is alive, and since when jobs wait. Instants are epoch milliseconds. */
 export interface InboxPulse {
-  /** When this was told. */
+  /** When the state was read. */
   readonly at: number;
-  /** Claims tell of those that worked it before heartbeats were kept. */
+  /** Whether any worker ever sent a heartbeat or claimed a job. */
   readonly workerEverSeen: boolean;
-  /** The latest heartbeat of each role; without those that gave none. */
+  /** The latest heartbeat of each role; a role without heartbeats is absent. */
   readonly seenAt: Readonly<Partial<Record<ProcessRole, number>>>;
-  /** Since when the oldest job waits that may start; null where none does. */
+  /** Since when the oldest due job waits; null if no job is due. */
   readonly oldestDueAt: number | null;
 }

@@ -1,27 +1,31 @@
-/** Duplicates come soon after one another; so many digests are known at a time. */
+/** Duplicates arrive soon after one another, so the latest keys suffice. */
 export const MAX_CACHED_KEYS = 10_000;
 
 export type TransactionalCache<Value> = ReturnType<typeof createTransactionalCache<Value>>;
 
-/** What is known of the latest keys. What is learned within a transaction goes with it when it is rolled back. */
-export function createTransactionalCache<Value>(known = new Map<string, Value>()) {
-  const fresh = new Map<string, Value>();
+/**
+ * A cache of the latest keys of a table that follows its transactions: values set in a transaction are visible at once,
+ * and are discarded if it rolls back.
+ */
+export function createTransactionalCache<Value>(committedValues = new Map<string, Value>()) {
+  const pendingValues = new Map<string, Value>();
 
   return {
-    get: (key: string): Value | undefined => fresh.get(key) ?? known.get(key),
-    /** Believed at once, and kept when the transaction is. */
-    set: (key: string, value: Value) => void fresh.set(key, value),
+    get: (key: string): Value | undefined => pendingValues.get(key) ?? committedValues.get(key),
+    set: (key: string, value: Value) => void pendingValues.set(key, value),
+    /** Keeps the pending values, and drops the oldest keys beyond the limit. */
     committed: (): void => {
-      for (const [key, value] of fresh) {
-        known.delete(key);
-        known.set(key, value);
+      for (const [key, value] of pendingValues) {
+        // Deleting first moves the key to the end of the map, which is ordered by insertion.
+        committedValues.delete(key);
+        committedValues.set(key, value);
       }
-      fresh.clear();
-      for (const oldest of known.keys()) {
-        if (known.size <= MAX_CACHED_KEYS) return;
-        known.delete(oldest);
+      pendingValues.clear();
+      for (const oldestKey of committedValues.keys()) {
+        if (committedValues.size <= MAX_CACHED_KEYS) return;
+        committedValues.delete(oldestKey);
       }
     },
-    rolledBack: () => fresh.clear(),
+    rolledBack: () => pendingValues.clear(),
   };
 }

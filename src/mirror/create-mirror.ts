@@ -5,7 +5,7 @@ import type { Mirror, MirrorOptions } from './mirror.js';
 import type { MirrorPort } from './port.js';
 import { purgeOrganization } from './purge.js';
 import { createProjectsWalk } from './projects.js';
-import { toInstallationRow } from '../resources/installations.js';
+import { toInstallationColumns } from '../resources/installations.js';
 import { LISTS } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE, isResource } from '../resources/resources.js';
 import { SyncSession } from './sync-session.js';
@@ -48,7 +48,7 @@ export function createMirror(
       const read = { ...write, endedAt: now(), resources };
       if ('installationId' in write) return port.writeInstallation(write.installationId, null, read);
       const { installation } = write;
-      return port.writeInstallation(installation.id, toInstallationRow(installation), read);
+      return port.writeInstallation(installation.id, toInstallationColumns(installation), read);
     },
     forget: email => port.forget(email, now()),
     removeMembers: async () => {

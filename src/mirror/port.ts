@@ -1,6 +1,6 @@
 import type { CertificateState, InstallationState, SyncState } from '../store/contract/states.js';
 import type { SqlValue } from '../resources/columns.js';
-import type { InstallationRow } from '../resources/installations.js';
+import type { InstallationColumns } from '../resources/installations.js';
 import type { ListResource, Resource } from '../resources/lists.js';
 import type { CertificateFile } from './pdf-store.js';
 
@@ -384,7 +384,7 @@ export interface MirrorPort {
   /** Stores an installation; null as `row` marks one that the registry no longer shows. */
   readonly writeInstallation: (
     id: string,
-    row: InstallationRow | null,
+    row: InstallationColumns | null,
     read: InstallationRead,
   ) => Promise<WriteResult>;
 

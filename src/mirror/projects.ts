@@ -14,7 +14,7 @@ export function toProjectAnswer(
     id: project.id,
     requestedAt,
     observedAt: formatInstant(arrivedAt),
-    cells: PROJECTS.columns.map(column => column.of(project)),
+    cells: PROJECTS.columns.map(column => column.getValue(project)),
     document: project.document,
   };
 }

@@ -1,6 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
 import type { Row, Tables, Value } from '../store/contract/tables.js';
-import { type ResourceEntry, keyColumns } from '../resources/entry.js';
+import { type ResourceEntry, listKeyColumns } from '../resources/entry.js';
 import { LIST_RESOURCES } from '../resources/lists.js';
 import { UNREADABLE } from './coverage.js';
 import { columns, first, ofOne, only, plain, sql, table } from './sql.js';
@@ -45,7 +45,7 @@ export async function readVersions({ all }: Reader, of: string, after: Value, li
 
 /** The key and the registry's object of every row of an organization. */
 export function readDocuments({ stream }: Reader, entry: ResourceEntry, organizationId: string) {
-  const wanted = plain([...keyColumns(entry), 'document'].join(', '));
+  const wanted = plain([...listKeyColumns(entry), 'document'].join(', '));
   const owner = plain(entry.scope ?? 'id');
   return stream(sql<Row>`SELECT ${wanted} FROM ${table(entry.table)} WHERE ${owner} = ${organizationId}`);
 }

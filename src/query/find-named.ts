@@ -1,6 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
 import { cleanText, truncateName } from '../text/clean-text.js';
-import { findNear } from '../text/edit-distance.js';
+import { findSimilar } from '../text/edit-distance.js';
 import { type Named, readNames, readOrganizationNames } from './names.js';
 
 /** Why a name leads to no row: nothing is called so, or several rows are. */
@@ -63,7 +63,7 @@ export function missing(text: string, known: readonly Named[], { what, where }: 
     what,
     fault: `There is no ${what} "${truncateName(text)}" ${where}.`,
     isMissing: true,
-    candidates: findNear(text, known, textsOf).map(describe),
+    candidates: findSimilar(text, known, textsOf).map(describe),
   };
 }
 

@@ -1,12 +1,12 @@
-import { sortBy, type ResourceEntry, namedColumns, splitWords } from './entry.js';
+import { parseSortOrder, type ResourceEntry, createNamedColumns, splitWords } from './entry.js';
 
-/** One for each retirement. The registry sends a file. */
+/** Certificates of retirements: one PDF for each retirement. They have no JSON document. */
 export const CERTIFICATES: ResourceEntry = {
   table: 'certificates',
   scope: 'organization_id',
   readInterval: 'round',
-  key: namedColumns('retirement_id'),
-  columns: namedColumns(
+  key: createNamedColumns('retirement_id'),
+  columns: createNamedColumns(
     'state',
     'file',
     'sha256',
@@ -21,10 +21,10 @@ export const CERTIFICATES: ResourceEntry = {
   hasDocument: false,
   permission: 'organization_info',
   display: {
-    from: 'certificates',
+    source: 'certificates',
     columns: splitWords(
       'state organization_name retirement_id size fetched_at due_at error organization_id file',
     ),
-    order: sortBy('fetched_at desc', 'organization_id asc', 'retirement_id asc'),
+    order: parseSortOrder('fetched_at desc', 'organization_id asc', 'retirement_id asc'),
   },
 };

@@ -1,25 +1,29 @@
 import type { Amount, ProjectReference } from '../registry/model.js';
-import { type MirrorColumn, column, readableText } from './columns.js';
+import { type MirrorColumn, createColumn, toReadableText } from './columns.js';
 
-const ENDING_YEAR = /-(\d{4})$/;
+const YEAR_AT_END = /-(\d{4})$/;
 
-/** Warehouse credits come without their vintage, but their serialization ends with it. */
-export function vintageOf(item: { vintage: string | null; serialization: string | null }): string | null {
-  return readableText(item.vintage ?? ENDING_YEAR.exec(item.serialization ?? '')?.[1] ?? null);
+/** Returns the vintage of an item, or else the year at the end of its serialization: warehouse credits come without a vintage. */
+export function getVintage(item: { vintage: string | null; serialization: string | null }): string | null {
+  return toReadableText(item.vintage ?? YEAR_AT_END.exec(item.serialization ?? '')?.[1] ?? null);
 }
 
-export function amountColumns<Item extends { amount: Amount }>(): MirrorColumn<Item>[] {
+/** Creates the columns of an amount: as a number, in micro-tonnes, as exact text, and the fault if it could not be parsed. */
+export function createAmountColumns<Item extends { amount: Amount }>(): MirrorColumn<Item>[] {
   return [
-    column('amount', item => item.amount.value),
-    column('amount_micro', item => item.amount.micro),
-    column('amount_exact', item => readableText(item.amount.exact)),
-    column('fault', item => readableText(item.amount.fault)),
+    createColumn('amount', item => item.amount.value),
+    createColumn('amount_micro', item => item.amount.micro),
+    createColumn('amount_exact', item => toReadableText(item.amount.exact)),
+    createColumn('fault', item => toReadableText(item.amount.fault)),
   ];
 }
 
-export function projectColumns<Item extends { project: ProjectReference | null }>(): MirrorColumn<Item>[] {
+/** Creates the columns for the id and name of an item's project. */
+export function createProjectColumns<
+  Item extends { project: ProjectReference | null },
+>(): MirrorColumn<Item>[] {
   return [
-    column('project_id', item => readableText(item.project?.id ?? null)),
-    column('project_name', item => readableText(item.project?.fullName ?? null)),
+    createColumn('project_id', item => toReadableText(item.project?.id ?? null)),
+    createColumn('project_name', item => toReadableText(item.project?.fullName ?? null)),
   ];
 }

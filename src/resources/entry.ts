@@ -1,86 +1,91 @@
 import type { PermissionName, ProjectReference } from '../registry/model.js';
 import type { MirrorColumn } from './columns.js';
 
+/** A column without a rule for its value. */
 export interface NamedColumn {
   readonly name: string;
 }
 
 export type SortOrder = readonly (readonly [column: string, direction: 'asc' | 'desc'])[];
 
-/** Each as in `created_at desc`. */
-export function sortBy(...columns: readonly `${string} ${'asc' | 'desc'}`[]): SortOrder {
-  return columns.map(each => [each.replace(/ \w+$/, ''), each.endsWith(' desc') ? 'desc' : 'asc']);
+/** Parses sort columns such as `created_at desc` into pairs of column and direction. */
+export function parseSortOrder(...columns: readonly `${string} ${'asc' | 'desc'}`[]): SortOrder {
+  return columns.map(text => [text.replace(/ \w+$/, ''), text.endsWith(' desc') ? 'desc' : 'asc']);
 }
 
-/** A list of them, in one line. */
-export function splitWords(all: string): readonly string[] {
-  return all.split(' ');
+/** Splits a text at its spaces, so that a long list of column names fits on one line. */
+export function splitWords(words: string): readonly string[] {
+  return words.split(' ');
 }
 
-/** What a person is shown of it. */
+/** How the rows of a resource are listed to people. */
 interface ListDisplay {
-  /** Its table, or a view that stands in place of it. */
-  readonly from: string;
-  /** In their order: names before ids; what a narrow terminal can do without comes last. */
+  /** The table, or the view that is listed instead. */
+  readonly source: string;
+  /** In display order: names before ids, dispensable columns last, because a narrow terminal hides those. */
   readonly columns: readonly string[];
   readonly order: SortOrder;
 }
 
-/** The name of the organization whose a row is, which no table but its own holds. */
+/** The pseudo-column for the name of the organization that owns a row; only the table `organizations` stores names. */
 export const OWNER_NAME_COLUMN = 'organization_name';
 
-/** What is mirrored: a table of what is true now. `past` holds what was of all tables, `<table>_history` both. */
+/**
+ * A mirrored resource. Its table holds the current rows; the table `past` holds the former rows of all resources, and the
+ * view `<table>_history` shows both.
+ */
 export interface ResourceEntry {
   readonly table: string;
-  /** The column of the organization, with which its key begins; null where the rest of it is the whole key. */
+  /** The organization column that begins the key; null if `key` is already the whole key. */
   readonly scope: 'organization_id' | 'id' | null;
   readonly key: readonly NamedColumn[];
   readonly columns: readonly NamedColumn[];
-  /** False where the registry sends no object. */
+  /** Whether each row stores the JSON object that the registry sent. */
   readonly hasDocument: boolean;
-  /** How often it is read where nothing announces that it has changed. */
+  /** How often the resource is read when no webhook announces a change: in each scheduled round or once a day. */
   readonly readInterval: 'round' | 'day';
-  /** What an installation must grant, at VIEW or above; null where everybody may read it. */
+  /** The permission that an installation must grant, at VIEW or above; null if none is needed. */
   readonly permission: PermissionName | null;
   readonly display: ListDisplay;
 }
 
-/** What stands in the registry's objects, and how its columns are taken from one. */
+/** A resource whose columns are read from objects of the registry. */
 export interface ItemEntry<Item> extends ResourceEntry {
   readonly key: readonly MirrorColumn<Item>[];
   readonly columns: readonly MirrorColumn<Item>[];
 }
 
-/** What is read as a whole list. */
+/** A resource of an organization that is always read as a whole list. */
 export interface ListEntry<Item> extends ItemEntry<Item> {
   readonly scope: 'organization_id' | 'id';
-  /** Where rows come to an end by themselves, as a reservation does. */
-  readonly expiresByItself?: true;
-  readonly projectOf: (item: Item) => ProjectReference | null;
+  /** Set if rows disappear on their own, as reservations do: then a short answer is not suspicious. */
+  readonly rowsExpire?: true;
+  readonly getProject: (item: Item) => ProjectReference | null;
 }
 
-export function namedColumns(...names: readonly string[]): NamedColumn[] {
+/** Creates columns without a rule for their value. */
+export function createNamedColumns(...names: readonly string[]): NamedColumn[] {
   return names.map(name => ({ name }));
 }
 
-/** The columns by which a row is known. */
-export function keyColumns({ scope, key }: Pick<ResourceEntry, 'scope' | 'key'>): string[] {
+/** Lists the columns of the key, the organization first. */
+export function listKeyColumns({ scope, key }: Pick<ResourceEntry, 'scope' | 'key'>): string[] {
   return [...(scope === null ? [] : [scope]), ...key.map(({ name }) => name)];
 }
 
-/** The column by which a person names a row. */
-export function idColumn(entry: ResourceEntry): string {
+/** Returns the column whose value people use as the id of a row. */
+export function getIdColumn(entry: ResourceEntry): string {
   return entry.key[0]?.name ?? 'id';
 }
 
-/** The column that says whose a row is; null where it is nobody's. */
-export function ownerColumn({ scope, columns }: ResourceEntry): string | null {
+/** Returns the column with the id of the organization that owns a row; null if rows have no owner. */
+export function findOwnerColumn({ scope, columns }: ResourceEntry): string | null {
   return scope ?? columns.find(({ name }) => name === 'organization_id')?.name ?? null;
 }
 
-/** All columns of the table, in their order. */
-export function tableColumns(entry: ResourceEntry): string[] {
-  const own = entry.columns.map(({ name }) => name);
+/** Lists all columns of the table in the order of its migration. */
+export function listTableColumns(entry: ResourceEntry): string[] {
+  const dataColumns = entry.columns.map(({ name }) => name);
   const document = entry.hasDocument ? ['document'] : [];
-  return ['version', ...keyColumns(entry), ...own, 'valid_from', 'sync_id', ...document];
+  return ['version', ...listKeyColumns(entry), ...dataColumns, 'valid_from', 'sync_id', ...document];
 }

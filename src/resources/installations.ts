@@ -1,6 +1,6 @@
 import type { Installation } from '../registry/model.js';
-import { readableText } from './columns.js';
-import { sortBy, type ResourceEntry, namedColumns } from './entry.js';
+import { toReadableText } from './columns.js';
+import { parseSortOrder, type ResourceEntry, createNamedColumns } from './entry.js';
 
 const COLUMNS = ['organization_id', 'app_id', 'state', 'permissions', 'created_at', 'updated_at'] as const;
 
@@ -8,19 +8,19 @@ export const INSTALLATIONS: ResourceEntry = {
   table: 'installations',
   scope: null,
   readInterval: 'round',
-  key: namedColumns('id'),
-  columns: namedColumns(...COLUMNS),
+  key: createNamedColumns('id'),
+  columns: createNamedColumns(...COLUMNS),
   hasDocument: true,
   permission: null,
   display: {
-    from: 'installations',
+    source: 'installations',
     columns: ['organization_name', 'state', 'id', 'organization_id', 'valid_from', 'permissions'],
-    order: sortBy('organization_id asc', 'id asc'),
+    order: parseSortOrder('organization_id asc', 'id asc'),
   },
 };
 
-/** The columns that the registry's object makes. */
-export interface InstallationRow {
+/** The columns of an installation that come from the registry's object; the mirror itself decides `state`. */
+export interface InstallationColumns {
   readonly id: string;
   readonly organization_id: string | null;
   readonly app_id: string | null;
@@ -30,16 +30,19 @@ export interface InstallationRow {
   readonly document: string;
 }
 
-/** The values of its key and columns, in their order. */
-export function installationValues(row: InstallationRow & { readonly state: string }): (string | null)[] {
+/** Returns the values of the key and the columns of the table, in the order of its entry. */
+export function toInstallationValues(
+  row: InstallationColumns & { readonly state: string },
+): (string | null)[] {
   return [row.id, ...COLUMNS.map(name => row[name])];
 }
 
-export function toInstallationRow(installation: Installation): InstallationRow {
+/** Converts an installation from the registry to the columns of its row. */
+export function toInstallationColumns(installation: Installation): InstallationColumns {
   return {
     id: installation.id,
     organization_id: installation.organizationId ?? installation.organization?.id ?? null,
-    app_id: readableText(installation.appId),
+    app_id: toReadableText(installation.appId),
     permissions: JSON.stringify(installation.permissions),
     created_at: installation.createdAt,
     updated_at: installation.updatedAt,

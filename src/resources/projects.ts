@@ -1,15 +1,15 @@
 import type { Project } from '../registry/model.js';
-import { column, textColumns } from './columns.js';
-import { sortBy, type ItemEntry } from './entry.js';
+import { createColumn, createTextColumns } from './columns.js';
+import { parseSortOrder, type ItemEntry } from './entry.js';
 
-/** Projects belong to nobody: all organizations share the rows, and the app's own token reads them. */
+/** Projects belong to no organization: all organizations share the rows, and the app reads them with its own token. */
 export const PROJECTS: ItemEntry<Project> = {
   table: 'projects',
   scope: null,
   readInterval: 'day',
-  key: [column('id', item => item.id)],
+  key: [createColumn('id', item => item.id)],
   columns: [
-    ...textColumns<Project>(
+    ...createTextColumns<Project>(
       'num',
       'fullName',
       'shortDescription',
@@ -25,8 +25,8 @@ export const PROJECTS: ItemEntry<Project> = {
   hasDocument: true,
   permission: null,
   display: {
-    from: 'projects',
+    source: 'projects',
     columns: ['full_name', 'num', 'status', 'country_code', 'sector', 'type', 'id'],
-    order: sortBy('num asc', 'id asc'),
+    order: parseSortOrder('num asc', 'id asc'),
   },
 };

@@ -1,3 +1,8 @@
+/**
+ * The catalogue of everything that is mirrored: one entry for each resource, with its table, key, columns, permission and display.
+ * Mirror, store, queries and commands derive their tables and columns from these entries, so that a new resource needs no
+ * code of its own there.
+ */
 import { CERTIFICATES } from './certificates.js';
 import type { ResourceEntry } from './entry.js';
 import { INSTALLATIONS } from './installations.js';
@@ -14,11 +19,11 @@ export function isResource(name: string): name is Resource {
   return Object.hasOwn(ENTRY_BY_RESOURCE, name);
 }
 
-/** Everything that has versions. */
+/** The entries of all tables with versions: the resources and the installations. */
 export const ENTRIES: readonly ResourceEntry[] = [INSTALLATIONS, ...Object.values(ENTRY_BY_RESOURCE)];
 
-/** Those whose rows have this column. */
-export function entriesWith(column: string): readonly ResourceEntry[] {
+/** Lists the entries whose table has this column. */
+export function listEntriesWithColumn(column: string): readonly ResourceEntry[] {
   return ENTRIES.filter(entry => hasColumn(entry, column));
 }
 
@@ -26,11 +31,12 @@ export function hasColumn({ key, columns }: ResourceEntry, column: string): bool
   return [...key, ...columns].some(({ name }) => name === column);
 }
 
-/** Its word in `syncs`. */
-export function resourceOfTable({ table }: Pick<ResourceEntry, 'table'>): string {
+/** Returns the resource name of an entry, as `syncs` has it; `installation` for the installations. */
+export function findResourceOfTable({ table }: Pick<ResourceEntry, 'table'>): string {
   return Object.entries(ENTRY_BY_RESOURCE).find(([, entry]) => entry.table === table)?.[0] ?? 'installation';
 }
 
+/** Finds the entry of a table. */
 export function findEntry(table: string): ResourceEntry | undefined {
   return ENTRIES.find(entry => entry.table === table);
 }

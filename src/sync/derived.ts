@@ -1,8 +1,8 @@
 import { readSource, type Source } from '../registry/json/fields.js';
 import { parseInstallation, parseProject } from '../registry/json/parse.js';
-import { comparableText, type SqlValue } from '../resources/columns.js';
+import { toComparableText, type SqlValue } from '../resources/columns.js';
 import type { ItemEntry } from '../resources/entry.js';
-import { toInstallationRow } from '../resources/installations.js';
+import { toInstallationColumns } from '../resources/installations.js';
 import { LIST_RESOURCES, type ListResource, LISTS } from '../resources/lists.js';
 import { PROJECTS } from '../resources/projects.js';
 import { SOURCES } from './sources.js';
@@ -28,7 +28,7 @@ export function contradictedColumns(
   if (derive === undefined) return [];
   const derived = read(String(row['document']), derive);
   if (derived === null) return ['document'];
-  return Object.keys(derived).filter(name => comparableText(derived[name]) !== comparableText(row[name]));
+  return Object.keys(derived).filter(name => toComparableText(derived[name]) !== toComparableText(row[name]));
 }
 
 /** Null where no such row could have been made of it. */
@@ -53,16 +53,16 @@ function derivedBy<Item>(
 }
 
 function cellsOf<Item>(
-  columns: readonly { readonly name: string; readonly of: (item: Item) => SqlValue }[],
+  columns: readonly { readonly name: string; readonly getValue: (item: Item) => SqlValue }[],
   item: Item,
 ): Cells {
-  return Object.fromEntries(columns.map(({ name, of }) => [name, of(item)]));
+  return Object.fromEntries(columns.map(({ name, getValue }) => [name, getValue(item)]));
 }
 
 /** The state is worked out, and what the document leaves open may come from elsewhere. */
 function deriveInstallation(source: Source): Cells {
   const installation = parseInstallation(source);
-  const { organization_id: organizationId, permissions, ...cells } = toInstallationRow(installation);
+  const { organization_id: organizationId, permissions, ...cells } = toInstallationColumns(installation);
   return {
     ...cells,
     ...(organizationId === null ? {} : { organization_id: organizationId }),

@@ -1,9 +1,9 @@
-import { backoffMs } from '../inbox/backoff.js';
+import { computeBackoffMs } from '../inbox/backoff.js';
 import type { JobEnd } from '../inbox/job.js';
 import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
 import { maskSecretLookalikes } from '../registry/http/mask.js';
-import { readableText } from '../resources/columns.js';
+import { toReadableText } from '../resources/columns.js';
 
 /** Why a job was stopped from our own side. */
 export type StopCode =
@@ -149,7 +149,8 @@ export interface Failure {
 export function describeFailure(error: unknown): Failure {
   return {
     code: codeOf(error),
-    message: readableText(maskSecretLookalikes(error instanceof Error ? error.message : String(error))) ?? '',
+    message:
+      toReadableText(maskSecretLookalikes(error instanceof Error ? error.message : String(error))) ?? '',
     retryAfterMs: error instanceof RegistryError ? error.retryAfterMs : null,
   };
 }
@@ -169,9 +170,9 @@ export interface Moment {
 export function decide(failure: Failure, { now, attempts, random }: Moment): Outcome {
   const { act, waitMs = 0 } = RULES[failure.code];
   if (act === 'release') return { act, at: now + waitMs };
-  if (act === 'pause') return { act, at: now + backoffMs(attempts + PAUSED_LATER, random()) };
+  if (act === 'pause') return { act, at: now + computeBackoffMs(attempts + PAUSED_LATER, random()) };
   if (act !== 'retry') return { act };
-  return { act, at: now + Math.max(backoffMs(attempts, random()), waitMs, failure.retryAfterMs ?? 0) };
+  return { act, at: now + Math.max(computeBackoffMs(attempts, random()), waitMs, failure.retryAfterMs ?? 0) };
 }
 
 /** What is written into the row of a job that failed. */

@@ -1,39 +1,55 @@
 import type { Change } from './change.js';
 import { formatTonnes, creditTypeName } from './tonnes.js';
 
-const SUMMED = ['warehouse', 'inventory', 'retirements'];
+const SUMMED_RESOURCES = ['warehouse', 'inventory', 'retirements'];
 
-/** What changes add up to: how many of each kind, and of these lists how much came and went, each type for itself. */
-export function createChangeSums() {
-  const kinds = { added: 0, changed: 0, removed: 0 };
-  const moved = new Map<string, { came: bigint; went: bigint; notSummed: number }>();
-  return {
-    add: ({ resource, change, before, after }: Change): void => {
-      kinds[change] += 1;
-      if (!SUMMED.includes(resource)) return;
-      const type = (after ?? before)?.['type'];
-      const what = typeof type === 'string' ? `${resource} ${creditTypeName(type)}` : resource;
-      const sum = moved.get(what) ?? { came: 0n, went: 0n, notSummed: 0 };
-      const [from, to] = [microOf(before), microOf(after)];
-      if (from === null || to === null) sum.notSummed += 1;
-      else if (to > from) sum.came += to - from;
-      else sum.went += from - to;
-      moved.set(what, sum);
-    },
-    lines: (): string[] => {
-      const { added, changed, removed } = kinds;
-      const head = `${added + changed + removed} changes: ${added} added, ${changed} changed, ${removed} removed`;
-      const each = [...moved].map(([what, { came, went, notSummed: left }]) => {
-        const rest = left === 0 ? '' : `; ${left} without an amount that can be added`;
-        return `${what}: +${formatTonnes(came)} t, -${formatTonnes(went)} t${rest}`;
-      });
-      return [head, ...each];
-    },
-  };
+/** Tonnes that appeared in and disappeared from one list, in micro-tonnes. */
+interface TonnageMovement {
+  gained: bigint;
+  lost: bigint;
+  /** Changes whose amount is not a number that can be added. */
+  unsummableChanges: number;
 }
 
-/** Of what is not listed, nothing. */
-function microOf(cells: Change['before']): bigint | null {
-  const micro = cells === null ? 0 : cells['amount_micro'];
+/** Accumulates changes and summarizes them: counts by kind, and tonnes gained and lost by list and credit type. */
+export function createChangeSums() {
+  const counts = { added: 0, changed: 0, removed: 0 };
+  const movements = new Map<string, TonnageMovement>();
+
+  function add({ resource, change, before, after }: Change): void {
+    counts[change] += 1;
+    if (!SUMMED_RESOURCES.includes(resource)) return;
+    const type = (after ?? before)?.['type'];
+    const label = typeof type === 'string' ? `${resource} ${creditTypeName(type)}` : resource;
+    const movement = movements.get(label) ?? { gained: 0n, lost: 0n, unsummableChanges: 0 };
+    const [previous, current] = [readMicroTonnes(before), readMicroTonnes(after)];
+    if (previous === null || current === null) movement.unsummableChanges += 1;
+    else if (current > previous) movement.gained += current - previous;
+    else movement.lost += previous - current;
+    movements.set(label, movement);
+  }
+
+  /** Returns one line for the counts and one for each list and type. */
+  function lines(): string[] {
+    const { added, changed, removed } = counts;
+    const total = added + changed + removed;
+    return [
+      `${total} changes: ${added} added, ${changed} changed, ${removed} removed`,
+      ...Array.from(movements, ([label, movement]) => `${label}: ${formatMovement(movement)}`),
+    ];
+  }
+
+  return { add, lines };
+}
+
+function formatMovement({ gained, lost, unsummableChanges }: TonnageMovement): string {
+  const remainder =
+    unsummableChanges === 0 ? '' : `; ${unsummableChanges} without an amount that can be added`;
+  return `+${formatTonnes(gained)} t, -${formatTonnes(lost)} t${remainder}`;
+}
+
+/** Returns the amount of a row in micro-tonnes: 0 for an absent row, null for an amount that is not a number. */
+function readMicroTonnes(row: Change['before']): bigint | null {
+  const micro = row === null ? 0 : row['amount_micro'];
   return typeof micro === 'number' || typeof micro === 'string' ? BigInt(micro) : null;
 }

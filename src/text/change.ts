@@ -1,7 +1,12 @@
+/**
+ * Describes one change of the view `changes` in a sentence for people, such as
+ * `warehouse Harbour Wind 2021: 500 t → 300 t`. The commands and the console share these sentences.
+ * Names come from the registry, so they are cleaned and truncated before they enter a sentence.
+ */
 import { truncateName } from './clean-text.js';
 import { withThousands } from './numbers.js';
 
-type Cells = Readonly<Record<string, unknown>>;
+type CellsByColumn = Readonly<Record<string, unknown>>;
 
 interface ChangeFields<Columns, Names> {
   readonly number: number;
@@ -20,14 +25,14 @@ interface ChangeFields<Columns, Names> {
   readonly newest_delivery_id: number | null;
 }
 
-/** A change as the view `changes` has it. */
-type ChangeRow = ChangeFields<string, string>;
-/** The same with its rows as objects, as programs take it. */
-export type Change = ChangeFields<Cells, readonly string[]>;
+/** A row of the view `changes`: `before` and `after` are JSON texts, `changed_columns` is separated by commas. */
+type ChangesViewRow = ChangeFields<string, string>;
+/** A change whose `before` and `after` are parsed and whose changed columns are a list. */
+export type Change = ChangeFields<CellsByColumn, readonly string[]>;
 
-const MOST_COLUMNS = 3;
+const MAX_LISTED_COLUMNS = 3;
 
-export function parseChange(row: ChangeRow): Change {
+export function parseChange(row: ChangesViewRow): Change {
   return {
     ...row,
     before: parseCells(row.before),
@@ -36,37 +41,47 @@ export function parseChange(row: ChangeRow): Change {
   };
 }
 
-/** Millionths may be more than a number holds: then they stay text. */
-function parseCells(json: string | null): Cells | null {
+/** Parses the JSON of a row. An `amount_micro` of 16 digits or more becomes a string, because a number would round it. */
+function parseCells(json: string | null): CellsByColumn | null {
   if (json === null) return null;
-  const cells: Cells = JSON.parse(json.replace(/"amount_micro":(-?\d{16,})/, '"amount_micro":"$1"'));
+  const cells: CellsByColumn = JSON.parse(json.replace(/"amount_micro":(-?\d{16,})/, '"amount_micro":"$1"'));
   return cells;
 }
 
-/** Above all that one sync found, without its day. */
-export function changeHeading({ observed_at: at, organization_name: name, ...change }: Change): string {
-  const { newest_delivery_id: delivery, trigger, sync_id: sync } = change;
+/** Formats the heading above the changes of one sync: its time, organization and cause, such as `15:40 Acme (delivery 17)`. */
+export function formatChangeHeading(change: Change): string {
+  const { observed_at: observedAt, organization_name: organization, newest_delivery_id: delivery } = change;
+  const { trigger, sync_id: sync } = change;
   const cause = delivery === null ? (trigger ?? `sync ${sync}`) : `delivery ${delivery}`;
-  return `${at.slice(11, 16)}${name === null ? '' : ` ${truncateName(name)}`} (${cause})`;
+  const name = organization === null ? '' : ` ${truncateName(organization)}`;
+  return `${observedAt.slice(11, 16)}${name} (${cause})`;
 }
 
+/** Describes a change in one sentence, such as `retired 20 t Harbour Wind 2021 for Acme`. */
 export function describeChange(change: Change): string {
   const { resource, change: kind, before, after } = change;
   const cells = after ?? before ?? {};
-  if (resource === 'warehouse' || resource === 'inventory') {
-    const [from, to] = [before, after].map(each => (each === null ? 'not listed' : amountOf(each)));
-    return `${resource} ${creditName(cells)}: ${from === to ? describeColumns(change) : `${from} → ${to}`}`;
-  }
-  const did = VERBS[resource];
-  if (kind === 'added' && did !== undefined)
-    return `${did} ${describeAmount(resource, cells)}${datedIn(change)}`;
-  const what = `${NOUNS[resource] ?? resource} ${nameOf(change, cells)}`;
-  return kind === 'changed' ? `${what}: ${describeColumns(change)}` : `${what} ${kind}`;
+  if (resource === 'warehouse' || resource === 'inventory') return describeCreditChange(change, cells);
+  const verb = VERBS_FOR_ADDED[resource];
+  if (kind === 'added' && verb !== undefined)
+    return `${verb} ${describeAmount(resource, cells)}${formatDifferingDay(change)}`;
+  const subject = `${SINGULARS[resource] ?? resource} ${nameRow(change, cells)}`;
+  return kind === 'changed' ? `${subject}: ${describeChangedColumns(change)}` : `${subject} ${kind}`;
 }
 
-/** What is said of what was added, where there is a word for it. */
-const VERBS: Readonly<Record<string, string>> = { retirements: 'retired', reservations: 'reserved' };
-const NOUNS: Readonly<Record<string, string>> = {
+function describeCreditChange(change: Change, cells: CellsByColumn): string {
+  const { resource, before, after } = change;
+  const [previous, current] = [before, after].map(row => (row === null ? 'not listed' : formatAmount(row)));
+  const difference = previous === current ? describeChangedColumns(change) : `${previous} → ${current}`;
+  return `${resource} ${nameCredit(cells)}: ${difference}`;
+}
+
+/** Resources whose added rows are described by a verb. */
+const VERBS_FOR_ADDED: Readonly<Record<string, string>> = {
+  retirements: 'retired',
+  reservations: 'reserved',
+};
+const SINGULARS: Readonly<Record<string, string>> = {
   retirements: 'retirement',
   reservations: 'reservation',
   inventory_requests: 'inventory request',
@@ -76,63 +91,76 @@ const NOUNS: Readonly<Record<string, string>> = {
   certificates: 'certificate of retirement',
 };
 
-function nameOf({ resource, row_id: id }: Change, cells: Cells): string {
-  if (resource in VERBS) return `of ${describeAmount(resource, cells)}`;
-  const name = text(cells['full_name']);
+/** Names the row of a change: by its amount for a retirement or reservation, else by its name, else by its id. */
+function nameRow({ resource, row_id: id }: Change, cells: CellsByColumn): string {
+  if (resource in VERBS_FOR_ADDED) return `of ${describeAmount(resource, cells)}`;
+  const name = readText(cells['full_name']);
   return name === null ? id : truncateName(name);
 }
 
-/** How much of what, and for or by whom. */
-function describeAmount(resource: string, cells: Cells): string {
-  const whose = resource === 'retirements' ? forWhom(cells) : byWhom(cells);
-  return `${amountOf(cells)} ${creditName(cells)}${whose}`;
+/** Describes a retirement or reservation: the amount, the credit, and the beneficiary or reserver. */
+function describeAmount(resource: string, cells: CellsByColumn): string {
+  const party = resource === 'retirements' ? describeBeneficiary(cells) : describeReserver(cells);
+  return `${formatAmount(cells)} ${nameCredit(cells)}${party}`;
 }
 
-function forWhom(cells: Cells): string {
-  const beneficiary = text(cells['beneficiary']);
+function describeBeneficiary(cells: CellsByColumn): string {
+  const beneficiary = readText(cells['beneficiary']);
   return beneficiary === null ? ', claimed by nobody' : ` for ${truncateName(beneficiary)}`;
 }
 
-function byWhom(cells: Cells): string {
-  const by = text(cells['reserver_name']);
-  return by === null ? '' : ` by ${truncateName(by)}`;
+function describeReserver(cells: CellsByColumn): string {
+  const reserver = readText(cells['reserver_name']);
+  return reserver === null ? '' : ` by ${truncateName(reserver)}`;
 }
 
-/** The registry's own day, where it is another one. */
-function datedIn({ resource, after, observed_at: at }: Change): string {
-  const day = text(after?.['created_at'])?.slice(0, 10) ?? null;
-  return resource !== 'retirements' || day === null || day === at.slice(0, 10) ? '' : ` on ${day}`;
+/** Returns ` on <day>` when the registry dates a retirement on another day than it was observed, else an empty string. */
+function formatDifferingDay({ resource, after, observed_at: observedAt }: Change): string {
+  const day = readText(after?.['created_at'])?.slice(0, 10) ?? null;
+  if (resource !== 'retirements' || day === null || day === observedAt.slice(0, 10)) return '';
+  return ` on ${day}`;
 }
 
-function describeColumns({ changed_columns: columns, before, after }: Change): string {
-  const all = columns ?? [];
-  if (all.includes('document')) return 'something that has no column of its own';
-  const said = all.length > 1 ? all.filter(name => name !== 'updated_at') : all;
-  const shown = said.includes('amount_exact') ? said.filter(name => name !== 'amount_micro') : said;
-  const first = shown
-    .slice(0, MOST_COLUMNS)
+/** Lists the first changed columns with their old and new values, such as `state open → done and 2 more`. */
+function describeChangedColumns({ changed_columns: changed, before, after }: Change): string {
+  const columns = omitRedundantColumns(changed ?? []);
+  if (columns.includes('document')) return 'something that has no column of its own';
+  const listed = columns
+    .slice(0, MAX_LISTED_COLUMNS)
     .map(name => `${name} ${formatValue(before?.[name])} → ${formatValue(after?.[name])}`);
-  const more = shown.length - first.length;
-  return `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const omitted = columns.length - listed.length;
+  return `${listed.join(', ')}${omitted > 0 ? ` and ${omitted} more` : ''}`;
+}
+
+/** Leaves out `updated_at` beside other columns, and `amount_micro` beside `amount_exact`. */
+function omitRedundantColumns(columns: readonly string[]): readonly string[] {
+  const hasExactAmount = columns.includes('amount_exact');
+  return columns.filter(name => {
+    if (name === 'updated_at') return columns.length === 1;
+    return name !== 'amount_micro' || !hasExactAmount;
+  });
 }
 
 function formatValue(value: unknown): string {
-  return value === null || value === undefined
-    ? 'nothing'
-    : truncateName(typeof value === 'string' ? value : JSON.stringify(value));
+  if (value === null || value === undefined) return 'nothing';
+  return truncateName(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-function creditName(cells: Cells): string {
-  const name = text(cells['project_name']) ?? text(cells['project_id']) ?? text(cells['serialization']);
-  const vintage = text(cells['vintage']);
-  return `${name === null ? 'of an unnamed project' : truncateName(name)}${vintage === null ? '' : ` ${vintage}`}`;
+/** Names a credit by its project, or else by its serialization, and its vintage. */
+function nameCredit(cells: CellsByColumn): string {
+  const name =
+    readText(cells['project_name']) ?? readText(cells['project_id']) ?? readText(cells['serialization']);
+  const vintage = readText(cells['vintage']);
+  const project = name === null ? 'of an unnamed project' : truncateName(name);
+  return vintage === null ? project : `${project} ${vintage}`;
 }
 
-function amountOf(cells: Cells): string {
-  const amount = text(cells['amount_exact']);
+function formatAmount(cells: CellsByColumn): string {
+  const amount = readText(cells['amount_exact']);
   return amount === null ? 'an amount that cannot be read' : `${withThousands(amount)} t`;
 }
 
-function text(value: unknown): string | null {
+/** Returns the value if it is a non-empty string, else null. */
+function readText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -1,18 +1,18 @@
-/** Control characters, and those that turn the direction of text or end a line: a name must not redraw the terminal. */
+/** Control characters, bidirectional overrides and line separators, with which a name could redraw the terminal. */
 // eslint-disable-next-line no-control-regex
 export const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** To look for one costs less than to replace none. */
-const ONE_UNPRINTABLE = new RegExp(UNPRINTABLE.source);
+/** `UNPRINTABLE` without its `g` flag: testing first is faster than replacing nothing. */
+const ANY_UNPRINTABLE = new RegExp(UNPRINTABLE.source);
 
-/** Text for people, in one line. */
+/** Replaces unprintable characters and line breaks by spaces, so that the text stays on one line. */
 export function cleanText(text: string): string {
-  return ONE_UNPRINTABLE.test(text) ? text.replace(UNPRINTABLE, ' ') : text;
+  return ANY_UNPRINTABLE.test(text) ? text.replace(UNPRINTABLE, ' ') : text;
 }
 
 const MAX_NAME_LENGTH = 60;
 
-/** A name of somebody else's inside a sentence of ours. */
+/** Cleans a name from the registry and cuts it to 60 characters, so that it fits into a sentence. */
 export function truncateName(name: string): string {
   const clean = cleanText(name);
   return clean.length > MAX_NAME_LENGTH ? `${clean.slice(0, MAX_NAME_LENGTH - 1)}…` : clean;

@@ -1,20 +1,20 @@
 /**
- * Work that is done by one at a time: who asks while it is under way has it done once more, after that, and all who ask
- * until then share that one. What is answered resolves when work is done that began after it was asked for.
+ * Coalesces calls: `run` never overlaps itself, and calls made during a run share one further run.
+ * Each call resolves after a run that started later than the call.
  */
-export function coalesce(work: () => Promise<void>): () => Promise<void> {
-  let last = Promise.resolve();
-  let waiting: Promise<void> | null = null;
+export function coalesce(run: () => Promise<void>): () => Promise<void> {
+  let lastRun = Promise.resolve();
+  let nextRun: Promise<void> | null = null;
 
-  function begin(): Promise<void> {
-    waiting = null;
-    return work();
+  function start(): Promise<void> {
+    nextRun = null;
+    return run();
   }
 
   return () => {
-    if (waiting !== null) return waiting;
-    waiting = last.then(begin, begin);
-    last = waiting;
-    return waiting;
+    if (nextRun !== null) return nextRun;
+    nextRun = lastRun.then(start, start);
+    lastRun = nextRun;
+    return nextRun;
   };
 }

@@ -1,11 +1,13 @@
 export type CsvCell = string | number | bigint | boolean | null | undefined | Uint8Array;
 
+/** Formats cells as one line of CSV with its line break. */
 export function formatCsvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(formatCsvCell).join(',')}\n`;
 }
 
-export function cellText(cell: NonNullable<CsvCell>): string {
-  return cell instanceof Uint8Array ? Buffer.from(cell).toString('base64') : String(cell);
+/** Converts a value to text without quoting; bytes become base64. */
+export function formatCellText(value: NonNullable<CsvCell>): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : String(value);
 }
 
 // eslint-disable-next-line no-control-regex
@@ -14,17 +16,17 @@ const FORMULA = /(^|;)(?=[\s\u0000-\u001f\u007f-\u009f]*[=+\-@\uff1d\uff0b\uff0d
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 
 /**
- * A spreadsheet runs a text cell that begins like a formula, also behind blanks and in full-width letters, and some
- * take `;` for the end of a cell: an apostrophe in front keeps it text.
+ * Formats and quotes one cell. Text that a spreadsheet would run as a formula gets an apostrophe in front: also after
+ * blanks, in full-width characters, and after `;`, which some spreadsheets read as the end of a cell.
  */
 export function formatCsvCell(cell: CsvCell): string {
   const isText = typeof cell === 'string' && !NUMBER.test(cell);
-  const text = isText ? cell.replace(FORMULA, "$1'") : unquotedText(cell);
+  const text = isText ? cell.replace(FORMULA, "$1'") : formatUnquoted(cell);
   return /[",;\r\n]/.test(text) ? quote(text) : text;
 }
 
-function unquotedText(cell: CsvCell): string {
-  return cell === null || cell === undefined ? '' : cellText(cell);
+function formatUnquoted(cell: CsvCell): string {
+  return cell === null || cell === undefined ? '' : formatCellText(cell);
 }
 
 function quote(text: string): string {

@@ -1,45 +1,56 @@
-/** Counts the letters that must be inserted, deleted or replaced to turn one word into the other. */
-export function editDistance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
-  for (const [i, letter] of one.split('').entries()) {
-    const next = [i + 1];
-    for (const [j, wanted] of other.split('').entries()) {
-      const changed = (row[j] ?? 0) + (letter === wanted ? 0 : 1);
-      next.push(Math.min(changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+/** Returns the Levenshtein distance: how many letters must be inserted, deleted or replaced to turn one word into the other. */
+export function computeEditDistance(left: string, right: string): number {
+  let previousRow = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [leftIndex, leftLetter] of left.split('').entries()) {
+    const row = [leftIndex + 1];
+    for (const [rightIndex, rightLetter] of right.split('').entries()) {
+      const replaced = (previousRow[rightIndex] ?? 0) + (leftLetter === rightLetter ? 0 : 1);
+      const deleted = (previousRow[rightIndex + 1] ?? 0) + 1;
+      const inserted = (row[rightIndex] ?? 0) + 1;
+      row.push(Math.min(replaced, deleted, inserted));
     }
-    row = next;
+    previousRow = row;
   }
-  return row.at(-1) ?? 0;
+  return previousRow.at(-1) ?? 0;
 }
 
-const MAX_NEAR = 5;
+const MAX_SUGGESTIONS = 5;
 const WORD = /[\p{L}\p{N}]{3,}/gu;
 
 /**
- * Finds the items whose text, or a word of it, differs from the wanted text, or from a word of it, by at most one letter in
- * four. The nearest come first.
+ * Finds up to five items to suggest for a misspelled text, the most similar first. An item is found if one of its texts,
+ * or a word of one, differs from the text or one of its words by at most one letter in four.
  */
-export function findNear<Item>(
+export function findSimilar<Item>(
   text: string,
   items: readonly Item[],
-  textsOf: (item: Item) => readonly string[],
+  getTexts: (item: Item) => readonly string[],
 ): Item[] {
   const wanted = text.toLowerCase();
-  const words = [wanted, ...(wanted.match(WORD) ?? [])];
-  const lowered = (item: Item) => textsOf(item).map(each => each.toLowerCase());
-  const isClose = (each: string) =>
-    [each, ...(each.match(WORD) ?? [])].some(word => words.some(other => isNear(other, word)));
-  const far = (item: Item) => Math.min(...lowered(item).map(each => editDistance(wanted, each)));
+  const wantedWords = withWords(wanted);
   return items
-    .filter(item => lowered(item).some(isClose))
-    .map(item => ({ item, far: far(item) }))
-    .toSorted((one, other) => one.far - other.far)
-    .slice(0, MAX_NEAR)
+    .map(item => ({ item, texts: getTexts(item).map(each => each.toLowerCase()) }))
+    .filter(({ texts }) =>
+      texts.flatMap(withWords).some(word => wantedWords.some(wantedWord => isSimilar(wantedWord, word))),
+    )
+    .map(({ item, texts }) => ({
+      item,
+      distance: Math.min(...texts.map(each => computeEditDistance(wanted, each))),
+    }))
+    .toSorted((left, right) => left.distance - right.distance)
+    .slice(0, MAX_SUGGESTIONS)
     .map(({ item }) => item);
 }
 
-/** Whether the words differ by at most one letter in four. */
-export function isNear(one: string, other: string): boolean {
-  const letters = Math.floor(Math.min(one.length, other.length) / 4);
-  return Math.abs(one.length - other.length) <= letters && editDistance(one, other) <= letters;
+/** Returns the text itself and each of its words of at least three letters. */
+function withWords(text: string): string[] {
+  return [text, ...(text.match(WORD) ?? [])];
+}
+
+/** Whether two words differ by at most one letter in four. */
+export function isSimilar(left: string, right: string): boolean {
+  const maxDistance = Math.floor(Math.min(left.length, right.length) / 4);
+  return (
+    Math.abs(left.length - right.length) <= maxDistance && computeEditDistance(left, right) <= maxDistance
+  );
 }

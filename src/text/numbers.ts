@@ -1,27 +1,29 @@
-/** The same digits, the thousands set apart; what is written with an exponent stays. */
+/** Formats a number with commas between thousands and unchanged digits: `63,304.5`. A number with an exponent stays as it is. */
 export function withThousands(number: string | number | bigint): string {
   const [whole = '', ...fraction] = String(number).split('.');
   return [whole.replace(/(?<=\d)(?=(?:\d{3})+$)/g, ','), ...fraction].join('.');
 }
 
-/** `1 job`, `2 jobs`. */
-export function formatCount(count: number, one: string, many = pluralOf(one)): string {
-  return `${withThousands(count)} ${count === 1 ? one : many}`;
+/** Formats a count with its noun: `1 job`, `2 jobs`. */
+export function formatCount(count: number, singular: string, plural = pluralize(singular)): string {
+  return `${withThousands(count)} ${count === 1 ? singular : plural}`;
 }
 
-export function pluralOf(one: string): string {
-  return one.endsWith('y') ? `${one.slice(0, -1)}ies` : one.endsWith('s') ? `${one}es` : `${one}s`;
+/** Returns the regular English plural of a noun. */
+export function pluralize(singular: string): string {
+  if (singular.endsWith('y')) return `${singular.slice(0, -1)}ies`;
+  return singular.endsWith('s') ? `${singular}es` : `${singular}s`;
 }
 
-/** What every sum is a part of, in words. */
-export function formatKnownOrganizations(organizations: number): string {
-  return `the ${formatCount(organizations, 'known organization')}`;
+/** Formats the number of organizations that totals refer to: `the 4 known organizations`. */
+export function formatKnownOrganizations(count: number): string {
+  return `the ${formatCount(count, 'known organization')}`;
 }
 
-/** Of a list that somebody looks at; what takes it away takes all of it. */
+/** How many items of a longer list are shown to a person. */
 export const MAX_SHOWN = 20;
 
-/** Null where all of so many are shown. */
-export function formatRest(count: number, most = MAX_SHOWN): string | null {
-  return count > most ? `and ${withThousands(count - most)} more` : null;
+/** Returns the note below a truncated list, such as `and 5 more`; null if all items fit the limit. */
+export function formatRest(count: number, limit = MAX_SHOWN): string | null {
+  return count > limit ? `and ${withThousands(count - limit)} more` : null;
 }

@@ -1,67 +1,82 @@
-import { parseDuration } from './parse-duration.js';
+/**
+ * Parses the dates that people type into options and filters: `2025-12-31`, `2025-12`, `2025-Q4`, `2025`, `yesterday`, `24h`,
+ * `now` or an ISO instant. A date becomes the range from its first to its last millisecond in UTC.
+ */
+import { parseDuration } from './duration.js';
 
-/** From its first instant to its last, both in the form of the mirror's own. Of an instant they are the same. */
+/** The first and the last instant of a range, both included, as ISO texts. For a single instant they are equal. */
 export interface TimeRange {
-  readonly from: string;
-  readonly to: string;
+  readonly since: string;
+  readonly until: string;
 }
 
-/** What a person means by a date, or what is wrong with how it was said. */
+/** A parsed range, or a message for the person who typed the text. */
 export type ParsedTimeRange = TimeRange | { readonly fault: string };
 
-/** Earlier ones have a sign and six digits, which would not sort as text. */
+/** Years before 0000 are written with a sign and six digits, which do not sort as text. */
 const EARLIEST_MS = Date.parse('0000-01-01T00:00:00Z');
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 const DAY_MS = 24 * 3_600_000;
 
-type EpochRange = readonly [from: number, to: number];
-
-/** Reads a day, a month, a quarter or a year in UTC, or an instant. A span that has not ended ends now; a future one is refused. */
-export function parseTimeRange(text: string, now: number): ParsedTimeRange {
-  const span = parsePeriod(text, now);
-  if ('fault' in span) return span;
-  const present = formatInstant(now);
-  if (span.from > present) return { fault: `${text} lies in the future: the mirror knows the past only.` };
-  return { from: span.from, to: span.to < present ? span.to : present };
+interface EpochRange {
+  readonly sinceMs: number;
+  readonly untilMs: number;
 }
 
-/** Reads the same forms as `parseSpan`, and takes the future too: jobs and reservations have dates there. */
-export function parsePeriod(text: string, now: number): ParsedTimeRange {
-  const ends = parseEpochRange(text, now);
-  if (ends !== null) return { from: formatInstant(ends[0]), to: formatInstant(ends[1]) };
+/** Parses a date or instant in the past. A range that has not ended yet is cut at `now`; one that begins later is a fault. */
+export function parseTimeRange(text: string, now: number): ParsedTimeRange {
+  const range = parsePastOrFutureRange(text, now);
+  if ('fault' in range) return range;
+  const present = formatInstant(now);
+  if (range.since > present) return { fault: `${text} lies in the future: the mirror knows the past only.` };
+  return { since: range.since, until: range.until < present ? range.until : present };
+}
+
+/** Parses the same texts as `parseTimeRange`, but accepts the future: jobs and reservations have dates there. */
+export function parsePastOrFutureRange(text: string, now: number): ParsedTimeRange {
+  const range = parseEpochRange(text, now);
+  if (range !== null) return { since: formatInstant(range.sinceMs), until: formatInstant(range.untilMs) };
   const fault = `Expected a date like 2025-12-31, 2025-12, 2025-Q4 or 2025, an instant like 2025-12-31T12:00:00Z, "yesterday", "24h" or "now", got "${text}".`;
   return { fault };
 }
 
 function parseEpochRange(text: string, now: number): EpochRange | null {
-  if (text === 'now') return [now, now];
+  if (text === 'now') return toSingleInstant(now);
   if (text === 'yesterday') return parseCalendarDate(formatInstant(now - DAY_MS).slice(0, 10));
-  const ago = parseDuration(text);
-  if (ago !== null) return now - ago < EARLIEST_MS ? null : [now - ago, now - ago];
+  const agoMs = parseDuration(text);
+  if (agoMs !== null) return now - agoMs < EARLIEST_MS ? null : toSingleInstant(now - agoMs);
   if (!INSTANT.test(text)) return parseCalendarDate(text);
-  const at = parseCalendarDate(text.slice(0, 10)) === null ? Number.NaN : Date.parse(text);
-  return Number.isNaN(at) ? null : [at, at];
+  if (parseCalendarDate(text.slice(0, 10)) === null) return null;
+  const instant = Date.parse(text);
+  return Number.isNaN(instant) ? null : toSingleInstant(instant);
 }
 
-const QUARTER_MONTHS = 3;
+function toSingleInstant(ms: number): EpochRange {
+  return { sinceMs: ms, untilMs: ms };
+}
 
-/** Returns null for a date that no calendar has: Date.parse takes 30 February for 2 March. */
+/** Parses a year, quarter, month or day. Returns null for an impossible date, because Date.parse reads 30 February as 2 March. */
 function parseCalendarDate(text: string): EpochRange | null {
-  const [, ofQuarter, quarter] = /^(\d{4})-Q([1-4])$/i.exec(text) ?? [];
-  if (ofQuarter !== undefined) {
-    const last = QUARTER_MONTHS * Number(quarter);
-    const month = (number: number) => parseCalendarDate(`${ofQuarter}-${String(number).padStart(2, '0')}`);
-    const [first, end] = [month(last - QUARTER_MONTHS + 1), month(last)];
-    return first === null || end === null ? null : [first[0], end[1]];
-  }
+  const [, quarterYear, quarter] = /^(\d{4})-Q([1-4])$/i.exec(text) ?? [];
+  if (quarterYear !== undefined) return parseQuarter(quarterYear, Number(quarter));
   const [, year, month, day] = /^(\d{4})(-\d{2})?(-\d{2})?$/.exec(text) ?? [];
-  const from = Date.parse(`${year}${month ?? '-01'}${day ?? '-01'}T00:00:00Z`);
-  if (Number.isNaN(from) || !formatInstant(from).startsWith(text)) return null;
-  const next = new Date(from);
-  if (day !== undefined) next.setUTCDate(next.getUTCDate() + 1);
-  else if (month !== undefined) next.setUTCMonth(next.getUTCMonth() + 1);
-  else next.setUTCFullYear(next.getUTCFullYear() + 1);
-  return [from, next.getTime() - 1];
+  const sinceMs = Date.parse(`${year}${month ?? '-01'}${day ?? '-01'}T00:00:00Z`);
+  if (Number.isNaN(sinceMs) || !formatInstant(sinceMs).startsWith(text)) return null;
+  const end = new Date(sinceMs);
+  if (day !== undefined) end.setUTCDate(end.getUTCDate() + 1);
+  else if (month !== undefined) end.setUTCMonth(end.getUTCMonth() + 1);
+  else end.setUTCFullYear(end.getUTCFullYear() + 1);
+  return { sinceMs, untilMs: end.getTime() - 1 };
+}
+
+const MONTHS_PER_QUARTER = 3;
+
+function parseQuarter(year: string, quarter: number): EpochRange | null {
+  const lastMonth = MONTHS_PER_QUARTER * quarter;
+  const parseMonth = (month: number) => parseCalendarDate(`${year}-${String(month).padStart(2, '0')}`);
+  const first = parseMonth(lastMonth - MONTHS_PER_QUARTER + 1);
+  const last = parseMonth(lastMonth);
+  return first === null || last === null ? null : { sinceMs: first.sinceMs, untilMs: last.untilMs };
 }
 
 function formatInstant(ms: number): string {

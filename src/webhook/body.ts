@@ -1,24 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 
-export type Body = { readonly bytes: Buffer } | { readonly status: 413 | 415; readonly detail: string };
+/** The body of a request, or why it is refused. */
+export type BodyResult = { readonly bytes: Buffer } | BodyRefusal;
+
+interface BodyRefusal {
+  readonly reason: 'too_large' | 'wrong_content_type';
+  readonly detail: string;
+}
 
 const MAX_BODY_BYTES = 65_536;
 
-const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+const JSON_IN_UTF8 = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 /**
- * Calls back once, with the whole body or with what is wrong about it; never when the sender goes away.
- * Of a body that is too large Node reads the rest and throws it away, so that the sender can read the answer.
+ * Reads the body of a request and calls back once, with the body or with why it is refused. If the sender disconnects first,
+ * it never calls back. The rest of a body that is too large is read and discarded, so that the sender can read the answer.
  */
-export function readBody(request: IncomingMessage, done: (body: Body) => void): void {
-  const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = request.headers;
-  if (encoding !== undefined && encoding !== 'identity') {
-    return done({ status: 415, detail: 'expected a body without content-encoding' });
-  }
-  if (type !== undefined && !JSON_TYPE.test(type)) {
-    return done({ status: 415, detail: 'expected content-type application/json in UTF-8' });
-  }
-  if (Number(length) > MAX_BODY_BYTES) return rejectTooLarge();
+export function readBody(request: IncomingMessage, onResult: (result: BodyResult) => void): void {
+  const refusal = findHeaderRefusal(request);
+  if (refusal !== null) return onResult(refusal);
 
   let chunks: Buffer[] = [];
   let size = 0;
@@ -27,13 +27,21 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
     if (size <= MAX_BODY_BYTES) chunks.push(chunk);
     else chunks = [];
   });
-  request.on('end', () => {
-    if (size > MAX_BODY_BYTES) return rejectTooLarge();
-    done({ bytes: Buffer.concat(chunks) });
-  });
+  request.on('end', () => onResult(size > MAX_BODY_BYTES ? TOO_LARGE : { bytes: Buffer.concat(chunks) }));
   request.on('error', () => undefined);
-
-  function rejectTooLarge(): void {
-    done({ status: 413, detail: `expected a body of at most ${MAX_BODY_BYTES} bytes` });
-  }
 }
+
+/** Returns why the headers already rule the body out, or null. */
+function findHeaderRefusal({ headers }: IncomingMessage): BodyRefusal | null {
+  const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = headers;
+  if (encoding !== undefined && encoding !== 'identity')
+    return { reason: 'wrong_content_type', detail: 'expected a body without content-encoding' };
+  if (type !== undefined && !JSON_IN_UTF8.test(type))
+    return { reason: 'wrong_content_type', detail: 'expected content-type application/json in UTF-8' };
+  return Number(length) > MAX_BODY_BYTES ? TOO_LARGE : null;
+}
+
+const TOO_LARGE: BodyRefusal = {
+  reason: 'too_large',
+  detail: `expected a body of at most ${MAX_BODY_BYTES} bytes`,
+};

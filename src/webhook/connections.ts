@@ -2,101 +2,114 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 interface Connection {
-  /** Requests whose answer has not been taken. */
-  outstanding: number;
-  /** Bytes of answers that were taken, at the last look. */
-  taken: number;
-  /** How many looks in a row found answers that wait to be taken. */
-  stalled: number;
+  /** Requests whose response the client has not read yet. */
+  pendingResponses: number;
+  /** Bytes that the client had read at the last check. */
+  bytesRead: number;
+  /** How many checks in a row found unread responses and no progress. */
+  stalledChecks: number;
 }
 
-type Limits = Readonly<Record<'maxConnections' | 'takeWithinMs' | 'maxOutstanding', number>>;
+interface ConnectionLimits {
+  readonly maxConnections: number;
+  /** A client that reads nothing of its responses for this long is disconnected. */
+  readonly responseReadTimeoutMs: number;
+  /** A client with more unanswered requests than this is disconnected. */
+  readonly maxPipelinedRequests: number;
+}
 
-const LOOKS = 5;
+const CHECKS_PER_TIMEOUT = 5;
 
 export type Connections = ReturnType<typeof createConnections>;
 
-/** A sender that asks and never reads would have each of its answers kept in memory. */
-export function createConnections({ maxConnections, takeWithinMs, maxOutstanding }: Limits) {
-  /** In the order in which they have last taken an answer. */
-  const open = new Map<Socket, Connection>();
-  let looking: NodeJS.Timeout | undefined;
+/**
+ * Limits what the connections of one server may cost. A client that sends requests and never reads the responses would
+ * keep all of them in memory, so it is disconnected. When the server is full, the connection that read no response for
+ * longest makes room for a new one.
+ */
+export function createConnections(limits: ConnectionLimits) {
+  const { maxConnections, responseReadTimeoutMs, maxPipelinedRequests } = limits;
+  /** Ordered by when the client last finished reading a response, the longest ago first. */
+  const connections = new Map<Socket, Connection>();
+  let checkTimer: NodeJS.Timeout | undefined;
 
   /**
-   * Resets a connection instead of closing it: the kernel drops what was not taken, and a half of an answer does not
-   * look like the whole, which over HTTP/1.0 ends where the connection closes.
+   * Resets a connection instead of closing it. The kernel then drops unread bytes, and half a response does not look
+   * complete, as it would over HTTP/1.0, where the end of the connection ends the response.
    */
-  function cut(socket: Socket): void {
-    open.delete(socket);
+  function reset(socket: Socket): void {
+    connections.delete(socket);
     stopParsing(socket);
     socket.resetAndDestroy();
   }
 
-  function look(): void {
-    for (const [socket, connection] of open) {
-      const taking = socket.bytesWritten - socket.writableLength;
-      const isTaking = socket.writableLength === 0 || taking > connection.taken;
-      connection.stalled = isTaking ? 0 : connection.stalled + 1;
-      connection.taken = taking;
-      if (connection.stalled > LOOKS) cut(socket);
+  function resetStalledConnections(): void {
+    for (const [socket, connection] of connections) {
+      const bytesRead = socket.bytesWritten - socket.writableLength;
+      const hasProgress = socket.writableLength === 0 || bytesRead > connection.bytesRead;
+      connection.stalledChecks = hasProgress ? 0 : connection.stalledChecks + 1;
+      connection.bytesRead = bytesRead;
+      if (connection.stalledChecks > CHECKS_PER_TIMEOUT) reset(socket);
     }
   }
 
   function makeRoom(): void {
-    for (const socket of open.keys()) {
-      if (open.size < maxConnections) return;
-      cut(socket);
+    for (const socket of connections.keys()) {
+      if (connections.size < maxConnections) return;
+      reset(socket);
     }
   }
 
-  function taken(this: ServerResponse): void {
+  function onResponseRead(this: ServerResponse): void {
     const { socket } = this.req;
-    const connection = open.get(socket);
+    const connection = connections.get(socket);
     if (connection === undefined) return;
-    connection.outstanding -= 1;
-    connection.stalled = 0;
-    open.delete(socket);
-    if (this.shouldKeepAlive) open.set(socket, connection);
+    connection.pendingResponses -= 1;
+    connection.stalledChecks = 0;
+    connections.delete(socket);
+    if (this.shouldKeepAlive) connections.set(socket, connection);
     else stopParsing(socket);
   }
 
   return {
+    /** Tracks a new connection, after making room for it. */
     add: (socket: Socket): void => {
       makeRoom();
-      open.set(socket, { outstanding: 0, taken: 0, stalled: 0 });
-      socket.once('close', () => open.delete(socket));
+      connections.set(socket, { pendingResponses: 0, bytesRead: 0, stalledChecks: 0 });
+      socket.once('close', () => connections.delete(socket));
     },
-    /** False where the connection is cut: this request is not to be answered any more. */
+    /** Counts a request. Returns false if its connection is reset; the request must not be answered then. */
     admit: (socket: Socket, response: ServerResponse): boolean => {
-      const connection = open.get(socket);
+      const connection = connections.get(socket);
       if (connection === undefined) return false;
-      if (connection.outstanding === maxOutstanding) {
-        cut(socket);
+      if (connection.pendingResponses === maxPipelinedRequests) {
+        reset(socket);
         return false;
       }
-      connection.outstanding += 1;
-      response.on('finish', taken);
+      connection.pendingResponses += 1;
+      response.on('finish', onResponseRead);
       return true;
     },
-    /** Resets the connections that still wait for an answer or a part of one. */
-    cutUnanswered: (): void => {
-      for (const [socket, { outstanding }] of open) if (outstanding > 0) cut(socket);
+    /** Resets the connections that still wait for a response or a part of one. */
+    resetUnanswered: (): void => {
+      for (const [socket, { pendingResponses }] of connections) if (pendingResponses > 0) reset(socket);
     },
     start: (): void => {
-      looking = setInterval(look, takeWithinMs / LOOKS);
+      checkTimer = setInterval(resetStalledConnections, responseReadTimeoutMs / CHECKS_PER_TIMEOUT);
     },
-    stop: () => clearInterval(looking),
+    stop: () => clearInterval(checkTimer),
   };
 }
 
-/** As for an upgrade: what follows is not HTTP. */
-const NO_MORE = 2;
+/** What Node's parser expects for an upgrade: the following bytes are not HTTP. */
+const SKIP_REMAINING_BYTES = 2;
 
 /**
- * Node would go on to make requests of the 64 kB that it has in hand, some thousands, and an error for each of them:
- * a hundred times the work of cutting the connection. Where a Node has no such parser, that is all that happens.
+ * Stops Node from parsing the up to 64 kB that it has already read: thousands of requests, each with an error of its own,
+ * would cost a hundred times as much as the reset. It uses an internal of Node; if that is missing, only the speed is lost.
  */
 function stopParsing(socket: Socket): void {
   const parser: unknown = Reflect.get(socket, 'parser');
-  if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => NO_MORE);
+  if (typeof parser === 'object' && parser !== null)
+    Reflect.set(parser, 'onIncoming', () => SKIP_REMAINING_BYTES);
 }

@@ -12,29 +12,29 @@ export type ContentFault =
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export type Content =
+export type ParsedContent =
   | { readonly text: string; readonly object: JsonObject }
   | { readonly fault: ContentFault };
 
-/** Far beyond what the registry sends, and far below what a reader of the stored text could stumble over. */
+/** Far more than the registry sends, and shallow enough for any program that reads the stored text. */
 const MAX_DEPTH = 64;
 
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+const STRING_LITERAL = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
-/** Decode and parse a signed text. Whatever two readers could understand differently is a fault. */
-export function readContent(signedData: string): Content {
+/** Decodes and parses a signed text. JSON that two parsers could understand differently is a fault. */
+export function parseContent(signedData: string): ParsedContent {
   const bytes = Buffer.from(signedData, 'base64');
   if (bytes.length === 0 || bytes.toString('base64') !== signedData) return { fault: 'not_base64' };
   if (!isUtf8(bytes)) return { fault: 'not_utf8' };
   const text = bytes.toString();
   const value = parseJson(text);
   if (value === undefined) return { fault: 'not_json' };
-  const fault = findFault(text, value);
+  const fault = findAmbiguity(text, value);
   if (fault !== null) return { fault };
   return isObject(value) ? { text, object: value } : { fault: 'not_an_object' };
 }
 
-/** Undefined for a text that is no JSON. */
+/** Parses JSON; returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -43,25 +43,28 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A member of an object that came from JSON; never what the prototype has. */
-export function member(value: unknown, name: string): unknown {
+/** Returns a member of a parsed JSON object, never one of its prototype; undefined if there is none. */
+export function getMember(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** Of members with one name only the last is in the value: the text, without its strings, then has more colons. */
-function findFault(text: string, value: unknown): ContentFault | null {
-  let members = 0;
-  const colons = text.replace(STRING, '').split(':').length - 1;
-  return findWithin(value, 0) ?? (colons === members ? null : 'duplicate_key');
+/**
+ * Returns the first fault because of which two parsers could read the JSON differently, or null. A parsed value keeps only the
+ * last of several members with the same name, so duplicate keys show as more colons in the text than members in the value.
+ */
+function findAmbiguity(text: string, value: unknown): ContentFault | null {
+  let memberCount = 0;
+  const colonCount = text.replace(STRING_LITERAL, '').split(':').length - 1;
+  return findFaultWithin(value, 0) ?? (colonCount === memberCount ? null : 'duplicate_key');
 
-  function findWithin(outer: unknown, depth: number): ContentFault | null {
+  function findFaultWithin(outer: unknown, depth: number): ContentFault | null {
     if (typeof outer !== 'object' || outer === null) return null;
     if (depth === MAX_DEPTH) return 'nested_too_deep';
     if (Object.hasOwn(outer, '__proto__')) return 'prototype_key';
     const values: unknown[] = Object.values(outer);
-    if (!Array.isArray(outer)) members += values.length;
+    if (!Array.isArray(outer)) memberCount += values.length;
     for (const inner of values) {
-      const fault = findWithin(inner, depth + 1);
+      const fault = findFaultWithin(inner, depth + 1);
       if (fault !== null) return fault;
     }
     return null;

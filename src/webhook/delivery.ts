@@ -1,100 +1,116 @@
+/**
+ * Opens a webhook: verifies the signature of the signed text exactly as it was sent, then decodes and parses it. Only signed data
+ * is used; unsigned fields beside it are compared and otherwise ignored. Once the signature is valid, no delivery is rejected,
+ * because the registry would send it again: content that cannot be used is ignored, with a reason.
+ */
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { NewDelivery } from '../inbox/delivery.js';
 import { maskSecretLookalikes } from '../registry/http/mask.js';
 import { isId, isObject } from '../registry/model.js';
-import { type ContentFault, type JsonObject, member, parseJson, readContent } from './content.js';
+import { type ContentFault, getMember, type JsonObject, parseContent, parseJson } from './content.js';
 import { verifySignature } from './signature.js';
 
 export type IgnoredReason = ContentFault | 'other_app' | 'no_installation_id';
 
 export type Delivery = Omit<NewDelivery, 'receivedMsAgo'>;
 
-/** 400: no signed text to check. 401: not signed by a secret of ours; why is not said. */
-export type Opened =
-  | { readonly verdict: 'rejected'; readonly status: 400 | 401; readonly detail: string }
+/** Why a webhook is rejected, with the HTTP status and the detail to answer. The detail never says why a signature is not valid. */
+export interface VerificationFailure {
+  readonly reason: 'no_signed_text' | 'signature_not_valid';
+  readonly status: 400 | 401;
+  readonly detail: string;
+}
+
+/** A rejected webhook or a verified delivery. */
+export type OpenedDelivery =
+  | ({ readonly verdict: 'rejected' } & VerificationFailure)
   | { readonly verdict: 'accepted' | 'ignored'; readonly delivery: Delivery };
 
 export interface OpenDeliveryOptions {
   readonly body: Uint8Array;
-  /** The header as it was sent; null when there was none. */
+  /** The signature header as it was sent; null if there was none. */
   readonly signature: string | null;
-  /** Newest first; all are tried. */
+  /** The secrets that may have signed, newest first; all are tried. */
   readonly secrets: readonly string[];
+  /** Deliveries for any other app are ignored. */
   readonly appId: string;
 }
 
 const MAX_EVENT_LENGTH = 100;
-const MAX_MISMATCH_LENGTH = 200;
+const MAX_CONTRADICTED_LENGTH = 200;
 
-/**
- * Verify the signed text as it was sent, then decode it, then parse it, and believe nothing else.
- * Once the signature is good no content is rejected: what cannot be used is ignored with its reason.
- */
-export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOptions): Opened {
-  if (!isUtf8(body)) return reject('expected the body to be UTF-8');
+/** Verifies and parses the body of a webhook, and returns the delivery or why the webhook is rejected. */
+export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOptions): OpenedDelivery {
+  if (!isUtf8(body)) return rejectBody('expected the body to be UTF-8');
   const outer = parseJson(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
-  if (!isObject(outer)) return reject('expected the body to be a JSON object');
-  const signedData = member(outer, 'signedData');
-  if (typeof signedData !== 'string') return reject('expected signedData to be a string');
+  if (!isObject(outer)) return rejectBody('expected the body to be a JSON object');
+  const signedData = getMember(outer, 'signedData');
+  if (typeof signedData !== 'string') return rejectBody('expected signedData to be a string');
   const secretIndex = verifySignature(signedData, signature, secrets);
-  if (secretIndex === -1) return { verdict: 'rejected', status: 401, detail: 'the signature is not valid' };
-  const signed = readSigned(signedData, outer, appId);
-  const verdict = signed.reason === null ? 'accepted' : 'ignored';
+  if (secretIndex === -1) {
+    const detail = 'the signature is not valid';
+    return { verdict: 'rejected', reason: 'signature_not_valid', status: 401, detail };
+  }
+  const fields = readSignedFields(signedData, outer, appId);
+  const verdict = fields.reason === null ? 'accepted' : 'ignored';
   const sha256 = hash('sha256', signedData);
-  return { verdict, delivery: { ...signed, verdict, signedData, sha256, secretIndex } };
+  return { verdict, delivery: { ...fields, verdict, signedData, sha256, secretIndex } };
 }
 
-function reject(detail: string): Opened {
-  return { verdict: 'rejected', status: 400, detail };
+function rejectBody(detail: string): OpenedDelivery {
+  return { verdict: 'rejected', reason: 'no_signed_text', status: 400, detail };
 }
 
-type Signed = Pick<Delivery, 'event' | 'installationId' | 'organizationId' | 'contradictedFields'> & {
+/** The fields of a delivery that are read from its signed text. */
+type SignedFields = Pick<Delivery, 'event' | 'installationId' | 'organizationId' | 'contradictedFields'> & {
   readonly reason: IgnoredReason | null;
 };
 
-const NOTHING = { event: null, installationId: null, organizationId: null, contradictedFields: null };
+const NO_FIELDS = { event: null, installationId: null, organizationId: null, contradictedFields: null };
 
-function readSigned(signedData: string, outer: JsonObject, appId: string): Signed {
-  const content = readContent(signedData);
-  if ('fault' in content) return { ...NOTHING, reason: content.fault };
-  const flat = (name: string) => member(content.object, name);
-  const installation = flat('installation');
-  const installationId = usableId(member(installation, 'id') ?? flat('installationId'));
-  const signedAppId = member(installation, 'appId') ?? flat('appId');
-  const isOther = typeof signedAppId === 'string' && signedAppId !== appId;
+function readSignedFields(signedData: string, outer: JsonObject, appId: string): SignedFields {
+  const content = parseContent(signedData);
+  if ('fault' in content) return { ...NO_FIELDS, reason: content.fault };
+  const readField = (name: string) => getMember(content.object, name);
+  const installation = readField('installation');
+  const organization = getMember(installation, 'organization');
+  const installationId = toId(getMember(installation, 'id') ?? readField('installationId'));
+  const organizationId = toId(
+    getMember(organization, 'id') ?? getMember(installation, 'organizationId') ?? readField('organizationId'),
+  );
+  const signedAppId = getMember(installation, 'appId') ?? readField('appId');
+  const isForOtherApp = typeof signedAppId === 'string' && signedAppId !== appId;
   return {
-    event: readEvent(flat('event')),
+    event: toEventName(readField('event')),
     installationId,
-    organizationId: usableId(
-      member(member(installation, 'organization'), 'id') ??
-        member(installation, 'organizationId') ??
-        flat('organizationId'),
-    ),
-    contradictedFields: findMismatch(content.object, outer),
-    reason: isOther ? 'other_app' : installationId === null ? 'no_installation_id' : null,
+    organizationId,
+    contradictedFields: listContradictedFields(content.object, outer),
+    reason: isForOtherApp ? 'other_app' : installationId === null ? 'no_installation_id' : null,
   };
 }
 
-function usableId(value: unknown): string | null {
+/** Returns the value if it is a well-formed id, else null. */
+function toId(value: unknown): string | null {
   return isId(value) ? value : null;
 }
 
-/** Any name is kept, for events that the registry adds later. */
-function readEvent(value: unknown): string | null {
-  return typeof value === 'string' ? plainText(value, MAX_EVENT_LENGTH) : null;
+/** Returns the event name, shortened; any name is accepted, because the registry may add events. */
+function toEventName(value: unknown): string | null {
+  return typeof value === 'string' ? toPlainText(value, MAX_EVENT_LENGTH) : null;
 }
 
-/** Names of the signed members that stand outside with another value. */
-function findMismatch(signed: JsonObject, outer: JsonObject): string | null {
+/** Lists the unsigned fields whose signed counterpart has another value or is missing; null if there are none. */
+function listContradictedFields(signed: JsonObject, outer: JsonObject): string | null {
   const names = Object.keys(outer).filter(
-    name => name !== 'signedData' && !isDeepStrictEqual(member(signed, name), outer[name]),
+    name => name !== 'signedData' && !isDeepStrictEqual(getMember(signed, name), outer[name]),
   );
-  return names.length === 0 ? null : plainText(maskSecretLookalikes(names.join(', ')), MAX_MISMATCH_LENGTH);
+  if (names.length === 0) return null;
+  return toPlainText(maskSecretLookalikes(names.join(', ')), MAX_CONTRADICTED_LENGTH);
 }
 
-/** Short, well-formed and without NUL, which other readers of the database stumble over. */
-function plainText(text: string, maxLength: number): string {
+/** Shortens a text and replaces NULs and lone surrogates, which some readers of the database cannot read. */
+function toPlainText(text: string, maxLength: number): string {
   return Buffer.from(text.slice(0, maxLength)).toString().replaceAll('\0', '\uFFFD');
 }

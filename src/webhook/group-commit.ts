@@ -1,103 +1,107 @@
 import { describeFailure } from '../inbox/delivery.js';
-import { failed, NO_RESULT, type WebhookPost, type PostEnd } from './posts.js';
+import { createFailedEnd, MISSING_RESULT, type PostEnd, type WebhookPost } from './posts.js';
 
 interface GroupCommitOptions {
-  /** One transaction for all of them, one outcome for each. */
+  /** Stores a batch in one transaction; returns one end for each post, in order. */
   readonly store: (posts: readonly WebhookPost[]) => Promise<readonly PostEnd[]>;
   readonly maxWaiting?: number;
-  /** How many transactions at once: one disk has one flush at a time, a server far away is waited for. */
-  readonly groupsAtOnce?: number;
+  /** How many transactions may run at once. A local disk flushes one at a time; a remote server has latency to fill. */
+  readonly concurrentCommits?: number;
 }
 
-/** More than this is not stored and answered within a second. */
-const MAX_WAITING = 5000;
-/** 512 of the largest posts. Nothing is known of a post yet: however many connections are full of forged ones, memory is not. */
-const MAX_BYTES = 32 * 1024 * 1024;
-const MAX_GROUP = 512;
+/** Above this many waiting posts the receiver answers 503: they could not be stored within a second. */
+const MAX_WAITING_POSTS = 5000;
+/** Room for 512 of the largest posts. Posts are unverified here, so forged ones must not exhaust memory. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+const MAX_BATCH_SIZE = 512;
 
-/** A group of this size is worth its flush: it leaves at once, while the next is still being read. */
-const EARLY_GROUP = 32;
+/** A batch this large is worth a flush of its own: commit it at once. */
+const EAGER_BATCH_SIZE = 32;
+/** How long a smaller batch may grow while another commit is in flight, which may be waiting for a lock. */
+const MAX_GROW_MS = 10;
 
-/** So long a smaller one waits to grow while another is under way: that one may be waiting for a lock. */
-const GROWS_MS = 10;
+const CLOSED = createFailedEnd({ code: 'closed', message: 'the inbox is closed' });
+const TOO_MANY = createFailedEnd({ code: 'too_many_waiting', message: 'too many posts wait to be stored' });
 
-const CLOSED = failed({ code: 'closed', message: 'the inbox is closed' });
-const TOO_MANY = failed({ code: 'too_many_waiting', message: 'too many posts wait to be stored' });
-
-interface Queued {
+interface QueuedPost {
   readonly post: WebhookPost;
-  readonly answer: (end: PostEnd) => void;
+  readonly resolve: (end: PostEnd) => void;
 }
 
 /**
- * What arrives together shares one transaction, and with it one flush to disk.
- * The slower the disk, the more of them are in a group.
+ * Group commit: posts that arrive together share one transaction and one flush to disk.
+ * The slower the disk, the larger the batches become.
  */
-export function createGroupCommit({ store, maxWaiting = MAX_WAITING, groupsAtOnce = 1 }: GroupCommitOptions) {
-  let queued: Queued[] = [];
-  let waiting = 0;
-  let bytes = 0;
-  let groupsUnderWay = 0;
-  let closed = false;
-  let drained: (() => void) | undefined;
-  let growing: NodeJS.Timeout | undefined;
+export function createGroupCommit({
+  store,
+  maxWaiting = MAX_WAITING_POSTS,
+  concurrentCommits = 1,
+}: GroupCommitOptions) {
+  let queue: QueuedPost[] = [];
+  /** Posts that are queued or being committed, and the bytes of their bodies. */
+  let waitingPosts = 0;
+  let waitingBytes = 0;
+  let commitsInFlight = 0;
+  let isClosed = false;
+  let onDrained: (() => void) | undefined;
+  let growTimer: NodeJS.Timeout | undefined;
 
-  /** What arrives while as many groups as may be are flushed is the next. */
-  function sendGroup(hasGrown = closed || groupsUnderWay === 0 || queued.length >= EARLY_GROUP): void {
-    if (queued.length === 0 || groupsUnderWay >= groupsAtOnce) return;
-    if (!hasGrown) {
-      growing ??= setTimeout(sendGrown, GROWS_MS);
-      return;
-    }
-    stopGrowing();
-    const group = queued.slice(0, MAX_GROUP);
-    queued = queued.slice(MAX_GROUP);
-    groupsUnderWay += 1;
-    void commit(group);
+  /** Commits the next batch, unless all commits are in flight or the batch should still grow. */
+  function commitNextBatch(): void {
+    if (queue.length === 0 || commitsInFlight >= concurrentCommits) return;
+    const mayGrow = !isClosed && commitsInFlight > 0 && queue.length < EAGER_BATCH_SIZE;
+    if (mayGrow) growTimer ??= setTimeout(commitGrownBatch, MAX_GROW_MS);
+    else startCommit();
   }
 
-  async function commit(group: readonly Queued[]): Promise<void> {
-    const ends = await store(group.map(({ post }) => post)).catch((error: unknown) =>
-      group.map(() => failed(describeFailure(error))),
+  function commitGrownBatch(): void {
+    growTimer = undefined;
+    if (queue.length > 0 && commitsInFlight < concurrentCommits) startCommit();
+  }
+
+  function startCommit(): void {
+    clearTimeout(growTimer);
+    growTimer = undefined;
+    const batch = queue.slice(0, MAX_BATCH_SIZE);
+    queue = queue.slice(MAX_BATCH_SIZE);
+    commitsInFlight += 1;
+    void commit(batch);
+  }
+
+  async function commit(batch: readonly QueuedPost[]): Promise<void> {
+    const ends = await store(batch.map(({ post }) => post)).catch((error: unknown) =>
+      batch.map(() => createFailedEnd(describeFailure(error))),
     );
-    group.forEach(({ post, answer }, index) => {
-      bytes -= post.body.length;
-      answer(ends[index] ?? failed(NO_RESULT));
+    batch.forEach(({ post, resolve }, index) => {
+      waitingBytes -= post.body.length;
+      resolve(ends[index] ?? createFailedEnd(MISSING_RESULT));
     });
-    waiting -= group.length;
-    groupsUnderWay -= 1;
-    sendGroup();
-    if (waiting === 0) drained?.();
-  }
-
-  function sendGrown(): void {
-    stopGrowing();
-    sendGroup(true);
-  }
-
-  function stopGrowing(): void {
-    clearTimeout(growing);
-    growing = undefined;
+    waitingPosts -= batch.length;
+    commitsInFlight -= 1;
+    commitNextBatch();
+    if (waitingPosts === 0) onDrained?.();
   }
 
   return {
-    /** Resolves with how it ended once its group has been stored, at once where it is not taken. */
+    /** Queues a post. Resolves with its end once its batch was committed, or at once if it is refused. */
     accept: (post: WebhookPost) =>
-      new Promise<PostEnd>(answer => {
-        if (closed) return answer(CLOSED);
-        if (waiting >= maxWaiting || bytes + post.body.length > MAX_BYTES) return answer(TOO_MANY);
-        waiting += 1;
-        bytes += post.body.length;
-        queued.push({ post, answer });
-        if (queued.length === 1) setImmediate(sendGroup);
-        else if (queued.length >= EARLY_GROUP) sendGroup();
+      new Promise<PostEnd>(resolve => {
+        if (isClosed) return resolve(CLOSED);
+        const exceedsMemory = waitingBytes + post.body.length > MAX_WAITING_BYTES;
+        if (waitingPosts >= maxWaiting || exceedsMemory) return resolve(TOO_MANY);
+        waitingPosts += 1;
+        waitingBytes += post.body.length;
+        queue.push({ post, resolve });
+        // Posts that arrive in the same turn of the event loop join the first one's batch.
+        if (queue.length === 1) setImmediate(commitNextBatch);
+        else if (queue.length >= EAGER_BATCH_SIZE) commitNextBatch();
       }),
-    /** Refuse from now on, and store what waits. */
+    /** Refuses further posts and resolves once all waiting posts were committed. */
     close: () => {
-      closed = true;
+      isClosed = true;
       return new Promise<void>(resolve => {
-        drained = resolve;
-        if (waiting === 0) resolve();
+        onDrained = resolve;
+        if (waitingPosts === 0) resolve();
       });
     },
   };

@@ -12,72 +12,73 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { type Connections, createConnections } from './connections.js';
-import { PROBLEM_TYPE, problemText } from './problem.js';
+import { PROBLEM_TYPE, formatProblem } from './problem.js';
 
-export interface Listening {
+/** A running HTTP server. */
+export interface HttpListener {
   readonly port: number;
   readonly address: string;
-  /** Take no more, answer what is under way, close idle sockets. */
+  /** Stops accepting connections, closes idle ones, and waits for requests in progress until the grace period is over. */
   close(): Promise<void>;
 }
 
-/** How long a sender may take, how soon a server that closes gives up on it, and how many there may be. */
+/** Limits of a server, in milliseconds where the name says so. They suit the webhook receiver. */
 export const DEFAULT_LIMITS = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
-  /** Node cuts slow senders only as often as this. */
+  /** How often Node enforces the two timeouts above. */
   checkIntervalMs: 1000,
-  /** Whoever takes nothing of what was answered for this long is cut. */
-  takeWithinMs: 5000,
-  /** Beyond this the one that has taken no answer for longest makes room. */
+  /** A client that reads nothing of its responses for this long is disconnected. */
+  responseReadTimeoutMs: 5000,
+  /** Beyond this, the connection that read no response for longest is closed to make room. */
   maxConnections: 1000,
-  /** A sender that does not wait for its answers (pipelining) has no more under way than this. */
-  maxOutstanding: 32,
-  /** A sender that has closed its own half still reads: without this it would not learn that its post was stored. */
-  answersHalfClosed: true,
-  /** Whether a pipelined request is handled only after the answer before it: such an answer may hold a reader until it is sent. */
-  handlesInTurn: false,
+  /** Requests that one connection may pipeline before it reads a response. */
+  maxPipelinedRequests: 32,
+  /** Answers a client that has closed its sending half; otherwise it would not learn that its post was stored. */
+  allowHalfOpen: true,
+  /** Handles a pipelined request only after the previous response, because a waiting response may hold a database reader. */
+  handleSequentially: false,
   /** How long a connection without a request stays open. */
-  idleMs: 5000,
-  /** How long requests that are under way may take to end when the server closes. */
-  graceMs: 5000,
+  idleTimeoutMs: 5000,
+  /** How long requests in progress may take to finish when the server closes. */
+  shutdownGraceMs: 5000,
 };
 
-/** Where: port 0 takes any free one. */
-interface Address {
+/** Where to listen; port 0 takes any free port. */
+interface BindAddress {
   readonly host: string;
   readonly port: number;
 }
 
-export type ListenOptions = Address & Readonly<Partial<typeof DEFAULT_LIMITS>>;
+export type ListenOptions = BindAddress & Readonly<Partial<typeof DEFAULT_LIMITS>>;
 
-const FOR_PEOPLE = {
+const LIMITS_FOR_PEOPLE = {
   maxConnections: 200,
-  maxOutstanding: 4,
-  handlesInTurn: true,
-  /** A browser that closes its half has left, and ends what was made for it. */
-  answersHalfClosed: false,
-  takeWithinMs: 30_000,
-  /** Longer than a busy machine lets a caller wait, who would else send into a connection that is being closed. */
-  idleMs: 60_000,
-  graceMs: 0,
+  maxPipelinedRequests: 4,
+  handleSequentially: true,
+  /** A browser that closes its half has left, so work on its response can stop. */
+  allowHalfOpen: false,
+  responseReadTimeoutMs: 30_000,
+  /** Long, because a client that reuses a connection while it is being closed gets an error. */
+  idleTimeoutMs: 60_000,
+  shutdownGraceMs: 0,
 };
 
 const IDLE_SWEEP_MS = 20;
 
-/** Every listener of the program: who does not take what was answered, or asks without reading, costs the others nothing. */
-export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
+/** Starts an HTTP server whose limits keep a slow or greedy client from costing the others anything. */
+export async function listen(app: RequestListener, options: ListenOptions): Promise<HttpListener> {
   const limits = { ...DEFAULT_LIMITS, ...options };
-  const { host, port, graceMs } = limits;
+  const { host, port, shutdownGraceMs } = limits;
   const connections = createConnections(limits);
-  const handle = limits.handlesInTurn ? handleInTurn(app) : app;
+  const handle = limits.handleSequentially ? handleSequentially(app) : app;
   const server = createServer(
     {
-      ...messagesOf(app),
+      ...createMessageClasses(app),
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
-      keepAliveTimeout: limits.idleMs,
+      keepAliveTimeout: limits.idleTimeoutMs,
     },
     (request, response) => {
       if (connections.admit(request.socket, response)) handle(request, response);
@@ -86,43 +87,49 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.on('connection', connections.add);
   server.on('listening', connections.start);
   server.on('close', connections.stop);
-  Object.assign(server, { httpAllowHalfOpen: limits.answersHalfClosed });
+  Object.assign(server, { httpAllowHalfOpen: limits.allowHalfOpen });
   server.on('clientError', answerBrokenRequest);
   await once(server.listen(port, host), 'listening');
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address : { address: host, port };
-  return { port: bound.port, address: bound.address, close: () => close(server, connections, graceMs) };
+  return {
+    port: bound.port,
+    address: bound.address,
+    close: () => closeServer(server, connections, shutdownGraceMs),
+  };
 }
 
-/** Where people and programs ask, who wait for one answer before they ask again. Nobody's work hangs on what is open at the end. */
-export function listenForPeople(app: RequestListener, options: ListenOptions): Promise<Listening> {
-  return listen(app, { ...FOR_PEOPLE, ...options });
+/** Starts an HTTP server for people and tools, who wait for one response before the next request. Closing it waits for no request. */
+export function listenForPeople(app: RequestListener, options: ListenOptions): Promise<HttpListener> {
+  return listen(app, { ...LIMITS_FOR_PEOPLE, ...options });
 }
 
 /**
- * Handles the requests of one connection one after the other. Node emits no `close` for a response that waits for the
- * one before it: its handler would hold what it reads from for ever.
+ * Wraps a handler so that the requests of one connection are handled one after the other. Node emits no `close` for a
+ * response that waits behind another one, so its handler would never release what it holds if the client left.
  */
-function handleInTurn(app: RequestListener): RequestListener {
-  const waiting = new WeakMap<Socket, (() => void)[]>();
+function handleSequentially(app: RequestListener): RequestListener {
+  const queues = new WeakMap<Socket, (() => void)[]>();
   return (request, response) => {
     const { socket } = request;
-    const handlers = waiting.get(socket) ?? [];
-    waiting.set(socket, handlers);
-    handlers.push(() => app(request, response));
+    const queue = queues.get(socket) ?? [];
+    queues.set(socket, queue);
+    queue.push(() => app(request, response));
     response.once('finish', () => {
-      handlers.shift();
-      if (socket.writable) handlers[0]?.();
+      queue.shift();
+      if (socket.writable) queue[0]?.();
     });
-    if (handlers.length === 1) app(request, response);
+    if (queue.length === 1) app(request, response);
   };
 }
 
 /**
- * Express gives every request and response the prototype of its app. Where they are made with it from the start,
- * that changes nothing; where it really changes an object, it costs more than everything else that is done with it.
+ * Creates request and response classes that already have the prototypes of an Express app. Express sets the prototype of
+ * every request and response; if that really changes an object, it costs more than all other work on a request.
  */
-function messagesOf(app: RequestListener): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+function createMessageClasses(
+  app: RequestListener,
+): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
   if (!isExpress(app)) return {};
   class AppRequest extends IncomingMessage {}
   class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {}
@@ -136,31 +143,32 @@ function isExpress(app: RequestListener): app is Express {
   return 'request' in app;
 }
 
-function close(server: Server, connections: Connections, graceMs: number): Promise<void> {
+/** Closes a server: idle connections at once, the others when their request ends or the grace period is over. */
+function closeServer(server: Server, connections: Connections, graceMs: number): Promise<void> {
   return new Promise(resolve => {
-    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
-    const cut = setTimeout(() => {
-      connections.cutUnanswered();
+    const idleSweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+    const graceTimer = setTimeout(() => {
+      connections.resetUnanswered();
       server.closeAllConnections();
     }, graceMs);
     server.close(() => {
-      clearInterval(sweep);
-      clearTimeout(cut);
+      clearInterval(idleSweep);
+      clearTimeout(graceTimer);
       resolve();
     });
   });
 }
 
-/** What Node could not parse as HTTP, or what came too slowly. */
+/** Answers a request that Node could not parse as HTTP or that arrived too slowly, and closes its connection. */
 function answerBrokenRequest({ code }: NodeJS.ErrnoException, socket: Duplex): void {
-  const [status, detail] = describe(code);
-  const body = problemText(status, detail);
+  const { status, detail } = describeBrokenRequest(code);
+  const body = formatProblem(status, detail);
   const head = `content-type: ${PROBLEM_TYPE}\r\ncontent-length: ${body.length}\r\nconnection: close`;
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-function describe(code: string | undefined): readonly [number, string] {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'the request came too slowly'];
-  if (code === 'HPE_HEADER_OVERFLOW') return [431, 'the headers are too large'];
-  return [400, 'expected an HTTP/1.1 request'];
+function describeBrokenRequest(code: string | undefined): { status: number; detail: string } {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, detail: 'the request came too slowly' };
+  if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, detail: 'the headers are too large' };
+  return { status: 400, detail: 'expected an HTTP/1.1 request' };
 }

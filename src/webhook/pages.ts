@@ -1,27 +1,27 @@
 import type { Request, Response } from 'express';
 
 export const WEBHOOK_PATH = '/webhooks';
-/** Where the registry's page sends people back to. */
+/** Where the registry sends people after they installed the app. */
 export const LANDING_PATH = '/installed';
 
-/** What people see at the receiver: it knows nobody, and asks for nothing. */
+/** The pages that people can see at the receiver. They are fixed texts: the receiver knows no visitors and has no forms. */
 export const PAGES = [
   {
     path: '/',
-    send: page(
+    send: createPageHandler(
       'carbon-mirror',
       `This is a carbon-mirror receiver. The registry posts its webhooks to <code>${WEBHOOK_PATH}</code>.`,
     ),
   },
   {
     path: LANDING_PATH,
-    send: page('Installed', 'Thank you: the registry tells us of it, and your credits follow.'),
+    send: createPageHandler('Installed', 'Thank you. The registry notifies us, and your credits follow.'),
   },
 ];
 
-/** Its address may hold what the registry's page put into it: it is told to nobody, and kept by no cache. */
-function page(title: string, text: string) {
-  const bytes = `<!doctype html>
+/** Creates a handler that sends one fixed page. The URL may contain data from the registry, so it is neither cached nor passed on as referrer. */
+function createPageHandler(title: string, text: string) {
+  const html = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>${title}</title>
 <p>${text}</p>
 </html>
@@ -33,6 +33,6 @@ function page(title: string, text: string) {
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
     });
-    response.type('html').send(bytes);
+    response.type('html').send(html);
   };
 }

@@ -1,71 +1,94 @@
 import {
+  describeFailure,
   type NewDelivery,
+  type StoredDelivery,
   type StoreFailure,
   type StoreResult,
-  type StoredDelivery,
-  describeFailure,
 } from '../inbox/delivery.js';
-import { type Delivery, openDelivery, type OpenDeliveryOptions } from './delivery.js';
+import {
+  type Delivery,
+  openDelivery,
+  type OpenDeliveryOptions,
+  type VerificationFailure,
+} from './delivery.js';
 
-/** What came in one POST, before anything of it is believed. */
+/** A webhook as it was posted, before it is verified. */
 export interface WebhookPost {
   readonly body: Uint8Array;
-  /** The signature header as it was sent; null when there was none. */
+  /** The signature header as it was sent; null if there was none. */
   readonly signature: string | null;
-  /** Epoch ms at which the whole body had been read. */
+  /** When the whole body had been read, in epoch ms. */
   readonly receivedAt: number;
 }
 
-/** What logs and metrics tell of a delivery. */
+/** The fields of a delivery that logs and metrics report. */
 export type DeliverySummary = Pick<
   Delivery,
   'event' | 'installationId' | 'verdict' | 'reason' | 'secretIndex'
 >;
 
+/** What became of a post: rejected by verification, stored, or failed to be stored. */
 export type PostEnd =
-  | { readonly kind: 'rejected'; readonly status: 400 | 401; readonly detail: string }
+  | ({ readonly kind: 'rejected' } & VerificationFailure)
   | { readonly kind: 'stored'; readonly delivery: DeliverySummary; readonly stored: StoredDelivery }
-  | { readonly kind: 'failed'; readonly delivery: DeliverySummary | null; readonly failure: StoreFailure };
+  | {
+      readonly kind: 'failed';
+      /** Null if the post failed before or during verification. */
+      readonly delivery: DeliverySummary | null;
+      readonly failure: StoreFailure;
+    };
 
-interface AcceptPostsOptions extends Pick<OpenDeliveryOptions, 'secrets' | 'appId'> {
-  /** One transaction for all of them, one result for each. */
+interface PostHandlerOptions extends Pick<OpenDeliveryOptions, 'secrets' | 'appId'> {
+  /** Stores all deliveries in one transaction; returns one result for each, in order. */
   readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
 }
 
-/** Verify posts and store those that are genuine, all in one transaction. One outcome for each post. */
-export function createPostHandler({ secrets, appId, store }: AcceptPostsOptions) {
-  /** A post that we cannot cope with is our fault; it must not take the thread, and so the whole receiver, with it. */
-  function open(post: WebhookPost, now: number): PostEnd | NewDelivery {
+/**
+ * Creates the function that verifies a batch of posts, stores the genuine ones in one transaction, and returns one end for
+ * each post, in order.
+ */
+export function createPostHandler({ secrets, appId, store }: PostHandlerOptions) {
+  /** Verifies one post. An exception here is a fault of ours: it fails this post only, and must not end the receiver's thread. */
+  function verify(post: WebhookPost, now: number): PostEnd | NewDelivery {
     try {
       const { body, signature, receivedAt } = post;
       const opened = openDelivery({ body, signature, secrets, appId });
       if (opened.verdict !== 'rejected') return { ...opened.delivery, receivedMsAgo: now - receivedAt };
-      return { kind: 'rejected', status: opened.status, detail: opened.detail };
+      const { verdict: kind, reason, status, detail } = opened;
+      return { kind, reason, status, detail };
     } catch (error) {
-      return failed(describeFailure(error));
+      return createFailedEnd(describeFailure(error));
     }
   }
 
   return async (posts: readonly WebhookPost[], now: number): Promise<PostEnd[]> => {
-    const opened = posts.map(post => open(post, now));
-    const deliveries = opened.flatMap(each => ('kind' in each ? [] : [each]));
-    const results = (deliveries.length === 0 ? [] : await store(deliveries))[Symbol.iterator]();
-    return opened.map(each => ('kind' in each ? each : endOf(each, results.next().value)));
+    const verified = posts.map(post => verify(post, now));
+    const deliveries = verified.filter(isDelivery);
+    const results = deliveries.length === 0 ? [] : await store(deliveries);
+    let resultIndex = 0;
+    return verified.map(item => (isDelivery(item) ? toPostEnd(item, results[resultIndex++]) : item));
   };
 }
 
-function endOf(
-  { event, installationId, verdict, reason, secretIndex }: NewDelivery,
-  result: StoreResult | undefined,
-): PostEnd {
+function isDelivery(item: PostEnd | NewDelivery): item is NewDelivery {
+  return !('kind' in item);
+}
+
+/** Converts the store's result for a delivery to the end of its post. */
+function toPostEnd(newDelivery: NewDelivery, result: StoreResult | undefined): PostEnd {
+  const { event, installationId, verdict, reason, secretIndex } = newDelivery;
   const delivery = { event, installationId, verdict, reason, secretIndex };
-  if (result === undefined) return failed(NO_RESULT, delivery);
-  if ('failure' in result) return failed(result.failure, delivery);
+  if (result === undefined) return createFailedEnd(MISSING_RESULT, delivery);
+  if ('failure' in result) return createFailedEnd(result.failure, delivery);
   return { kind: 'stored', delivery, stored: result };
 }
 
-export function failed(failure: StoreFailure, delivery: DeliverySummary | null = null): PostEnd {
+export function createFailedEnd(failure: StoreFailure, delivery: DeliverySummary | null = null): PostEnd {
   return { kind: 'failed', delivery, failure };
 }
 
-export const NO_RESULT: StoreFailure = { code: 'no_result', message: 'expected one result for each post' };
+/** The failure of a post for which the store returned nothing. */
+export const MISSING_RESULT: StoreFailure = {
+  code: 'no_result',
+  message: 'expected one result for each post',
+};

@@ -2,11 +2,12 @@ import { STATUS_CODES, type ServerResponse } from 'node:http';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** A refusal as RFC 9457 has it. `detail` is a fixed sentence of ours; nothing of an error or a request goes in. */
-export function problemText(status: number, detail: string, members: object = {}): string {
+/** Formats an error response as RFC 9457 JSON. `detail` must be a fixed sentence of ours, never text of an error or a request. */
+export function formatProblem(status: number, detail: string, members: object = {}): string {
   return JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail, ...members });
 }
 
+/** Sends an error response as RFC 9457 JSON, with additional headers and JSON members. */
 export function sendProblem(
   response: ServerResponse,
   status: number,
@@ -17,5 +18,5 @@ export function sendProblem(
   response.statusCode = status;
   response.setHeader('content-type', PROBLEM_TYPE);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  response.end(problemText(status, detail, members));
+  response.end(formatProblem(status, detail, members));
 }

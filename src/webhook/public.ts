@@ -1,3 +1,4 @@
+/** The public module `carbon-mirror/webhook`, for apps that receive the registry's webhooks with their own server. */
 import { parsePayload, type Payload } from '../registry/json/parse-payload.js';
 import type { Delivery } from './delivery.js';
 
@@ -5,12 +6,13 @@ export {
   type Delivery,
   openDelivery,
   type OpenDeliveryOptions,
-  type Opened,
+  type OpenedDelivery,
   type IgnoredReason,
+  type VerificationFailure,
 } from './delivery.js';
 export type { Payload };
 
-/** Of a delivery that `openDelivery` accepted: only then is its text signed, decoded and free of what two readers read differently. */
+/** Parses the signed text of a delivery. Call it only for a delivery that `openDelivery` accepted: its text is verified and unambiguous. */
 export function readPayload({ signedData }: Pick<Delivery, 'signedData'>): Payload {
   return parsePayload(Buffer.from(signedData, 'base64').toString());
 }

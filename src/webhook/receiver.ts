@@ -1,51 +1,66 @@
+/**
+ * The webhook receiver: an Express app that verifies a post, stores it and answers. It answers 202 only once the delivery is on
+ * disk; it answers 503 if that fails, so that the registry sends the delivery again. Nothing else happens within a request, and
+ * no answer explains a rejection in detail or repeats anything of an error.
+ */
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { StoredDelivery, StoreFailure } from '../inbox/delivery.js';
-import { REJECTION_REASONS, type RejectionReason } from '../inbox/rejected.js';
+import type { RejectionReason } from '../inbox/rejection.js';
 import { readBody } from './body.js';
-import type { DeliverySummary, PostEnd, WebhookPost } from './posts.js';
 import { PAGES, WEBHOOK_PATH } from './pages.js';
+import type { DeliverySummary, PostEnd, WebhookPost } from './posts.js';
 import { sendProblem } from './problem.js';
-import { findPrefix, type Rejection } from './rejected.js';
+import { findSignaturePrefix, type Rejection } from './rejection-counter.js';
 
 export interface ReceiverOptions {
-  /** The signature stands in the header `x-<prefix>-signature-256`. */
+  /** The signature is in the header `x-<prefix>-signature-256`. */
   readonly headerPrefix: string;
-  /** A header by which this receiver is known to those who may read its inbox: a post gets none. */
-  readonly known: Readonly<Record<string, string>>;
+  /** Headers that identify this receiver to a process with access to its inbox. They are sent with a 405 only, never in answer to a post. */
+  readonly identityHeaders: Readonly<Record<string, string>>;
   /** Resolves with `stored` only once the delivery is on disk; never rejects. */
   readonly accept: (post: WebhookPost) => Promise<PostEnd>;
   readonly now: () => number;
-  /** Told of every answered POST, for logs and metrics. */
-  readonly answered?: (answer: ReceiverAnswer) => void;
+  /** Called after each answered post, for logs and metrics. */
+  readonly onAnswered?: (answer: ReceiverAnswer) => void;
 }
 
 export interface ReceiverAnswer {
   readonly status: number;
-  /** What was signed; null where the post was rejected before its signature was known to be good. */
+  /** The verified delivery; null if the post was rejected before its signature was verified. */
   readonly delivery: DeliverySummary | null;
   /** Null unless the status is 202. */
   readonly stored: StoredDelivery | null;
-  /** Null exactly where the status is 202. */
-  readonly rejected: Rejection | null;
+  /** Null if and only if the status is 202. */
+  readonly rejection: Rejection | null;
+  /** IP address of the sender. */
   readonly sender: string | null;
-  /** Why a delivery could not be stored; null unless the status is 503. */
+  /** Why the delivery could not be stored; null unless the status is 503. */
   readonly failure: StoreFailure | null;
-  /** From the last byte of the body to the answer; 0 where no body was read. */
-  readonly tookMs: number;
+  /** From the last byte of the body to the answer; 0 if no body was read. */
+  readonly durationMs: number;
 }
 
-const AGAIN = { 'retry-after': '5' };
+/** The HTTP status that a post gets for each rejection reason. */
+export const STATUS_BY_REJECTION_REASON: Readonly<Record<RejectionReason, number>> = {
+  signature_not_valid: 401,
+  no_signature: 401,
+  no_signed_text: 400,
+  too_large: 413,
+  wrong_content_type: 415,
+  not_stored: 503,
+};
+
+const RETRY_AFTER = { 'retry-after': '5' };
 const NOT_STORED = 'the delivery was not stored: send it again';
 
-/** The receiver: verify, store, answer. Nothing else happens within a request. */
 export function createReceiver(options: ReceiverOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('strict routing');
   app.enable('case sensitive routing');
-  app.post(WEBHOOK_PATH, createHandler(options));
-  app.all(WEBHOOK_PATH, (_request, response) => rejectMethod(response, 'POST', options.known));
+  app.post(WEBHOOK_PATH, createWebhookHandler(options));
+  app.all(WEBHOOK_PATH, (_request, response) => rejectMethod(response, 'POST', options.identityHeaders));
   for (const { path, send } of PAGES) {
     app.get(path, send);
     app.all(path, (_request, response) => rejectMethod(response, 'GET, HEAD'));
@@ -55,66 +70,73 @@ export function createReceiver(options: ReceiverOptions): Express {
   return app;
 }
 
-function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions) {
-  const ownPrefix = headerPrefix.toLowerCase();
-  const signatureHeader = `x-${ownPrefix}-signature-256`;
+/** Creates the handler of posts: it reads the body, has the post verified and stored, answers, and reports the answer. */
+function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: ReceiverOptions) {
+  const ourPrefix = headerPrefix.toLowerCase();
+  const signatureHeader = `x-${ourPrefix}-signature-256`;
 
-  function tell({ req }: Response, answer: Partial<ReceiverAnswer> & Pick<ReceiverAnswer, 'status'>): void {
+  function report({ req }: Response, answer: Partial<ReceiverAnswer> & Pick<ReceiverAnswer, 'status'>): void {
     const sender = req.socket.remoteAddress ?? null;
-    answered?.({ delivery: null, stored: null, rejected: null, sender, failure: null, tookMs: 0, ...answer });
+    onAnswered?.({
+      delivery: null,
+      stored: null,
+      rejection: null,
+      sender,
+      failure: null,
+      durationMs: 0,
+      ...answer,
+    });
   }
 
+  /** Answers with the status of the reason, and reports the rejection. */
   function reject(
     response: Response,
-    status: number,
+    reason: RejectionReason,
     detail: string,
-    more: Partial<ReceiverAnswer> = {},
+    facts: Partial<ReceiverAnswer> = {},
   ): void {
-    const prefix = findPrefix(response.req.headers, ownPrefix);
-    const byHeader = prefix === ownPrefix ? 'signature_not_valid' : 'no_signature';
-    const byStatus = REJECTION_REASONS.find(reason => REJECTION_STATUS[reason] === status);
-    const reason = status === 401 ? byHeader : (byStatus ?? byHeader);
-    sendProblem(response, status, detail, status === 503 ? AGAIN : {});
-    tell(response, { status, rejected: { reason, headerPrefix: prefix }, ...more });
+    const status = STATUS_BY_REJECTION_REASON[reason];
+    sendProblem(response, status, detail, reason === 'not_stored' ? RETRY_AFTER : {});
+    const rejection = { reason, headerPrefix: findSignaturePrefix(response.req.headers, ourPrefix) };
+    report(response, { status, rejection, ...facts });
   }
 
-  async function reply(response: Response, post: WebhookPost): Promise<void> {
-    const end = await accept(post);
-    const tookMs = now() - post.receivedAt;
-    if (end.kind === 'rejected') return reject(response, end.status, end.detail, { tookMs });
+  async function handlePost(request: Request, response: Response, body: Uint8Array): Promise<void> {
+    const header = request.headers[signatureHeader];
+    const signature = typeof header === 'string' ? header : null;
+    const receivedAt = now();
+    const end = await accept({ body, signature, receivedAt });
+    const durationMs = now() - receivedAt;
+    if (end.kind === 'rejected') {
+      const lacksSignature = end.reason === 'signature_not_valid' && header === undefined;
+      return reject(response, lacksSignature ? 'no_signature' : end.reason, end.detail, { durationMs });
+    }
     const { delivery } = end;
-    if (end.kind === 'failed')
-      return reject(response, 503, NOT_STORED, { tookMs, delivery, failure: end.failure });
+    if (end.kind === 'failed') {
+      return reject(response, 'not_stored', NOT_STORED, { durationMs, delivery, failure: end.failure });
+    }
     response.statusCode = 202;
     response.end();
-    tell(response, { status: 202, delivery, stored: end.stored, tookMs });
+    report(response, { status: 202, delivery, stored: end.stored, durationMs });
   }
 
   return (request: Request, response: Response): void => {
     readBody(request, body => {
-      if ('status' in body) return reject(response, body.status, body.detail);
-      const header = request.headers[signatureHeader];
-      const signature = typeof header === 'string' ? header : null;
-      void reply(response, { body: body.bytes, signature, receivedAt: now() });
+      if ('reason' in body) return reject(response, body.reason, body.detail);
+      void handlePost(request, response, body.bytes);
     });
   };
 }
 
-/** How a post is rejected for each reason. */
-export const REJECTION_STATUS: Readonly<Record<RejectionReason, number>> = {
-  signature_not_valid: 401,
-  no_signature: 401,
-  no_signed_text: 400,
-  too_large: 413,
-  wrong_content_type: 415,
-  not_stored: 503,
-};
-
-function rejectMethod(response: Response, allow: string, known: ReceiverOptions['known'] = {}): void {
-  sendProblem(response, 405, `expected ${allow}`, { allow, ...known });
+function rejectMethod(
+  response: Response,
+  allow: string,
+  identityHeaders: ReceiverOptions['identityHeaders'] = {},
+): void {
+  sendProblem(response, 405, `expected ${allow}`, { allow, ...identityHeaders });
 }
 
-/** What is thrown is our fault, and is not explained. */
+/** Answers 500 to an exception. It is always a fault of ours, so nothing about it is revealed. */
 const answerError: ErrorRequestHandler = (_error, _request, response, _next) => {
-  sendProblem(response, 500, 'this is a fault of the receiver');
+  sendProblem(response, 500, 'the receiver failed unexpectedly');
 };

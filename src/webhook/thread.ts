@@ -2,7 +2,7 @@ import type { ReceiverPort } from '../inbox/port.js';
 import { startThread, type ThreadOptions } from '../thread.js';
 import type { PostEnd, WebhookPost } from './posts.js';
 
-/** Many posts, their bodies in one piece of memory, which changes hands without being copied. */
+/** Many posts whose bodies share one buffer, which is transferred to the thread without being copied. */
 interface PackedPosts {
   readonly bytes: Uint8Array;
   readonly posts: readonly PackedPost[];
@@ -10,62 +10,66 @@ interface PackedPosts {
 
 type PackedPost = Omit<WebhookPost, 'body'> & { readonly size: number };
 
-/** What the thread does. It has no clock of its own: each request tells what time it is. */
-export interface ReceiverWorks {
-  /** Verify and store; one outcome for each. */
+/** The calls that the thread answers. It has no clock of its own, so each call passes the current time. */
+export interface ReceiverThreadApi {
+  /** Verifies and stores posts; returns one end for each, in order. */
   readonly accept: (now: number, posts: PackedPosts) => Promise<readonly PostEnd[]>;
-  readonly countRejected: Timed<ReceiverPort['countRejected']>;
-  readonly findObstacle: Timed<ReceiverPort['findWriteObstacle']>;
-  readonly heartbeat: Timed<ReceiverPort['heartbeat']>;
+  readonly countRejected: WithTime<ReceiverPort['countRejected']>;
+  readonly findObstacle: WithTime<ReceiverPort['findWriteObstacle']>;
+  readonly heartbeat: WithTime<ReceiverPort['heartbeat']>;
   readonly close: ReceiverPort['close'];
 }
 
-type Timed<Work extends (...given: never[]) => unknown> = (
+/** The same function with the current time as an additional first parameter. */
+type WithTime<Call extends (...parameters: never[]) => unknown> = (
   now: number,
-  ...given: Parameters<Work>
-) => ReturnType<Work>;
+  ...parameters: Parameters<Call>
+) => ReturnType<Call>;
 
 type ReceiverThreadOptions = Omit<ThreadOptions, 'what'> & { readonly now: () => number };
 
 /**
- * Signatures and the database in a thread of their own: neither a flush to disk nor a wait for a lock
- * stops the receiver from reading and answering.
+ * Starts the thread that verifies signatures and uses the database. A flush to disk or a wait for a lock therefore never
+ * keeps the receiver from reading and answering requests.
  */
 export async function startReceiverThread({ now, ...options }: ReceiverThreadOptions) {
   const what = 'the thread that stores deliveries';
-  const { ask, close } = await startThread<ReceiverWorks>({ ...options, what });
+  const { ask, close } = await startThread<ReceiverThreadApi>({ ...options, what });
   return {
     accept: (posts: readonly WebhookPost[]) => {
-      const packed = pack(posts);
+      const packed = packPosts(posts);
       return ask('accept', [now(), packed], [packed.bytes.buffer]);
     },
-    /** Rejects with the reason when they could not be counted. */
-    countRejected: (...given: Parameters<ReceiverPort['countRejected']>) =>
-      ask('countRejected', [now(), ...given]),
+    /** Adds to the counts of rejected webhooks; rejects if they could not be written. */
+    countRejected: (...parameters: Parameters<ReceiverPort['countRejected']>) =>
+      ask('countRejected', [now(), ...parameters]),
+    /** Returns why the inbox cannot be written at present, or null if it can. */
     findObstacle: () => ask('findObstacle', [now()]),
-    /** Says that the receiver lives, and answers who else does. */
-    heartbeat: (...given: Parameters<ReceiverPort['heartbeat']>) => ask('heartbeat', [now(), ...given]),
+    /** Records that the receiver is alive, and returns which other processes are. */
+    heartbeat: (...parameters: Parameters<ReceiverPort['heartbeat']>) =>
+      ask('heartbeat', [now(), ...parameters]),
     close,
   };
 }
 
-function pack(all: readonly WebhookPost[]) {
-  const bytes = new Uint8Array(all.reduce((total, { body }) => total + body.length, 0));
-  let start = 0;
-  const posts = all.map(({ body, ...post }) => {
-    bytes.set(body, start);
-    start += body.length;
+/** Copies the bodies of posts into one buffer. */
+function packPosts(posts: readonly WebhookPost[]) {
+  const bytes = new Uint8Array(posts.reduce((total, { body }) => total + body.length, 0));
+  let offset = 0;
+  const packedPosts = posts.map(({ body, ...post }) => {
+    bytes.set(body, offset);
+    offset += body.length;
     return { ...post, size: body.length };
   });
-  return { bytes, posts };
+  return { bytes, posts: packedPosts };
 }
 
-/** In the thread: the posts as they were, each body a view of the one piece of memory. */
-export function unpack({ bytes, posts }: PackedPosts): WebhookPost[] {
-  let start = 0;
+/** Restores packed posts; each body is a view of the shared buffer. */
+export function unpackPosts({ bytes, posts }: PackedPosts): WebhookPost[] {
+  let offset = 0;
   return posts.map(({ size, ...post }) => {
-    const body = bytes.subarray(start, start + size);
-    start += size;
+    const body = bytes.subarray(offset, offset + size);
+    offset += size;
     return { ...post, body };
   });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { REJECTION_REASONS } from '../../src/inbox/rejected.js';
+import { REJECTION_REASONS } from '../../src/inbox/rejection.js';
 import { ALERTS, parseRules } from '../support/alerts.js';
 import { demoOfFile } from '../support/mirror/demo.js';
 

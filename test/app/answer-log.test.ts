@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createAnswerLog } from '../../src/app/answer-log.js';
-import { REJECTION_REASONS } from '../../src/inbox/rejected.js';
+import { REJECTION_REASONS } from '../../src/inbox/rejection.js';
 import { createLog } from '../../src/app/log.js';
 import { createMetrics } from '../../src/app/operations/metrics.js';
 import { createMask } from '../../src/registry/http/mask.js';
@@ -30,16 +30,16 @@ const untried: ReceiverAnswer = {
   status: 503,
   delivery: null,
   stored: null,
-  rejected: { reason: 'not_stored', headerPrefix: '' },
+  rejection: { reason: 'not_stored', headerPrefix: '' },
   sender: '192.0.2.7',
   failure: { code: 'too_many_waiting', message: 'too many posts are under way' },
-  tookMs: 0,
+  durationMs: 0,
 };
 
 const forged: ReceiverAnswer = {
   ...untried,
   status: 401,
-  rejected: { reason: 'signature_not_valid', headerPrefix: 'registry' },
+  rejection: { reason: 'signature_not_valid', headerPrefix: 'registry' },
   sender: '192.0.2.8',
   failure: null,
 };
@@ -104,7 +104,7 @@ test('T01 T19 each rejected post is counted by its reason for a monitor', async 
     );
   }
   for (const reason of REJECTION_REASONS) {
-    const answer = { ...forged, rejected: { reason, headerPrefix: 'registry' } };
+    const answer = { ...forged, rejection: { reason, headerPrefix: 'registry' } };
     answers.answered(answer);
     answers.answered(answer);
   }

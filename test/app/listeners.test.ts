@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMetrics } from '../../src/app/operations/metrics.js';
 import { createOperations } from '../../src/app/operations/operations.js';
 import { startSandbox } from '../../src/sandbox/start.js';
-import { type Listening, listenForPeople } from '../../src/webhook/listen.js';
+import { type HttpListener, listenForPeople } from '../../src/webhook/listen.js';
 import { consoleStage } from '../support/console.js';
 import { openReceiver } from '../support/receiver.js';
 import { temporaryFolder } from '../support/folder.js';
@@ -26,7 +26,7 @@ interface Asked {
 /** Counts what reaches the app, and listens as the program does. */
 function countedBy(counted: {
   asked: number;
-}): (app: RequestListener, address: Address) => Promise<Listening> {
+}): (app: RequestListener, address: Address) => Promise<HttpListener> {
   return (app, address) => {
     const around = express().use((_request, _response, next) => {
       counted.asked += 1;

@@ -213,7 +213,7 @@ async function statementsOf(reader, path, pattern) {
   if (page === undefined) throw new Error(`there is no page ${pattern}`);
   const asOf = query.get('as-of');
   const span = asOf === null ? null : parseTimeRange(asOf, now);
-  const at = span !== null && 'to' in span ? span.to : null;
+  const at = span !== null && 'until' in span ? span.until : null;
   const about = {
     now,
     query,

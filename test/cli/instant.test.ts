@@ -5,7 +5,7 @@ import { listHelps } from '../support/commands.js';
 
 const NOW = Date.parse('2026-03-01T08:30:00.000Z');
 const read = (text: string) => {
-  const { from, to } = readSpan(text, NOW);
+  const { since: from, until: to } = readSpan(text, NOW);
   return `${from} to ${to}`;
 };
 
@@ -66,5 +66,5 @@ test('what help shows as an instant of the mirror holds the moment at which it i
   }
   expect(shown.length).toBeGreaterThan(1);
   const minute = new Date(NOW).toISOString();
-  for (const said of shown) expect(readSpan(said, NOW).to, said).toBe(minute);
+  for (const said of shown) expect(readSpan(said, NOW).until, said).toBe(minute);
 });

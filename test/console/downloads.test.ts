@@ -56,7 +56,7 @@ test('T87 a download that nobody reads is cut after a time without progress, and
     }
   };
   const readers = createReaders(async () => readerThat({ stream }));
-  const stage = await consoleStage({ readers, limits: { takeWithinMs: 100 } });
+  const stage = await consoleStage({ readers, limits: { responseReadTimeoutMs: 100 } });
   const sockets = await openUnread(stage, ['/retirements.json']);
   for (let asked = 0; asked < CONNECTIONS; asked += 1) expect((await stage.open('/help')).status).toBe(200);
   await expect.poll(() => ended).toBe(CONNECTIONS);

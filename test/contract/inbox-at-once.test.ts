@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_ROWS_PER_MINUTE } from '../../src/inbox/rejected.js';
+import { MAX_ROWS_PER_MINUTE } from '../../src/inbox/rejection.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { NOON } from '../support/inbox.js';
 
@@ -7,27 +7,27 @@ const PROCESSES = Array.from({ length: 8 }, (_, index) => index);
 const TICK = { kind: 'tick', dedupeKey: 'tick', trigger: 'schedule' } as const;
 
 describe.each(ENGINES)('$name', ({ store }) => {
-  test('of many who ask once for the same job at the same moment one is given it', async () => {
+  test('enqueueOnce creates one job when many processes call it at the same moment', async () => {
     const { db, beside } = await store();
     const inboxes = PROCESSES.map(() => beside().open(() => NOON));
     for (let round = 1; round <= 5; round += 1) {
-      const wish = { ...TICK, dedupeKey: `tick ${round}` };
-      const ids = await Promise.all(inboxes.map(inbox => inbox.enqueueOnce(wish)));
+      const job = { ...TICK, dedupeKey: `tick ${round}` };
+      const ids = await Promise.all(inboxes.map(inbox => inbox.enqueueOnce(job)));
       expect(ids.filter(id => id !== null)).toHaveLength(1);
       expect(await db.value('SELECT count(*) FROM jobs')).toBe(round);
     }
   });
 
-  test('many receivers that count rejected webhooks at the same moment lose none, and keep a minute within its bound', async () => {
+  test('concurrent counts of rejected webhooks lose none and respect the row limit of a minute', async () => {
     const { db, beside } = await store();
     const inboxes = PROCESSES.map(() => beside().open(() => NOON));
-    const counted = { reason: 'no_signature', status: 401, rejected: 3, newestMsAgo: 0 } as const;
+    const count = { reason: 'no_signature', status: 401, rejected: 3, newestMsAgo: 0 } as const;
     const prefixes = Array.from({ length: 20 }, (_, index) => `prefix ${index}`);
     await Promise.all(
-      inboxes.map((inbox, place) =>
+      inboxes.map((inbox, index) =>
         inbox.countRejected(
-          [...prefixes.map(each => `${each} of ${place}`), 'same'].map(headerPrefix => ({
-            ...counted,
+          [...prefixes.map(prefix => `${prefix} of ${index}`), 'same'].map(headerPrefix => ({
+            ...count,
             headerPrefix,
           })),
         ),

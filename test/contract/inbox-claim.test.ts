@@ -6,50 +6,54 @@ import { ENGINES } from '../support/mirror/open.js';
 const LEASE_MS = 60_000;
 const ERROR = { code: 'unavailable', message: 'answered 503' };
 
-const claim = (box: Box, now = NOON, slots = 10): Promise<ClaimedJob[]> =>
+const claimJobs = (box: Box, now = NOON, slots = 10): Promise<ClaimedJob[]> =>
   box.claim({ now, leaseMs: LEASE_MS, slots });
 
 async function claimOne(box: Box, now = NOON): Promise<ClaimedJob> {
-  return only(await claim(box, now, 1));
+  return only(await claimJobs(box, now, 1));
 }
 
-function job(installation: string, organization: string | null = null, more: Partial<NewJob> = {}): NewJob {
-  return { ...installationJob(installation, organization, 'delivery'), ...more };
+function job(
+  installation: string,
+  organization: string | null = null,
+  overrides: Partial<NewJob> = {},
+): NewJob {
+  return { ...installationJob(installation, organization, 'delivery'), ...overrides };
 }
 
 describe.each(ENGINES)('$name', ({ store }) => {
   describe('a claim', () => {
-    test('takes at most the free slots, and only what is due', async () => {
+    test('takes at most as many jobs as there are slots, and only due ones', async () => {
       const box = boxIn(await store());
       for (const id of ['a', 'b', 'c']) await box.enqueue(job(id), NOON);
       await box.enqueue(job('later', null, { startDelayMs: 1 }), NOON);
-      expect(await claim(box, NOON, 0)).toEqual([]);
-      expect(await claim(box, NOON, 2)).toHaveLength(2);
-      expect(await claim(box, NOON, 2)).toHaveLength(1);
-      expect(await claim(box, NOON, 2)).toEqual([]);
-      expect(await claim(box, NOON + 1, 2)).toMatchObject([{ installationId: 'later' }]);
+      expect(await claimJobs(box, NOON, 0)).toEqual([]);
+      expect(await claimJobs(box, NOON, 2)).toHaveLength(2);
+      expect(await claimJobs(box, NOON, 2)).toHaveLength(1);
+      expect(await claimJobs(box, NOON, 2)).toEqual([]);
+      expect(await claimJobs(box, NOON + 1, 2)).toMatchObject([{ installationId: 'later' }]);
     });
 
-    test('carries a number that rises over all jobs, slots that stay free included, and counts the attempt', async () => {
+    test('gets a number that rises over all jobs and unused slots, and counts the attempt', async () => {
       const box = boxIn(await store());
       for (const id of ['a', 'b', 'c']) await box.enqueue(job(id), NOON);
-      expect((await claim(box, NOON, 2)).map(held => held.claim)).toEqual([1, 2]);
-      expect(await claim(box, NOON, 2)).toMatchObject([{ claim: 3, attempts: 1 }]);
-      expect((await claim(box, NOON + LEASE_MS)).map(held => [held.claim, held.attempts])).toEqual([
+      expect((await claimJobs(box, NOON, 2)).map(held => held.claim)).toEqual([1, 2]);
+      expect(await claimJobs(box, NOON, 2)).toMatchObject([{ claim: 3, attempts: 1 }]);
+      expect((await claimJobs(box, NOON + LEASE_MS)).map(held => [held.claim, held.attempts])).toEqual([
         [5, 2],
         [6, 2],
         [7, 2],
       ]);
     });
 
-    test('after an outage takes what failed in it before what is merely due, once each, and then as ever', async () => {
+    test('after an outage takes jobs that failed during it before other due jobs, once each', async () => {
       const box = boxIn(await store());
       const due = Array.from({ length: 300 }, (_, index) => job(`due-${index}`));
       await box.enqueue(job('retried'), NOON);
       await box.enqueue(job('failed'), NOON);
       await box.enqueue(job('waits'), NOON);
       const later = NOON + 60 * LEASE_MS;
-      for (const held of await claim(box)) {
+      for (const held of await claimJobs(box)) {
         if (held.installationId === 'retried') await box.retry(held, later, ERROR, NOON);
         if (held.installationId === 'failed') await box.fail(held, ERROR, NOON);
         if (held.installationId === 'waits')
@@ -57,20 +61,20 @@ describe.each(ENGINES)('$name', ({ store }) => {
       }
       await box.at(NOON - LEASE_MS).enqueue(due);
       expect(await box.at(NOON + 1).prioritizeFailed(['unavailable'])).toBe(2);
-      const first = await claim(box, NOON + 1, 3);
+      const first = await claimJobs(box, NOON + 1, 3);
       expect(first.map(({ installationId }) => installationId)).toEqual([
         expect.stringMatching(/^(retried|failed)$/),
         expect.stringMatching(/^(retried|failed)$/),
         expect.stringMatching(/^due-/),
       ]);
       for (const held of first) await box.retry(held, NOON + 2, ERROR, NOON + 1);
-      const names = (await claim(box, NOON + 2, 100)).map(({ installationId }) => installationId);
+      const names = (await claimJobs(box, NOON + 2, 100)).map(({ installationId }) => installationId);
       expect(names).toHaveLength(100);
       for (const name of names) expect(name).toMatch(/^due-/);
       expect(await box.at(NOON + 2).prioritizeFailed([])).toBe(0);
     });
 
-    test('starts above what mirror.db has seen, after an inbox.db was restored', async () => {
+    test('gets a number above the highest one the mirror has seen, after an inbox.db was restored', async () => {
       const box = boxIn(await store());
       await box.at(NOON).raiseClaims(41);
       await box.at(NOON).raiseClaims(7);
@@ -78,7 +82,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect((await claimOne(box)).claim).toBe(42);
     });
 
-    test('a number that is taken for other work is above every other and is not given out again', async () => {
+    test('gets a number above those that were allocated for other work', async () => {
       const box = boxIn(await store());
       expect(await box.at(NOON).allocateClaim(41)).toBe(42);
       expect(await box.at(NOON).allocateClaim(7)).toBe(43);
@@ -86,33 +90,33 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect((await claimOne(box)).claim).toBe(44);
     });
 
-    test('never doubles an installation or an organization in a part, within one claim or across two', async () => {
+    test('takes at most one job of an installation and of an organization in each part', async () => {
       const box = boxIn(await store());
       await box.enqueue(job('old', 'acme'), NOON);
       await box.enqueue(job('new', 'acme'), NOON);
       await box.enqueue(job('old', 'acme', { dedupeKey: 'second:old' }), NOON);
       await box.enqueue(job('new', null, { dedupeKey: 'third:new' }), NOON);
       await box.enqueue(job('other', 'other'), NOON);
-      const first = await claim(box);
+      const first = await claimJobs(box);
       expect(new Set(first.map(held => held.installationId))).toEqual(new Set(['old', 'other']));
       expect(first).toHaveLength(2);
-      expect(await claim(box)).toEqual([]);
+      expect(await claimJobs(box)).toEqual([]);
       await box.enqueue(job('old', 'acme', { dedupeKey: 'pdf', part: 'certificates' }), NOON);
-      const pdf = { now: NOON, leaseMs: LEASE_MS, slots: 10, part: 'certificates' } as const;
-      expect(await box.claim(pdf)).toMatchObject([{ part: 'certificates' }]);
+      const certificateClaim = { now: NOON, leaseMs: LEASE_MS, slots: 10, part: 'certificates' } as const;
+      expect(await box.claim(certificateClaim)).toMatchObject([{ part: 'certificates' }]);
       for (const held of first) await box.finish(held, 'read', NOON);
-      expect(await claim(box)).toHaveLength(1);
+      expect(await claimJobs(box)).toHaveLength(1);
     });
 
-    test('is given to jobs of no installation beside all others', async () => {
+    test('takes jobs without an installation regardless of other running jobs', async () => {
       const box = boxIn(await store());
       const tick = (key: string): NewJob => ({ kind: 'tick', dedupeKey: key, trigger: 'schedule' });
       await box.enqueue(tick('one'), NOON);
       await box.enqueue(tick('two'), NOON);
-      expect(await claim(box)).toHaveLength(2);
+      expect(await claimJobs(box)).toHaveLength(2);
     });
 
-    test('can be kept to some parts', async () => {
+    test('takes only jobs of the requested parts', async () => {
       const box = boxIn(await store());
       await box.enqueue(job('a'), NOON);
       await box.enqueue(job('a', null, { dedupeKey: 'pdf', part: 'certificates' }), NOON);
@@ -121,7 +125,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       );
     });
 
-    test('is fair: the installation that was not read for longest comes first', async () => {
+    test('is fair: the installation whose last read is oldest comes first', async () => {
       const box = boxIn(await store());
       const order: (string | null)[] = [];
       for (let round = 0; round < 30; round += 1) {
@@ -137,12 +141,12 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(order.filter(id => id === 'small')).toHaveLength(15);
     });
 
-    test('leaves nobody waiting among 1,000 installations', async () => {
+    test('reaches each of 1,000 installations', async () => {
       const box = boxIn(await store());
       for (let index = 0; index < 1000; index += 1) await box.enqueue(job(`installation-${index}`), NOON);
       const seen = new Set<string | null>();
       for (let round = 0; round < 250; round += 1) {
-        for (const held of await claim(box, NOON + round, 4)) {
+        for (const held of await claimJobs(box, NOON + round, 4)) {
           seen.add(held.installationId);
           await box.finish(held, 'read', NOON + round);
         }
@@ -150,12 +154,12 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(seen.size).toBe(1000);
     });
 
-    test('T63 is given to one of several workers only', async () => {
+    test('T63 gives a job to only one of several workers', async () => {
       const kept = await store();
       const workers = Array.from({ length: 4 }, () => boxIn(kept.beside()));
       for (let index = 0; index < 40; index += 1)
         await workers[0]?.enqueue(job(`installation-${index}`), NOON);
-      const claimed = (await Promise.all(workers.map(worker => claim(worker, NOON, 15)))).flat();
+      const claimed = (await Promise.all(workers.map(worker => claimJobs(worker, NOON, 15)))).flat();
       expect(claimed).toHaveLength(40);
       expect(new Set(claimed.map(held => held.id)).size).toBe(40);
       expect(new Set(claimed.map(held => held.claim)).size).toBe(40);
@@ -163,21 +167,21 @@ describe.each(ENGINES)('$name', ({ store }) => {
   });
 
   describe('a lease', () => {
-    test('that a clock which was ahead has given holds no longer than one of now, after the next claim', async () => {
+    test('that was set by a fast clock is shortened by the next claim', async () => {
       const box = boxIn(await store());
       await box.enqueue(job('a', 'acme'), NOON);
       const held = await claimOne(box, NOON + 24 * 3_600_000);
       await box.enqueue(job('b', 'other'), NOON);
       await claimOne(box, NOON);
-      expect(await claim(box, NOON + LEASE_MS - 1)).toEqual([]);
-      expect((await claim(box, NOON + LEASE_MS)).map(({ id }) => id)).toContain(held.id);
+      expect(await claimJobs(box, NOON + LEASE_MS - 1)).toEqual([]);
+      expect((await claimJobs(box, NOON + LEASE_MS)).map(({ id }) => id)).toContain(held.id);
     });
 
-    test('T61 that runs out gives the job to another, and the first can do nothing more with it', async () => {
+    test('T61 that expires lets another worker claim the job, and the first can no longer change it', async () => {
       const box = boxIn(await store());
       await box.enqueue(job('a', 'acme'), NOON);
       const first = await claimOne(box);
-      expect(await claim(box, NOON + LEASE_MS - 1)).toEqual([]);
+      expect(await claimJobs(box, NOON + LEASE_MS - 1)).toEqual([]);
       const second = await claimOne(box, NOON + LEASE_MS);
       expect(second).toMatchObject({ id: first.id, claim: first.claim + 1 });
       const now = NOON + LEASE_MS + 1;
@@ -196,26 +200,26 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.finish(second, 'read', now)).toBe(false);
     });
 
-    test('that is renewed keeps the job', async () => {
+    test('that is renewed does not expire', async () => {
       const box = boxIn(await store());
       await box.enqueue(job('a'), NOON);
       const held = await claimOne(box);
       expect(await box.at(NOON + LEASE_MS).renew([held], LEASE_MS)).toEqual([]);
-      expect(await claim(box, NOON + LEASE_MS + 1)).toEqual([]);
+      expect(await claimJobs(box, NOON + LEASE_MS + 1)).toEqual([]);
     });
 
-    test('that ran out is taken over before a waiting job of the same installation is started', async () => {
+    test('that expired is taken over before a waiting job of the same installation starts', async () => {
       const box = boxIn(await store());
       await box.enqueue(job('a', 'acme'), NOON);
       const lost = await claimOne(box);
       await box.enqueue(job('a', 'acme'), NOON + 10);
       await box.enqueue(job('re-installed', 'acme'), NOON + 10);
-      const taken = await claim(box, NOON + LEASE_MS);
-      expect(taken).toMatchObject([{ id: lost.id }]);
+      const takenOver = await claimJobs(box, NOON + LEASE_MS);
+      expect(takenOver).toMatchObject([{ id: lost.id }]);
       expect(await box.at(NOON + LEASE_MS).renew([lost], LEASE_MS)).toEqual([lost.id]);
     });
 
-    test('T64 a job whose process never comes back has failed after ten claims, with a reason', async () => {
+    test('T64 that expires ten times fails the job with a reason', async () => {
       const box = boxIn(await store());
       const id = await box.enqueue(job('a'), NOON);
       let now = NOON;
@@ -223,7 +227,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
         expect(await claimOne(box, now)).toMatchObject({ id, attempts: attempt });
         now += LEASE_MS;
       }
-      expect(await claim(box, now)).toEqual([]);
+      expect(await claimJobs(box, now)).toEqual([]);
       expect(await box.job(id)).toMatchObject({
         state: 'failed',
         error_or_pause_code: 'never_finished',
@@ -235,12 +239,12 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
   });
 
-  describe('an organization that becomes known', () => {
-    test('is noted, unless it is being read already', async () => {
+  describe('an organization that is assigned to a running job', () => {
+    test('is stored, unless another running job already reads it', async () => {
       const box = boxIn(await store());
       await box.enqueue(job('old', 'acme'), NOON);
       await box.enqueue(job('new'), NOON);
-      const [first, second] = await claim(box);
+      const [first, second] = await claimJobs(box);
       if (first === undefined || second === undefined) throw new Error('expected two claims');
       const unknown = first.organizationId === null ? first : second;
       expect(await box.at(NOON).assignOrganization(unknown, 'acme')).toBe('busy');

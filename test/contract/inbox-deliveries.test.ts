@@ -8,29 +8,29 @@ import { filesEnough } from '../support/long.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
 
-/** Those that could not be finished are still at work. */
-async function unfinished(box: Box, running: readonly ClaimedJob[], now: number): Promise<ClaimedJob[]> {
-  const left: ClaimedJob[] = [];
-  for (const job of running) if (!(await box.finish(job, 'read', now))) left.push(job);
-  return left;
+/** Finishes the jobs, and returns those that could not be finished and still run. */
+async function finishAll(box: Box, running: readonly ClaimedJob[], now: number): Promise<ClaimedJob[]> {
+  const unfinished: ClaimedJob[] = [];
+  for (const job of running) if (!(await box.finish(job, 'read', now))) unfinished.push(job);
+  return unfinished;
 }
 
-function textOf(name: string) {
+function createSignedText(name: string) {
   return { signedData: name, sha256: createHash('sha256').update(name).digest('hex') };
 }
 
 describe.each(ENGINES)('$name', ({ store }) => {
-  test('a delivery is a row, its text is kept beside it and its job starts after it', async () => {
+  test('an accepted delivery gets a row, its text is stored separately, and its job starts after it', async () => {
     const kept = await store();
     const inbox = boxIn(kept);
-    const stored = only(await inbox.accept([acceptedDelivery(textOf('one'))], NOON));
+    const stored = only(await inbox.accept([acceptedDelivery(createSignedText('one'))], NOON));
     expect(await kept.db.rows('SELECT * FROM deliveries')).toEqual([
       {
         id: stored.id,
         received_at: '2026-05-04T12:00:00.000Z',
         event: 'warehouseTransaction',
         installation_id: 'installation-1',
-        signed_text_sha256: textOf('one').sha256,
+        signed_text_sha256: createSignedText('one').sha256,
         stored_text_id: 1,
         contradicted_fields: null,
         verdict: 'accepted',
@@ -53,48 +53,51 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
   });
 
-  test('each of a large group has its own row, text and job, in the order in which they came', async () => {
+  test('each delivery of a large batch has its own row, text and job, in order of arrival', async () => {
     const kept = await store();
     const inbox = boxIn(kept);
-    const group = Array.from({ length: 100 }, (_, index) =>
+    const batch = Array.from({ length: 100 }, (_, index) =>
       acceptedDelivery({
-        ...textOf(`text ${index}`),
+        ...createSignedText(`text ${index}`),
         installationId: `installation-${index % 7}`,
         organizationId: `organization-${index % 7}`,
         ...(index % 10 === 9 && { verdict: 'ignored', reason: 'other_app' }),
       }),
     );
-    const twice = acceptedDelivery({ ...textOf('text 3'), installationId: 'installation-3' });
-    const stored = await inbox.accept([...group, twice], NOON);
+    const duplicate = acceptedDelivery({ ...createSignedText('text 3'), installationId: 'installation-3' });
+    const stored = await inbox.accept([...batch, duplicate], NOON);
     const rows =
       await kept.db.rows(`SELECT d.id, signed_data AS text, d.installation_id, j.installation_id AS job, duplicates
       FROM deliveries AS d JOIN signed_texts AS t ON t.id = d.stored_text_id LEFT JOIN jobs AS j ON j.id = d.job_id ORDER BY d.id`);
-    const inOrder = group.map(({ signedData, installationId, verdict }, index) => ({
+    const expected = batch.map(({ signedData, installationId, verdict }, index) => ({
       id: stored[index]?.id,
       text: signedData,
       installation_id: installationId,
       job: verdict === 'accepted' ? installationId : null,
       duplicates: Number(index === 3),
     }));
-    expect(rows).toEqual(inOrder);
+    expect(rows).toEqual(expected);
     expect(stored[100]).toEqual({ ...stored[3], isDuplicate: true });
     expect(stored.filter(({ isDuplicate }) => isDuplicate)).toHaveLength(1);
   });
 
-  test('a delivery that is ignored is stored without a job', async () => {
+  test('an ignored delivery is stored without a job', async () => {
     const inbox = boxIn(await store());
-    const aside = acceptedDelivery({ verdict: 'ignored', reason: 'other_app' });
-    expect(await inbox.accept([aside], NOON)).toEqual([{ id: 1, jobId: null, isDuplicate: false }]);
+    const ignored = acceptedDelivery({ verdict: 'ignored', reason: 'other_app' });
+    expect(await inbox.accept([ignored], NOON)).toEqual([{ id: 1, jobId: null, isDuplicate: false }]);
     expect(await inbox.at(0).countJobs()).toMatchObject({ waiting: 0 });
   });
 
-  test('the text of duplicates is kept once, across groups and restarts', async () => {
+  test('the text of duplicates is stored once, across batches and restarts', async () => {
     const kept = await store();
-    const twice = [acceptedDelivery(textOf('a')), acceptedDelivery(textOf('a'))];
+    const twice = [acceptedDelivery(createSignedText('a')), acceptedDelivery(createSignedText('a'))];
     const { accept } = boxIn(kept);
-    await accept([...twice, acceptedDelivery(textOf('b'))], NOON);
+    await accept([...twice, acceptedDelivery(createSignedText('b'))], NOON);
     await accept(twice, NOON + 1);
-    await boxIn(kept).accept([acceptedDelivery({ ...textOf('b'), receivedAt: NOON + 2 })], NOON + 2);
+    await boxIn(kept).accept(
+      [acceptedDelivery({ ...createSignedText('b'), receivedAt: NOON + 2 })],
+      NOON + 2,
+    );
     expect(await kept.db.rows('SELECT signed_data, last_received_at FROM signed_texts ORDER BY id')).toEqual([
       { signed_data: 'a', last_received_at: new Date(NOON).toISOString() },
       { signed_data: 'b', last_received_at: new Date(NOON + 2).toISOString() },
@@ -102,24 +105,28 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(await kept.db.column('SELECT stored_text_id FROM deliveries ORDER BY id')).toEqual([1, 2, 2]);
   });
 
-  test('a text that was rolled back, or removed since, is stored again', async () => {
+  test('a text is stored again after a rollback or after its removal', async () => {
     const kept = await store();
     const { accept, at } = boxIn(kept);
-    const bad = acceptedDelivery({ ...textOf('b'), verdict: 'accepted', reason: 'a contradiction' });
-    await expect(accept([acceptedDelivery(textOf('a')), bad], NOON)).rejects.toThrow(/check/i);
-    await accept([acceptedDelivery(textOf('a'))], NOON);
+    const invalid = acceptedDelivery({
+      ...createSignedText('b'),
+      verdict: 'accepted',
+      reason: 'a contradiction',
+    });
+    await expect(accept([acceptedDelivery(createSignedText('a')), invalid], NOON)).rejects.toThrow(/check/i);
+    await accept([acceptedDelivery(createSignedText('a'))], NOON);
     expect(await kept.db.column('SELECT signed_data FROM signed_texts')).toEqual(['a']);
     const before = only(await at(NOON).listSignedTexts(0, 9));
     await kept.db.change("UPDATE signed_texts SET sha256 = 'another', signed_data = 'another'");
     const later = NOON + 61_000;
-    await accept([acceptedDelivery({ ...textOf('a'), receivedAt: later })], later);
+    await accept([acceptedDelivery({ ...createSignedText('a'), receivedAt: later })], later);
     expect(await at(later).listSignedTexts(before.id, 9)).toMatchObject([{ signedData: 'a' }]);
   });
 
-  test('T09 50 identical deliveries lead to one read, and at most one after it', async () => {
+  test('T09 50 identical deliveries lead to one read, and to at most one more after it', async () => {
     const inbox = boxIn(await store());
-    const one = acceptedDelivery();
-    const deliveries = Array.from({ length: 50 }, () => one);
+    const delivery = acceptedDelivery();
+    const deliveries = Array.from({ length: 50 }, () => delivery);
     await inbox.accept(deliveries.slice(0, 20), NOON);
     const [running] = await inbox.claim({ ...LEASE, now: NOON });
     await inbox.accept(deliveries.slice(20), NOON + 5);
@@ -131,33 +138,36 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(await inbox.at(0).countJobs()).toMatchObject({ running: 1, waiting: 0 });
   });
 
-  filesEnough.test('T07 an old uninstalled replayed 1,000 times asks for one read at a time', async () => {
-    const inbox = boxIn(await store());
-    const replay = acceptedDelivery({ event: 'uninstalled', ...textOf('the same old text') });
-    let starts = 0;
-    let now = NOON;
-    let running = await inbox.claim({ ...LEASE, now });
-    for (let sent = 0; sent < 1000; sent += 4) {
-      now += 12;
-      const four = Array.from({ length: 4 }, () => ({ ...replay, receivedAt: now }));
-      await inbox.accept(four, now);
-      expect((await inbox.at(now).countJobs()).waiting).toBeLessThanOrEqual(1);
-      const claimed = await inbox.claim({ ...LEASE, now });
-      expect(claimed.length + running.length).toBeLessThanOrEqual(1);
-      starts += claimed.length;
-      running = [...running, ...claimed];
-      if (sent % 40 === 0) running = await unfinished(inbox, running, now);
-    }
-    expect(starts).toBeGreaterThanOrEqual(3);
-    expect(starts).toBeLessThanOrEqual(4);
-    const counted = await inbox.db.row(
-      'SELECT sum(duplicates + 1) AS posts, count(*) < 10 AS few FROM deliveries',
-    );
-    expect(counted).toEqual({ posts: 1000, few: 1 });
-  });
+  filesEnough.test(
+    'T07 an old uninstalled event replayed 1,000 times leads to one read at a time',
+    async () => {
+      const inbox = boxIn(await store());
+      const replay = acceptedDelivery({ event: 'uninstalled', ...createSignedText('the same old text') });
+      let starts = 0;
+      let now = NOON;
+      let running = await inbox.claim({ ...LEASE, now });
+      for (let sent = 0; sent < 1000; sent += 4) {
+        now += 12;
+        const replayed = Array.from({ length: 4 }, () => ({ ...replay, receivedAt: now }));
+        await inbox.accept(replayed, now);
+        expect((await inbox.at(now).countJobs()).waiting).toBeLessThanOrEqual(1);
+        const claimed = await inbox.claim({ ...LEASE, now });
+        expect(claimed.length + running.length).toBeLessThanOrEqual(1);
+        starts += claimed.length;
+        running = [...running, ...claimed];
+        if (sent % 40 === 0) running = await finishAll(inbox, running, now);
+      }
+      expect(starts).toBeGreaterThanOrEqual(3);
+      expect(starts).toBeLessThanOrEqual(4);
+      const counted = await inbox.db.row(
+        'SELECT sum(duplicates + 1) AS posts, count(*) < 10 AS few FROM deliveries',
+      );
+      expect(counted).toEqual({ posts: 1000, few: 1 });
+    },
+  );
 
   filesEnough.test(
-    'T71 10,000 deliveries for 20 installations in 10 seconds are read at once, then once a second, then once more',
+    'T71 10,000 deliveries for 20 installations in 10 seconds are read at once, then once a second, and once after the last',
     async () => {
       const inbox = boxIn(await store());
       const starts = new Map<string, number[]>();
@@ -171,14 +181,14 @@ describe.each(ENGINES)('$name', ({ store }) => {
       };
       for (let step = 0; step < 500; step += 1) {
         const now = NOON + step * 20;
-        const group = Array.from({ length: 20 }, (_, index) =>
+        const batch = Array.from({ length: 20 }, (_, index) =>
           acceptedDelivery({
             receivedAt: now,
             installationId: `installation-${index}`,
             organizationId: null,
           }),
         );
-        await inbox.accept(group, now);
+        await inbox.accept(batch, now);
         await turn(now + 10);
       }
       const last = NOON + 499 * 20;
@@ -196,38 +206,38 @@ describe.each(ENGINES)('$name', ({ store }) => {
     },
   );
 
-  test('the newest delivery of a job is the last that it answers, also where it took over another, and no later one', async () => {
+  test('the newest delivery of a job is the last one it answers, also after it took over another job', async () => {
     const box = boxIn(await store());
     const accept = async (at: number, overrides = {}) =>
       only(await box.accept([acceptedDelivery({ receivedAt: at, ...overrides })], at)).id;
     const claim = async (now: number) =>
       only((await box.claim({ ...LEASE, now })).filter(({ dedupeKey }) => dedupeKey.endsWith('-1')));
-    const newest = (job: Parameters<InboxPort['findNewestDelivery']>[0]) =>
+    const findNewest = (job: Parameters<InboxPort['findNewestDelivery']>[0]) =>
       box.at(NOON).findNewestDelivery(job);
     await accept(NOON);
     const second = await accept(NOON);
     await accept(NOON, { installationId: 'installation-2', organizationId: 'organization-2' });
     await accept(NOON, { verdict: 'ignored', reason: 'event_unknown' });
     const first = await claim(NOON);
-    expect(await newest(first)).toBe(second);
+    expect(await findNewest(first)).toBe(second);
     await box.enqueue(installationJob('installation-1', null, 'schedule'), NOON);
     await box.retry(first, NOON, { code: 'unavailable', message: 'answered 503' }, NOON);
-    const heir = await claim(NOON + 60_000);
-    expect(heir.id).not.toBe(first.id);
+    const successor = await claim(NOON + 60_000);
+    expect(successor.id).not.toBe(first.id);
     await accept(NOON + 60_000);
-    expect(await newest(heir)).toBe(second);
-    await box.finish(heir, 'read', NOON + 60_000);
+    expect(await findNewest(successor)).toBe(second);
+    await box.finish(successor, 'read', NOON + 60_000);
     const third = await claim(NOON + 120_000);
-    expect(await newest({ ...third, trigger: 'person' })).toBeGreaterThan(second);
-    for (const trigger of ['schedule', 'worker']) expect(await newest({ ...third, trigger })).toBeNull();
+    expect(await findNewest({ ...third, trigger: 'person' })).toBeGreaterThan(second);
+    for (const trigger of ['schedule', 'worker']) expect(await findNewest({ ...third, trigger })).toBeNull();
   });
 
-  test('a job for which only a person asked answers no delivery, however new one is', async () => {
+  test('a job that only a person requested answers no delivery', async () => {
     const box = boxIn(await store());
     await box.accept([acceptedDelivery()], NOON);
     await box.finish(only(await box.claim({ ...LEASE, now: NOON })), 'read', NOON);
     await box.enqueue(installationJob('installation-1', null, 'person'), NOON);
-    const asked = only(await box.claim({ ...LEASE, now: NOON + 60_000 }));
-    expect(await box.at(NOON).findNewestDelivery(asked)).toBeNull();
+    const requested = only(await box.claim({ ...LEASE, now: NOON + 60_000 }));
+    expect(await box.at(NOON).findNewestDelivery(requested)).toBeNull();
   });
 });

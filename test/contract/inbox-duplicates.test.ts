@@ -17,61 +17,61 @@ import { filesEnough } from '../support/long.js';
 const MINUTE_MS = 60_000;
 const STEP_MS = 500;
 
-interface Played {
+interface ReplayResult {
   readonly starts: number[];
   readonly inbox: Box;
 }
 
-/** A worker that finds nothing new, while captured deliveries come again in rotation. */
+/** Replays captured deliveries in rotation while a worker reads and finds nothing new, unless `found` says so; returns when reads started. */
 async function replay(
   kept: Store,
   accept: Accept,
   captured: readonly Arrived[],
   { from = NOON, forMs = 3 * MINUTE_MS, found = (_start: number): boolean => false } = {},
-): Promise<Played> {
+): Promise<ReplayResult> {
   const inbox = boxIn(kept);
   const starts: number[] = [];
   let running: ClaimedJob[] = [];
   const work = async (now: number): Promise<void> => {
     for (const job of running) {
-      const word = job.onlyDuplicates && !found(starts.length) ? UNCHANGED_OUTCOME : 'read';
-      await inbox.finish(job, word, now);
+      const outcome = job.onlyDuplicates && !found(starts.length) ? UNCHANGED_OUTCOME : 'read';
+      await inbox.finish(job, outcome, now);
     }
     running = await inbox.claim({ now, leaseMs: MINUTE_MS, slots: 4 });
     starts.push(...running.map(() => now));
   };
   for (let step = 0; step * STEP_MS < forMs; step += 1) {
     const receivedAt = from + step * STEP_MS;
-    const one = captured[step % captured.length];
-    if (one !== undefined) await accept([{ ...one, receivedAt }], receivedAt);
+    const delivery = captured[step % captured.length];
+    if (delivery !== undefined) await accept([{ ...delivery, receivedAt }], receivedAt);
     await work(receivedAt + 1);
   }
   for (let now = from + forMs; now < from + forMs + 20_000; now += STEP_MS) await work(now);
   return { starts, inbox };
 }
 
-const acceptIn = (kept: Store): Accept => boxIn(kept).accept;
+const createAccept = (kept: Store): Accept => boxIn(kept).accept;
 
-async function rowsAndPosts({ db }: Store): Promise<{ rows: number; posts: number }> {
+async function countRowsAndPosts({ db }: Store): Promise<{ rows: number; posts: number }> {
   return only(await db.rows('SELECT count(*) AS rows, sum(duplicates + 1) AS posts FROM deliveries'));
 }
 
-function three(): Arrived[] {
+function createThreeDeliveries(): Arrived[] {
   return Array.from({ length: 3 }, () => acceptedDelivery());
 }
 
 describe.each(ENGINES)('$name', ({ store }) => {
-  describe('captured deliveries that come again for ever', () => {
-    type Create = (kept: Store) => Accept;
+  describe('captured deliveries that are replayed forever', () => {
+    type CreateAccept = (kept: Store) => Accept;
 
-    /** Fewer than 12 reads in any minute, never 16 s without one, one after the last post; each post counted, in few rows. */
-    async function keepsTheLaw(create: Create): Promise<boolean> {
+    /** Whether there are fewer than 12 reads in any minute, never 16 s without one, one after the last post, and every post is counted in few rows. */
+    async function isPaced(create: CreateAccept): Promise<boolean> {
       const kept = await store();
-      const { starts, inbox } = await replay(kept, create(kept), three());
+      const { starts, inbox } = await replay(kept, create(kept), createThreeDeliveries());
       const end = NOON + 3 * MINUTE_MS;
       const inMinute = starts.map(start => starts.filter(at => at >= start && at < start + MINUTE_MS).length);
       const gaps = [NOON, ...starts, end].map((at, index, all) => at - (all[index - 1] ?? NOON));
-      const { rows, posts } = await rowsAndPosts(kept);
+      const { rows, posts } = await countRowsAndPosts(kept);
       const { waiting } = await inbox.at(0).countJobs();
       return (
         Math.max(...inMinute) < 12 &&
@@ -83,16 +83,16 @@ describe.each(ENGINES)('$name', ({ store }) => {
       );
     }
 
-    const broken: Record<string, Create> = {
-      'that takes each duplicate for something new': kept => {
+    const brokenInboxes: Record<string, CreateAccept> = {
+      'that treats duplicates as new': kept => {
         const forget = "UPDATE signed_texts SET last_received_at = '2000-01-01T00:00:00.000Z'";
         return async (deliveries, now) => {
           await kept.db.change(forget);
-          return acceptIn(kept)(deliveries, now);
+          return createAccept(kept)(deliveries, now);
         };
       },
-      'that knows a duplicate and asks for nothing': kept => {
-        const accept = acceptIn(kept);
+      'that drops duplicates': kept => {
+        const accept = createAccept(kept);
         const seen = new Map<string, ReturnType<Accept>>();
         return (deliveries, now) => {
           const sha256 = deliveries[0]?.sha256 ?? '';
@@ -101,9 +101,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
           return stored;
         };
       },
-      'that gives each duplicate a row': kept => (deliveries, now) => acceptIn(kept)(deliveries, now),
-      'that has a pace for each text alone': kept => {
-        const accept = acceptIn(kept);
+      'that stores each duplicate in a row': kept => (deliveries, now) => createAccept(kept)(deliveries, now),
+      'that paces each text separately': kept => {
+        const accept = createAccept(kept);
         return (deliveries, now) =>
           accept(
             deliveries.map(each => ({ ...each, installationId: `of ${each.sha256}`, organizationId: null })),
@@ -112,24 +112,24 @@ describe.each(ENGINES)('$name', ({ store }) => {
       },
     };
 
-    test('T20 are read ever more seldom, and in a row a minute each at least', async () => {
-      expect(await keepsTheLaw(acceptIn)).toBe(true);
+    test('T20 are read less and less often, and share rows for a minute each', async () => {
+      expect(await isPaced(createAccept)).toBe(true);
     });
 
-    filesEnough.test.each(Object.entries(broken))(
-      'T20 an inbox %s breaks that law',
+    filesEnough.test.each(Object.entries(brokenInboxes))(
+      'T20 fail this check in an inbox %s',
       async (_title, create) => {
-        expect(await keepsTheLaw(create)).toBe(false);
+        expect(await isPaced(create)).toBe(false);
       },
     );
   });
 
   filesEnough.test(
-    'T20 the pace grows from one second to fifteen, and a change that is found begins it anew',
+    'T20 the pace slows from one second to fifteen, and starts again when a read finds a change',
     async () => {
       const kept = await store();
       const found = (starts: number): boolean => starts === 10;
-      const { starts } = await replay(kept, acceptIn(kept), [acceptedDelivery()], { found });
+      const { starts } = await replay(kept, createAccept(kept), [acceptedDelivery()], { found });
       const gaps = starts.slice(1).map((start, index) => Math.round((start - (starts[index] ?? 0)) / 1000));
       expect(gaps.slice(0, 9)).toEqual([1, 1, 2, 4, 8, 15, 15, 15, 15]);
       const anew = gaps.slice(9);
@@ -139,10 +139,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
     },
   );
 
-  test('T20 a new delivery is read at once among them, and so is one that had not come for an hour', async () => {
+  test('T20 a new delivery among duplicates is read at once, and so is one last seen over an hour ago', async () => {
     const kept = await store();
     const inbox = boxIn(kept);
-    const accept = acceptIn(kept);
+    const accept = createAccept(kept);
     const captured = acceptedDelivery();
     await replay(kept, accept, [captured], { forMs: MINUTE_MS });
     const now = NOON + 2 * MINUTE_MS;
@@ -163,10 +163,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
     ]);
   });
 
-  test('T20 the schedule and a person neither speed duplicates up nor are slowed down by them', async () => {
+  test('T20 jobs of the schedule or a person do not speed duplicates up, and duplicates do not slow them down', async () => {
     const kept = await store();
     const inbox = boxIn(kept);
-    const accept = acceptIn(kept);
+    const accept = createAccept(kept);
     const captured = acceptedDelivery();
     await replay(kept, accept, [captured], { forMs: MINUTE_MS });
     const now = NOON + 90_000;
@@ -189,10 +189,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(await claim(now + 17_000)).toMatchObject([{ onlyDuplicates: false }]);
   });
 
-  test('T20 duplicates leave a paused job and one that failed to their time', async () => {
+  test('T20 duplicates do not bring paused or retried jobs forward', async () => {
     const kept = await store();
     const inbox = boxIn(kept);
-    const accept = acceptIn(kept);
+    const accept = createAccept(kept);
     const captured = acceptedDelivery();
     const claim = (at: number) => inbox.claim({ now: at, leaseMs: MINUTE_MS, slots: 4 });
     await accept([captured], NOON);
@@ -215,14 +215,14 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(await claim(NOON + 20 * MINUTE_MS)).toHaveLength(1);
   });
 
-  test('T20 a folded row says when it came first and last, and the first that no read has answered', async () => {
+  test('T20 a shared row records the first and the last duplicate, and the first one that no read has answered', async () => {
     const kept = await store();
     const inbox = boxIn(kept);
-    const accept = acceptIn(kept);
+    const accept = createAccept(kept);
     const captured = acceptedDelivery();
     const iso = (at: number): string => new Date(at).toISOString();
-    const post = (at: number, more: Partial<Arrived> = {}) =>
-      accept([{ ...captured, receivedAt: at, ...more }], at);
+    const post = (at: number, overrides: Partial<Arrived> = {}) =>
+      accept([{ ...captured, receivedAt: at, ...overrides }], at);
     await post(NOON);
     await post(NOON + 10);
     const [read] = await inbox.claim({ now: NOON + 20, leaseMs: MINUTE_MS, slots: 4 });
@@ -239,26 +239,26 @@ describe.each(ENGINES)('$name', ({ store }) => {
         contradicted_fields: 'event',
       },
     ]);
-    const between = async (from: number, until: number): Promise<string[]> => {
-      const slices = await slicesOf(inbox, { from: iso(from), until: iso(until), above: 0 });
+    const listArrivals = async (since: number, until: number): Promise<string[]> => {
+      const slices = await slicesOf(inbox, { since: iso(since), until: iso(until), afterId: 0 });
       return slices.flat().map(({ receivedAt }) => receivedAt);
     };
-    expect(await between(NOON, NOON + MINUTE_MS)).toEqual([iso(NOON), iso(NOON + 40)]);
-    expect(await between(NOON + 20, NOON + MINUTE_MS)).toEqual([iso(NOON + 40)]);
-    const since = [{ since: NOON + 50 }, { since: NOON + 51 }, { since: NOON + 1, isNew: true }];
-    expect(await inbox.at(NOON + 60).haveDeliveriesArrived('installation-1', since)).toEqual([
+    expect(await listArrivals(NOON, NOON + MINUTE_MS)).toEqual([iso(NOON), iso(NOON + 40)]);
+    expect(await listArrivals(NOON + 20, NOON + MINUTE_MS)).toEqual([iso(NOON + 40)]);
+    const queries = [{ since: NOON + 50 }, { since: NOON + 51 }, { since: NOON + 1, isNew: true }];
+    expect(await inbox.at(NOON + 60).haveDeliveriesArrived('installation-1', queries)).toEqual([
       true,
       false,
       false,
     ]);
     await post(NOON + MINUTE_MS);
-    expect(await rowsAndPosts(kept)).toEqual({ rows: 2, posts: 5 });
+    expect(await countRowsAndPosts(kept)).toEqual({ rows: 2, posts: 5 });
   });
 
-  test('T20 of a new text that came twice in one group, a read between the two answers the first alone', async () => {
+  test('T20 a read between two arrivals of one text answers only the first', async () => {
     const kept = await store();
     const inbox = boxIn(kept);
-    const accept = acceptIn(kept);
+    const accept = createAccept(kept);
     await accept([{ ...acceptedDelivery({ signedData: 'earlier' }), receivedAt: NOON }], NOON);
     const [read] = await inbox.claim({ now: NOON + 20, leaseMs: MINUTE_MS, slots: 4 });
     if (read !== undefined)
@@ -272,13 +272,13 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(folded).toMatchObject({ duplicates: 1, unread_duplicate_at: new Date(NOON + 40).toISOString() });
   });
 
-  test('T20 duplicates of what was ignored share a row a minute too, one signed by another secret does not', async () => {
+  test('T20 ignored duplicates share a row for a minute too, unless another secret signed them', async () => {
     const kept = await store();
-    const accept = acceptIn(kept);
-    const aside = acceptedDelivery({ verdict: 'ignored', reason: 'other_app' });
+    const accept = createAccept(kept);
+    const ignored = acceptedDelivery({ verdict: 'ignored', reason: 'other_app' });
     for (let at = NOON; at < NOON + 2 * MINUTE_MS; at += 1000)
-      await accept([{ ...aside, receivedAt: at }], at);
-    await accept([{ ...aside, secretIndex: 1, receivedAt: NOON + 119_000 }], NOON + 119_000);
-    expect(await rowsAndPosts(kept)).toEqual({ rows: 3, posts: 121 });
+      await accept([{ ...ignored, receivedAt: at }], at);
+    await accept([{ ...ignored, secretIndex: 1, receivedAt: NOON + 119_000 }], NOON + 119_000);
+    expect(await countRowsAndPosts(kept)).toEqual({ rows: 3, posts: 121 });
   });
 });

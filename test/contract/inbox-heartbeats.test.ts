@@ -6,71 +6,71 @@ import type { LivingProcess, InboxPulse } from '../../src/inbox/process.js';
 const HOUR = 3_600_000;
 const WORKER: LivingProcess = { role: 'work', host: 'here', pid: 7, startedAt: NOON };
 
-/** As one process gives them. */
-function signer(kept: Store): (self: LivingProcess, now: number) => Promise<InboxPulse> {
+/** Returns the heartbeat function of one process. */
+function createHeartbeat(kept: Store): (self: LivingProcess, now: number) => Promise<InboxPulse> {
   const { at } = boxIn(kept);
   return (self, now) => at(now).heartbeat(self);
 }
 
 describe.each(ENGINES)('$name', ({ store }) => {
-  async function scene() {
+  async function openScene() {
     const kept = await store();
-    const rows = () => kept.db.rows('SELECT role, pid, seen_at FROM processes ORDER BY id');
-    const living = () => kept.db.column<number>('SELECT pid FROM processes ORDER BY pid');
-    return { kept, rows, living };
+    const listRows = () => kept.db.rows('SELECT role, pid, seen_at FROM processes ORDER BY id');
+    const listPids = () => kept.db.column<number>('SELECT pid FROM processes ORDER BY pid');
+    return { kept, listRows, listPids };
   }
 
-  test('a process enters one row and touches it from then on', async () => {
-    const { kept, rows } = await scene();
-    const sign = signer(kept);
-    for (const at of [NOON, NOON + 15_000]) await sign(WORKER, at);
-    await signer(kept)({ ...WORKER, role: 'receive', pid: 8 }, NOON);
-    expect(await rows()).toEqual([
+  test('the first heartbeat of a process inserts a row, and later ones update it', async () => {
+    const { kept, listRows } = await openScene();
+    const beat = createHeartbeat(kept);
+    for (const at of [NOON, NOON + 15_000]) await beat(WORKER, at);
+    await createHeartbeat(kept)({ ...WORKER, role: 'receive', pid: 8 }, NOON);
+    expect(await listRows()).toEqual([
       { role: 'work', pid: 7, seen_at: '2026-05-04T12:00:15.000Z' },
       { role: 'receive', pid: 8, seen_at: '2026-05-04T12:00:00.000Z' },
     ]);
   });
 
-  test('after an older inbox was put back it enters a row anew, and never touches that of another', async () => {
-    const { kept, rows } = await scene();
-    const sign = signer(kept);
-    await sign(WORKER, NOON);
+  test('after an inbox was restored, a heartbeat inserts a new row and never updates the row of another process', async () => {
+    const { kept, listRows } = await openScene();
+    const beat = createHeartbeat(kept);
+    await beat(WORKER, NOON);
     await kept.db.change('UPDATE processes SET pid = 99');
-    await sign(WORKER, NOON + 15_000);
-    expect(await rows()).toMatchObject([
+    await beat(WORKER, NOON + 15_000);
+    expect(await listRows()).toMatchObject([
       { pid: 99, seen_at: '2026-05-04T12:00:00.000Z' },
       { pid: 7, seen_at: '2026-05-04T12:00:15.000Z' },
     ]);
   });
 
-  test('processes of an hour ago are removed, but for the last of each role', async () => {
-    const { kept, living } = await scene();
+  test('processes without a heartbeat for an hour are removed, except the last of each role', async () => {
+    const { kept, listPids } = await openScene();
     const start = (pid: number, role: LivingProcess['role'], at: number) =>
-      signer(kept)({ role, host: 'here', pid, startedAt: at }, at);
+      createHeartbeat(kept)({ role, host: 'here', pid, startedAt: at }, at);
     await start(1, 'work', NOON);
     await start(2, 'work', NOON + 1);
     await start(3, 'receive', NOON);
     await start(4, 'receive', NOON + HOUR + 2);
-    expect(await living()).toEqual([2, 4]);
+    expect(await listPids()).toEqual([2, 4]);
     await start(5, 'work', NOON + 2 * HOUR);
-    expect(await living()).toEqual([4, 5]);
+    expect(await listPids()).toEqual([4, 5]);
   });
 
-  test('a worker has worked an inbox that it gave a sign to, and one whose jobs were ever claimed', async () => {
-    const { kept } = await scene();
+  test('a worker was seen if it ever sent a heartbeat or claimed a job', async () => {
+    const { kept } = await openScene();
     const everSeen = async () => (await boxIn(kept).at(NOON).readPulse()).workerEverSeen;
-    await signer(kept)({ ...WORKER, role: 'receive' }, NOON);
+    await createHeartbeat(kept)({ ...WORKER, role: 'receive' }, NOON);
     const inbox = boxIn(kept);
     await inbox.accept([acceptedDelivery()], NOON);
     expect(await everSeen()).toBe(false);
     await inbox.claim({ now: NOON, leaseMs: 1000, slots: 1 });
     expect(await everSeen()).toBe(true);
-    const other = await store();
-    expect(await signer(other)(WORKER, NOON)).toMatchObject({ workerEverSeen: true });
+    const otherStore = await store();
+    expect(await createHeartbeat(otherStore)(WORKER, NOON)).toMatchObject({ workerEverSeen: true });
   });
 
-  test('the pulse tells the last sign of each role and since when the oldest due job waits', async () => {
-    const { kept } = await scene();
+  test('the pulse has the last heartbeat of each role and since when the oldest due job waits', async () => {
+    const { kept } = await openScene();
     const inbox = boxIn(kept);
     expect(await inbox.at(NOON).readPulse()).toEqual({
       at: NOON,
@@ -78,9 +78,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
       seenAt: {},
       oldestDueAt: null,
     });
-    const sign = signer(kept);
-    for (const at of [NOON, NOON + 15_000]) await sign(WORKER, at);
-    await signer(kept)({ ...WORKER, role: 'receive' }, NOON + HOUR);
+    const beat = createHeartbeat(kept);
+    for (const at of [NOON, NOON + 15_000]) await beat(WORKER, at);
+    await createHeartbeat(kept)({ ...WORKER, role: 'receive' }, NOON + HOUR);
     await inbox.accept([acceptedDelivery()], NOON + 1000);
     await inbox.enqueue({ kind: 'tick', dedupeKey: 'later', trigger: 'schedule', startDelayMs: HOUR }, NOON);
     expect(await inbox.at(NOON + 20_000).readPulse()).toMatchObject({
@@ -90,16 +90,16 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
   });
 
-  test('what came between two instants comes oldest first, accepted alone, however many came at once', async () => {
-    const { kept } = await scene();
+  test('accepted deliveries of a time range are listed oldest first, in slices, however many arrived at once', async () => {
+    const { kept } = await openScene();
     const inbox = boxIn(kept);
-    const at = (receivedAt: number, over = {}) => acceptedDelivery({ receivedAt, ...over });
-    const aside = { verdict: 'ignored' as const, reason: 'another app' };
-    await inbox.accept([at(NOON + 3), at(NOON - 1), at(NOON), at(NOON + 1, aside)], NOON);
+    const at = (receivedAt: number, overrides = {}) => acceptedDelivery({ receivedAt, ...overrides });
+    const ignored = { verdict: 'ignored' as const, reason: 'another app' };
+    await inbox.accept([at(NOON + 3), at(NOON - 1), at(NOON), at(NOON + 1, ignored)], NOON);
     const many = Array.from({ length: 4500 }, () => at(NOON + 2));
     await inbox.accept(many, NOON);
     const iso = (ms: number) => new Date(NOON + ms).toISOString();
-    const slices = await slicesOf(inbox, { from: iso(0), until: iso(2), above: 0 });
+    const slices = await slicesOf(inbox, { since: iso(0), until: iso(2), afterId: 0 });
     expect(slices.length).toBeGreaterThan(2);
     expect(Math.max(...slices.map(slice => slice.length))).toBeLessThanOrEqual(2000);
     const instants = slices.flat().map(({ receivedAt }) => receivedAt);

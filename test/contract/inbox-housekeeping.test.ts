@@ -8,29 +8,29 @@ import { until } from '../support/wait.js';
 const DAY_MS = 86_400_000;
 
 describe.each(ENGINES)('$name', ({ store }) => {
-  test('whoever watches is told soon after anybody asked for a job, itself included, until it stops', async () => {
+  test('a watcher is notified of every new job, its own included, until it stops', async () => {
     const kept = await store();
-    let woken = 0;
+    let notifications = 0;
     const ours = boxIn(kept);
     const theirs = boxIn(kept.beside());
     const stop = ours.at(NOON).watch(() => {
-      woken += 1;
+      notifications += 1;
     });
     onTestFinished(stop);
     await theirs.enqueue(installationJob('theirs', null, 'delivery'), NOON);
-    await until(() => woken > 0, 'word of what another asked for');
-    const before = woken;
+    await until(() => notifications > 0, 'a notification of a job from another process');
+    const before = notifications;
     await ours.enqueue(installationJob('ours', null, 'worker'), NOON);
-    await until(() => woken > before, 'word of what was asked for here');
+    await until(() => notifications > before, 'a notification of its own job');
     stop();
-    const atStop = woken;
+    const atStop = notifications;
     await theirs.enqueue(installationJob('later', null, 'delivery'), NOON);
     await new Promise(resolve => setTimeout(resolve, 100));
-    expect(woken).toBe(atStop);
+    expect(notifications).toBe(atStop);
   });
 
   describe('pruning', async () => {
-    async function filled() {
+    async function openFilledInbox() {
       const kept = await store();
       const inbox = boxIn(kept);
       const text = (name: string) => ({
@@ -52,8 +52,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
       return { kept, inbox };
     }
 
-    test('removes what is older than the retention, and a text with its last delivery, but the newest', async () => {
-      const { kept, inbox } = await filled();
+    test('removes rows older than the retention except the newest delivery, and texts without deliveries', async () => {
+      const { kept, inbox } = await openFilledInbox();
       expect(await inbox.at(NOON + 10 * DAY_MS).prune(7)).toEqual({ deliveries: 2, signedTexts: 1, jobs: 1 });
       expect(await inbox.at(NOON + 10 * DAY_MS).prune(7)).toBeNull();
       expect(await kept.db.column('SELECT signed_data FROM signed_texts')).toEqual(['repeated']);
@@ -63,8 +63,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await inbox.at(0).countJobs()).toMatchObject({ waiting: 1, failed: 1 });
     });
 
-    test('keeps everything for ever at 0 days', async () => {
-      const { kept, inbox } = await filled();
+    test('keeps everything at 0 days', async () => {
+      const { kept, inbox } = await openFilledInbox();
       expect(await inbox.at(NOON + 10_000 * DAY_MS).prune(0)).toBeNull();
       expect(await kept.db.value('SELECT count(*) FROM deliveries')).toBe(3);
     });
@@ -87,7 +87,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
   });
 
-  test('what came for an installation is known since an instant, and nothing of the future', async () => {
+  test('haveDeliveriesArrived finds accepted deliveries since an instant, and none of the future', async () => {
     const { accept, at } = boxIn(await store());
     const event = 'newPermissionsAccepted';
     await accept(
@@ -95,14 +95,14 @@ describe.each(ENGINES)('$name', ({ store }) => {
       NOON,
     );
     await accept([acceptedDelivery({ installationId: 'c', verdict: 'ignored', reason: 'other_app' })], NOON);
-    const since = [{ since: NOON }, { since: NOON + 1 }, { since: NOON, event }];
-    expect(await at(NOON + 2).haveDeliveriesArrived('a', since)).toEqual([true, false, false]);
-    expect(await at(NOON + 2).haveDeliveriesArrived('b', since)).toEqual([true, false, true]);
+    const queries = [{ since: NOON }, { since: NOON + 1 }, { since: NOON, event }];
+    expect(await at(NOON + 2).haveDeliveriesArrived('a', queries)).toEqual([true, false, false]);
+    expect(await at(NOON + 2).haveDeliveriesArrived('b', queries)).toEqual([true, false, true]);
     expect(await at(NOON + 2).haveDeliveriesArrived('c', [{ since: 0 }])).toEqual([false]);
     expect(await at(NOON - 1).haveDeliveriesArrived('a', [{ since: 0 }])).toEqual([false]);
   });
 
-  test('jobs are counted by what can become of them, and those that are done are not', async () => {
+  test('jobs are counted by state, without done jobs', async () => {
     const inbox = boxIn(await store());
     for (const id of ['a', 'b', 'c', 'd', 'e'])
       await inbox.enqueue(installationJob(id, null, 'delivery'), NOON);

@@ -20,7 +20,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.at(0).countJobs()).toMatchObject({ waiting: 2 });
     });
 
-    test('a job is never merged with a running one, and starts a second after it', async () => {
+    test('a job is never merged with a running one, and starts one second after it', async () => {
       const box = boxIn(await store());
       const first = await box.enqueue(job('1'), NOON);
       expect(await box.claim({ ...LEASE, now: NOON })).toMatchObject([{ id: first, claim: 1, attempts: 1 }]);
@@ -32,7 +32,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       });
     });
 
-    test('a paused job waits again when the same is asked for again', async () => {
+    test('a paused job waits again when it is requested again', async () => {
       const box = boxIn(await store());
       const first = await box.enqueue(job('1'), NOON);
       const held = only(await box.claim({ ...LEASE, now: NOON }));
@@ -42,7 +42,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.job(first)).toMatchObject({ state: 'waiting', attempts: 0 });
     });
 
-    test('a failed job keeps its retry time when a delivery comes, but a person is not made to wait', async () => {
+    test('a retried job keeps its run time when a delivery arrives, but runs at once for a person', async () => {
       const box = boxIn(await store());
       const first = await box.enqueue(job('1'), NOON);
       const held = only(await box.claim({ ...LEASE, now: NOON }));
@@ -56,7 +56,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       });
     });
 
-    test('what a person asks for is not spared as a scheduled job is', async () => {
+    test('a request of a person takes over the trigger of a waiting job', async () => {
       const box = boxIn(await store());
       const first = await box.enqueue({ ...job('1'), trigger: 'schedule' }, NOON);
       expect(await box.enqueue({ ...job('1'), trigger: 'person' }, NOON)).toBe(first);

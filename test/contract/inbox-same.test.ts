@@ -13,12 +13,12 @@ const WAITS_MS = [1, 40, 400, 1000, 2500, 16_000, 61_000, 3_700_000] as const;
 
 type Step = (box: Box, held: Map<number, ClaimedJob>, now: number) => Promise<unknown>;
 
-interface History {
+interface HistoryStep {
   readonly now: number;
   readonly step: Step;
 }
 
-/** Ids differ where an engine leaves numbers out: each is told by its place among those of its table. */
+/** Queries all tables. Ids differ between engines that skip numbers, so each id is replaced by its position in its table. */
 const TABLES: Readonly<Record<string, string>> = {
   deliveries: `SELECT row_number() OVER (ORDER BY id) AS id, received_at, event, installation_id, signed_text_sha256,
     (SELECT count(*) FROM signed_texts AS t WHERE t.id <= stored_text_id) AS text, contradicted_fields, verdict, ignored_reason,
@@ -31,7 +31,7 @@ const TABLES: Readonly<Record<string, string>> = {
   claims: 'SELECT last FROM claims',
 };
 
-async function rowsOf({ db }: Store): Promise<Record<string, unknown[]>> {
+async function readTables({ db }: Store): Promise<Record<string, unknown[]>> {
   const tables: Record<string, unknown[]> = {};
   for (const [name, sql] of Object.entries(TABLES)) {
     const rows = await db.rows(sql);
@@ -42,57 +42,58 @@ async function rowsOf({ db }: Store): Promise<Record<string, unknown[]>> {
   return tables;
 }
 
-function historyOf(seed: number): History[] {
+function createHistory(seed: number): HistoryStep[] {
   const random = createRandom(seed);
-  const texts = Array.from({ length: 6 }, (_, index) => deliveryOf(random, index));
+  const texts = Array.from({ length: 6 }, (_, index) => createDelivery(random, index));
   let now = NOON;
   return Array.from({ length: STEPS }, () => {
     now += pick(random, WAITS_MS, 1);
-    return { now, step: stepOf(random, texts, now) };
+    return { now, step: createStep(random, texts, now) };
   });
 }
 
-/** Two of them belong to one. */
-const organizationOf = (installation: number): string => `organization-${installation % (INSTALLATIONS - 1)}`;
+/** Two installations share one organization. */
+const getOrganization = (installation: number): string =>
+  `organization-${installation % (INSTALLATIONS - 1)}`;
 
-function deliveryOf(random: () => number, index: number): Arrived {
-  const isAside = random() < 0.2;
+function createDelivery(random: () => number, index: number): Arrived {
+  const isIgnored = random() < 0.2;
   return acceptedDelivery({
     sha256: String(index).repeat(64),
     installationId: `installation-${index % INSTALLATIONS}`,
-    organizationId: random() < 0.5 ? organizationOf(index % INSTALLATIONS) : null,
-    ...(isAside && { verdict: 'ignored', reason: 'other_app' }),
+    organizationId: random() < 0.5 ? getOrganization(index % INSTALLATIONS) : null,
+    ...(isIgnored && { verdict: 'ignored', reason: 'other_app' }),
   });
 }
 
-/** Who arrives in one group is sorted by what it asks for: the engines number their jobs in different orders else. */
-function stepOf(random: () => number, texts: readonly Arrived[], now: number): Step {
-  const [choice, another, third] = [random(), random(), random()];
+/** Creates a random step. Deliveries of one batch are sorted by installation, because the engines would number their jobs differently. */
+function createStep(random: () => number, texts: readonly Arrived[], now: number): Step {
+  const [choice, second, third] = [random(), random(), random()];
   if (choice < 0.4) {
-    const group = Array.from({ length: 1 + Math.floor(another * 4) }, () =>
+    const group = Array.from({ length: 1 + Math.floor(second * 4) }, () =>
       pick(random, texts, acceptedDelivery()),
     )
       .toSorted((a, b) => (String(a.installationId) < String(b.installationId) ? -1 : 1))
-      .map(one => ({ ...one, receivedAt: now, secretIndex: third < 0.1 ? 1 : 0 }));
+      .map(delivery => ({ ...delivery, receivedAt: now, secretIndex: third < 0.1 ? 1 : 0 }));
     return box => box.accept(group, now);
   }
   if (choice < 0.55) {
-    const job = jobOf(random, another, third);
+    const job = createJob(random, second, third);
     return box => box.enqueue(job, now);
   }
-  if (choice < 0.75) return claimed(Math.floor(another * 4), third < 0.2 ? 'certificates' : 'data');
-  if (choice < 0.95) return ended(another, endOf(random, third));
+  if (choice < 0.75) return createClaimStep(Math.floor(second * 4), third < 0.2 ? 'certificates' : 'data');
+  if (choice < 0.95) return createEndStep(second, createEnd(random, third));
   if (choice < 0.97)
     return (box, _held, at) =>
       box
         .at(at)
         .retryFailed('all')
         .then(all => all.length);
-  return ended(another, null);
+  return createEndStep(second, null);
 }
 
-function jobOf(random: () => number, another: number, third: number): NewJob {
-  const name = `installation-${Math.floor(another * INSTALLATIONS)}`;
+function createJob(random: () => number, second: number, third: number): NewJob {
+  const name = `installation-${Math.floor(second * INSTALLATIONS)}`;
   const job = installationJob(
     name,
     null,
@@ -107,7 +108,7 @@ function jobOf(random: () => number, another: number, third: number): NewJob {
   };
 }
 
-function claimed(slots: number, part: 'data' | 'certificates'): Step {
+function createClaimStep(slots: number, part: 'data' | 'certificates'): Step {
   return async (box, held, now) => {
     const { jobs, ...seen } = await box.at(now).claim({ parts: [{ part, slots }], leaseMs: 60_000 });
     for (const job of jobs) held.set(job.claim, job);
@@ -115,7 +116,7 @@ function claimed(slots: number, part: 'data' | 'certificates'): Step {
   };
 }
 
-const endOf = (random: () => number, third: number): JobEnd =>
+const createEnd = (random: () => number, third: number): JobEnd =>
   pick<JobEnd>(
     random,
     [
@@ -128,31 +129,31 @@ const endOf = (random: () => number, third: number): JobEnd =>
     { act: 'release', delayMs: 0 },
   );
 
-/** Some job that was ever claimed: its claim may be lost since. Without an end it is renewed, and bound. */
-function ended(which: number, end: JobEnd | null): Step {
+/** Creates a step that ends some job that was ever claimed, even if its claim is lost. Without an end, the step renews the claim and assigns an organization. */
+function createEndStep(position: number, end: JobEnd | null): Step {
   return async (box, held, now) => {
-    const job = [...held.values()].at(Math.floor(which * held.size));
+    const job = [...held.values()].at(Math.floor(position * held.size));
     if (job === undefined) return null;
     if (end !== null) return box.end(job, end, now);
     const lost = await box.at(now).renew([job], 60_000);
     const installation = Number(job.installationId?.at(-1));
-    return [lost.length, await box.at(now).assignOrganization(job, organizationOf(installation))];
+    return [lost.length, await box.at(now).assignOrganization(job, getOrganization(installation))];
   };
 }
 
 test.each(seeds(2, 0))(
-  'P07 after the same random deliveries both engines hold the same rows (seed %i)',
+  'P07 after the same random steps both engines hold the same rows (seed %i)',
   async seed => {
     const stores = await Promise.all(BOTH.map(({ store }) => store()));
-    const played = stores.map(store => ({ store, box: boxIn(store), held: new Map<number, ClaimedJob>() }));
-    for (const [place, { now, step }] of historyOf(seed).entries()) {
+    const runs = stores.map(store => ({ store, box: boxIn(store), held: new Map<number, ClaimedJob>() }));
+    for (const [index, { now, step }] of createHistory(seed).entries()) {
       const answers: unknown[] = [];
-      for (const { box, held } of played) answers.push(withoutIds(await step(box, held, now)));
-      const tables = await Promise.all(stores.map(rowsOf));
-      const [answer, ...others] = answers;
-      for (const other of others) expect(other, `answer of step ${place}`).toEqual(answer);
-      const [table, ...more] = tables;
-      for (const other of more) expect(other, `tables after step ${place}`).toEqual(table);
+      for (const { box, held } of runs) answers.push(withoutIds(await step(box, held, now)));
+      const tables = await Promise.all(stores.map(readTables));
+      const [answer, ...otherAnswers] = answers;
+      for (const otherAnswer of otherAnswers) expect(otherAnswer, `answer of step ${index}`).toEqual(answer);
+      const [expected, ...otherTables] = tables;
+      for (const actual of otherTables) expect(actual, `tables after step ${index}`).toEqual(expected);
     }
   },
 );
@@ -160,7 +161,7 @@ test.each(seeds(2, 0))(
 function withoutIds(answer: unknown): unknown {
   if (typeof answer === 'number') return 'a job';
   if (!Array.isArray(answer)) return answer;
-  return answer.map(each =>
-    typeof each === 'object' && each !== null && 'isDuplicate' in each ? each.isDuplicate : each,
+  return answer.map(item =>
+    typeof item === 'object' && item !== null && 'isDuplicate' in item ? item.isDuplicate : item,
   );
 }

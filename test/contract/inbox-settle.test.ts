@@ -10,19 +10,19 @@ async function claimOne(box: Box, now = NOON): Promise<ClaimedJob> {
   return only(await box.claim({ now, leaseMs: 60 * SECOND, slots: 1 }));
 }
 
-const askAgain = (box: Box, now: number): Promise<number> =>
+const enqueueFromDelivery = (box: Box, now: number): Promise<number> =>
   box.enqueue(installationJob('a', 'acme', 'delivery'), now);
 
 describe.each(ENGINES)('$name', ({ store }) => {
-  async function running(payload?: Record<string, unknown>): Promise<{ box: Box; held: ClaimedJob }> {
+  async function openRunningJob(payload?: Record<string, unknown>): Promise<{ box: Box; held: ClaimedJob }> {
     const box = boxIn(await store());
     await box.enqueue({ ...installationJob('a', 'acme', 'schedule'), ...(payload ? { payload } : {}) }, NOON);
     return { box, held: await claimOne(box) };
   }
 
   describe('a failed job', () => {
-    test('waits for its retry time with its error in its row', async () => {
-      const { box, held } = await running();
+    test('waits for its retry time and stores its error', async () => {
+      const { box, held } = await openRunningJob();
       expect(await box.retry(held, NOON + 5 * SECOND, ERROR, NOON)).toBe(true);
       expect(await box.job(held.id)).toMatchObject({
         state: 'waiting',
@@ -35,17 +35,17 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await claimOne(box, NOON + 5 * SECOND)).toMatchObject({ id: held.id, attempts: 2 });
     });
 
-    test('does not wait for a retry time that only a clock which was ahead can have given', async () => {
-      const { box, held } = await running();
+    test('does not wait for a retry time that a fast clock had set', async () => {
+      const { box, held } = await openRunningJob();
       await box.retry(held, NOON + 24 * 3600 * SECOND, ERROR, NOON);
-      await askAgain(box, NOON + SECOND);
+      await enqueueFromDelivery(box, NOON + SECOND);
       expect(await claimOne(box, NOON + SECOND)).toMatchObject({ id: held.id, attempts: 2 });
     });
 
-    test('keeps its retry time when a delivery asks for the same', async () => {
-      const { box, held } = await running();
+    test('keeps its retry time when a delivery requests it', async () => {
+      const { box, held } = await openRunningJob();
       await box.retry(held, NOON + 60 * SECOND, ERROR, NOON);
-      expect(await askAgain(box, NOON + SECOND)).toBe(held.id);
+      expect(await enqueueFromDelivery(box, NOON + SECOND)).toBe(held.id);
       expect(await box.job(held.id)).toMatchObject({
         run_at: new Date(NOON + 60 * SECOND).toISOString(),
         attempts: 1,
@@ -53,8 +53,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
       });
     });
 
-    test('has failed by its tenth failure', async () => {
-      const { box, held } = await running();
+    test('fails for good at its tenth failure', async () => {
+      const { box, held } = await openRunningJob();
       let current = held;
       for (let attempt = 1; attempt < 10; attempt += 1) {
         await box.retry(current, NOON, ERROR, NOON);
@@ -66,9 +66,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.at(0).countJobs()).toMatchObject({ failed: 1, waiting: 0 });
     });
 
-    test('gives way to a waiting job of the same key, which takes over its attempts and its retry time', async () => {
-      const { box, held } = await running();
-      const waiting = await askAgain(box, NOON + 10);
+    test('is merged into a waiting job of the same key, which takes over its attempts and its retry time', async () => {
+      const { box, held } = await openRunningJob();
+      const waiting = await enqueueFromDelivery(box, NOON + 10);
       await box.retry(held, NOON + 30 * SECOND, ERROR, NOON + 20);
       expect(await box.job(held.id)).toMatchObject({
         state: 'done',
@@ -84,71 +84,71 @@ describe.each(ENGINES)('$name', ({ store }) => {
       });
     });
 
-    test('never narrows the waiting job that takes over from it', async () => {
-      const { box, held } = await running({ resources: { warehouse: true }, full: true });
-      const waiting = await askAgain(box, NOON + 10);
+    test('never narrows the scope of the waiting job it is merged into', async () => {
+      const { box, held } = await openRunningJob({ resources: { warehouse: true }, full: true });
+      const waiting = await enqueueFromDelivery(box, NOON + 10);
       await box.retry(held, NOON + 30 * SECOND, ERROR, NOON + 20);
       expect(JSON.parse((await box.job(waiting)).payload)).toEqual({ full: true });
     });
   });
 
-  describe('merging', () => {
-    test('a delivery widens a waiting job that was to read one resource', async () => {
+  describe('merging jobs', () => {
+    test('a delivery widens a waiting job of one resource to all resources', async () => {
       const box = boxIn(await store());
       const id = await box.enqueue(
         { ...installationJob('a', 'acme', 'worker'), payload: { resources: { warehouse: true } } },
         NOON,
       );
-      expect(await askAgain(box, NOON)).toBe(id);
+      expect(await enqueueFromDelivery(box, NOON)).toBe(id);
       expect(await box.job(id)).toMatchObject({ payload: '{}', trigger: 'delivery' });
     });
 
-    test('two narrow wishes add up', async () => {
+    test('the resources of two narrow jobs add up', async () => {
       const box = boxIn(await store());
-      const wish = (name: string) => ({
+      const createNarrowJob = (name: string) => ({
         ...installationJob('a', 'acme', 'worker'),
         payload: { resources: { [name]: true } },
       });
-      await box.enqueue(wish('warehouse'), NOON);
-      const id = await box.enqueue(wish('inventory'), NOON);
+      await box.enqueue(createNarrowJob('warehouse'), NOON);
+      const id = await box.enqueue(createNarrowJob('inventory'), NOON);
       expect(JSON.parse((await box.job(id)).payload)).toEqual({
         resources: { warehouse: true, inventory: true },
       });
     });
 
-    test('a delivery brings a job forward that the schedule had set for later', async () => {
+    test('a delivery brings a scheduled job forward', async () => {
       const box = boxIn(await store());
       const id = await box.enqueue(
         { ...installationJob('a', 'acme', 'schedule'), startDelayMs: 600 * SECOND },
         NOON,
       );
-      expect(await askAgain(box, NOON + SECOND)).toBe(id);
+      expect(await enqueueFromDelivery(box, NOON + SECOND)).toBe(id);
       expect(await claimOne(box, NOON + SECOND)).toMatchObject({ id, trigger: 'delivery' });
     });
 
-    test('the schedule does not put off what a delivery wants now', async () => {
+    test('the schedule does not delay a job that a delivery requested', async () => {
       const box = boxIn(await store());
-      const id = await askAgain(box, NOON);
+      const id = await enqueueFromDelivery(box, NOON);
       await box.enqueue({ ...installationJob('a', 'acme', 'schedule'), startDelayMs: 600 * SECOND }, NOON);
       expect(await claimOne(box, NOON)).toMatchObject({ id, trigger: 'delivery' });
     });
 
-    test('a clock that was set back delays a delivery by a second at most', async () => {
-      const { box, held } = await running();
+    test('a clock that was set back delays a delivery by at most one second', async () => {
+      const { box, held } = await openRunningJob();
       await box.finish(held, 'read', NOON);
       const hourAgo = NOON - 3600 * SECOND;
-      const id = await askAgain(box, hourAgo);
+      const id = await enqueueFromDelivery(box, hourAgo);
       expect(await box.job(id)).toMatchObject({ run_at: new Date(hourAgo + SECOND).toISOString() });
     });
   });
 
-  describe('a job that ends while the schedule waits with the same key', () => {
+  describe('a job that ends while a scheduled job waits with the same key', () => {
     const TOMORROW = NOON + 24 * 3600 * SECOND;
 
-    /** A read that a delivery asked for runs, and the schedule has asked for the next one. */
-    async function runningBeforeTomorrow(): Promise<{ box: Box; held: ClaimedJob; waiting: number }> {
+    /** Opens an inbox in which a delivery's job runs and the schedule has enqueued the next one for tomorrow. */
+    async function openWithScheduledJob(): Promise<{ box: Box; held: ClaimedJob; waiting: number }> {
       const box = boxIn(await store());
-      await askAgain(box, NOON);
+      await enqueueFromDelivery(box, NOON);
       const held = await claimOne(box);
       const scheduled = installationJob('a', 'acme', 'schedule');
       const waiting = await box.enqueue(
@@ -158,57 +158,57 @@ describe.each(ENGINES)('$name', ({ store }) => {
       return { box, held, waiting };
     }
 
-    const runTime = async (box: Box, id: number) => Date.parse((await box.job(id)).run_at) - NOON;
+    const getRunTime = async (box: Box, id: number) => Date.parse((await box.job(id)).run_at) - NOON;
 
-    test('runs again at once after it is given back', async () => {
-      const { box, held, waiting } = await runningBeforeTomorrow();
+    test('runs again at once after it is released', async () => {
+      const { box, held, waiting } = await openWithScheduledJob();
       await box.giveBack(held, NOON + 5 * SECOND);
       expect(await box.job(held.id)).toMatchObject({ outcome: 'merged', merged_into: waiting });
-      expect(await runTime(box, waiting)).toBe(5 * SECOND);
+      expect(await getRunTime(box, waiting)).toBe(5 * SECOND);
     });
 
-    test('is given back no earlier than one pace after its start', async () => {
-      const { box, held, waiting } = await runningBeforeTomorrow();
+    test('runs again no earlier than one pace after its start when it is released', async () => {
+      const { box, held, waiting } = await openWithScheduledJob();
       await box.giveBack(held, NOON + 10);
-      expect(await runTime(box, waiting)).toBe(SECOND);
+      expect(await getRunTime(box, waiting)).toBe(SECOND);
     });
 
-    test('waits as long as it was told when it is given back', async () => {
-      const { box, held, waiting } = await runningBeforeTomorrow();
+    test('waits for the delay with which it is released', async () => {
+      const { box, held, waiting } = await openWithScheduledJob();
       await box.end(held, { act: 'release', delayMs: 7 * SECOND }, NOON + 5 * SECOND);
-      expect(await runTime(box, waiting)).toBe(12 * SECOND);
+      expect(await getRunTime(box, waiting)).toBe(12 * SECOND);
     });
 
-    test('runs again after its backoff, and not before', async () => {
-      const { box, held, waiting } = await runningBeforeTomorrow();
+    test('runs again after its backoff', async () => {
+      const { box, held, waiting } = await openWithScheduledJob();
       await box.retry(held, NOON + 90 * SECOND, ERROR, NOON + 5 * SECOND);
-      expect(await runTime(box, waiting)).toBe(90 * SECOND);
+      expect(await getRunTime(box, waiting)).toBe(90 * SECOND);
     });
 
-    test('runs again by the end of its pause', async () => {
-      const { box, held, waiting } = await runningBeforeTomorrow();
+    test('runs again at the end of its pause', async () => {
+      const { box, held, waiting } = await openWithScheduledJob();
       await box.pause(held, NOON + 60 * SECOND, ERROR, NOON + 5 * SECOND);
-      expect(await runTime(box, waiting)).toBe(60 * SECOND);
+      expect(await getRunTime(box, waiting)).toBe(60 * SECOND);
     });
 
     test('runs at once when a person retries it after it failed', async () => {
-      const { box, held, waiting } = await runningBeforeTomorrow();
+      const { box, held, waiting } = await openWithScheduledJob();
       await box.fail(held, ERROR, NOON + 5 * SECOND);
       expect(await box.retryFailed(held.id, NOON + 6 * SECOND)).toBe(waiting);
-      expect(await runTime(box, waiting)).toBe(6 * SECOND);
+      expect(await getRunTime(box, waiting)).toBe(6 * SECOND);
     });
 
-    test('paces by the present where its start lies ahead of a clock that was set back', async () => {
-      const { box, held, waiting } = await runningBeforeTomorrow();
+    test('is paced from now if its start lies in the future because the clock was set back', async () => {
+      const { box, held, waiting } = await openWithScheduledJob();
       await box.giveBack(held, NOON - 3600 * SECOND);
-      expect(await runTime(box, waiting)).toBe(-3599 * SECOND);
+      expect(await getRunTime(box, waiting)).toBe(-3599 * SECOND);
     });
   });
 
   test.each(['retry', 'pause'] as const)(
-    'a job that ends with a %s leaves the run time of a waiting job that a person asked for',
+    'a job that ends with a %s does not delay a waiting job that a person requested',
     async act => {
-      const { box, held } = await running();
+      const { box, held } = await openRunningJob();
       const waiting = await box.enqueue(installationJob('a', 'acme', 'person'), NOON + 10);
       await box[act](held, NOON + 90 * SECOND, ERROR, NOON + 20);
       expect(await box.job(waiting)).toMatchObject({
@@ -218,69 +218,75 @@ describe.each(ENGINES)('$name', ({ store }) => {
     },
   );
 
-  describe('a certificate job of an organization that was installed anew', () => {
-    const walk = (installationId: string, more: Partial<NewJob> = {}): NewJob => ({
+  describe('a certificate job of a reinstalled organization', () => {
+    const createCertificateJob = (installationId: string, overrides: Partial<NewJob> = {}): NewJob => ({
       kind: 'certificates',
       dedupeKey: 'certificates:acme',
       trigger: 'worker',
       part: 'certificates',
       installationId,
       organizationId: 'acme',
-      ...more,
+      ...overrides,
     });
-    const claimWalk = async (box: Box, now: number): Promise<ClaimedJob> =>
+    const claimCertificateJob = async (box: Box, now: number): Promise<ClaimedJob> =>
       only(await box.claim({ now, leaseMs: 60 * SECOND, slots: 1, part: 'certificates' }));
 
     test.each([
       ['is due', {}],
       ['waits', { startDelayMs: 60 * SECOND }],
-    ])('takes the newer installation where it %s', async (_state, more) => {
+    ])('takes over the newer installation if it %s', async (_state, more) => {
       const box = boxIn(await store());
-      const id = await box.enqueue(walk('old', more), NOON);
-      expect(await box.enqueue(walk('new'), NOON + SECOND)).toBe(id);
-      expect(await claimWalk(box, NOON + SECOND)).toMatchObject({ id, installationId: 'new' });
+      const id = await box.enqueue(createCertificateJob('old', more), NOON);
+      expect(await box.enqueue(createCertificateJob('new'), NOON + SECOND)).toBe(id);
+      expect(await claimCertificateJob(box, NOON + SECOND)).toMatchObject({ id, installationId: 'new' });
     });
 
-    test('keeps its installation where the same is asked for without one', async () => {
+    test('keeps its installation if it is requested without one', async () => {
       const box = boxIn(await store());
-      const id = await box.enqueue(walk('old', { startDelayMs: 60 * SECOND }), NOON);
-      await box.enqueue({ ...walk('old'), installationId: null }, NOON);
-      expect(await claimWalk(box, NOON)).toMatchObject({ id, installationId: 'old' });
+      const id = await box.enqueue(createCertificateJob('old', { startDelayMs: 60 * SECOND }), NOON);
+      await box.enqueue({ ...createCertificateJob('old'), installationId: null }, NOON);
+      expect(await claimCertificateJob(box, NOON)).toMatchObject({ id, installationId: 'old' });
     });
 
-    test('keeps the newer installation where a read by the old one is merged with it', async () => {
+    test('keeps the newer installation if a job of the old one is merged into it', async () => {
       const box = boxIn(await store());
-      await box.enqueue(walk('old'), NOON);
-      const held = await claimWalk(box, NOON);
-      const waiting = await box.enqueue(walk('new'), NOON + SECOND);
+      await box.enqueue(createCertificateJob('old'), NOON);
+      const held = await claimCertificateJob(box, NOON);
+      const waiting = await box.enqueue(createCertificateJob('new'), NOON + SECOND);
       await box.giveBack(held, NOON + 2 * SECOND);
-      expect(await claimWalk(box, NOON + 2 * SECOND)).toMatchObject({ id: waiting, installationId: 'new' });
+      expect(await claimCertificateJob(box, NOON + 2 * SECOND)).toMatchObject({
+        id: waiting,
+        installationId: 'new',
+      });
     });
 
-    test('takes the newer installation from a read that is merged with an older job', async () => {
+    test('takes over the newer installation if a job of the new one is merged into it', async () => {
       const box = boxIn(await store());
-      const oldest = await box.enqueue(walk('old'), NOON);
-      await box.fail(await claimWalk(box, NOON), ERROR, NOON);
-      await box.enqueue(walk('new'), NOON + SECOND);
-      const held = await claimWalk(box, NOON + SECOND);
+      const oldest = await box.enqueue(createCertificateJob('old'), NOON);
+      await box.fail(await claimCertificateJob(box, NOON), ERROR, NOON);
+      await box.enqueue(createCertificateJob('new'), NOON + SECOND);
+      const held = await claimCertificateJob(box, NOON + SECOND);
       expect(await box.retryFailed(oldest, NOON + 2 * SECOND)).toBe(oldest);
       await box.giveBack(held, NOON + 3 * SECOND);
-      expect(await claimWalk(box, NOON + 3 * SECOND)).toMatchObject({ id: oldest, installationId: 'new' });
+      expect(await claimCertificateJob(box, NOON + 3 * SECOND)).toMatchObject({
+        id: oldest,
+        installationId: 'new',
+      });
     });
   });
 
   describe('a paused job', () => {
-    test('waits until the same is asked for', async () => {
-      const { box, held } = await running();
+    test('waits until it is requested again', async () => {
+      const { box, held } = await openRunningJob();
       expect(await box.pause(held, NOON + 60 * SECOND, ERROR, NOON)).toBe(true);
       expect(await box.claim({ now: NOON + 59 * SECOND, leaseMs: 1, slots: 9 })).toEqual([]);
       expect(await box.at(0).countJobs()).toMatchObject({ paused: 1 });
-      await askAgain(box, NOON + 5 * SECOND);
+      await enqueueFromDelivery(box, NOON + 5 * SECOND);
       expect(await claimOne(box, NOON + 5 * SECOND)).toMatchObject({ id: held.id, attempts: 1 });
     });
 
-    test('T38 tries again by itself, and however often it is refused, it does not end for that', async () => {
-      const { box, held } = await running();
+    test('T38 is retried by itself, and never fails because of pauses', async () => {
+      const { box, held } = await openRunningJob();
       let last = held;
       for (let minute = 1; minute <= 30; minute += 1) {
         const at = NOON + minute * 60 * SECOND;
@@ -298,17 +304,17 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.job(held.id)).toMatchObject({ state: 'waiting' });
     });
 
-    test('keeps its own time where the schedule asks for the same later', async () => {
-      const { box, held } = await running();
+    test('keeps its run time if the schedule requests it later', async () => {
+      const { box, held } = await openRunningJob();
       await box.pause(held, NOON + 60 * SECOND, ERROR, NOON);
       const job = installationJob('a', 'acme', 'schedule');
       await box.enqueue({ ...job, startDelayMs: 600 * SECOND }, NOON + SECOND);
       expect(await claimOne(box, NOON + 60 * SECOND)).toMatchObject({ id: held.id });
     });
 
-    test('is no dead end: what was asked for while it ran is done', async () => {
-      const { box, held } = await running();
-      const waiting = await askAgain(box, NOON + 10);
+    test('is merged into a job that was requested while it ran', async () => {
+      const { box, held } = await openRunningJob();
+      const waiting = await enqueueFromDelivery(box, NOON + 10);
       await box.pause(held, NOON + 60 * SECOND, ERROR, NOON + 20);
       expect(await box.job(held.id)).toMatchObject({ state: 'done', merged_into: waiting });
       expect(await claimOne(box, NOON + SECOND)).toMatchObject({ id: waiting, attempts: 1 });
@@ -316,8 +322,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
   });
 
   describe('a failed job', () => {
-    test('is run again by one command', async () => {
-      const { box, held } = await running();
+    test('runs again when a person retries it', async () => {
+      const { box, held } = await openRunningJob();
       await box.fail(held, ERROR, NOON);
       expect(await box.jobs("state = 'failed'")).toMatchObject([{ id: held.id, last_error: 'answered 503' }]);
       expect(await box.retryFailed(held.id + 1, NOON)).toBeNull();
@@ -326,10 +332,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await claimOne(box)).toMatchObject({ id: held.id, attempts: 1 });
     });
 
-    test('gives way to a waiting one when it is run again', async () => {
-      const { box, held } = await running();
+    test('is merged into a waiting job when a person retries it', async () => {
+      const { box, held } = await openRunningJob();
       await box.fail(held, ERROR, NOON);
-      const waiting = await askAgain(box, NOON + 10);
+      const waiting = await enqueueFromDelivery(box, NOON + 10);
       expect(waiting).not.toBe(held.id);
       expect(await box.retryFailed(held.id, NOON)).toBe(waiting);
       expect(await box.job(held.id)).toMatchObject({ state: 'done', outcome: 'merged' });

@@ -9,41 +9,41 @@ async function claimOne(box: Box, now: number) {
   return only(await box.claim({ ...LEASE, now }));
 }
 
-/** Whether something of the part waits, and when to look again. */
-async function look(box: Box, now: number, part: Part = 'data') {
-  const { jobs, ...seen } = await box.at(now).claim({ parts: [{ part, slots: 0 }], leaseMs: 60_000 });
+/** Claims without slots: returns whether jobs of the part wait, and when that may change. */
+async function checkWaiting(box: Box, now: number, part: Part = 'data') {
+  const { jobs, ...state } = await box.at(now).claim({ parts: [{ part, slots: 0 }], leaseMs: 60_000 });
   expect(jobs).toEqual([]);
-  return seen;
+  return state;
 }
 
 describe.each(ENGINES)('$name', ({ store }) => {
-  describe('what a worker asks between two claims', () => {
-    test('a due job is claimable, one behind a live claim of its installation is not', async () => {
+  describe('a claim without slots', () => {
+    test('reports a due job, unless its installation is being read', async () => {
       const box = boxIn(await store());
-      expect(await look(box, NOON)).toMatchObject({ moreMayWait: false });
+      expect(await checkWaiting(box, NOON)).toMatchObject({ moreMayWait: false });
       await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
-      expect(await look(box, NOON)).toMatchObject({ moreMayWait: true });
-      expect(await look(box, NOON, 'certificates')).toMatchObject({ moreMayWait: false });
+      expect(await checkWaiting(box, NOON)).toMatchObject({ moreMayWait: true });
+      expect(await checkWaiting(box, NOON, 'certificates')).toMatchObject({ moreMayWait: false });
       await claimOne(box, NOON);
       await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
-      expect(await look(box, NOON + 5000)).toMatchObject({ moreMayWait: false });
-      expect(await look(box, NOON + 60_000)).toMatchObject({ moreMayWait: true });
+      expect(await checkWaiting(box, NOON + 5000)).toMatchObject({ moreMayWait: false });
+      expect(await checkWaiting(box, NOON + 60_000)).toMatchObject({ moreMayWait: true });
     });
 
-    test('the next change is the next start or the end of a lease, and never lies behind', async () => {
+    test('reports how long until the next job is due or a lease expires', async () => {
       const box = boxIn(await store());
-      expect(await look(box, NOON)).toMatchObject({ nextChangeInMs: null });
+      expect(await checkWaiting(box, NOON)).toMatchObject({ nextChangeInMs: null });
       await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
-      expect(await look(box, NOON)).toMatchObject({ nextChangeInMs: null });
+      expect(await checkWaiting(box, NOON)).toMatchObject({ nextChangeInMs: null });
       await claimOne(box, NOON);
-      expect(await look(box, NOON)).toMatchObject({ nextChangeInMs: 60_000 });
+      expect(await checkWaiting(box, NOON)).toMatchObject({ nextChangeInMs: 60_000 });
       await box.enqueue({ ...installationJob('i2', null, 'schedule'), startDelayMs: 5000 }, NOON);
-      expect(await look(box, NOON)).toMatchObject({ nextChangeInMs: 5000 });
+      expect(await checkWaiting(box, NOON)).toMatchObject({ nextChangeInMs: 5000 });
     });
   });
 
-  describe('a job that is given back', () => {
-    test('resumes at once, and the attempt does not count', async () => {
+  describe('a released job', () => {
+    test('runs again at once, and the attempt does not count', async () => {
       const box = boxIn(await store());
       await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
       for (let restart = 0; restart < 30; restart++) {
@@ -52,7 +52,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await claimOne(box, NOON)).toMatchObject({ attempts: 1 });
     });
 
-    test('is merged with one that waits, which then asks for what both wanted', async () => {
+    test('is merged with a waiting job, which then reads what both had to read', async () => {
       const box = boxIn(await store());
       const job = installationJob('i1', null, 'person');
       const first = await box.enqueue({ ...job, payload: { full: true } }, NOON);
@@ -63,7 +63,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(JSON.parse((await box.job(second)).payload)).toEqual({ full: true });
     });
 
-    test('stays with whoever holds it now', async () => {
+    test('stays with the worker that claimed it since', async () => {
       const box = boxIn(await store());
       await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
       const lost = await claimOne(box, NOON);
@@ -72,7 +72,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
   });
 
-  test('what was asked for once is not asked for again, even after it is done', async () => {
+  test('enqueueOnce does not enqueue a job again, even after it is done', async () => {
     const box = boxIn(await store());
     const tick = { kind: 'tick', dedupeKey: 'tick:2026-05-04T12:00:00.000Z', trigger: 'schedule' };
     expect(await box.at(NOON).enqueueOnce(tick)).not.toBeNull();

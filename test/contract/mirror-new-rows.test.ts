@@ -10,13 +10,18 @@ const REST = { observedAt, replacedVersion: null, follows: false, isRepeated: fa
 
 function insertOf(id: string, overrides: Partial<RowInsert> = {}): RowInsert {
   const item = retirement(id);
-  const cells = LISTS.retirements.columns.map(cell => cell.of(item));
+  const cells = LISTS.retirements.columns.map(cell => cell.getValue(item));
   return { ...REST, key: [id], cells, document: item.document, ...overrides };
 }
 
 function memberOf(email: string): RowInsert {
   const item = { id: 'm-1', fullName: 'Member', email, document: '{}' };
-  return { ...REST, key: ['m-1'], cells: LISTS.members.columns.map(cell => cell.of(item)), document: '{}' };
+  return {
+    ...REST,
+    key: ['m-1'],
+    cells: LISTS.members.columns.map(cell => cell.getValue(item)),
+    document: '{}',
+  };
 }
 
 /** Commits whose rows all have keys that no current row has. */

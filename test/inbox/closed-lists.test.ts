@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { VERDICTS } from '../../src/inbox/delivery.js';
 import { JOB_STATES, PARTS } from '../../src/inbox/job.js';
 import { PROCESS_ROLES } from '../../src/inbox/process.js';
-import { REJECTION_REASONS } from '../../src/inbox/rejected.js';
-import { REJECTION_STATUS } from '../../src/webhook/receiver.js';
+import { REJECTION_REASONS } from '../../src/inbox/rejection.js';
+import { STATUS_BY_REJECTION_REASON } from '../../src/webhook/receiver.js';
 
 const TABLES = readFileSync(new URL('../../migrations/inbox/0001/tables.ts', import.meta.url), 'utf8');
 
@@ -13,14 +13,14 @@ test.each([
   ['part', PARTS],
   ['state', JOB_STATES],
   ['role', PROCESS_ROLES],
-])('the column %s takes the words that the program has for it, and no other', (column, words) => {
+])('the CHECK of column %s lists exactly the values of the program', (column, words) => {
   const listed = words.map(word => `'${word}'`).join(', ');
   expect(TABLES).toContain(`CHECK (${column} IN (${listed}))`);
 });
 
-test('each reason to reject a webhook has its status', () => {
-  expect(REJECTION_REASONS.toSorted()).toEqual(Object.keys(REJECTION_STATUS).toSorted());
-  expect(REJECTION_STATUS).toEqual({
+test('each rejection reason has an HTTP status', () => {
+  expect(REJECTION_REASONS.toSorted()).toEqual(Object.keys(STATUS_BY_REJECTION_REASON).toSorted());
+  expect(STATUS_BY_REJECTION_REASON).toEqual({
     signature_not_valid: 401,
     no_signature: 401,
     no_signed_text: 400,

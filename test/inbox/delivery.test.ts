@@ -5,18 +5,18 @@ test.each([
   [Object.assign(new Error('disk full'), { code: 'SQLITE_FULL' }), 'SQLITE_FULL', 'disk full'],
   [new TypeError('no such thing'), 'TypeError', 'no such thing'],
   ['thrown as text', 'unknown', 'thrown as text'],
-])('a failure is told by its code, or by its name: %s', (error, code, message) => {
+])('a failure has the code of its error, or else its name: %s', (error, code, message) => {
   expect(describeFailure(error)).toEqual({ code, message });
 });
 
-test('a stretch goes on behind a slice that is full, and ends with one that is not', () => {
+test('a range continues after a full slice and ends with a partial one', () => {
   const rows = Array.from({ length: DELIVERY_SLICE }, (_, index) => ({
     id: index + 1,
     installationId: 'an installation',
     receivedAt: `instant ${index + 1}`,
     verdict: 'accepted',
   }));
-  const next = { from: `instant ${DELIVERY_SLICE}`, until: 'the end', above: DELIVERY_SLICE };
+  const next = { since: `instant ${DELIVERY_SLICE}`, until: 'the end', afterId: DELIVERY_SLICE };
   expect(toDeliverySlice(rows, 'the end')).toMatchObject({ deliveries: { length: DELIVERY_SLICE }, next });
   expect(toDeliverySlice(rows.slice(1), 'the end').next).toBe(null);
   expect(toDeliverySlice([], 'the end')).toEqual({ deliveries: [], next: null });

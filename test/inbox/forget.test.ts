@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { forgetTexts } from '../../src/inbox/forget.js';
 
-/** Each text came twice. */
-function inboxOf(contents: readonly string[]) {
+/** Creates an inbox of signed texts; each has two deliveries. */
+function createInbox(contents: readonly string[]) {
   const texts = new Map(contents.map((content, index) => [index + 1, content]));
   return {
     texts,
@@ -21,17 +21,17 @@ function inboxOf(contents: readonly string[]) {
 }
 
 test.each([0, 99, 100, 250])(
-  'of %i others, only the signed texts about it are emptied, and told',
+  'forgetting erases and counts only the matching texts among %i others',
   async others => {
-    const inbox = inboxOf(['für Zoë', ...Array.from({ length: others }, () => 'für Anna'), 'für Zoë']);
+    const inbox = createInbox(['für Zoë', ...Array.from({ length: others }, () => 'für Anna'), 'für Zoë']);
     const forgotten = await forgetTexts(inbox, content => content.includes('Zoë'));
     expect(forgotten).toEqual({ texts: 2, deliveries: 4 });
     expect([...inbox.texts.values()].filter(text => text !== 'für Anna')).toEqual(['', '']);
   },
 );
 
-test('a batch is small, as a receiver waits for each', async () => {
-  const inbox = inboxOf(Array.from({ length: 201 }, () => 'für Zoë'));
+test('forgetting goes in small batches, because the receiver waits for each', async () => {
+  const inbox = createInbox(Array.from({ length: 201 }, () => 'für Zoë'));
   const batches: number[] = [];
   const eraseSignedTexts = (ids: readonly number[]): Promise<number> => {
     batches.push(ids.length);

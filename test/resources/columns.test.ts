@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { readableText } from '../../src/resources/columns.js';
+import { toReadableText } from '../../src/resources/columns.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { openMirror } from '../support/mirror/open.js';
 
-test('text that other readers of the database would choke on is made readable', () => {
-  expect(readableText('Ærø \u{1f33f} 水')).toBe('Ærø \u{1f33f} 水');
-  expect(readableText('a\0b')).toBe('a\uFFFDb');
-  expect(readableText('half \ud83d of one')).toBe('half \uFFFD of one');
+test('lone surrogates and NULs in text are replaced by U+FFFD', () => {
+  expect(toReadableText('Ærø \u{1f33f} 水')).toBe('Ærø \u{1f33f} 水');
+  expect(toReadableText('a\0b')).toBe('a\uFFFDb');
+  expect(toReadableText('half \ud83d of one')).toBe('half \uFFFD of one');
 });
 
-test('T60 SQL in names is stored as it came', async () => {
+test('T60 SQL in names is stored unchanged', async () => {
   const { db, read } = await openMirror();
   const beneficiary = `Robert'); DROP TABLE retirements;-- "x" ? @id`;
   await read('retirements', [retirement('r-1', { beneficiary, comment: `'; --` })], { limit: 10 });
@@ -20,7 +20,7 @@ test('T60 SQL in names is stored as it came', async () => {
   expect(await db.value('SELECT beneficiary FROM retirements_by_beneficiary')).toBe(beneficiary);
 });
 
-test('T67 digits are kept, exact sums are exact, and what cannot be summed is counted', async () => {
+test('T67 amounts keep their digits, sums are exact, and rows that cannot be summed are counted', async () => {
   const { db, read } = await openMirror();
   const faulty = { exact: '1,5', value: null, micro: null, fault: 'not a number' };
   const huge = { exact: '9223372036854', value: 9223372036854, micro: 9223372036854000000n, fault: null };
@@ -62,7 +62,7 @@ test('T67 digits are kept, exact sums are exact, and what cannot be summed is co
   expect(await db.value('SELECT CAST(amount_micro AS TEXT) FROM warehouse_sums')).toBe('9007199255040993');
 });
 
-test('a vintage that was not sent is the year that ends the serialization', async () => {
+test('a missing vintage is taken from the year at the end of the serialization', async () => {
   const { db, read } = await openMirror();
   await read('warehouse', [
     credit('c-1'),

@@ -17,12 +17,12 @@ import { temporaryFolder } from './folder.js';
 import { layMigrated } from './migrated.js';
 import { type Tables, tablesOf } from './tables.js';
 
-/** Noon of a day on which nothing happens. */
+/** Noon of an arbitrary day, the usual time in tests. */
 export const NOON = Date.UTC(2026, 4, 4, 12);
 
 export { temporaryFolder };
 
-/** A real, migrated inbox.db that goes away with its test. */
+/** Opens a real, migrated inbox.db that is closed after the test. */
 export function temporaryInbox(folder: string = temporaryFolder(), busyTimeoutMs = 250): Sqlite {
   const file = join(folder, 'inbox.db');
   layMigrated(file, 'inbox');
@@ -34,7 +34,7 @@ export function temporaryInbox(folder: string = temporaryFolder(), busyTimeoutMs
   return db;
 }
 
-/** Each is another text unless it is told which. */
+/** Creates an accepted delivery. Each has a digest of its own unless one is given. */
 export function acceptedDelivery(overrides: Partial<Arrived> = {}): Arrived {
   return {
     receivedAt: NOON,

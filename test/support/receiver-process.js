@@ -37,7 +37,7 @@ function answerFirst(post) {
 
 const receiver = createReceiver({
   headerPrefix: 'registry',
-  known: {},
+  identityHeaders: {},
   accept: MUTANT === 'answer-first' ? answerFirst : post => commits.accept(post),
   now: Date.now,
 });

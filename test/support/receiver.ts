@@ -5,12 +5,12 @@ import { createGroupCommit } from '../../src/webhook/group-commit.js';
 import { createReceiverPort } from '../../src/store/sqlite/inbox/receiver.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { type ListenOptions, type Listening, listen } from '../../src/webhook/listen.js';
+import { type ListenOptions, type HttpListener, listen } from '../../src/webhook/listen.js';
 import { createPostHandler, type PostEnd, type WebhookPost } from '../../src/webhook/posts.js';
 import {
   type ReceiverAnswer,
   createReceiver,
-  type ReceiverOptions as Told,
+  type ReceiverOptions as AppOptions,
 } from '../../src/webhook/receiver.js';
 import { signDelivery } from '../../src/webhook/signature.js';
 import { startReceiverThread } from '../../src/webhook/thread.js';
@@ -20,7 +20,7 @@ export const APP_ID = '0b6f9a52-6a0e-4f0e-9a0f-1f6f6d0c1a11';
 export const SECRET = 'the-newest-secret-of-all';
 export const OLD_SECRET = 'the-secret-before-that-one';
 
-/** A thread runs what was built. */
+/** A thread can only run built code. */
 export const THREAD_ENTRY = new URL('../../dist/src/app/receiver-thread.js', import.meta.url);
 
 export interface Receiver {
@@ -29,35 +29,37 @@ export interface Receiver {
   readonly db: Sqlite;
   readonly inbox: InboxPort;
   readonly answers: ReceiverAnswer[];
-  readonly listening: Listening;
+  readonly listening: HttpListener;
   post(body: string | Buffer, headers?: Record<string, string>): Promise<Response>;
-  /** Posts, duplicates among them. */
+  /** Counts stored posts, including duplicates. */
   stored(): number;
 }
 
-interface ReceiverOptions extends Partial<ListenOptions>, Partial<Pick<Told, 'headerPrefix' | 'known'>> {
+interface ReceiverOptions
+  extends Partial<ListenOptions>,
+    Partial<Pick<AppOptions, 'headerPrefix' | 'identityHeaders'>> {
   readonly db?: Sqlite;
   readonly maxWaiting?: number;
-  /** Store in a thread, as the program does; else in this process. */
+  /** Whether to store in a thread, as the program does, or in this process. */
   readonly thread?: boolean;
 }
 
-/** The receiver on a free port, with a real inbox.db in this process. */
+/** Opens a receiver on a free port with a real inbox.db, and closes it after the test. */
 export async function openReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const db = options.db ?? temporaryInbox();
   const commits = createGroupCommit({
-    store: options.thread === true ? await acceptInThread(db) : acceptHere(db),
+    store: options.thread === true ? await createThreadedAccept(db) : createLocalAccept(db),
     ...(options.maxWaiting === undefined ? {} : { maxWaiting: options.maxWaiting }),
   });
   const answers: ReceiverAnswer[] = [];
   const receiver = createReceiver({
     headerPrefix: options.headerPrefix ?? 'registry',
-    known: options.known ?? {},
+    identityHeaders: options.identityHeaders ?? {},
     accept: post => commits.accept(post),
     now: Date.now,
-    answered: answer => answers.push(answer),
+    onAnswered: answer => answers.push(answer),
   });
-  const listening = await listen(receiver, { host: '127.0.0.1', port: 0, graceMs: 500, ...options });
+  const listening = await listen(receiver, { host: '127.0.0.1', port: 0, shutdownGraceMs: 500, ...options });
   onTestFinished(async () => {
     await listening.close();
     await commits.close();
@@ -85,12 +87,12 @@ type Accept = (posts: readonly WebhookPost[]) => Promise<readonly PostEnd[]>;
 
 const IDENTITY = { secrets: [SECRET, OLD_SECRET], appId: APP_ID };
 
-export function acceptHere(db: Sqlite): Accept {
+export function createLocalAccept(db: Sqlite): Accept {
   const accept = createPostHandler({ ...IDENTITY, store: createReceiverPort(db, Date.now).store });
   return posts => accept(posts, Date.now());
 }
 
-async function acceptInThread(db: Sqlite): Promise<Accept> {
+async function createThreadedAccept(db: Sqlite): Promise<Accept> {
   const thread = await startReceiverThread({
     entry: THREAD_ENTRY,
     workerData: { ...IDENTITY, store: { dataDir: dirname(db.name), diskReserveMb: null, database: null } },
@@ -126,7 +128,7 @@ export interface SignedPost {
   readonly headers: Record<string, string>;
 }
 
-/** A post as the registry sends it. `signed` is what is signed, `outer` what stands around it. */
+/** Creates a post as the registry sends it, with the signed payload `signed` and the unsigned fields `outer`. */
 export function signedPost(
   signed: unknown = payloadOf(),
   { outer = signed, secret = SECRET }: { outer?: unknown; secret?: string } = {},
@@ -135,25 +137,25 @@ export function signedPost(
   return rawSignedPost(Buffer.from(text).toString('base64'), { outer, secret });
 }
 
-/** As the receiver hands it on. */
+/** Creates a genuine post as the receiver passes it to the post handler. */
 export function genuinePost(overrides: Record<string, unknown> = {}, receivedAt = 0): WebhookPost {
   const { body, headers } = signedPost(payloadOf(overrides));
   return { body: Buffer.from(body), signature: headers['x-registry-signature-256'] ?? null, receivedAt };
 }
 
-/** The same for any signed text, base64 or not. */
+/** Creates a post with any signed text, base64 or not. */
 export function rawSignedPost(
   signedData: string,
   { outer = {}, secret = SECRET }: { outer?: unknown; secret?: string } = {},
 ): SignedPost {
-  const around = typeof outer === 'object' && outer !== null ? outer : {};
+  const unsignedFields = typeof outer === 'object' && outer !== null ? outer : {};
   return {
-    body: JSON.stringify({ ...around, signedData }),
+    body: JSON.stringify({ ...unsignedFields, signedData }),
     headers: { 'x-registry-signature-256': signDelivery(signedData, secret) },
   };
 }
 
-/** The whole request, for a connection that sends bytes. */
+/** Returns the bytes of the whole HTTP request, for tests that use a bare connection. */
 export function requestBytes({ body, headers }: SignedPost): Buffer {
   const lines = [
     'POST /webhooks HTTP/1.1',

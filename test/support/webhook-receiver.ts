@@ -10,13 +10,13 @@ export interface Post {
 export interface Receiver {
   readonly url: string;
   readonly posts: Post[];
-  /** The status of the coming answers; 0 never answers. */
+  /** The status of the next answers; 0 never answers. */
   status: number;
-  /** So many of the coming ones are answered 503 first. */
+  /** How many of the next posts are answered 503 first. */
   failures: number;
 }
 
-/** An app's own webhook address: every post it got, in order. Goes away with its test. */
+/** Starts a webhook address of an app that records every post in order. It closes after the test. */
 export async function receiveWebhooks(): Promise<Receiver> {
   const posts: Post[] = [];
   const receiver: Receiver = { url: '', posts, status: 202, failures: 0 };
@@ -26,10 +26,12 @@ export async function receiveWebhooks(): Promise<Receiver> {
     req.on('end', () => {
       const body = Buffer.concat(chunks).toString();
       posts.push({ headers: req.headers, body, event: JSON.parse(body).event });
-      const fails = receiver.failures > 0;
-      if (fails) receiver.failures -= 1;
-      if (fails) res.writeHead(503).end();
-      else if (receiver.status !== 0) res.writeHead(receiver.status).end();
+      if (receiver.failures > 0) {
+        receiver.failures -= 1;
+        res.writeHead(503).end();
+        return;
+      }
+      if (receiver.status !== 0) res.writeHead(receiver.status).end();
     });
   });
   await new Promise<void>(resolve => {

@@ -92,5 +92,5 @@ test.each([
 
 function keyIn<Name extends ListResource>(name: Name, row: Source): string[] {
   const item = SOURCES[name].parse(row);
-  return LISTS[name].key.map(part => String(part.of(item)));
+  return LISTS[name].key.map(part => String(part.getValue(item)));
 }

@@ -1,60 +1,66 @@
 import { expect, test } from 'vitest';
 import { coalesce } from '../../src/text/coalesce.js';
 
-/** A coalesced run that ends when it is released. */
-function createHeldRun() {
+/** A coalesced function whose runs end only when the test releases them. */
+function createHeldRuns() {
   const releases: (() => void)[] = [];
-  let running = 0;
-  let mostRunning = 0;
-  let runCount = 0;
-  const request = coalesce(async () => {
-    runCount += 1;
-    running += 1;
-    mostRunning = Math.max(mostRunning, running);
+  let concurrent = 0;
+  let maxConcurrent = 0;
+  let started = 0;
+  const call = coalesce(async () => {
+    started += 1;
+    concurrent += 1;
+    maxConcurrent = Math.max(maxConcurrent, concurrent);
     await new Promise<void>(resolve => releases.push(resolve));
-    running -= 1;
+    concurrent -= 1;
   });
   const turn = () => new Promise(setImmediate);
   const release = async () => {
     releases.shift()?.();
     await turn();
   };
-  return { request, turn, release, runCount: () => runCount, mostRunning: () => mostRunning };
+  return { call, turn, release, getStarted: () => started, getMaxConcurrent: () => maxConcurrent };
 }
 
-test('calls made during a run share one further run', async () => {
-  const { request, turn, release, runCount, mostRunning } = createHeldRun();
-  const first = request();
+test('calls during a run share one further run', async () => {
+  const { call, turn, release, getStarted, getMaxConcurrent } = createHeldRuns();
+  const first = call();
   await turn();
-  const others = [request(), request(), request()];
+  const others = [call(), call(), call()];
   await release();
   await first;
-  expect(runCount()).toBe(2);
+  expect(getStarted()).toBe(2);
   await release();
   await Promise.all(others);
-  expect({ runs: runCount(), mostRunning: mostRunning() }).toEqual({ runs: 2, mostRunning: 1 });
-});
-
-test('runs never overlap, even if a call is made at the moment when a run ends', async () => {
-  const { request, turn, release, runCount, mostRunning } = createHeldRun();
-  const first = request();
-  const callAtEnd = first.then(() => request());
-  await turn();
-  const next = request();
-  await release();
-  await release();
-  await release();
-  await Promise.all([first, callAtEnd, next]);
-  expect({ runs: runCount(), mostRunning: mostRunning() }).toEqual({ runs: 2, mostRunning: 1 });
-});
-
-test('the call after a failed run starts a new run', async () => {
-  let runCount = 0;
-  const request = coalesce(async () => {
-    runCount += 1;
-    if (runCount === 1) throw new Error('on purpose');
+  expect({ started: getStarted(), maxConcurrent: getMaxConcurrent() }).toEqual({
+    started: 2,
+    maxConcurrent: 1,
   });
-  await expect(request()).rejects.toThrow('on purpose');
-  await request();
-  expect(runCount).toBe(2);
+});
+
+test('a call at the moment a run ends does not start two runs at once', async () => {
+  const { call, turn, release, getStarted, getMaxConcurrent } = createHeldRuns();
+  const first = call();
+  const asking = first.then(() => call());
+  await turn();
+  const next = call();
+  await release();
+  await release();
+  await release();
+  await Promise.all([first, asking, next]);
+  expect({ started: getStarted(), maxConcurrent: getMaxConcurrent() }).toEqual({
+    started: 2,
+    maxConcurrent: 1,
+  });
+});
+
+test('a failed run rejects its call, and the next call runs again', async () => {
+  let started = 0;
+  const call = coalesce(async () => {
+    started += 1;
+    if (started === 1) throw new Error('on purpose');
+  });
+  await expect(call()).rejects.toThrow('on purpose');
+  await call();
+  expect(started).toBe(2);
 });

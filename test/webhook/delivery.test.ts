@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { EVENTS } from '../../src/registry/model.js';
 import { RegistryError } from '../../src/registry/errors.js';
-import { type Opened, openDelivery, readPayload } from '../../src/webhook/public.js';
+import { type OpenedDelivery, openDelivery, readPayload } from '../../src/webhook/public.js';
 import { signDelivery } from '../../src/webhook/signature.js';
 import {
   APP_ID,
@@ -14,19 +14,19 @@ import {
   signedPost,
 } from '../support/receiver.js';
 
-function open({ body, headers }: SignedPost): Opened {
+function open({ body, headers }: SignedPost): OpenedDelivery {
   const signature = headers['x-registry-signature-256'] ?? null;
   return openDelivery({ body: Buffer.from(body), signature, secrets: [SECRET, OLD_SECRET], appId: APP_ID });
 }
 
-function delivered(opened: Opened) {
+function getDelivery(opened: OpenedDelivery) {
   if (opened.verdict === 'rejected') throw new Error(`rejected: ${opened.detail}`);
   return opened.delivery;
 }
 
-const reasonOf = (signed: unknown) => delivered(open(signedPost(signed, { outer: {} }))).reason;
+const getReason = (signed: unknown) => getDelivery(open(signedPost(signed, { outer: {} }))).reason;
 
-test('T03 nothing is signed by an empty secret, nor where there is none', () => {
+test('T03 an empty secret, or no secret at all, verifies no signature', () => {
   const { body } = signedPost(payloadOf());
   const { signedData } = JSON.parse(body);
   const signature = signDelivery(signedData, '');
@@ -38,18 +38,18 @@ test('T03 nothing is signed by an empty secret, nor where there is none', () => 
   }
 });
 
-test('a body that is not UTF-8 is rejected, though what it has signed is good', () => {
+test('a body that is not UTF-8 is rejected, even with a valid signature', () => {
   const { body, headers } = signedPost(payloadOf());
   const damaged = Buffer.concat([Buffer.from(body.slice(0, -1)), Buffer.from(',"note":"\xff"}', 'latin1')]);
   const signature = headers['x-registry-signature-256'] ?? null;
-  const given = { signature, secrets: [SECRET], appId: APP_ID };
-  expect(openDelivery({ body: damaged, ...given })).toMatchObject({ verdict: 'rejected', status: 400 });
+  const options = { signature, secrets: [SECRET], appId: APP_ID };
+  expect(openDelivery({ body: damaged, ...options })).toMatchObject({ verdict: 'rejected', status: 400 });
   const whole = Buffer.from(damaged.toString('latin1').replace('\xff', 'y'));
-  expect(openDelivery({ body: whole, ...given })).toMatchObject({ verdict: 'accepted' });
+  expect(openDelivery({ body: whole, ...options })).toMatchObject({ verdict: 'accepted' });
 });
 
-describe('what a webhook tells', () => {
-  test('is read as the client reads it, digits and all', () => {
+describe('the payload of a webhook', () => {
+  test('is parsed as the client parses answers, with exact digits', () => {
     const transaction = { id: 'tx 1', creditId: 'exPost-1-0xa', type: 'retire', status: 'processed' };
     const text = JSON.stringify(payloadOf({ transaction })).replace('"tx 1"', '"tx 1","amount":0.10');
     const signedData = Buffer.from(text).toString('base64');
@@ -63,9 +63,9 @@ describe('what a webhook tells', () => {
     });
   });
 
-  test('is null where it is not told, and a part without its shape is a fault', () => {
-    const read = (said: unknown) =>
-      readPayload({ signedData: Buffer.from(JSON.stringify(said)).toString('base64') });
+  test('has null for missing members, and a member of the wrong shape is a fault', () => {
+    const read = (payload: unknown) =>
+      readPayload({ signedData: Buffer.from(JSON.stringify(payload)).toString('base64') });
     expect(read({ installation: null, sender: 'nobody' })).toMatchObject({
       event: null,
       installation: null,
@@ -77,8 +77,8 @@ describe('what a webhook tells', () => {
   });
 });
 
-describe('what is signed', () => {
-  test.each(EVENTS)('the event %s is accepted with its installation and organization', event => {
+describe('signed content', () => {
+  test.each(EVENTS)('with the event %s is accepted with its installation and organization', event => {
     expect(open(signedPost(payloadOf({ event })))).toMatchObject({
       verdict: 'accepted',
       delivery: {
@@ -92,13 +92,13 @@ describe('what is signed', () => {
     });
   });
 
-  test('T04 only what was signed counts, and what contradicts it outside is noted', () => {
+  test('T04 alone counts, and contradicting unsigned fields are recorded', () => {
     const outer = payloadOf({
       event: 'uninstalled',
       installation: installationOf({ id: 'another' }),
       more: 1,
     });
-    const delivery = delivered(open(signedPost(payloadOf(), { outer })));
+    const delivery = getDelivery(open(signedPost(payloadOf(), { outer })));
     expect(delivery).toMatchObject({
       event: 'warehouseTransaction',
       installationId: 'installation-1',
@@ -106,30 +106,30 @@ describe('what is signed', () => {
     });
   });
 
-  test('T04 a body that says nothing outside contradicts nothing', () => {
-    expect(delivered(open(signedPost(payloadOf(), { outer: {} })))).toMatchObject({
+  test('T04 is contradicted by nothing if there are no unsigned fields', () => {
+    expect(getDelivery(open(signedPost(payloadOf(), { outer: {} })))).toMatchObject({
       contradictedFields: null,
     });
   });
 
-  test('T04 a hostile outer body is noted in short, plain text', () => {
+  test('T04 has its contradicted fields recorded as short, plain text', () => {
     const outer = { ...payloadOf(), ['x\0'.repeat(500)]: 1 };
-    const { contradictedFields } = delivered(open(signedPost(payloadOf(), { outer })));
+    const { contradictedFields } = getDelivery(open(signedPost(payloadOf(), { outer })));
     expect(contradictedFields).toMatch(/^x\uFFFDx/);
     expect(contradictedFields?.length).toBe(200);
   });
 
-  test('T69 a credential that stands as a name in the outer body is not stored', () => {
+  test('T69 has a credential in the name of an unsigned field masked', () => {
     const outer = { ...payloadOf(), crs_0123456789abcdef: 1 };
-    expect(delivered(open(signedPost(payloadOf(), { outer }))).contradictedFields).toBe('[masked]');
+    expect(getDelivery(open(signedPost(payloadOf(), { outer }))).contradictedFields).toBe('[masked]');
   });
 
-  test('T06 the secret that signed it is named', () => {
-    expect(delivered(open(signedPost(payloadOf(), { secret: OLD_SECRET }))).secretIndex).toBe(1);
+  test('T06 is attributed to the secret that signed it', () => {
+    expect(getDelivery(open(signedPost(payloadOf(), { secret: OLD_SECRET }))).secretIndex).toBe(1);
   });
 });
 
-describe('T05 a signed text that is no text is rejected with 400', () => {
+describe('T05 a body without a signed text is rejected with 400', () => {
   test.each([
     '{}',
     '{"signedData":null}',
@@ -146,12 +146,12 @@ describe('T05 a signed text that is no text is rejected with 400', () => {
     expect(open({ body, headers: {} })).toMatchObject({ verdict: 'rejected', status: 400 });
   });
 
-  test('and is told what was expected of it', () => {
-    const toldOf = (body: string) => {
+  test('and the detail says what was expected', () => {
+    const getDetail = (body: string) => {
       const opened = open({ body, headers: {} });
       return opened.verdict === 'rejected' && opened.detail;
     };
-    expect(['[]', 'null', '{', '{}'].map(toldOf)).toEqual([
+    expect(['[]', 'null', '{', '{}'].map(getDetail)).toEqual([
       'expected the body to be a JSON object',
       'expected the body to be a JSON object',
       'expected the body to be a JSON object',
@@ -160,13 +160,15 @@ describe('T05 a signed text that is no text is rejected with 400', () => {
   });
 });
 
-describe('once the signature is good nothing is rejected', () => {
+describe('a delivery with a valid signature is never rejected', () => {
   test('T10 a delivery for another app is ignored', () => {
-    expect(reasonOf(payloadOf({ installation: installationOf({ appId: 'another-app' }) }))).toBe('other_app');
+    expect(getReason(payloadOf({ installation: installationOf({ appId: 'another-app' }) }))).toBe(
+      'other_app',
+    );
   });
 
   test.each([
-    ['an event that nobody knows', { event: 'somethingNew' }],
+    ['an unknown event', { event: 'somethingNew' }],
     ['no event', { event: undefined }],
     ['a null event', { event: null }],
     ['no sender', { sender: undefined }],
@@ -174,59 +176,65 @@ describe('once the signature is good nothing is rejected', () => {
     ['an installation that names no app', { installation: installationOf({ appId: null }) }],
     ['an installation without organization', { installation: installationOf({ organization: null }) }],
   ])('T11 %s is accepted', (_title, overrides) => {
-    expect(reasonOf(payloadOf(overrides))).toBeNull();
+    expect(getReason(payloadOf(overrides))).toBeNull();
   });
 
-  test('T12 an event of any length and any characters is kept in short, plain text', () => {
+  test('T12 an event name of any length and any characters is stored as short, plain text', () => {
     const event = `${'a'.repeat(98)}\0${String.fromCharCode(0xd800)}bcd`;
-    expect(delivered(open(signedPost(payloadOf({ event })))).event).toBe(`${'a'.repeat(98)}\uFFFD\uFFFD`);
+    expect(getDelivery(open(signedPost(payloadOf({ event })))).event).toBe(`${'a'.repeat(98)}\uFFFD\uFFFD`);
   });
 
   test.each(['not base64!', 'e30', 'e30=\n', 'e3 0=', '', 'e31='])(
-    'T12 %j is ignored: no base64',
+    'T12 %j is ignored because it is not base64',
     signedData => {
-      expect(delivered(open(rawSignedPost(signedData))).reason).toBe('not_base64');
+      expect(getDelivery(open(rawSignedPost(signedData))).reason).toBe('not_base64');
     },
   );
 
-  test('T12 bytes that are no UTF-8 are ignored, and kept', () => {
+  test('T12 bytes that are not UTF-8 are ignored, and stored', () => {
     const signedData = Buffer.from([0x7b, 0xff, 0x7d]).toString('base64');
-    expect(delivered(open(rawSignedPost(signedData)))).toMatchObject({ reason: 'not_utf8', signedData });
+    expect(getDelivery(open(rawSignedPost(signedData)))).toMatchObject({ reason: 'not_utf8', signedData });
   });
 
-  test.each(['{', 'undefined', '\uFEFF{}', '{}{}', "{'a':1}"])('T12 %j is ignored: no JSON', text => {
-    expect(reasonOf(text)).toBe('not_json');
-  });
+  test.each(['{', 'undefined', '\uFEFF{}', '{}{}', "{'a':1}"])(
+    'T12 %j is ignored because it is not JSON',
+    text => {
+      expect(getReason(text)).toBe('not_json');
+    },
+  );
 
-  test.each(['[]', 'null', '7', '"text"'])('T12 %s is ignored: no object', text => {
-    expect(reasonOf(text)).toBe('not_an_object');
+  test.each(['[]', 'null', '7', '"text"'])('T12 %s is ignored because it is not an object', text => {
+    expect(getReason(text)).toBe('not_an_object');
   });
 
   test('T12 a text nested 20,000 deep is ignored', () => {
-    expect(reasonOf(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)).toBe('nested_too_deep');
-    expect(reasonOf('{"a":'.repeat(5000) + '1' + '}'.repeat(5000))).toBe('nested_too_deep');
-    const [most, more] = [63, 64].map(depth => JSON.parse('['.repeat(depth) + ']'.repeat(depth)));
-    expect([payloadOf({ most }), payloadOf({ more })].map(reasonOf)).toEqual([null, 'nested_too_deep']);
+    expect(getReason(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)).toBe('nested_too_deep');
+    expect(getReason('{"a":'.repeat(5000) + '1' + '}'.repeat(5000))).toBe('nested_too_deep');
+    const [deepest, tooDeep] = [63, 64].map(depth => JSON.parse('['.repeat(depth) + ']'.repeat(depth)));
+    expect([payloadOf({ deepest }), payloadOf({ tooDeep })].map(getReason)).toEqual([
+      null,
+      'nested_too_deep',
+    ]);
   });
 
-  test('T12 keys that reach for a prototype are ignored, and reach nothing', () => {
+  test('T12 a key that could change a prototype is ignored, and changes none', () => {
     const inner = JSON.stringify(payloadOf()).slice(1);
-    expect(reasonOf(`{"__proto__":{"polluted":1},${inner}`)).toBe('prototype_key');
-    expect(reasonOf(`{"\\u005f_proto__":{"polluted":1},${inner}`)).toBe('prototype_key');
-    expect(reasonOf(`{"deep":[{"__proto__":{"polluted":1}}],${inner}`)).toBe('prototype_key');
+    expect(getReason(`{"__proto__":{"polluted":1},${inner}`)).toBe('prototype_key');
+    expect(getReason(`{"\\u005f_proto__":{"polluted":1},${inner}`)).toBe('prototype_key');
+    expect(getReason(`{"deep":[{"__proto__":{"polluted":1}}],${inner}`)).toBe('prototype_key');
     expect('polluted' in {}).toBe(false);
-    expect(reasonOf(payloadOf({ note: '__proto__', list: ['__proto__'] }))).toBeNull();
+    expect(getReason(payloadOf({ note: '__proto__', list: ['__proto__'] }))).toBeNull();
   });
 
-  test('T12 a key that stands twice is ignored: two readers could understand two things', () => {
+  test('T12 a duplicate key is ignored, because two parsers could read it differently', () => {
     const inner = JSON.stringify(payloadOf()).slice(1);
-    expect(reasonOf(`{"event":"uninstalled",${inner}`)).toBe('duplicate_key');
-    expect(reasonOf(`{"\\u0065vent":"uninstalled",${inner}`)).toBe('duplicate_key');
-    expect(reasonOf(`{"x":{"a\\\\":1, "a\\\\" : 2},${inner}`)).toBe('duplicate_key');
+    expect(getReason(`{"event":"uninstalled",${inner}`)).toBe('duplicate_key');
+    expect(getReason(`{"\\u0065vent":"uninstalled",${inner}`)).toBe('duplicate_key');
+    expect(getReason(`{"x":{"a\\\\":1, "a\\\\" : 2},${inner}`)).toBe('duplicate_key');
     expect(
-      reasonOf(payloadOf({ x: { event: 1 }, y: [{ a: 1 }, { a: 1 }], z: ['event', 'event'] })),
+      getReason(payloadOf({ x: { event: 1 }, y: [{ a: 1 }, { a: 1 }], z: ['event', 'event'] })),
     ).toBeNull();
-    expect(reasonOf(payloadOf({ 'quoted "key" \\': 1, 'quoted "key"': '":{"event":1}' }))).toBeNull();
+    expect(getReason(payloadOf({ 'quoted "key" \\': 1, 'quoted "key"': '":{"event":1}' }))).toBeNull();
   });
 
   test.each([
@@ -245,38 +253,38 @@ describe('once the signature is good nothing is rejected', () => {
     {},
     ['a'],
   ])('T31 the installation id %j is ignored', id => {
-    const delivery = delivered(open(signedPost(payloadOf({ installation: installationOf({ id }) }))));
+    const delivery = getDelivery(open(signedPost(payloadOf({ installation: installationOf({ id }) }))));
     expect(delivery).toMatchObject({ reason: 'no_installation_id', installationId: null });
   });
 
-  test('an installation that is named without an object is known too, and its app is looked at', () => {
+  test('flat ids instead of an installation object are accepted, and the app is checked', () => {
     const flat = { event: 'suspended', installationId: 'i-1', organizationId: 'o-1' };
-    expect(delivered(open(signedPost(flat)))).toMatchObject({
+    expect(getDelivery(open(signedPost(flat)))).toMatchObject({
       reason: null,
       installationId: 'i-1',
       organizationId: 'o-1',
     });
-    expect(reasonOf({ ...flat, appId: 'another-app' })).toBe('other_app');
-    expect(reasonOf({ ...flat, installationId: '../x' })).toBe('no_installation_id');
+    expect(getReason({ ...flat, appId: 'another-app' })).toBe('other_app');
+    expect(getReason({ ...flat, installationId: '../x' })).toBe('no_installation_id');
   });
 
-  test('an organization is known that stands in the installation by its id alone', () => {
+  test('an organization id without an organization object is accepted', () => {
     const installation = installationOf({ organization: undefined, organizationId: 'o-2' });
-    expect(delivered(open(signedPost(payloadOf({ installation, organizationId: 'o-3' }))))).toMatchObject({
+    expect(getDelivery(open(signedPost(payloadOf({ installation, organizationId: 'o-3' }))))).toMatchObject({
       organizationId: 'o-2',
     });
   });
 
-  test('T31 an organization id that cannot be used is not used', () => {
+  test('T31 an invalid organization id is dropped', () => {
     const installation = installationOf({ organization: { id: '../x' } });
-    expect(delivered(open(signedPost(payloadOf({ installation }))))).toMatchObject({
+    expect(getDelivery(open(signedPost(payloadOf({ installation }))))).toMatchObject({
       verdict: 'accepted',
       organizationId: null,
     });
   });
 
-  test('T31 ids that only a prototype would have are none', () => {
-    expect(reasonOf('{"installation":"constructor"}')).toBe('no_installation_id');
-    expect(reasonOf('{"event":"installed"}')).toBe('no_installation_id');
+  test('T31 members of a prototype are not taken for ids', () => {
+    expect(getReason('{"installation":"constructor"}')).toBe('no_installation_id');
+    expect(getReason('{"event":"installed"}')).toBe('no_installation_id');
   });
 });

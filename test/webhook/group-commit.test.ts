@@ -1,35 +1,41 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
-import { failed, type WebhookPost, type PostEnd } from '../../src/webhook/posts.js';
+import { createFailedEnd, type WebhookPost, type PostEnd } from '../../src/webhook/posts.js';
 import { holdLock } from '../support/held.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { acceptHere, genuinePost } from '../support/receiver.js';
+import { createLocalAccept, genuinePost } from '../support/receiver.js';
 
-function counted() {
+/** A store on a real inbox that records the sizes of the batches. */
+function createRecordingStore() {
   const db = temporaryInbox();
-  const accept = acceptHere(db);
-  const groups: number[] = [];
+  const accept = createLocalAccept(db);
+  const batches: number[] = [];
   const store = (posts: readonly WebhookPost[]): Promise<readonly PostEnd[]> => {
-    groups.push(posts.length);
+    batches.push(posts.length);
     return accept(posts);
   };
   const stored = () => db.prepare('SELECT count(*) FROM deliveries').pluck().get();
-  return { db, store, groups, stored };
+  return { db, store, batches, stored };
 }
 
-const posts = (count: number): WebhookPost[] =>
+const createPosts = (count: number): WebhookPost[] =>
   Array.from({ length: count }, (_, nonce) => genuinePost({ nonce }));
 
-/** Each group stays under way until it is ended by its place. */
-function held(groupsAtOnce?: number) {
+/** A group commit whose batches stay in flight until the test ends them by index. */
+function createHeldCommits(concurrentCommits?: number) {
   const sizes: number[] = [];
   const ends: (() => void)[] = [];
   const commits = createGroupCommit({
-    ...(groupsAtOnce === undefined ? {} : { groupsAtOnce }),
-    store: async group => {
-      sizes.push(group.length);
+    ...(concurrentCommits === undefined ? {} : { concurrentCommits }),
+    store: async batch => {
+      sizes.push(batch.length);
       await new Promise<void>(resolve => ends.push(resolve));
-      return group.map(({ receivedAt }) => ({ kind: 'rejected', status: 401, detail: String(receivedAt) }));
+      return batch.map(({ receivedAt }) => ({
+        kind: 'rejected',
+        reason: 'signature_not_valid',
+        status: 401,
+        detail: String(receivedAt),
+      }));
     },
   });
   const answers: Promise<PostEnd>[] = [];
@@ -41,18 +47,18 @@ function held(groupsAtOnce?: number) {
   return { commits, accept, answers, sizes, ends };
 }
 
-describe('deliveries that arrive together', () => {
-  test('share few transactions, and each is answered with its own row', async () => {
-    const { store, groups, stored } = counted();
+describe('posts that arrive together', () => {
+  test('share few transactions, and each resolves with its own row', async () => {
+    const { store, batches, stored } = createRecordingStore();
     const commits = createGroupCommit({ store });
-    const ends = await Promise.all(posts(100).map(commits.accept));
+    const ends = await Promise.all(createPosts(100).map(commits.accept));
     expect(new Set(ends.map(end => end.kind === 'stored' && end.stored.id)).size).toBe(100);
-    expect(groups.length).toBeLessThanOrEqual(3);
+    expect(batches.length).toBeLessThanOrEqual(3);
     expect(stored()).toBe(100);
   });
 
-  test('are stored in as many transactions at once as may be, the rest in the next', async () => {
-    const { commits, accept, answers, sizes, ends } = held(2);
+  test('are stored in as many concurrent transactions as allowed, and the rest in the next one', async () => {
+    const { commits, accept, answers, sizes, ends } = createHeldCommits(2);
     await accept(1);
     await accept(32);
     await accept(3);
@@ -65,10 +71,10 @@ describe('deliveries that arrive together', () => {
     await closed;
   });
 
-  test('and are too few for a trip beside another one wait to become more, but not for its end', async () => {
+  test('wait for more while another commit is in flight, but not until it ends', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const { commits, accept, sizes, ends } = held(2);
+    const { commits, accept, sizes, ends } = createHeldCommits(2);
     await accept(1);
     await accept(20);
     await accept(11);
@@ -89,8 +95,8 @@ describe('deliveries that arrive together', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('are not answered before their transaction has ended, of which there is one at a time', async () => {
-    const { accept, answers, sizes, ends } = held();
+  test('resolve after their transaction ended, and by default one transaction runs at a time', async () => {
+    const { accept, answers, sizes, ends } = createHeldCommits();
     let isAnswered = false;
     await accept(1);
     void answers[0]?.then(() => (isAnswered = true));
@@ -101,8 +107,8 @@ describe('deliveries that arrive together', () => {
     expect([isAnswered, sizes]).toEqual([true, [1, 40]]);
   });
 
-  test('do not suffer from a bad one among them', async () => {
-    const { db, store, stored } = counted();
+  test('are stored although one of them cannot be', async () => {
+    const { db, store, stored } = createRecordingStore();
     db.exec(`CREATE TRIGGER bad BEFORE INSERT ON deliveries WHEN new.event = 'bad'
       BEGIN SELECT raise(ABORT, 'on purpose'); END`);
     const commits = createGroupCommit({ store });
@@ -118,15 +124,15 @@ describe('deliveries that arrive together', () => {
   test.each([
     [5000, 0],
     [512, 65_536],
-  ])('T15 hold no more than 5,000 posts and 32 MB until they are stored', async (most, size) => {
-    const { accept, answers, sizes, ends } = held(1);
-    await accept(most + 1, new Uint8Array(size));
+  ])('T15 are limited to 5,000 posts and 32 MB until they are stored', async (limit, size) => {
+    const { accept, answers, sizes, ends } = createHeldCommits(1);
+    await accept(limit + 1, new Uint8Array(size));
     expect(await answers.at(-1)).toMatchObject({ kind: 'failed', failure: { code: 'too_many_waiting' } });
     for (let group = 0; group < sizes.length; group += 1) {
       ends[group]?.();
       await accept(0);
     }
-    expect(new Set((await Promise.all(answers.slice(0, most))).map(({ kind }) => kind))).toEqual(
+    expect(new Set((await Promise.all(answers.slice(0, limit))).map(({ kind }) => kind))).toEqual(
       new Set(['rejected']),
     );
     await accept(1, new Uint8Array(size));
@@ -134,10 +140,10 @@ describe('deliveries that arrive together', () => {
     expect(await answers.at(-1)).toMatchObject({ kind: 'rejected' });
   });
 
-  test('are all stored by a close, and none is taken after it', async () => {
-    const { store, stored } = counted();
+  test('are all stored before a close resolves, and none is accepted after it', async () => {
+    const { store, stored } = createRecordingStore();
     const commits = createGroupCommit({ store });
-    const accepting = Promise.all(posts(10).map(commits.accept));
+    const accepting = Promise.all(createPosts(10).map(commits.accept));
     await commits.close();
     expect(stored()).toBe(10);
     expect(await commits.accept(genuinePost())).toMatchObject({ failure: { code: 'closed' } });
@@ -145,26 +151,28 @@ describe('deliveries that arrive together', () => {
     await commits.close();
   });
 
-  test('fail when nothing can be stored at all, or no outcome comes', async () => {
+  test('fail if nothing can be stored or no result comes back', async () => {
     const ended = createGroupCommit({ store: () => Promise.reject(new Error('the thread has ended')) });
     const message = 'the thread has ended';
-    expect(await ended.accept(genuinePost())).toEqual(failed({ code: 'Error', message }));
+    expect(await ended.accept(genuinePost())).toEqual(createFailedEnd({ code: 'Error', message }));
     const silent = createGroupCommit({ store: async () => [] });
     expect(await silent.accept(genuinePost())).toMatchObject({ failure: { code: 'no_result' } });
   });
 });
 
-test('a stranger who holds the lock is waited for once, not once for each delivery', async () => {
+test('a locked database is waited for once, not once for each delivery', async () => {
   const folder = temporaryFolder();
   const db = temporaryInbox(folder);
   onTestFinished(holdLock(db.name));
-  let asked = 0;
+  let transactions = 0;
   const exec = db.exec.bind(db);
   db.exec = sql => {
-    if (sql.startsWith('BEGIN')) asked += 1;
+    if (sql.startsWith('BEGIN')) transactions += 1;
     return exec(sql);
   };
-  const ends = await acceptHere(db)(posts(3));
-  expect(asked).toBe(1);
-  expect(ends).toMatchObject(posts(3).map(() => ({ kind: 'failed', failure: { code: 'SQLITE_BUSY' } })));
+  const ends = await createLocalAccept(db)(createPosts(3));
+  expect(transactions).toBe(1);
+  expect(ends).toMatchObject(
+    createPosts(3).map(() => ({ kind: 'failed', failure: { code: 'SQLITE_BUSY' } })),
+  );
 });

@@ -6,27 +6,27 @@ import { openConnection } from '../support/load.js';
 import { openSocket, readAll, talk } from '../support/wire.js';
 
 const ANY_PORT = { host: '127.0.0.1', port: 0 };
-const CUT = /^HTTP\/1\.1 408 Request Timeout\r\ncontent-type: application\/problem\+json\r\n/;
+const TIMED_OUT = /^HTTP\/1\.1 408 Request Timeout\r\ncontent-type: application\/problem\+json\r\n/;
 const SLOW_BODY = 'POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"sig';
 const QUICK = { headersTimeoutMs: 200, requestTimeoutMs: 400, checkIntervalMs: 20 };
 
-test('T14 slow headers are cut while a slow body has its time, a slow body too, and no patient good post is harmed', async () => {
+test('T14 slow headers and slow bodies time out separately, and delay no genuine post', async () => {
   const receiver = await openReceiver({ ...QUICK, headersTimeoutMs: 2000, requestTimeoutMs: 600_000 });
   const slowHeaders = await openSocket(receiver.port);
   const slowBody = await openSocket(receiver.port);
   slowHeaders.write('POST /webhooks HTTP/1.1\r\nhost: x\r\nx-slow: ');
   slowBody.write(SLOW_BODY);
-  expect(await readAll(slowHeaders)).toMatch(CUT);
+  expect(await readAll(slowHeaders)).toMatch(TIMED_OUT);
   expect(slowBody.readyState).toBe('open');
   const good = signedPost();
   expect((await receiver.post(good.body, good.headers)).status).toBe(202);
   slowBody.destroy();
   const other = await openSocket((await openReceiver(QUICK)).port);
   other.write(SLOW_BODY);
-  expect(await readAll(other)).toMatch(CUT);
+  expect(await readAll(other)).toMatch(TIMED_OUT);
 });
 
-test('T14 a body that drips byte by byte is cut as well', async () => {
+test('T14 a body that arrives byte by byte times out', async () => {
   const receiver = await openReceiver(QUICK);
   const socket = await openSocket(receiver.port);
   socket.write('POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 60000\r\n\r\n');
@@ -36,7 +36,7 @@ test('T14 a body that drips byte by byte is cut as well', async () => {
   expect(receiver.stored()).toBe(0);
 });
 
-test('T14 200 idle sockets delay nobody, and are cut', async () => {
+test('T14 200 idle connections delay no post, and are closed', async () => {
   const receiver = await openReceiver({ ...QUICK, headersTimeoutMs: 2000, requestTimeoutMs: 3000 });
   let cut = 0;
   const idle = await Promise.all(Array.from({ length: 200 }, () => openSocket(receiver.port)));
@@ -52,14 +52,14 @@ test('T14 200 idle sockets delay nobody, and are cut', async () => {
   expect(cut).toBe(200);
 });
 
-test('T14 T18 a sender has 10 s for headers, 15 s for a request and 32 requests under way, unless a test says otherwise', () => {
-  const { headersTimeoutMs, requestTimeoutMs, maxOutstanding, maxConnections } = DEFAULT_LIMITS;
-  expect([headersTimeoutMs, requestTimeoutMs, maxOutstanding, maxConnections]).toEqual([
+test('T14 T18 by default headers may take 10 s, a request 15 s, and a connection may pipeline 32 requests', () => {
+  const { headersTimeoutMs, requestTimeoutMs, maxPipelinedRequests, maxConnections } = DEFAULT_LIMITS;
+  expect([headersTimeoutMs, requestTimeoutMs, maxPipelinedRequests, maxConnections]).toEqual([
     10_000, 15_000, 32, 1000,
   ]);
 });
 
-test('T13 65 kB that are announced are refused before they come, and what comes after them is taken', async () => {
+test('T13 a body announced as too large is refused before it arrives, and the next request is handled', async () => {
   const receiver = await openReceiver();
   const socket = await openSocket(receiver.port);
   const answers: string[] = [];
@@ -72,14 +72,14 @@ test('T13 65 kB that are announced are refused before they come, and what comes 
 });
 
 test.each([
-  ['no HTTP', 'BLURB\r\n\r\n', 400, 'Bad Request'],
+  ['a request that is not HTTP', 'BLURB\r\n\r\n', 400, 'Bad Request'],
   [
     '20 kB of headers',
     `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,
     431,
     'Request Header Fields Too Large',
   ],
-])('T16 %s is answered as a problem', async (_title, text, status, title) => {
+])('T16 %s is answered with a problem document', async (_title, text, status, title) => {
   const receiver = await openReceiver();
   const [head = '', body = ''] = (await talk(receiver.port, text)).split('\r\n\r\n');
   expect(head).toMatch(
@@ -88,7 +88,7 @@ test.each([
   expect(JSON.parse(body)).toEqual({ type: 'about:blank', title, status, detail: expect.any(String) });
 });
 
-test('T16 senders that reset, or talk on after what is no HTTP, harm nobody', async () => {
+test('T16 a connection that resets or keeps sending junk disturbs no other one', async () => {
   const receiver = await openReceiver();
   const reset = await openSocket(receiver.port);
   reset.write('POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"sig');
@@ -100,7 +100,7 @@ test('T16 senders that reset, or talk on after what is no HTTP, harm nobody', as
   expect((await receiver.post(good.body, good.headers)).status).toBe(202);
 });
 
-test('a listener leaves no timer behind when it closes, and none where its port is taken', async () => {
+test('a listener leaves no timer behind after it closes or fails to bind its port', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const listening = await listen(express(), ANY_PORT);
@@ -110,7 +110,7 @@ test('a listener leaves no timer behind when it closes, and none where its port 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('who closes its half has left where people ask, which ends what was made for it', async () => {
+test('a listener for people closes the response when the client closes its half of the connection', async () => {
   let hasLeft = false;
   const app = express().use((_request, response) => void response.once('close', () => (hasLeft = true)));
   const listening = await listenForPeople(app, ANY_PORT);
@@ -122,7 +122,7 @@ test('who closes its half has left where people ask, which ends what was made fo
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
 
-test('T87 where people ask, a pipelined request is handled after the answer before it, and never once its connection closed', async () => {
+test('T87 a listener for people handles a pipelined request after the previous response, and never after the connection closed', async () => {
   const handled: string[] = [];
   const app = express().use(({ path }, response) => {
     handled.push(path);
@@ -140,7 +140,7 @@ test('T87 where people ask, a pipelined request is handled after the answer befo
   other.destroy();
 });
 
-test('T87 where people ask, no request is handled after an answer that closes its connection', async () => {
+test('T87 a listener for people handles no request after a response that closes the connection', async () => {
   const handled: string[] = [];
   const app = express().use(({ path }, response) => {
     handled.push(path);
@@ -153,7 +153,7 @@ test('T87 where people ask, no request is handled after an answer that closes it
 });
 
 test.each(['1.0', '1.1'])(
-  'an answer over HTTP/%s that is cut when its listener closes does not look complete',
+  'a response over HTTP/%s that is interrupted by a closing listener does not look complete',
   async version => {
     const app = express().use((_request, response) => void response.write('the first half'));
     const listening = await listenForPeople(app, ANY_PORT);
@@ -166,30 +166,33 @@ test.each(['1.0', '1.1'])(
   },
 );
 
-test('requests and responses are made as those of the app, so that Express need not turn them into such', async () => {
-  const born: boolean[] = [];
+test('requests and responses are created with the prototypes of the Express app', async () => {
+  const hasAppPrototype: boolean[] = [];
   const app = express().use((request, response) => {
-    for (const [message, own] of [
+    for (const [message, prototype] of [
       [request, app.request],
       [response, app.response],
     ] as const) {
-      born.push(message.constructor.prototype === own, Object.getPrototypeOf(message) === own);
+      hasAppPrototype.push(
+        message.constructor.prototype === prototype,
+        Object.getPrototypeOf(message) === prototype,
+      );
     }
     response.sendStatus(202);
   });
   const listening = await listen(app, ANY_PORT);
   onTestFinished(() => listening.close());
   expect((await fetch(`http://127.0.0.1:${listening.port}/`)).status).toBe(202);
-  expect(born).toEqual([true, true, true, true]);
+  expect(hasAppPrototype).toEqual([true, true, true, true]);
 });
 
-test('what is no app of Express is listened for too', async () => {
+test('a listener accepts a plain request handler', async () => {
   const listening = await listen((_request, response) => response.writeHead(204).end(), ANY_PORT);
   onTestFinished(() => listening.close());
   expect((await fetch(`http://127.0.0.1:${listening.port}/`)).status).toBe(204);
 });
 
-test('a sender that closes its half after its post is answered all the same, however long the flush takes', async () => {
+test('a sender that closes its half after its post still gets its answer after a slow flush', async () => {
   const answerLate: RequestHandler = (request, response) => {
     request.resume();
     setTimeout(() => response.writeHead(202).end(), 50);
@@ -201,7 +204,7 @@ test('a sender that closes its half after its post is answered all the same, how
   expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 202 /);
 });
 
-test('a sender that closes its half too early is not answered 202', async () => {
+test('a sender that closes its half before the body is complete is not answered 202', async () => {
   const receiver = await openReceiver();
   const good = signedPost();
   const socket = await openSocket(receiver.port);
@@ -210,22 +213,22 @@ test('a sender that closes its half too early is not answered 202', async () => 
   expect(receiver.stored()).toBe(0);
 });
 
-test('closing answers what is under way, cuts idle sockets and takes no more', async () => {
+test('closing answers requests in progress, closes idle connections and accepts no new one', async () => {
   const receiver = await openReceiver();
   const idle = await openSocket(receiver.port);
   const cut = readAll(idle);
   const connection = openConnection(receiver.port);
   expect(await connection.send(requestBytes(signedPost()))).toBe(202);
-  const underWay = connection.send(requestBytes(signedPost()));
+  const inProgress = connection.send(requestBytes(signedPost()));
   await new Promise(setImmediate);
   await receiver.listening.close();
-  expect([202, 0]).toContain(await underWay);
+  expect([202, 0]).toContain(await inProgress);
   expect(await cut).toBe('');
   expect(receiver.stored()).toBe(receiver.answers.filter(answer => answer.status === 202).length);
   await expect(openSocket(receiver.port)).rejects.toThrow('ECONNREFUSED');
 });
 
-test('a sender that pipelines 32 posts and reads its answers gets them all', async () => {
+test('a sender that pipelines 32 posts and reads the responses gets them all', async () => {
   const receiver = await openReceiver();
   const socket = await openSocket(receiver.port);
   const posts = Array.from({ length: 32 }, (_, nonce) => requestBytes(signedPost(payloadOf({ nonce }))));
@@ -236,13 +239,13 @@ test('a sender that pipelines 32 posts and reads its answers gets them all', asy
   expect((await answers).match(/HTTP\/1\.1 202 /g)).toHaveLength(32);
 });
 
-test('T18 a sender that takes nothing of its answer for a while is cut, one that takes it is not', async () => {
+test('T18 a client that reads nothing of its response is disconnected, one that reads is not', async () => {
   const cut: string[] = [];
   const app = express().use((request, response) => {
     request.socket.once('close', () => cut.push(request.path));
     response.end(Buffer.alloc(request.path === '/much' ? 16 * 1024 * 1024 : 100));
   });
-  const listening = await listen(app, { ...ANY_PORT, takeWithinMs: 250, graceMs: 0 });
+  const listening = await listen(app, { ...ANY_PORT, responseReadTimeoutMs: 250, shutdownGraceMs: 0 });
   onTestFinished(() => listening.close());
   const patient = openConnection(listening.port);
   const little = Buffer.from('GET /little HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -255,7 +258,7 @@ test('T18 a sender that takes nothing of its answer for a while is cut, one that
   patient.close();
 });
 
-test('T18 where there are as many connections as there may be, the one that took no answer for longest makes room', async () => {
+test('T18 a new connection to a full server closes the one that read no response for longest', async () => {
   const receiver = await openReceiver({ maxConnections: 10 });
   const busy = openConnection(receiver.port);
   const post = (nonce: number) => requestBytes(signedPost(payloadOf({ nonce })));

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { createPostHandler, type WebhookPost } from '../../src/webhook/posts.js';
 import { APP_ID, genuinePost, SECRET } from '../support/receiver.js';
 
-/** A body that cannot even be looked at. */
-const poison: WebhookPost = {
+/** A post whose body throws when it is read. */
+const poisonedPost: WebhookPost = {
   get body(): Uint8Array {
     throw new RangeError('on purpose');
   },
@@ -11,7 +11,7 @@ const poison: WebhookPost = {
   receivedAt: 0,
 };
 
-test('each is stored with how long ago it came, and one without a result of its own failed', async () => {
+test('a post is stored with its age, and fails if the store returns no result for it', async () => {
   const ages: number[] = [];
   const accept = createPostHandler({
     secrets: [SECRET],
@@ -28,7 +28,7 @@ test('each is stored with how long ago it came, and one without a result of its 
   expect(ages).toEqual([10, 3]);
 });
 
-test('a post that we cannot cope with fails alone: those beside it are stored, each with its own result', async () => {
+test('a post that causes an exception fails alone, and the others are stored with their own results', async () => {
   const accept = createPostHandler({
     secrets: [SECRET],
     appId: APP_ID,
@@ -36,8 +36,8 @@ test('a post that we cannot cope with fails alone: those beside it are stored, e
       deliveries.map((_, index) => ({ id: index + 1, jobId: null, isDuplicate: false })),
   });
   const forged = { ...genuinePost(), signature: 'sha256=00' };
-  const outcomes = await accept([genuinePost(), poison, forged, genuinePost()], 0);
-  expect(outcomes).toMatchObject([
+  const ends = await accept([genuinePost(), poisonedPost, forged, genuinePost()], 0);
+  expect(ends).toMatchObject([
     { kind: 'stored', stored: { id: 1 } },
     { kind: 'failed', delivery: null, failure: { code: 'RangeError', message: 'on purpose' } },
     { kind: 'rejected', status: 401 },

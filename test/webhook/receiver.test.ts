@@ -18,7 +18,7 @@ import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { tablesIn } from '../support/tables.js';
 import { talk } from '../support/wire.js';
 
-const REFUSAL = {
+const UNAUTHORIZED = {
   type: 'about:blank',
   title: 'Unauthorized',
   status: 401,
@@ -46,7 +46,7 @@ async function postStatus(receiver: Receiver, post: { body: string; headers: Rec
 }
 
 describe('a genuine delivery', () => {
-  test('is answered 202 with its installation stored, whichever of the seven events it is', async () => {
+  test('is answered 202 and stored with its installation, for each of the seven events', async () => {
     const receiver = await openReceiver();
     for (const [index, event] of EVENTS.entries()) {
       const post = signedPost(
@@ -60,7 +60,7 @@ describe('a genuine delivery', () => {
     expect(await receiver.inbox.countJobs()).toMatchObject({ waiting: 7 });
   });
 
-  test('T06 may be signed with either live secret, and which one is counted', async () => {
+  test('T06 may be signed with any configured secret, and the secret is recorded', async () => {
     const receiver = await openReceiver();
     expect(await postStatus(receiver, signedPost())).toBe(202);
     expect(await postStatus(receiver, signedPost(payloadOf(), { secret: OLD_SECRET }))).toBe(202);
@@ -69,7 +69,7 @@ describe('a genuine delivery', () => {
     expect(receiver.db.prepare('SELECT secret_index FROM deliveries').pluck().all()).toEqual([0, 1]);
   });
 
-  test('T61 is on disk whenever its 202 has come: another connection finds as many as were answered', async () => {
+  test('T61 is on disk when its 202 arrives, as another database connection sees', async () => {
     const db = temporaryInbox(temporaryFolder());
     const receiver = await openReceiver({ db });
     const { value } = tablesIn(dirname(db.name));
@@ -88,16 +88,16 @@ describe('a genuine delivery', () => {
     expect(receiver.stored()).toBe(80);
   });
 
-  test('may come with a header whose prefix is written in capitals, and tells how long it took', async () => {
+  test('is accepted with a header prefix in capitals, and its duration is reported', async () => {
     const receiver = await openReceiver({ headerPrefix: 'Registry' });
     expect(await postStatus(receiver, signedPost())).toBe(202);
     expect(await postStatus(receiver, { body: '{}', headers: { 'content-type': 'text/plain' } })).toBe(415);
     const [stored, refused] = receiver.answers;
-    expect(stored?.tookMs).toBeLessThan(Date.now() / 2);
-    expect(refused).toMatchObject({ tookMs: 0, rejected: { headerPrefix: '' } });
+    expect(stored?.durationMs).toBeLessThan(Date.now() / 2);
+    expect(refused).toMatchObject({ durationMs: 0, rejection: { headerPrefix: '' } });
   });
 
-  test('T10 T12 that cannot be used is answered 202, stored and ignored without a job', async () => {
+  test('T10 T12 with unusable content is answered 202, stored and ignored without a job', async () => {
     const receiver = await openReceiver();
     const posts = [
       signedPost(payloadOf({ installation: installationOf({ appId: 'another' }) })),
@@ -123,11 +123,11 @@ describe('a genuine delivery', () => {
 });
 
 describe('a forged delivery', () => {
-  test('T01 T15 is rejected and not stored, and keeps no genuine one out: 2,000 random changes, one of 20 genuine', async () => {
+  test('T01 T15 is rejected and not stored, and 1,900 of them delay none of 100 genuine ones', async () => {
     const receiver = await openReceiver();
     let genuine = 0;
     let next = 0;
-    const one = async (connection: LoadConnection, index: number): Promise<void> => {
+    const sendOne = async (connection: LoadConnection, index: number): Promise<void> => {
       const post = signedPost(payloadOf({ nonce: randomBytes(6).toString('hex') }));
       if (index % 20 === 0) {
         genuine += 1;
@@ -140,7 +140,7 @@ describe('a forged delivery', () => {
     const connections = Array.from({ length: 20 }, () => openConnection(receiver.port));
     await Promise.all(
       connections.map(async connection => {
-        for (let index = next++; index < 2000; index = next++) await one(connection, index);
+        for (let index = next++; index < 2000; index = next++) await sendOne(connection, index);
         connection.close();
       }),
     );
@@ -158,19 +158,19 @@ describe('a forged delivery', () => {
     ['65 digits', (good: string) => `${good}0`],
     ['junk after the digits', (good: string) => `${good} x`],
     ['capital digits', (good: string) => `sha256=${good.slice(7).toUpperCase()}`],
-    ['letters that are no ASCII', (good: string) => `${good.slice(0, -1)}\u00e9`],
-  ])('T02 with %s has one and the same answer', async (_title, header) => {
+    ['a letter outside ASCII', (good: string) => `${good.slice(0, -1)}\u00e9`],
+  ])('T02 with %s gets the same answer as any other', async (_title, header) => {
     const receiver = await openReceiver();
     const { body, headers } = signedPost();
     const good = headers['x-registry-signature-256'] ?? '';
-    const given = typeof header === 'function' ? header(good) : header;
+    const signature = typeof header === 'function' ? header(good) : header;
     const response = await receiver.post(
       body,
-      given === undefined ? {} : { 'x-registry-signature-256': given },
+      signature === undefined ? {} : { 'x-registry-signature-256': signature },
     );
     expect(response.status).toBe(401);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
-    expect(await response.json()).toEqual(REFUSAL);
+    expect(await response.json()).toEqual(UNAUTHORIZED);
     expect(receiver.stored()).toBe(0);
   });
 
@@ -191,13 +191,13 @@ describe('a forged delivery', () => {
       ];
       const answer = await talk(receiver.port, `${head.join('\r\n')}\r\n\r\n${body}`);
       expect(answer).toMatch(/^HTTP\/1\.1 401 /);
-      expect(answer).toContain(JSON.stringify(REFUSAL));
+      expect(answer).toContain(JSON.stringify(UNAUTHORIZED));
     }
     expect(receiver.stored()).toBe(0);
   });
 });
 
-describe('what is no delivery', () => {
+describe('an unusable request', () => {
   test.each(['{}', '{"signedData":null}', '{"signedData":1}', '{"signedData":[]}', '{"signedData":{}}'])(
     'T05 %s is answered 400',
     async body => {
@@ -210,7 +210,7 @@ describe('what is no delivery', () => {
   test.each<[string, number, string | Buffer, Record<string, string>]>([
     ['65 kB', 413, 'x'.repeat(65_537), {}],
     ['an encoded body', 415, '{}', { 'content-encoding': 'gzip' }],
-    ['another type that ends as JSON does', 415, '{}', { 'content-type': 'text/x-application/json' }],
+    ['another content type that ends like JSON', 415, '{}', { 'content-type': 'text/x-application/json' }],
     ['a form', 415, 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['plain text', 415, '{}', { 'content-type': 'text/plain' }],
     ['a declared UTF-16', 415, '{}', { 'content-type': 'application/json; charset=utf-16' }],
@@ -223,7 +223,7 @@ describe('what is no delivery', () => {
     expect(receiver.stored()).toBe(0);
   });
 
-  test('T13 65 kB without a length is answered 413, and the connection goes on', async () => {
+  test('T13 65 kB without a content length are answered 413, and the connection stays open', async () => {
     const receiver = await openReceiver();
     const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
     const good = signedPost();
@@ -237,7 +237,7 @@ describe('what is no delivery', () => {
     expect(answer).toContain('HTTP/1.1 202 ');
   });
 
-  test('T13 a body of exactly 64 kB is read, with or without a declared UTF-8', async () => {
+  test('T13 a body of exactly 64 kB is accepted, with or without a charset', async () => {
     const receiver = await openReceiver();
     const bare = signedPost(payloadOf(), { outer: { pad: '' } });
     const pad = 'x'.repeat(65_536 - Buffer.byteLength(bare.body));
@@ -249,7 +249,7 @@ describe('what is no delivery', () => {
   });
 
   test.each(['GET', 'PUT', 'OPTIONS', 'DELETE', 'PATCH'])(
-    'T16 %s is answered 405 with what is allowed',
+    'T16 %s is answered 405 with the allowed method',
     async method => {
       const receiver = await openReceiver();
       const response = await fetch(`${receiver.url}/webhooks`, { method });
@@ -281,17 +281,17 @@ describe('what is no delivery', () => {
     await expectProblem(await fetch(`${receiver.url}/%E0%A4%A`), 404);
   });
 
-  test('T16 a fault of ours is answered 500 without a word about it', async () => {
-    const known = {
+  test('T16 an exception is answered 500 without details', async () => {
+    const identityHeaders = {
       get broken(): string {
         throw new Error('at /src/secret.ts:1');
       },
     };
-    const receiver = await openReceiver({ known });
+    const receiver = await openReceiver({ identityHeaders });
     await expectProblem(await fetch(`${receiver.url}/webhooks`, { method: 'PUT' }), 500);
   });
 
-  test('the front page says what is here', async () => {
+  test('the front page describes the receiver', async () => {
     const receiver = await openReceiver();
     const response = await fetch(receiver.url);
     expect(response.status).toBe(200);
@@ -303,7 +303,7 @@ describe('what is no delivery', () => {
     await expectProblem(await fetch(receiver.url, { method: 'POST' }), 405);
   });
 
-  test('T79 who comes back from the registry’s page reads one fixed page, and nothing of the address is kept or said', async () => {
+  test('T79 the landing page is one fixed page, and nothing of its address is stored or shown', async () => {
     const receiver = await openReceiver();
     const address = `${receiver.url}/installed?state=s3cret&installationId=i-1&event=installed`;
     const response = await fetch(address);
@@ -322,7 +322,7 @@ describe('what is no delivery', () => {
   });
 });
 
-/** One digit of the signature is another one. */
+/** Changes one digit of the signature. */
 function forgeHeader({ body, headers }: { body: string; headers: Record<string, string> }) {
   const good = headers['x-registry-signature-256'] ?? '';
   const at = 7 + randomInt(64);
@@ -331,7 +331,7 @@ function forgeHeader({ body, headers }: { body: string; headers: Record<string, 
   return { body, headers: { 'x-registry-signature-256': forged } };
 }
 
-/** One character of the signed text is another one. */
+/** Changes one character of the signed text. */
 function forgeText({ body, headers }: { body: string; headers: Record<string, string> }) {
   const outer = JSON.parse(body);
   const signedData = String(outer.signedData);

@@ -12,11 +12,11 @@ import { holdLock } from '../support/held.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { openConnection } from '../support/load.js';
 
-function genuine(nonce: number): SignedPost {
+function createPost(nonce: number): SignedPost {
   return signedPost(payloadOf({ nonce }));
 }
 
-/** Sends all posts over some connections at once; answers the statuses in order. */
+/** Sends all posts over concurrent connections; returns the statuses in order. */
 async function postAll(
   receiver: Receiver,
   posts: readonly SignedPost[],
@@ -37,32 +37,32 @@ async function postAll(
   return statuses;
 }
 
-test('T09 50 identical posts at once are all answered 202, and lead to one job', async () => {
+test('T09 50 identical concurrent posts are all answered 202 and lead to one job', async () => {
   const receiver = await openReceiver();
-  const posts = Array.from<SignedPost>({ length: 50 }).fill(genuine(0));
+  const posts = Array.from<SignedPost>({ length: 50 }).fill(createPost(0));
   expect(await postAll(receiver, posts, 50)).toEqual(posts.map(() => 202));
   expect(receiver.stored()).toBe(50);
   expect(await receiver.inbox.countJobs()).toMatchObject({ waiting: 1 });
   expect(receiver.db.prepare('SELECT count(*) FROM signed_texts').pluck().get()).toBe(1);
 });
 
-async function expectTurnedAway(response: Response): Promise<void> {
+async function expectUnavailable(response: Response): Promise<void> {
   expect(response.status).toBe(503);
   expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
   expect(response.headers.get('content-type')).toBe('application/problem+json');
   expect(await response.text()).not.toMatch(/SQLITE|database|full|locked|inbox\.db/);
 }
 
-test('T17 a full disk turns deliveries away with 503, and is forgotten once there is room', async () => {
+test('T17 a delivery is answered 503 while the disk is full, and accepted once there is space', async () => {
   const receiver = await openReceiver();
   const pages = Number(receiver.db.pragma('page_count', { simple: true }));
   receiver.db.pragma(`max_page_count = ${pages}`);
-  const posts = Array.from({ length: 40 }, (_, index) => genuine(index));
+  const posts = Array.from({ length: 40 }, (_, index) => createPost(index));
   const statuses = await postAll(receiver, posts, 8);
   expect(new Set(statuses)).toEqual(new Set([202, 503]));
   expect(receiver.stored()).toBe(statuses.filter(status => status === 202).length);
-  const last = genuine(41);
-  await expectTurnedAway(await receiver.post(last.body, last.headers));
+  const last = createPost(41);
+  await expectUnavailable(await receiver.post(last.body, last.headers));
   expect(receiver.answers.at(-1)).toMatchObject({
     status: 503,
     stored: null,
@@ -72,23 +72,23 @@ test('T17 a full disk turns deliveries away with 503, and is forgotten once ther
   expect((await receiver.post(last.body, last.headers)).status).toBe(202);
 });
 
-test('T17 a locked database turns deliveries away with 503, and is forgotten once it is free', async () => {
+test('T17 a delivery is answered 503 while the database is locked, and accepted once it is free', async () => {
   const folder = temporaryFolder();
   const receiver = await openReceiver({ db: temporaryInbox(folder), thread: true });
   const release = holdLock(join(folder, 'inbox.db'));
   onTestFinished(release);
-  const { body, headers } = genuine(0);
-  const turnedAway = await Promise.all(Array.from({ length: 20 }, () => receiver.post(body, headers)));
-  for (const response of turnedAway) await expectTurnedAway(response);
+  const { body, headers } = createPost(0);
+  const responses = await Promise.all(Array.from({ length: 20 }, () => receiver.post(body, headers)));
+  for (const response of responses) await expectUnavailable(response);
   expect((await receiver.post('{}')).status).toBe(400);
   release();
   expect((await receiver.post(body, headers)).status).toBe(202);
   expect(receiver.stored()).toBe(1);
 });
 
-test('too many deliveries that wait are turned away with 503', async () => {
+test('a delivery beyond the limit of waiting ones is answered 503', async () => {
   const receiver = await openReceiver({ maxWaiting: 3 });
-  const posts = Array.from({ length: 200 }, (_, index) => genuine(index));
+  const posts = Array.from({ length: 200 }, (_, index) => createPost(index));
   const statuses = await postAll(receiver, posts, 64);
   expect(new Set(statuses)).toEqual(new Set([202, 503]));
   expect(receiver.stored()).toBe(statuses.filter(status => status === 202).length);

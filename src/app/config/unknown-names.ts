@@ -1,4 +1,4 @@
-import { editDistance, isNear } from '../../text/edit-distance.js';
+import { computeEditDistance, isSimilar } from '../../text/edit-distance.js';
 import type { SettingsFault } from './fault.js';
 import type { Environment } from './row.js';
 import { SETTINGS } from './settings.js';
@@ -35,7 +35,7 @@ export function removeMisspeltNames(env: Environment) {
 }
 
 function isMisspelt(name: string): boolean {
-  return !KNOWN.includes(name) && KNOWN.some(known => isNear(withoutFile(name), withoutFile(known)));
+  return !KNOWN.includes(name) && KNOWN.some(known => isSimilar(withoutFile(name), withoutFile(known)));
 }
 
 /** Whether a text or a file is given is forgotten as easily as a letter. */
@@ -44,7 +44,7 @@ function withoutFile(name: string): string {
 }
 
 function findNearest(name: string): string {
-  const far = (known: string) => editDistance(name.toUpperCase(), known);
+  const far = (known: string) => computeEditDistance(name.toUpperCase(), known);
   return KNOWN.toSorted((a, b) => far(a) - far(b))[0] ?? '';
 }
 

@@ -23,7 +23,7 @@ export const AS_OF = command({
   },
   prints: { json: 'print it as JSON' },
   examples: ['carbon-mirror as-of now --organization ID', 'carbon-mirror as-of yesterday --json'],
-  run: async (context, { asOf: { to: at }, organization }) => {
+  run: async (context, { asOf: { until: at }, organization }) => {
     const reader = await context.reader();
     const organizationId =
       organization === undefined

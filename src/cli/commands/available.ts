@@ -10,7 +10,7 @@ import {
   withThousands,
 } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';
-import { formatDuration } from '../../text/format-duration.js';
+import { formatDuration } from '../../text/duration.js';
 import { creditTypeName } from '../../text/tonnes.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';

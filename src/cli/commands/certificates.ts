@@ -19,7 +19,7 @@ export const EXPORT = command({
   options: { organization: ORGANIZATION, asOf: date('as they stood then: the end of') },
   prints: { json: 'print what was written as JSON' },
   run: async (context, { folder, organization, asOf }) => {
-    const at = asOf?.to ?? null;
+    const at = asOf?.until ?? null;
     const interrupted = context.io.interruption();
     const madeAt = new Date(context.io.now()).toISOString();
     const reader = await context.reader();

@@ -7,7 +7,7 @@ import {
   readChanges,
   readLastNumber,
 } from '../../query/history/changes.js';
-import { type Change, changeHeading, parseChange, describeChange } from '../../text/change.js';
+import { type Change, formatChangeHeading, parseChange, describeChange } from '../../text/change.js';
 import { createChangeSums } from '../../text/change-sums.js';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
@@ -44,8 +44,8 @@ export const CHANGES = command({
     const asked = {
       organizationId: await organizationOrAll(reader, organization),
       resource: resource ?? null,
-      since: since?.from ?? null,
-      until: until?.to ?? null,
+      since: since?.since ?? null,
+      until: until?.until ?? null,
     };
     sayPeriod(context, asked);
     const rows =
@@ -97,7 +97,7 @@ async function* linesOf(io: Context['io'], rows: AsyncIterable<ChangeRow>): Asyn
     const change = parseChange(row);
     const day = `${change.observed_at.slice(0, 10)} UTC`;
     if (day !== shownDay) yield `${colours(io) ? bold(day) : day}\n`;
-    const head = cleanLine(changeHeading(change));
+    const head = cleanLine(formatChangeHeading(change));
     if (head !== shownHead || day !== shownDay) yield `${head}\n`;
     [shownDay, shownHead] = [day, head];
     const sign = SIGNS[change.change];

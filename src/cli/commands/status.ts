@@ -4,7 +4,7 @@ import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { findTroubles } from '../../query/inbox/troubles.js';
 import { formatRest, formatCount, MAX_SHOWN, withThousands } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';
-import { formatAge, formatDuration } from '../../text/format-duration.js';
+import { formatAge, formatDuration } from '../../text/duration.js';
 import { command } from '../command.js';
 import type { Row } from '../output/output.js';
 import type { MirrorLocation } from '../context.js';

@@ -4,7 +4,7 @@ import { readByName } from '../../query/lists/find.js';
 import { readNumbered } from '../../query/lists/read.js';
 import type { List } from '../../query/lists/list.js';
 import { freshnessOf, readStates } from '../../query/freshness/read.js';
-import { type ResourceEntry, idColumn } from '../../resources/entry.js';
+import { type ResourceEntry, getIdColumn } from '../../resources/entry.js';
 import { type Command, command } from '../command.js';
 import { measure } from '../certificate-files.js';
 import type { Context } from '../context.js';
@@ -52,7 +52,7 @@ export function showCommand(list: List, entry: ResourceEntry): Command {
     prints: { json: 'print it as JSON' },
     run: async (context, { id, organization, asOf }) => {
       const organizationId = await organizationOrAll(await context.reader(), organization);
-      const all = await explainAll(context, list, entry, { id, organizationId, at: asOf?.to ?? null });
+      const all = await explainAll(context, list, entry, { id, organizationId, at: asOf?.until ?? null });
       if (context.format === 'json') await context.value(all.length === 1 ? all[0] : all);
       else for (const each of all) await writeOne(context, entry, each);
       demandListed(all);
@@ -112,7 +112,7 @@ async function readNow(
   known: readonly Row[],
 ): Promise<Row | null> {
   const newest = known.at(-1) ?? {};
-  const rows = await readByName(reader, entry, String(newest[idColumn(entry)]));
+  const rows = await readByName(reader, entry, String(newest[getIdColumn(entry)]));
   const row = rows.find(({ version }) => version === newest['version']);
   if (row === undefined) return null;
   const states = await readStates(reader, list.resource, null);

@@ -1,6 +1,6 @@
 import { UNPRINTABLE } from '../../text/clean-text.js';
 import { cleanLine, emit, type Io, say, writeTexts } from '../io.js';
-import { type CsvCell, formatCsvLine, cellText } from '../../text/csv.js';
+import { type CsvCell, formatCsvLine, formatCellText } from '../../text/csv.js';
 import { type Row, type TableShape, writeTable } from './table.js';
 
 export type { Row } from './table.js';
@@ -62,7 +62,7 @@ export function jsonText(value: unknown, indent?: number): string {
 /** A Buffer has turned itself into a list of its bytes by then, where base64 is meant. */
 function plain(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
   const cell = this[name];
-  if (cell instanceof Uint8Array) return cellText(cell);
+  if (cell instanceof Uint8Array) return formatCellText(cell);
   if (typeof value !== 'bigint') return value;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : String(value);

@@ -16,5 +16,5 @@ export function sheet(row: Row): string[] {
 
 /** What the registry sent, in the columns of the mirror. */
 export function cellsOf<Item>({ key, columns }: ItemEntry<Item>, item: Item): Row {
-  return Object.fromEntries([...key, ...columns].map(({ name, of }) => [name, of(item)]));
+  return Object.fromEntries([...key, ...columns].map(({ name, getValue: of }) => [name, of(item)]));
 }

@@ -1,7 +1,7 @@
 import { withThousands } from '../../text/numbers.js';
 import { cleanText } from '../../text/clean-text.js';
 import { colours, emit, type Io, say } from '../io.js';
-import { type CsvCell, cellText } from '../../text/csv.js';
+import { type CsvCell, formatCellText } from '../../text/csv.js';
 import { bold, paintState } from './colour.js';
 import { fit, GAP, type Measured, type Place } from './layout.js';
 
@@ -115,7 +115,7 @@ function cut(text: string, column: string, { width, isShort }: Place): string {
 
 function tableCell(cell: CsvCell, inThousands: boolean): TableCell {
   if (cell === null || cell === undefined) return { text: '-', isNumeric: true };
-  const text = cleanText(cellText(cell));
+  const text = cleanText(formatCellText(cell));
   if (inThousands && NUMBER.test(text)) return { text: withThousands(text), isNumeric: true };
   return { text, isNumeric: typeof cell === 'number' || typeof cell === 'bigint' };
 }

@@ -1,5 +1,5 @@
 import { type Asked, AskError, type Question, SAFE_ROLE } from '../../store/contract/asked.js';
-import { editDistance } from '../../text/edit-distance.js';
+import { computeEditDistance } from '../../text/edit-distance.js';
 import { sizeOf } from '../../store/contract/question.js';
 import type { Relation } from '../../store/contract/relation.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -146,7 +146,8 @@ function perhaps(message: string, schema: readonly Relation[]): string {
     kind === 'column'
       ? schema.flatMap(({ columns }) => columns.map(column => column.name))
       : schema.map(called);
-  const far = (other: string) => (other.includes(name) ? 1 : editDistance(name, other.replace('inbox.', '')));
+  const far = (other: string) =>
+    other.includes(name) ? 1 : computeEditDistance(name, other.replace('inbox.', ''));
   const near = [...new Set(names)]
     .filter(other => name !== '' && far(other) <= Math.max(2, name.length / 3))
     .toSorted((one, other) => far(one) - far(other) || one.length - other.length)

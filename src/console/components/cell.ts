@@ -2,7 +2,7 @@ import type { Value } from '../../store/contract/tables.js';
 import { withAt } from './as-of.js';
 import { html, type Html } from './html.js';
 import { withThousands } from '../../text/numbers.js';
-import { formatDuration } from '../../text/format-duration.js';
+import { formatDuration } from '../../text/duration.js';
 import { formatPlainTonnes, creditTypeName } from '../../text/tonnes.js';
 import { ago, badge, day, shown, tonnes } from './words.js';
 

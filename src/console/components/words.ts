@@ -1,6 +1,6 @@
 import type { Value } from '../../store/contract/tables.js';
 import type { Colour } from '../../query/freshness/words.js';
-import { formatDuration } from '../../text/format-duration.js';
+import { formatDuration } from '../../text/duration.js';
 import { formatCount, withThousands } from '../../text/numbers.js';
 import { html, type Html, type Part } from './html.js';
 

@@ -1,5 +1,5 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { ownerColumn } from '../../resources/entry.js';
+import { findOwnerColumn } from '../../resources/entry.js';
 import { colourOf, WAITING } from '../../query/freshness/words.js';
 import { ask, textOf } from '../../query/lists/ask.js';
 import { explainNothing } from '../../query/lists/explain-nothing.js';
@@ -10,7 +10,7 @@ import { readValues } from '../../query/lists/values.js';
 import { type Paged, readPage, readSumOf, streamRows } from '../../query/lists/read.js';
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
-import { formatCount, pluralOf, withThousands } from '../../text/numbers.js';
+import { formatCount, pluralize, withThousands } from '../../text/numbers.js';
 import { formatTonnes } from '../../text/tonnes.js';
 import type { Ask, Fault, Page } from '../page.js';
 import { sentenceOf } from '../name-fault.js';
@@ -69,7 +69,7 @@ async function askedBy(list: List, { reader, query, at, now }: Ask): Promise<Lis
 /** The same of those whose list was known then, and what is to be said of all. */
 async function ofKnown(asked: ListRequest, { reader, at }: Pick<Ask, 'reader' | 'at'>) {
   const { resource, entry } = asked.list;
-  const column = entry && ownerColumn(entry);
+  const column = entry && findOwnerColumn(entry);
   if (at === null || resource === null || column === null) return { asked, gaps: [] };
   const organizationId = textOf(asked, 'organization_id');
   const gaps = await readKnownAt(reader, { resource, at, organizationId });
@@ -171,7 +171,7 @@ function caption(
 ): string {
   const many = isCountedToTheEnd
     ? formatCount(count, one)
-    : `More than ${withThousands(count)} ${pluralOf(one)}`;
+    : `More than ${withThousands(count)} ${pluralize(one)}`;
   const set = Object.keys(filters).filter(name => name !== 'organization_id' && says(name) !== '');
   const how = set.map(name => `${labelOf(name)} ${says(name)}`).join(', ');
   const all = `${many}${owner === null ? '' : ` of ${owner}`}${how && ` (${how})`}`;

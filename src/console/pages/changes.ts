@@ -52,8 +52,8 @@ async function askedIn({ reader, query, now }: Ask): Promise<Asked | Fault> {
   const until = parseTimeRange(query.get('until') || UNTIL, now);
   if ('fault' in since) return since;
   if ('fault' in until) return until;
-  if (since.from > until.to)
-    return { fault: `The span ends at ${until.to}, before it begins at ${since.from}.` };
+  if (since.since > until.until)
+    return { fault: `The span ends at ${until.until}, before it begins at ${since.since}.` };
   const given = query.get('resource') || null;
   const resource = given === null ? null : findSpelling(given, CHANGED);
   if (given !== null && resource === null) return { fault: describeWrongWord(given, CHANGED) };
@@ -62,8 +62,8 @@ async function askedIn({ reader, query, now }: Ask): Promise<Asked | Fault> {
   return {
     organizationId,
     resource,
-    since: since.from,
-    until: until.to,
+    since: since.since,
+    until: until.until,
   };
 }
 

@@ -2,7 +2,7 @@ import { countAt, readKnownOf } from '../../query/history/as-of.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import { sentenceOf } from '../../query/freshness/words.js';
 import { type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
-import { ownerColumn } from '../../resources/entry.js';
+import { findOwnerColumn } from '../../resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { withThousands } from '../../text/numbers.js';
 import { ALL_LISTS, ORGANIZATIONS } from '../../query/lists/lists.js';
@@ -95,7 +95,7 @@ function resources(
 async function known({ reader }: Ask, organizationId: string, at: string): Promise<Html> {
   const stood = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
-    if (ownerColumn(entry) === null) continue;
+    if (findOwnerColumn(entry) === null) continue;
     const read = await readKnownOf(reader, { organizationId, resource, at });
     const rows = await countAt(reader, entry, { organizationId, at });
     stood.push({ ...read, resource, rows });

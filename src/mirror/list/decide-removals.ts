@@ -99,7 +99,7 @@ function toCircumstances(read: FinishedRead, findGone: FindMissing | undefined):
     rowsSeen: comparison.distinctCount,
     isSingleAnswer: pages.comparedPages <= 1,
     isUnchanged: pages.isUnchanged,
-    expiresByItself: LISTS[list.resource].expiresByItself === true,
+    expiresByItself: LISTS[list.resource].rowsExpire === true,
     doubted: doubted === null ? NO_VERSIONS : VersionSet.unpack(doubted),
     doubtedForMs: measureDoubt(read),
     findGone,

@@ -10,7 +10,7 @@ import type {
   StoredRow,
 } from '../port.js';
 import { createSeen, fingerprint, type Seen } from '../../registry/pages/seen.js';
-import { comparableText } from '../../resources/columns.js';
+import { toComparableText } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { SyncSession } from '../sync-session.js';
 import { VersionSet } from './version-set.js';
@@ -157,9 +157,9 @@ export class ListComparison<Item extends { document: string }> {
     const { columns } = this.#options.entry;
     for (const { item, stored } of rows) {
       const { version, key, cells } = stored;
-      const rightCells = columns.map(column => column.of(item));
+      const rightCells = columns.map(column => column.getValue(item));
       const wrongColumns = columns.filter(
-        (_, index) => comparableText(cells[index]) !== comparableText(rightCells[index]),
+        (_, index) => toComparableText(cells[index]) !== toComparableText(rightCells[index]),
       );
       if (wrongColumns.length === 0) continue;
       this.#pendingRepairs.push({ version, cells: rightCells });
@@ -190,15 +190,15 @@ export class ListComparison<Item extends { document: string }> {
     if (isUnchanged) return;
     if (stored === undefined) this.#pendingNewCount += 1;
     this.#pendingLength += item.document.length;
-    const { columns, projectOf } = this.#options.entry;
+    const { columns, getProject } = this.#options.entry;
     const insert: RowInsert = {
       key,
-      cells: columns.map(column => column.of(item)),
+      cells: columns.map(column => column.getValue(item)),
       document: item.document,
       observedAt,
       replacedVersion: stored?.version ?? null,
     };
-    this.#pending.set(keyText, { insert, projectId: projectOf(item)?.id ?? null });
+    this.#pending.set(keyText, { insert, projectId: getProject(item)?.id ?? null });
   }
 
   /** Counts unreadable rows with these keys as seen. Stored rows of these keys stay as they are. */
@@ -254,7 +254,7 @@ export class ListComparison<Item extends { document: string }> {
 
   /** Returns the values of the key columns of a row. */
   #toKey(item: Item): RowKey {
-    return this.#options.entry.key.map(part => String(part.of(item)));
+    return this.#options.entry.key.map(part => String(part.getValue(item)));
   }
 
   /**

@@ -193,7 +193,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     const { forgotten } = await port.readState();
     if (forgotten.size === 0) return items;
     return items.filter(item => {
-      const email = emailColumn.of(item);
+      const email = emailColumn.getValue(item);
       return typeof email !== 'string' || !isForgotten(forgotten, email);
     });
   }

@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Tables } from '../../store/contract/tables.js';
-import { ownerColumn } from '../../resources/entry.js';
+import { findOwnerColumn } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
 import { colourOf, FRESHNESS, rankOf, type Standing, STANDINGS } from './words.js';
 import { columns, ofOne, plain, sql } from '../sql.js';
@@ -75,7 +75,7 @@ export async function readStates(
   organizationId: string | null,
 ): Promise<States | null> {
   const [, entry] = Object.entries(LISTS).find(([name]) => name === resource) ?? [];
-  const owner = entry === undefined ? null : ownerColumn(entry);
+  const owner = entry === undefined ? null : findOwnerColumn(entry);
   if (owner === null) return null;
   const wanted = columns('freshness', ['organization_id', 'state', 'reason', 'failing_since']);
   const rows = await all(sql`SELECT ${wanted} FROM mirror.freshness

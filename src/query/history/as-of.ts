@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
-import { type ResourceEntry, idColumn, ownerColumn } from '../../resources/entry.js';
+import { type ResourceEntry, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
 import { UNREADABLE } from '../coverage.js';
 import { columns, count, ofOne, plain, sql, stoodAt, table } from '../sql.js';
 
@@ -139,7 +139,7 @@ export async function countAt(
   entry: ResourceEntry,
   { organizationId, at }: Omit<ReadAt, 'resource'>,
 ) {
-  const [owner, key] = [plain(ownerColumn(entry) ?? 'id'), plain(idColumn(entry))];
+  const [owner, key] = [plain(findOwnerColumn(entry) ?? 'id'), plain(getIdColumn(entry))];
   const rows = sql`${table(`${entry.table}_history`)} WHERE ${owner} = ${organizationId} AND ${key} >= ''`;
   return await count(reader, sql`${rows} AND ${stoodAt(at)}`);
 }

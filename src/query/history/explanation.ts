@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { type ResourceEntry, keyColumns, idColumn, ownerColumn } from '../../resources/entry.js';
+import { type ResourceEntry, listKeyColumns, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { columns, first, sql, stoodAt } from '../sql.js';
 import { gapsIn, type ReadAt, readKnownOf } from './as-of.js';
@@ -25,7 +25,7 @@ interface Ground {
 export function rowsOf(entry: ResourceEntry, versions: readonly Row[]): Row[][] {
   const rows = new Map<string, Row[]>();
   for (const version of versions) {
-    const key = JSON.stringify(keyColumns(entry).map(name => version[name]));
+    const key = JSON.stringify(listKeyColumns(entry).map(name => version[name]));
     rows.set(key, [...(rows.get(key) ?? []), version]);
   }
   return [...rows.values()];
@@ -37,8 +37,8 @@ export async function explainRow(ground: Ground, entry: ResourceEntry, versions:
   const version = versions.find(each => isAt(each, at)) ?? null;
   const [oldest = {}] = versions;
   const any = version ?? oldest;
-  const organizationId = text(any[ownerColumn(entry) ?? '']);
-  const id = String(any[idColumn(entry)]);
+  const organizationId = text(any[findOwnerColumn(entry) ?? '']);
+  const id = String(any[getIdColumn(entry)]);
   const before = version ?? versions.findLast(each => instant(each, 'valid_from') <= at) ?? null;
   const { lastRead, gaps } = await readNotKnown(ground, entry, organizationId);
   const contradicted = version === null ? [] : ground.contradicted(entry.table, version);

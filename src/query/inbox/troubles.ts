@@ -1,5 +1,5 @@
 import { formatCount } from '../../text/numbers.js';
-import { formatAge } from '../../text/format-duration.js';
+import { formatAge } from '../../text/duration.js';
 import type { Activity, Cause } from './activity.js';
 
 /** What does not go on by itself, in the words of doctor, status and the pages alike. */

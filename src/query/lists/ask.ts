@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { hasColumn } from '../../store/contract/tables.js';
-import { parsePeriod } from '../../text/time-range.js';
+import { parsePastOrFutureRange } from '../../text/time-range.js';
 import { describeWrongWord, findSpelling, foldSpelling } from '../../text/vocabulary.js';
 import { findInstallation, findOrganization, type NameFault } from '../find-named.js';
 import { plain, sql, table } from '../sql.js';
@@ -96,10 +96,10 @@ async function parseFilter(place: Place, filter: Filter, text: string): Promise<
 
 function parseDates({ now }: Place, { fits, column }: Filter, text: string): Parsed | FilterFault {
   if (fits === 'year' && !/^\d{4}$/.test(text)) return expected('a year like 2025', text);
-  const period = parsePeriod(text, now);
+  const period = parsePastOrFutureRange(text, now);
   if ('fault' in period) return period;
-  const from = fits === 'until' ? FIRST : period.from;
-  const to = fits === 'from' ? LAST : period.to;
+  const from = fits === 'until' ? FIRST : period.since;
+  const to = fits === 'from' ? LAST : period.until;
   return { text, condition: { column, from, to } };
 }
 

@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { cleanText, truncateName } from '../../text/clean-text.js';
-import { findNear } from '../../text/edit-distance.js';
+import { findSimilar } from '../../text/edit-distance.js';
 import { plain, sql, stoodAt, table } from '../sql.js';
 import type { ChosenFilter, ListRequest } from './list.js';
 import { hasRows } from './read.js';
@@ -42,7 +42,7 @@ async function readNear(reader: Reader, { list, at }: ListRequest, { filter, tex
   const rows = at === null ? table(list.from) : sql`${table(list.from)} WHERE ${stoodAt(at)}`;
   const found = await reader.all(sql<{ text: string | null }>`SELECT DISTINCT text
     FROM (SELECT ${column} AS text FROM ${rows}) AS named LIMIT ${MOST_TEXTS}`);
-  return findNear(
+  return findSimilar(
     text,
     found.flatMap(row => row.text ?? []),
     each => [each],

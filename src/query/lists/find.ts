@@ -1,6 +1,6 @@
 import type { Reader, Statement } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { type ResourceEntry, idColumn, ownerColumn } from '../../resources/entry.js';
+import { type ResourceEntry, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
 import { plain, sql, table } from '../sql.js';
 import { beginsWith, inSql } from './filter.js';
 
@@ -15,9 +15,9 @@ export async function readBeginnings(
   { all }: Reader,
   entry: ResourceEntry,
   text: string,
-  { from = entry.display.from, organizationId = null }: Where = {},
+  { from = entry.display.source, organizationId = null }: Where = {},
 ): Promise<string[]> {
-  const name = plain(idColumn(entry));
+  const name = plain(getIdColumn(entry));
   const rows = await all(sql<{ name: string }>`SELECT DISTINCT ${name} AS name FROM ${table(from)}
     WHERE ${ofWhom(entry, organizationId)} AND ${name} >= ${text} AND ${name} < ${`${text}\u{10ffff}`}
     ORDER BY name LIMIT 2`);
@@ -29,10 +29,10 @@ export async function readByName(
   { all }: Reader,
   entry: ResourceEntry,
   name: string,
-  { from = entry.display.from, organizationId = null }: Where = {},
+  { from = entry.display.source, organizationId = null }: Where = {},
 ) {
   return await all(sql<Row>`SELECT * FROM ${table(from)}
-    WHERE ${ofWhom(entry, organizationId)} AND ${plain(idColumn(entry))} = ${name} ORDER BY valid_from, version`);
+    WHERE ${ofWhom(entry, organizationId)} AND ${plain(getIdColumn(entry))} = ${name} ORDER BY valid_from, version`);
 }
 
 /** Every version of them, oldest first; `valid_to` is null for what is still true. */
@@ -47,7 +47,7 @@ export async function readHistory(
 
 function ofWhom(entry: ResourceEntry, organizationId: string | null): Statement {
   if (organizationId === null) return ofAnyOrganization(entry);
-  const owner = ownerColumn(entry);
+  const owner = findOwnerColumn(entry);
   return owner === null ? isNamedBy(organizationId) : sql`${plain(owner)} = ${organizationId}`;
 }
 

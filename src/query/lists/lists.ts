@@ -1,12 +1,12 @@
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
 import { type Row, TABLES } from '../../store/contract/tables.js';
 import {
-  sortBy,
+  parseSortOrder,
   type ResourceEntry,
   OWNER_NAME_COLUMN,
-  idColumn,
+  getIdColumn,
   type SortOrder,
-  ownerColumn,
+  findOwnerColumn,
   splitWords,
 } from '../../resources/entry.js';
 import { JOB_KINDS, JOB_STATES, TRIGGERS } from '../../inbox/job.js';
@@ -59,12 +59,12 @@ function mirrored(
   entry: ResourceEntry,
   { many = name, filters, order = entry.display.order, ...more }: Mirrored = {},
 ): List {
-  const { from, columns } = entry.display;
+  const { source: from, columns } = entry.display;
   const resource =
     Object.keys(ENTRY_BY_RESOURCE)
       .filter(isResource)
       .find(each => ENTRY_BY_RESOURCE[each] === entry) ?? null;
-  const named = idColumn(entry);
+  const named = getIdColumn(entry);
   return {
     name,
     title: titleOf(name),
@@ -78,7 +78,7 @@ function mirrored(
     refine: null,
     filters: {
       [named]: byId(named),
-      organization_id: { ...ORGANIZATION, column: ownerColumn(entry) ?? ORGANIZATION.column },
+      organization_id: { ...ORGANIZATION, column: findOwnerColumn(entry) ?? ORGANIZATION.column },
       ...(named !== 'project_id' && hasColumn(entry, 'project_id') && { project_id: byId('project_id') }),
       ...filters,
     },
@@ -219,7 +219,7 @@ export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   empty: 'The receiver has rejected nothing.',
   columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at', 'advice'],
   refine: (_, rows) => Promise.resolve(rows.map(row => ({ ...row, advice: adviceFor(row) }))),
-  order: sortBy('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
+  order: parseSortOrder('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
   filters: byDays('newest_at'),
 });
 

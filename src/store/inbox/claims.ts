@@ -5,7 +5,7 @@ import {
   type ClaimRef,
   MAX_ATTEMPTS,
   type Part,
-  parsePayload,
+  parseJobPayload,
 } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import type { Tables } from '../contract/tables.js';
@@ -247,7 +247,7 @@ function claimedJob(row: Tables['inbox.jobs']): ClaimedJob {
     dedupeKey: row.dedupe_key,
     trigger: row.trigger,
     onlyDuplicates: row.only_duplicates_asked === 1,
-    payload: parsePayload(row.payload),
+    payload: parseJobPayload(row.payload),
     attempts: row.attempts,
     runAt: row.run_at,
     createdAt: row.created_at,

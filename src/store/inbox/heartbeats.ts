@@ -1,5 +1,5 @@
 import {
-  GONE_AFTER_MS,
+  PROCESS_RETENTION_MS,
   HEARTBEAT_INTERVAL_MS,
   type LivingProcess,
   type ProcessRole,
@@ -28,7 +28,7 @@ const ENTER = statement<Beat, Numbered>(dialect => {
 const REMOVE = statement<Dated>(
   dialect =>
     `DELETE FROM inbox.processes WHERE id IN (
-       SELECT id FROM inbox.processes AS p WHERE seen_at < ${dialect.later(NOW(dialect), `-${GONE_AFTER_MS}`)}
+       SELECT id FROM inbox.processes AS p WHERE seen_at < ${dialect.later(NOW(dialect), `-${PROCESS_RETENTION_MS}`)}
          AND EXISTS (SELECT 1 FROM inbox.processes AS later WHERE later.role = p.role
            AND (later.seen_at, later.id) > (p.seen_at, p.id))
        ${dialect.forUpdateOfFree('p')})`,

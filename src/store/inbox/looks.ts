@@ -1,13 +1,13 @@
 import {
   DELIVERY_SLICE,
-  type DeliveryRow,
+  type DeliveryRecord,
   FOLD_WINDOW_MS,
   MAX_SEARCHED_DELIVERIES,
   type SignedText,
   toDeliverySlice,
 } from '../../inbox/delivery.js';
 import {
-  firstAnsweredJobId,
+  findFirstAnsweredJobId,
   INSTALLATION_JOB,
   type JobCounts,
   type InstallationRef,
@@ -69,7 +69,7 @@ const cameBetween = (column: 'received_at' | 'unread_duplicate_at'): string =>
  * By the index of arrival alone, merged as they are read: one by installation would cost the receiver a fifth of what it
  * takes, and twice as many bytes in the log.
  */
-const ANNOUNCED = statement<{ from: string; until: string; above: number }, DeliveryRow>(
+const ANNOUNCED = statement<{ from: string; until: string; above: number }, DeliveryRecord>(
   `${cameBetween('received_at')} UNION ALL ${cameBetween('unread_duplicate_at')}
    ORDER BY "receivedAt", id LIMIT ${DELIVERY_SLICE}`,
 );
@@ -96,7 +96,7 @@ export function createLooks({ look, now }: InboxDatabase): Looks {
     listPendingInstallations: async () => (await look(TO_LOOK_AT))[0],
     listSignedTexts: async (above, limit) => (await look(TEXTS({ above, limit })))[0],
     findNewestDelivery: async ({ id, installationId, trigger }) => {
-      const from = firstAnsweredJobId({ id, trigger });
+      const from = findFirstAnsweredJobId({ id, trigger });
       if (installationId === null || from === null) return null;
       const [[newest]] = await look(NEWEST({ installationId, from, to: id }));
       return newest?.id ?? null;
@@ -109,7 +109,7 @@ export function createLooks({ look, now }: InboxDatabase): Looks {
       const [answers] = await look(CAME({ installationId, asked: { columns: ARRIVAL, rows }, now: now() }));
       return answers.map(({ came }) => came === 1);
     },
-    listAcceptedDeliveries: async ({ from, until, above }) =>
+    listAcceptedDeliveries: async ({ since: from, until, afterId: above }) =>
       toDeliverySlice((await look(ANNOUNCED({ from, until, above })))[0], until),
   };
 }

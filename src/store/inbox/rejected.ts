@@ -1,5 +1,5 @@
 import type { InboxPort } from '../../inbox/port.js';
-import { MAX_ROWS_PER_MINUTE, MAX_REJECTED_ROWS, OTHER_PREFIX } from '../../inbox/rejected.js';
+import { MAX_ROWS_PER_MINUTE, MAX_REJECTED_ROWS, OTHER_PREFIX } from '../../inbox/rejection.js';
 import { fixed, statement } from '../statement.js';
 import { type Dated, type InboxDatabase, NOW } from './database.js';
 

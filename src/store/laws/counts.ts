@@ -1,4 +1,4 @@
-import { entriesWith } from '../../resources/resources.js';
+import { listEntriesWithColumn } from '../../resources/resources.js';
 import { type Law, LISTED, scopeOf } from './law.js';
 
 const OWN_SYNCS = 'syncs AS r WHERE r.organization_id = s.organization_id AND r.resource = s.resource';
@@ -24,7 +24,7 @@ export const COUNT_LAWS: readonly Law[] = [
   },
   {
     law: 'a project that a row names is remembered',
-    sql: entriesWith('project_id')
+    sql: listEntriesWithColumn('project_id')
       .map(
         ({ table }) => `SELECT organization_id || ', ' || project_id AS found FROM ${table} AS t
         WHERE project_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM project_references AS p

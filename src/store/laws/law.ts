@@ -1,6 +1,6 @@
 import type { Dialect } from '../dialect.js';
 import { type Broken, firstOf, SHOWN } from '../contract/broken.js';
-import { keyColumns } from '../../resources/entry.js';
+import { listKeyColumns } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
 import { ENTRIES, findEntry } from '../../resources/resources.js';
 
@@ -41,7 +41,7 @@ export async function findBreaks(
 
 /** The tables that have versions, and the key of each. */
 export const KEYS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  ENTRIES.map(entry => [entry.table, keyColumns(entry)]),
+  ENTRIES.map(entry => [entry.table, listKeyColumns(entry)]),
 );
 
 /** The table of each resource that is read as a list. */

@@ -1,5 +1,5 @@
-import { idColumn } from '../../resources/entry.js';
-import { ENTRIES, resourceOfTable } from '../../resources/resources.js';
+import { getIdColumn } from '../../resources/entry.js';
+import { ENTRIES, findResourceOfTable } from '../../resources/resources.js';
 import { KEYS, type Law } from './law.js';
 
 export const VERSION_LAWS: readonly Law[] = [
@@ -61,7 +61,7 @@ function lawsOf(table: string, key: readonly string[]): Law[] {
 /** Every version there is, and of which row. */
 function everyVersion(): string {
   const now = ENTRIES.map(
-    entry => `SELECT version, '${resourceOfTable(entry)}', ${idColumn(entry)} FROM ${entry.table}`,
+    entry => `SELECT version, '${findResourceOfTable(entry)}', ${getIdColumn(entry)} FROM ${entry.table}`,
   );
   return ['SELECT version, resource, key FROM past', ...now].join(' UNION ALL ');
 }

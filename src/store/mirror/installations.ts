@@ -1,15 +1,19 @@
 import { nextVersionInstant } from '../../mirror/version-clock.js';
 import type { InstallationRead, KnownInstallation, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
-import { tableColumns } from '../../resources/entry.js';
-import { INSTALLATIONS, type InstallationRow, installationValues } from '../../resources/installations.js';
+import { listTableColumns } from '../../resources/entry.js';
+import {
+  INSTALLATIONS,
+  type InstallationColumns,
+  toInstallationValues,
+} from '../../resources/installations.js';
 import { type Database, fixed, insertion, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
 import { prepareStates } from './states.js';
 import { causeColumns, numbers } from './syncs.js';
 import { createVersions, kindsOf } from './versions.js';
 
-type Row = InstallationRow & { readonly state: string };
+type Row = InstallationColumns & { readonly state: string };
 interface Stored extends Row {
   readonly version: number;
   readonly valid_from: string;
@@ -42,7 +46,7 @@ const ENTER_SYNC = statement<
      @added, @changed, @job_id, @newest_delivery_id, @arrivedAt, (SELECT last FROM mirror.version_counter))
    RETURNING id`,
 );
-const COLUMNS = tableColumns(INSTALLATIONS);
+const COLUMNS = listTableColumns(INSTALLATIONS);
 /** The row itself is changed, never replaced: who waits for it sees what it has become. */
 const PUT = insertion(
   'mirror.installations',
@@ -72,7 +76,7 @@ export function createInstallations({
         if (known === undefined) return 'unchanged';
         const row = { ...known, state: read.state };
         if (stored !== undefined && isSame(stored, row)) {
-          const [, ...cells] = installationValues({
+          const [, ...cells] = toInstallationValues({
             ...row,
             organization_id: organizationId ?? stored.organization_id,
           });
@@ -92,7 +96,7 @@ export function createInstallations({
         const closing = stored && { version: stored.version, at, number, isRemoved: false };
         await batch(
           closing === undefined ? null : versions.archive([closing], syncId),
-          PUT([[number, ...installationValues(row), at, syncId, row.document]]),
+          PUT([[number, ...toInstallationValues(row), at, syncId, row.document]]),
         );
         return stored === undefined ? 'added' : 'changed';
       }),

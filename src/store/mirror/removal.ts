@@ -1,9 +1,9 @@
 import type { MirrorPort } from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
-import { type ResourceEntry, ownerColumn } from '../../resources/entry.js';
+import { type ResourceEntry, findOwnerColumn } from '../../resources/entry.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { LISTS } from '../../resources/lists.js';
-import { resourceOfTable } from '../../resources/resources.js';
+import { findResourceOfTable } from '../../resources/resources.js';
 import type { Table } from '../dialect.js';
 import { type Batch, fixed, statement, type Database } from '../statement.js';
 import type { CertificateFiles } from './certificates.js';
@@ -40,10 +40,10 @@ const OWN_RETIREMENTS = statement<Whose, { readonly id: string }>(
 type Rows = readonly [table: string, which: string];
 
 const pastOf = (entries: readonly ResourceEntry[]) =>
-  `resource IN (${entries.map(entry => `'${resourceOfTable(entry)}'`).join(', ')})`;
+  `resource IN (${entries.map(entry => `'${findResourceOfTable(entry)}'`).join(', ')})`;
 const rowsOf = (entries: readonly ResourceEntry[]): Rows[] => [
   ['past', `${pastOf(entries)} AND organization_id = @organizationId`],
-  ...entries.map((entry): Rows => [entry.table, `${ownerColumn(entry)} = @organizationId`]),
+  ...entries.map((entry): Rows => [entry.table, `${findOwnerColumn(entry)} = @organizationId`]),
 ];
 /** A slice at a time. By its name a person who asks again knows the organization: that goes last. */
 const PURGED = {

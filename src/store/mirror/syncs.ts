@@ -2,7 +2,7 @@ import { VersionClock } from '../../mirror/version-clock.js';
 import { MirrorError } from '../../mirror/errors.js';
 import type { SyncCause, CommitResult, ChangeCounts, SyncCompletion, OpenSync } from '../../mirror/port.js';
 import { isFreeOfForgottenPeople } from '../../mirror/forgotten-people.js';
-import { formatInstant, readableText } from '../../resources/columns.js';
+import { formatInstant, toReadableText } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
 import { type Asked, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
@@ -285,7 +285,7 @@ function endingColumns({ request }: OpenSync, ending: SyncCompletion) {
     owner_named: ownerNamed !== undefined && (isWhole || ownerNamed) ? Number(ownerNamed) : null,
     answer_status: answer?.status ?? null,
     answer_form: answer?.form ?? null,
-    answer_text: readableText(answer?.text ?? null),
+    answer_text: toReadableText(answer?.text ?? null),
     last_answer_at: answer === null ? null : formatInstant(answer.at),
   };
 }

@@ -1,4 +1,4 @@
-import { tableColumns, type ResourceEntry, keyColumns } from '../../resources/entry.js';
+import { listTableColumns, type ResourceEntry, listKeyColumns } from '../../resources/entry.js';
 import { TABLES } from '../contract/tables.js';
 import type { Kinds, Rows, Table, Value } from '../dialect.js';
 import { archive } from '../past.js';
@@ -25,9 +25,9 @@ export function kindsOf(table: string, names: readonly string[]): Kinds {
 /** The only place that writes a version of a row, or moves one to the past. */
 export function createVersions(entry: ResourceEntry) {
   const table = `mirror.${entry.table}`;
-  const key = keyColumns(entry);
+  const key = listKeyColumns(entry);
   const cells = entry.columns.map(({ name }) => name);
-  const whole = kindsOf(entry.table, tableColumns(entry));
+  const whole = kindsOf(entry.table, listTableColumns(entry));
   const keys = kindsOf(entry.table, key);
   const mended = { ...VERSIONS, ...kindsOf(entry.table, cells) };
   const given = (of: string) => cells.map(name => `${of}.${name}`).join(', ');

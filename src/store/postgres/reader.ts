@@ -1,5 +1,5 @@
 import { PostgresQueryCompiler } from 'kysely';
-import { readableText } from '../../resources/columns.js';
+import { toReadableText } from '../../resources/columns.js';
 import { AT_ONCE, compileBy, type Reader, shown, type Statement } from '../contract/reader.js';
 import { instantFor } from '../dialect.js';
 import type { Postgres, Transaction } from './open.js';
@@ -79,5 +79,5 @@ const BEFORE_YEAR_1 = /^(0000|-\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** A text that is asked for, as a row would hold it. */
 function asKept(value: string): string | null {
-  return BEFORE_YEAR_1.test(value) ? instantFor(value) : readableText(value);
+  return BEFORE_YEAR_1.test(value) ? instantFor(value) : toReadableText(value);
 }

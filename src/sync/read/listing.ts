@@ -105,7 +105,7 @@ function createOwnRows<Item extends object>(organizationId: string, [name]: read
     const owner = 'organizationId' in item ? item.organizationId : null;
     if (typeof owner !== 'string' || owner.toLowerCase() === ours) return true;
     leftOut += 1;
-    if (named.length < NAMED_AT_MOST) named.push(`${name?.of(item)} of ${owner}`);
+    if (named.length < NAMED_AT_MOST) named.push(`${name?.getValue(item)} of ${owner}`);
     return false;
   }
 

@@ -42,7 +42,7 @@ export async function writeFreshnessFacts(
   );
   const starts = known.flatMap(resource => openSince(resource, seen)).map(({ from }) => from);
   const [from = until] = [seen ?? oldestRead ?? until, ...starts].toSorted();
-  for await (const slice of slicesOf(inbox, { from, until, above: 0 })) {
+  for await (const slice of slicesOf(inbox, { since: from, until, afterId: 0 })) {
     const ids = slice.map(({ installationId }) => installationId).filter(open.isNew);
     if (ids.length > 0) open.learn(await mirror.listKnownResources([...new Set(ids)]));
     for (const { installationId, receivedAt } of slice) found.push(...open.take(installationId, receivedAt));

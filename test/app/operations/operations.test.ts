@@ -3,11 +3,11 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { isLoopback } from '../../../src/app/operations/foreign.js';
 import { createMetrics } from '../../../src/app/operations/metrics.js';
 import { createOperations, type OperationsOptions } from '../../../src/app/operations/operations.js';
-import { type Listening, listenForPeople } from '../../../src/webhook/listen.js';
+import { type HttpListener, listenForPeople } from '../../../src/webhook/listen.js';
 import { talk } from '../../support/wire.js';
 
 const EVENTS = ['installed', 'uninstalled'];
-let listener: Listening | undefined;
+let listener: HttpListener | undefined;
 
 async function start(options: Partial<OperationsOptions> = {}, host = '127.0.0.1'): Promise<string> {
   const app = createOperations({

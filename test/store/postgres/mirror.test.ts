@@ -6,7 +6,7 @@ import { emptyDatabase, openAs } from '../../support/postgres.js';
 import { openSync, type TestMirror, stageOn } from '../../support/mirror/open.js';
 import { installation, retirement } from '../../support/mirror/rows.js';
 import { NOON } from '../../support/inbox.js';
-import { toInstallationRow } from '../../../src/resources/installations.js';
+import { toInstallationColumns } from '../../../src/resources/installations.js';
 
 const ORGANIZATION = 'organization-1';
 const LIST = { organizationId: ORGANIZATION, resource: 'retirements' } as const;
@@ -25,7 +25,7 @@ function insertOf(id: string): RowInsert {
   const item = retirement(id);
   return {
     key: [id],
-    cells: LISTS.retirements.columns.map(cell => cell.of(item)),
+    cells: LISTS.retirements.columns.map(cell => cell.getValue(item)),
     document: item.document,
     observedAt: OBSERVED_AT,
     replacedVersion: null,
@@ -80,7 +80,7 @@ test('each operation of a read takes so many round trips, whatever it writes', a
     mark: [2, () => port.markAccess('refused', TASK, ['members', 'inventory'], clock.at)],
     writeInstallation: [
       6,
-      () => port.writeInstallation('new', toInstallationRow(installation('new')), { ...look, ...when }),
+      () => port.writeInstallation('new', toInstallationColumns(installation('new')), { ...look, ...when }),
     ],
     makeCertificatesDue: [3, () => port.makeCertificatesDue('new', clock.at)],
   } as const;

@@ -1,5 +1,5 @@
 import type { Reader } from '../../../src/store/contract/reader.js';
-import { idColumn } from '../../../src/resources/entry.js';
+import { getIdColumn } from '../../../src/resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../../src/resources/resources.js';
 import { type ChangeRow, readBetween, readLastNumber } from '../../../src/query/history/changes.js';
 import { sql, stoodAt, table } from '../../../src/query/sql.js';
@@ -66,7 +66,7 @@ export async function shownAsOf({ all }: Reader, at: string): Promise<string[]> 
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
     const rows = await all(sql<Cells>`SELECT * FROM ${table(`${entry.table}_history`)} WHERE ${stoodAt(at)}`);
     const known = resource === 'certificates' ? rows.filter(row => row['state'] === 'stored') : rows;
-    shown.push(...known.map(row => said(resource, row[idColumn(entry)], row)));
+    shown.push(...known.map(row => said(resource, row[getIdColumn(entry)], row)));
   }
   return shown.toSorted();
 }

@@ -10,7 +10,7 @@ import { readOrigin } from '../../../query/names.js';
 import { SYNCS } from '../../../query/lists/lists.js';
 import { readAll } from '../../../query/lists/read.js';
 import { type Status, worstOf } from '../../../query/status.js';
-import { formatAge } from '../../../text/format-duration.js';
+import { formatAge } from '../../../text/duration.js';
 import { describeCounts, describeTodo, ON_FINDINGS } from '../../health.js';
 
 interface Mirrored {

@@ -100,7 +100,7 @@ const EXPORT = command({
     const { writeEvidence } = await import('./export.js');
     const written = await withLog(context.location(), port => {
       const older = since === undefined ? null : headOf(readFileSync(since, 'utf8'));
-      const at = asOf === undefined ? null : Date.parse(asOf.to);
+      const at = asOf === undefined ? null : Date.parse(asOf.until);
       return writeEvidence(context, port, { what, folder, asOf: at, since: older });
     }).catch((error: unknown) => {
       throw error instanceof EvidenceError ? checkFault(`Not exported: ${error.message}.`) : error;

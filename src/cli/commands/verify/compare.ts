@@ -120,9 +120,9 @@ function listOf<Name extends ListResource>(
       const { parts, keyOfUnreadable } = SOURCES[resource];
       for await (const { items } of parts(owner, { onUnreadable })) {
         for (const item of items) {
-          const key = entry.key.map(({ of }) => String(of(item))).join('/');
+          const key = entry.key.map(({ getValue: of }) => String(of(item))).join('/');
           /** A person who asked to be forgotten is missing on purpose. */
-          const isMissed = !kept.has(key) && isForgotten(forgotten, String(email?.of(item)));
+          const isMissed = !kept.has(key) && isForgotten(forgotten, String(email?.getValue(item)));
           if (!isMissed) yield [key, digest(item.document)];
         }
       }

@@ -1,6 +1,6 @@
 import type { Sqlite } from '../open.js';
 import { UNCHANGED_OUTCOME } from '../../../inbox/job.js';
-import { paceOf, RECENT_READS, startAfter } from '../../../inbox/pace.js';
+import { choosePaceMs, RECENT_READS, computeStartTime } from '../../../inbox/pace.js';
 import { statement } from '../statement.js';
 
 export interface Asked {
@@ -28,6 +28,6 @@ export function createPace(db: Sqlite): (asked: Asked, now: number) => number {
     const last = lastStart.get({ dedupeKey })?.startedAt ?? null;
     if (last === null) return now;
     const inVain = () => latest.all({ dedupeKey }).map(read => read.inVain === 1);
-    return startAfter(Date.parse(last), paceOf(onlyDuplicates, inVain), now);
+    return computeStartTime(Date.parse(last), choosePaceMs(onlyDuplicates, inVain), now);
   };
 }

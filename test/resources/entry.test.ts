@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import {
-  tableColumns,
-  keyColumns,
+  listTableColumns,
+  listKeyColumns,
   OWNER_NAME_COLUMN,
-  idColumn,
-  ownerColumn,
+  getIdColumn,
+  findOwnerColumn,
 } from '../../src/resources/entry.js';
 import { ENTRIES, findEntry } from '../../src/resources/resources.js';
 import { temporaryMirror } from '../support/mirror/open.js';
 
 const HISTORY = /_history$/;
 
-test('each table that has versions is an entry, and each entry a table that has versions', () => {
+test('every table with versions has an entry, and every entry such a table', () => {
   const views = temporaryMirror()
     .prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'view'")
     .pluck()
@@ -20,17 +20,17 @@ test('each table that has versions is an entry, and each entry a table that has 
   expect(ENTRIES.map(({ table }) => table).toSorted()).toEqual(versioned.toSorted());
 });
 
-test("the columns of a table are those of its entry, and so are its history's but for its end", () => {
+test('an entry lists the columns of its table and of its history', () => {
   const db = temporaryMirror();
   const columns = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck();
   for (const entry of ENTRIES) {
-    expect(columns.all(entry.table)).toEqual(tableColumns(entry));
+    expect(columns.all(entry.table)).toEqual(listTableColumns(entry));
     const history = columns.all(`${entry.table}_history`);
-    expect(history).toEqual(expect.arrayContaining([...tableColumns(entry), 'valid_to', 'closed_by']));
+    expect(history).toEqual(expect.arrayContaining([...listTableColumns(entry), 'valid_to', 'closed_by']));
   }
 });
 
-test('the key of an entry is what no two rows of its table share', () => {
+test('the key of an entry is a unique index of its table', () => {
   const db = temporaryMirror();
   const unique = db
     .prepare<[string], string>(
@@ -38,16 +38,16 @@ test('the key of an entry is what no two rows of its table share', () => {
        WHERE i."unique" GROUP BY i.name`,
     )
     .pluck();
-  for (const entry of ENTRIES) expect(unique.all(entry.table)).toContain(keyColumns(entry).join(','));
+  for (const entry of ENTRIES) expect(unique.all(entry.table)).toContain(listKeyColumns(entry).join(','));
 });
 
-test('what is shown of a row is there to be shown', () => {
+test('the displayed columns of an entry exist in its table or view', () => {
   const db = temporaryMirror();
   for (const entry of ENTRIES) {
-    const { from, columns, order } = entry.display;
+    const { source: from, columns, order } = entry.display;
     const wanted = [
-      idColumn(entry),
-      ownerColumn(entry) ?? 'id',
+      getIdColumn(entry),
+      findOwnerColumn(entry) ?? 'id',
       ...columns,
       ...order.map(([column]) => column),
     ].map(name => (name === OWNER_NAME_COLUMN ? 'organization_id' : name));
@@ -55,7 +55,7 @@ test('what is shown of a row is there to be shown', () => {
   }
 });
 
-test('an entry is found by its table', () => {
+test('findEntry finds an entry by its table', () => {
   expect(findEntry('warehouse_credits')?.permission).toBe('organization_warehouse');
   expect(findEntry('warehouse_credits_history')).toBeUndefined();
 });

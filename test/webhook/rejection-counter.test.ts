@@ -3,14 +3,14 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { MIRROR_CHECKS } from '../../src/cli/commands/doctor/mirror.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
+import type { RejectionCount } from '../../src/inbox/rejection.js';
 import { boxOf, acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import type { RejectionCount } from '../../src/inbox/rejected.js';
 import { readStatus } from '../../src/query/status.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
-import { createRejectionCounter, findPrefix } from '../../src/webhook/rejected.js';
+import { createRejectionCounter, findSignaturePrefix } from '../../src/webhook/rejection-counter.js';
 import { openReceiver, payloadOf, signedPost } from '../support/receiver.js';
 
-function aRejected(overrides: Partial<RejectionCount> = {}): RejectionCount {
+function createRejectionCount(overrides: Partial<RejectionCount> = {}): RejectionCount {
   return {
     reason: 'signature_not_valid',
     status: 401,
@@ -21,12 +21,12 @@ function aRejected(overrides: Partial<RejectionCount> = {}): RejectionCount {
   };
 }
 
-async function lookAt(check: 'rejected_webhooks' | 'duplicates', reader: Reader, now: number) {
+async function runCheck(check: 'rejected_webhooks' | 'duplicates', reader: Reader, now: number) {
   const status = await readStatus(reader, now);
   return await MIRROR_CHECKS[check]({ reader, now, status, work: null });
 }
 
-test('T01 T02 each rejected webhook tells its reason and whose signature header came, and nothing is stored', async () => {
+test('T01 T02 each rejected webhook is reported with its reason and header prefix, and nothing is stored', async () => {
   const receiver = await openReceiver();
   const { body, headers } = signedPost(payloadOf(), { secret: 'another secret' });
   const signature = headers['x-registry-signature-256'] ?? '';
@@ -40,9 +40,9 @@ test('T01 T02 each rejected webhook tells its reason and whose signature header 
     ['x'.repeat(70_000), headers],
     [body, { ...headers, 'content-type': 'text/plain' }],
   ];
-  for (const [text, given] of posts) await (await receiver.post(text, given)).arrayBuffer();
+  for (const [text, sentHeaders] of posts) await (await receiver.post(text, sentHeaders)).arrayBuffer();
   expect(
-    receiver.answers.map(({ status, rejected }) => [status, rejected?.reason, rejected?.headerPrefix]),
+    receiver.answers.map(({ status, rejection }) => [status, rejection?.reason, rejection?.headerPrefix]),
   ).toEqual([
     [401, 'signature_not_valid', 'registry'],
     [401, 'no_signature', ''],
@@ -57,20 +57,20 @@ test('T01 T02 each rejected webhook tells its reason and whose signature header 
   expect(receiver.stored()).toBe(0);
 });
 
-test('T01 a flood of forged webhooks is written together, the first of them at once', async () => {
+test('T01 the first rejected webhook is counted at once, a following flood in one write', async () => {
   const written: (readonly RejectionCount[])[] = [];
   const counter = createRejectionCounter({
     write: async rejected => void written.push(rejected),
     now: () => NOON,
     everyMs: 60_000,
   });
-  counter.count(aRejected(), 401);
-  await expect.poll(() => written).toEqual([[aRejected()]]);
-  for (let post = 0; post < 10_000; post += 1) counter.count(aRejected(), 401);
-  counter.count(aRejected({ reason: 'too_large' }), 413);
+  counter.count(createRejectionCount(), 401);
+  await expect.poll(() => written).toEqual([[createRejectionCount()]]);
+  for (let post = 0; post < 10_000; post += 1) counter.count(createRejectionCount(), 401);
+  counter.count(createRejectionCount({ reason: 'too_large' }), 413);
   await counter.close();
   expect(written.slice(1)).toEqual([
-    [aRejected({ rejected: 10_000 }), aRejected({ reason: 'too_large', status: 413 })],
+    [createRejectionCount({ rejected: 10_000 }), createRejectionCount({ reason: 'too_large', status: 413 })],
   ]);
 });
 
@@ -85,7 +85,7 @@ test('T01 where none came for a while the next is written at once, and at the en
   });
   const count = async (afterMs: number) => {
     await vi.advanceTimersByTimeAsync(afterMs);
-    counter.count(aRejected(), 401);
+    counter.count(createRejectionCount(), 401);
     await vi.advanceTimersByTimeAsync(1);
     return written.length;
   };
@@ -94,27 +94,27 @@ test('T01 where none came for a while the next is written at once, and at the en
   expect([written.length, vi.getTimerCount()]).toEqual([4, 0]);
 });
 
-test('T01 a counter closes when what it was writing is written', async () => {
-  let end = () => {};
-  const write = () => new Promise<void>(resolve => (end = resolve));
+test('T01 closing a counter waits for its write in progress', async () => {
+  let endWrite = () => {};
+  const write = () => new Promise<void>(resolve => (endWrite = resolve));
   const counter = createRejectionCounter({ write, now: () => NOON });
-  counter.count(aRejected(), 401);
+  counter.count(createRejectionCount(), 401);
   await new Promise(resolve => setTimeout(resolve, 5));
   let isClosed = false;
   const closed = counter.close().then(() => (isClosed = true));
   await new Promise(setImmediate);
   expect(isClosed).toBe(false);
-  end();
+  endWrite();
   await closed;
 });
 
-test('T01 only a header that is named wholly as a signature is one', () => {
-  const prefixOf = (name: string) => findPrefix({ [name]: 'sha256=' }, 'registry');
+test('T01 only a whole header name counts as a signature header', () => {
+  const prefixOf = (name: string) => findSignaturePrefix({ [name]: 'sha256=' }, 'registry');
   const names = ['x-icr-signature-256', 'y-x-icr-signature-256', 'x-icr-signature-2567'];
   expect(names.map(prefixOf)).toEqual(['icr', '', '']);
 });
 
-test('T01 rejected webhooks that could not be written are counted on', async () => {
+test('T01 counts that could not be written are written later', async () => {
   const written: (readonly RejectionCount[])[] = [];
   let failures = 2;
   const counter = createRejectionCounter({
@@ -125,29 +125,29 @@ test('T01 rejected webhooks that could not be written are counted on', async () 
     now: () => NOON,
     everyMs: 5,
   });
-  for (let post = 0; post < 3; post += 1) counter.count(aRejected(), 401);
-  await expect.poll(() => written).toEqual([[aRejected({ rejected: 3 })]]);
+  for (let post = 0; post < 3; post += 1) counter.count(createRejectionCount(), 401);
+  await expect.poll(() => written).toEqual([[createRejectionCount({ rejected: 3 })]]);
   await counter.close();
 });
 
-test('T01 whoever invents header names fills neither memory nor table', async () => {
+test('T01 a sender who invents header prefixes fills neither memory nor table', async () => {
   const db = temporaryInbox();
   const { countRejected: count } = boxOf(db).at(NOON);
-  const kinds: number[] = [];
+  const countsPerWrite: number[] = [];
   for (let write = 0; write < 5; write += 1) {
     const counter = createRejectionCounter({
       write: async rejected => {
-        kinds.push(rejected.length);
+        countsPerWrite.push(rejected.length);
         await count(rejected);
       },
       now: () => NOON,
     });
     for (let n = 0; n < 100; n += 1) {
-      counter.count(aRejected({ headerPrefix: `p-${write}-${n}`, reason: 'no_signature' }), 401);
+      counter.count(createRejectionCount({ headerPrefix: `p-${write}-${n}`, reason: 'no_signature' }), 401);
     }
     await counter.close();
   }
-  expect(Math.max(...kinds)).toBeLessThanOrEqual(33);
+  expect(Math.max(...countsPerWrite)).toBeLessThanOrEqual(33);
   expect(
     db.prepare('SELECT count(*) <= 33 AS few, sum(rejected) AS rejected FROM rejected_webhooks').get(),
   ).toEqual({
@@ -156,10 +156,12 @@ test('T01 whoever invents header names fills neither memory nor table', async ()
   });
 });
 
-test('T01 the oldest minutes go when there are too many', async () => {
+test('T01 the oldest minutes are removed beyond the row limit', async () => {
   const db = temporaryInbox();
   const { countRejected: count } = boxOf(db).at(NOON + 20_002 * 60_000);
-  const minutes = Array.from({ length: 20_003 }, (_, n) => aRejected({ newestMsAgo: (20_002 - n) * 60_000 }));
+  const minutes = Array.from({ length: 20_003 }, (_, n) =>
+    createRejectionCount({ newestMsAgo: (20_002 - n) * 60_000 }),
+  );
   await count(minutes);
   expect(db.prepare('SELECT count(*) AS rows, min(minute) AS oldest FROM rejected_webhooks').get()).toEqual({
     rows: 20_001,
@@ -167,20 +169,20 @@ test('T01 the oldest minutes go when there are too many', async () => {
   });
 });
 
-test('T01 T02 the doctor tells a wrong secret from a wrong prefix, and fails until something genuine comes', async () => {
-  const { inbox, reader } = temporaryPlace();
+test('T01 T02 the doctor distinguishes a wrong secret from a wrong prefix, and fails until a genuine webhook arrives', async () => {
+  const { inbox, reader } = openTemporaryReader();
   const findings = async () => {
-    const found = await lookAt('rejected_webhooks', reader, NOON + 60_000);
+    const found = await runCheck('rejected_webhooks', reader, NOON + 60_000);
     return [found].flat();
   };
   expect(await findings()).toMatchObject([{ state: 'ok' }]);
 
   const { accept, at } = boxOf(inbox);
   await at(NOON).countRejected([
-    aRejected({ rejected: 3 }),
-    aRejected({ rejected: 2, newestMsAgo: 86_400_000 * 2 }),
+    createRejectionCount({ rejected: 3 }),
+    createRejectionCount({ rejected: 2, newestMsAgo: 86_400_000 * 2 }),
   ]);
-  await at(NOON).countRejected([aRejected({ reason: 'no_signature', headerPrefix: 'icr' })]);
+  await at(NOON).countRejected([createRejectionCount({ reason: 'no_signature', headerPrefix: 'icr' })]);
   expect(await findings()).toEqual([
     {
       check: 'rejected_webhooks',
@@ -199,11 +201,11 @@ test('T01 T02 the doctor tells a wrong secret from a wrong prefix, and fails unt
   expect((await findings()).map(({ state }) => state)).toEqual(['warn', 'warn']);
 });
 
-test('T20 the doctor tells of a delivery that comes again and again', async () => {
-  const { inbox, reader } = temporaryPlace();
+test('T20 the doctor warns of a delivery that arrives again and again', async () => {
+  const { inbox, reader } = openTemporaryReader();
   const { accept } = boxOf(inbox);
   const captured = acceptedDelivery();
-  const finding = () => lookAt('duplicates', reader, NOON + 3_000_000);
+  const finding = () => runCheck('duplicates', reader, NOON + 3_000_000);
   expect(await finding()).toMatchObject({ state: 'ok', found: 'no delivery came twice within the hour' });
   await accept([captured, acceptedDelivery(), captured], NOON);
   expect(await finding()).toMatchObject({ state: 'ok', found: expect.stringContaining('came 2 times') });
@@ -220,13 +222,13 @@ test('T20 the doctor tells of a delivery that comes again and again', async () =
     found: 'the same delivery came 62 times within the hour, last as number 4',
     todo: expect.stringContaining('carbon-mirror deliveries show 4'),
   });
-  expect(await lookAt('duplicates', reader, NOON + 3_600_000 * 2)).toMatchObject({ state: 'ok' });
+  expect(await runCheck('duplicates', reader, NOON + 3_600_000 * 2)).toMatchObject({ state: 'ok' });
   await accept([{ ...captured, receivedAt: NOON + 130_000 }], NOON + 130_000);
   expect((await readStatus(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());
   expect((await readStatus(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());
 });
 
-function temporaryPlace() {
+function openTemporaryReader() {
   const folder = temporaryFolder();
   const inbox = temporaryInbox(folder);
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
