@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readAvailable } from '../../src/query/available.js';
 import { readStatus } from '../../src/query/status.js';
-import { describeFailure as describeFailure } from '../../src/sync/outcome.js';
+import { describeFailure } from '../../src/sync/outcome.js';
 import { createJobHandler } from '../../src/sync/sync.js';
 import { discoverJob } from '../../src/sync/schedule/discover.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
@@ -36,13 +36,13 @@ async function startFleet(): Promise<Fleet> {
   const perform = createJobHandler(context);
   const listed = new Set<string>();
   const signal = new AbortController().signal;
-  const turn = () => Promise.resolve();
+  const yieldTurn = () => Promise.resolve();
 
   async function work(count: number): Promise<void> {
     const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: count }], leaseMs: LEASE_MS });
     for (const job of jobs) {
       try {
-        const outcome = await perform({ job, signal, turn });
+        const outcome = await perform({ job, signal, yieldTurn });
         await inbox.settle([{ claim: job, end: { act: 'done', outcome } }]);
       } catch (error) {
         const { code, message } = describeFailure(error);

@@ -8,7 +8,7 @@ async function installed() {
   const sandbox = await temporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
   const clients = clientOf(sandbox, app, Date.now);
-  const ask = { appId: app.id, prove: false, known: null };
+  const ask = { appId: app.id, renewToken: false, known: null };
   const known = { state: 'active', organizationId: organization.id };
   return { sandbox, app, organization, installationId, clients, ask, known, registry: sandbox.registry };
 }
@@ -23,7 +23,7 @@ test('one that answers and refuses a new token while the app is served is suspen
   const { clients, installationId, registry, known, ask } = await installed();
   await readAccess(clients, installationId, ask);
   registry.installations.suspend(installationId);
-  expect(await readAccess(clients, installationId, { ...ask, known, prove: true })).toMatchObject({
+  expect(await readAccess(clients, installationId, { ...ask, known, renewToken: true })).toMatchObject({
     state: 'suspended',
   });
   registry.installations.unsuspend(installationId);
@@ -39,7 +39,7 @@ test('a token that is good is not asked for again where permissions are said and
   const before = callsTo(sandbox, '/accessTokens');
   await readAccess(clients, installationId, { ...ask, known });
   expect(callsTo(sandbox, '/accessTokens')).toBe(before);
-  await readAccess(clients, installationId, { ...ask, known, prove: true });
+  await readAccess(clients, installationId, { ...ask, known, renewToken: true });
   expect(callsTo(sandbox, '/accessTokens')).not.toBe(before);
 });
 
@@ -59,7 +59,7 @@ test("T40 one that is gone in the registry's own words is uninstalled, and no to
   const { clients, installationId, registry, known, sandbox, ask } = await installed();
   registry.installations.uninstall(installationId);
   const before = callsTo(sandbox, '/accessTokens');
-  expect(await readAccess(clients, installationId, { ...ask, known, prove: true })).toEqual({
+  expect(await readAccess(clients, installationId, { ...ask, known, renewToken: true })).toEqual({
     state: 'uninstalled',
   });
   expect(callsTo(sandbox, '/accessTokens')).toBe(before);

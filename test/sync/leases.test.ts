@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ClaimRef } from '../../src/inbox/job.js';
-import { createLeases, type LeasesOptions } from '../../src/sync/worker/leases.js';
+import { createLeaseKeeper, type LeaseKeeperOptions } from '../../src/sync/worker/leases.js';
 
 const LEASE_MS = 60_000;
 const renewals = (count: number) => vi.advanceTimersByTimeAsync((count * LEASE_MS) / 3);
@@ -8,14 +8,14 @@ const renewals = (count: number) => vi.advanceTimersByTimeAsync((count * LEASE_M
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function scene(renew: LeasesOptions['renew']) {
+function scene(renewClaims: LeaseKeeperOptions['renewClaims']) {
   const lost: number[] = [];
   const failures: unknown[] = [];
-  const leases = createLeases({
-    renew,
+  const leases = createLeaseKeeper({
+    renewClaims,
     leaseMs: LEASE_MS,
-    lost: id => lost.push(id),
-    failed: error => failures.push(error),
+    onLost: jobId => lost.push(jobId),
+    onRenewalFailed: error => failures.push(error),
   });
   leases.start();
   return { leases, lost, failures };
@@ -27,8 +27,8 @@ test('all leases are renewed together, and one that is another’s is lost', asy
     batches.push(held);
     return batches.length === 2 ? [2] : [];
   });
-  leases.take({ id: 1, claim: 1 }, 0);
-  leases.take({ id: 2, claim: 2 }, 0);
+  leases.add({ id: 1, claim: 1 }, 0);
+  leases.add({ id: 2, claim: 2 }, 0);
   await renewals(5);
   expect(batches).toHaveLength(5);
   expect(lost).toEqual([2]);
@@ -42,7 +42,7 @@ test('one whose renewals fail is lost once its last good one is a lease old, and
     if (isBroken) throw new Error('locked');
     return [];
   });
-  leases.take({ id: 1, claim: 1 }, 0);
+  leases.add({ id: 1, claim: 1 }, 0);
   await renewals(5);
   isBroken = true;
   await vi.advanceTimersByTimeAsync(LEASE_MS - 1);
@@ -53,8 +53,8 @@ test('one whose renewals fail is lost once its last good one is a lease old, and
 
 test('a lease that may have begun before it was known is lost by its own age', async () => {
   const { leases, lost } = scene(() => Promise.reject(new Error('locked')));
-  leases.take({ id: 1, claim: 1 }, 0);
-  leases.take({ id: 2, claim: 2 }, LEASE_MS - 10);
+  leases.add({ id: 1, claim: 1 }, 0);
+  leases.add({ id: 2, claim: 2 }, LEASE_MS - 10);
   await vi.advanceTimersByTimeAsync(10);
   expect(lost).toEqual([2]);
   await vi.advanceTimersByTimeAsync(LEASE_MS - 11);
@@ -69,10 +69,10 @@ test('a renewal that is never answered is not asked for twice, and the lease end
     asked += 1;
     return new Promise(() => undefined);
   });
-  leases.take({ id: 1, claim: 1 }, 0);
+  leases.add({ id: 1, claim: 1 }, 0);
   await renewals(3);
   expect(lost).toEqual([1]);
-  leases.take({ id: 1, claim: 2 }, 0);
+  leases.add({ id: 1, claim: 2 }, 0);
   await renewals(3);
   expect(lost).toEqual([1, 1]);
   expect(asked).toBe(1);
@@ -84,9 +84,9 @@ test('what is dropped is neither renewed nor lost', async () => {
     batches.push(held);
     return [];
   });
-  leases.take({ id: 1, claim: 1 }, 0);
-  leases.take({ id: 2, claim: 2 }, LEASE_MS * 2);
-  leases.drop(1);
+  leases.add({ id: 1, claim: 1 }, 0);
+  leases.add({ id: 2, claim: 2 }, LEASE_MS * 2);
+  leases.remove(1);
   await renewals(3);
   expect(lost).toEqual([2]);
   expect(batches.flat().filter(({ id }) => id === 1)).toEqual([]);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
-  type LastRead,
-  plan,
   parseScope,
-  RESOURCES,
   type PlanInput,
+  planReads,
+  type PreviousRead,
+  RESOURCES,
   serializeScope,
 } from '../../src/sync/plan.js';
 
@@ -23,23 +23,24 @@ const situation: PlanInput = {
   permissionsChanged: false,
   mirrorMembers: true,
   now: 100 * HOUR_MS,
-  last: new Map(),
+  previousReads: new Map(),
   reaccepted: new Set(),
   announced: new Set(),
 };
 
 const MINUTE_MS = 60_000;
 
-const ofAll = (last: LastRead): PlanInput['last'] => new Map(RESOURCES.map(resource => [resource, last]));
+const allReadAs = (previous: PreviousRead): PlanInput['previousReads'] =>
+  new Map(RESOURCES.map(resource => [resource, previous]));
 
-interface Declined extends Partial<LastRead> {
+interface Declined extends Partial<PreviousRead> {
   readonly minutesAgo: number;
 }
 
 /** Whether members are asked for, so long after they were declined. */
 function asksFor({ minutesAgo, ...before }: Declined, now: Partial<PlanInput> = {}): boolean {
   const attemptedAt = situation.now - minutesAgo * MINUTE_MS;
-  const last: LastRead = {
+  const previous: PreviousRead = {
     declined: 'refused',
     refusals: 1,
     attemptedAt,
@@ -48,27 +49,27 @@ function asksFor({ minutesAgo, ...before }: Declined, now: Partial<PlanInput> = 
     everyMs: null,
     ...before,
   };
-  return plan({
+  return planReads({
     ...situation,
-    last: new Map([['members', last]]),
+    previousReads: new Map([['members', previous]]),
     ...now,
   }).read.includes('members');
 }
 
 describe('what a sync of an installation reads', () => {
   test('everything it permits, the warehouse first', () => {
-    expect(plan(situation)).toEqual({ read: RESOURCES, unpermitted: [] });
+    expect(planReads(situation)).toEqual({ read: RESOURCES, unpermitted: [] });
     expect(RESOURCES[0]).toBe('warehouse');
   });
 
   test('T39 a missing permission leaves its resources out, without a call', () => {
-    const { read, unpermitted } = plan({ ...situation, permissions: { organization_info: 'VIEW' } });
+    const { read, unpermitted } = planReads({ ...situation, permissions: { organization_info: 'VIEW' } });
     expect(unpermitted).toEqual(['warehouse', 'reservations', 'inventory', 'inventory_requests', 'members']);
     expect(read).toEqual(['organization', 'addresses', 'retirements', 'projects']);
   });
 
   test('what is not said is no missing permission: everything is asked for', () => {
-    expect(plan({ ...situation, permissions: null })).toEqual({ read: RESOURCES, unpermitted: [] });
+    expect(planReads({ ...situation, permissions: null })).toEqual({ read: RESOURCES, unpermitted: [] });
   });
 
   test.each([
@@ -129,13 +130,13 @@ describe('what a sync of an installation reads', () => {
   });
 
   test('members stay out where the mirror shall not hold them', () => {
-    const { read, unpermitted } = plan({ ...situation, mirrorMembers: false, permissions: {} });
+    const { read, unpermitted } = planReads({ ...situation, mirrorMembers: false, permissions: {} });
     expect([...read, ...unpermitted]).not.toContain('members');
   });
 
   test('the schedule reads at most every ten times the last duration; a delivery always', () => {
     const dataAsOf = situation.now - HOUR_MS;
-    const last = ofAll({
+    const previousReads = allReadAs({
       declined: null,
       refusals: 0,
       attemptedAt: dataAsOf,
@@ -143,9 +144,11 @@ describe('what a sync of an installation reads', () => {
       durationMs: HOUR_MS / 5,
       everyMs: null,
     });
-    expect(plan({ ...situation, last }).read).toEqual([]);
-    expect(plan({ ...situation, trigger: 'delivery', last }).read).toEqual(RESOURCES);
-    expect(plan({ ...situation, scope: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
+    expect(planReads({ ...situation, previousReads }).read).toEqual([]);
+    expect(planReads({ ...situation, trigger: 'delivery', previousReads }).read).toEqual(RESOURCES);
+    expect(planReads({ ...situation, scope: { resources: null, full: true }, previousReads }).read).toEqual(
+      RESOURCES,
+    );
   });
 
   test('what is read once a day has its turn in the second half of one, other for each organization', () => {
@@ -153,8 +156,10 @@ describe('what a sync of an installation reads', () => {
       const isRead = (hours: number) => {
         const dataAsOf = situation.now - hours * HOUR_MS;
         const read = { declined: null, refusals: 0, durationMs: 0, attemptedAt: dataAsOf, dataAsOf };
-        const last = ofAll({ ...read, everyMs: 24 * HOUR_MS });
-        return plan({ ...situation, organizationId: `organization ${index}`, last }).read.length > 0;
+        const previousReads = allReadAs({ ...read, everyMs: 24 * HOUR_MS });
+        return (
+          planReads({ ...situation, organizationId: `organization ${index}`, previousReads }).read.length > 0
+        );
       };
       return Array.from({ length: 26 }, (_each, hours) => hours).find(isRead) ?? Infinity;
     });
@@ -166,22 +171,26 @@ describe('what a sync of an installation reads', () => {
   test('what is read once a day is read at once by a delivery, a person and in full, and after a try that failed', () => {
     const dataAsOf = situation.now - HOUR_MS;
     const read = { declined: null, refusals: 0, durationMs: 0, dataAsOf, everyMs: 24 * HOUR_MS };
-    const last = ofAll({ ...read, attemptedAt: dataAsOf });
-    expect(plan({ ...situation, last }).read).toEqual([]);
+    const previousReads = allReadAs({ ...read, attemptedAt: dataAsOf });
+    expect(planReads({ ...situation, previousReads }).read).toEqual([]);
     for (const trigger of ['delivery', 'person', 'worker'])
-      expect(plan({ ...situation, trigger, last }).read).toEqual(RESOURCES);
-    expect(plan({ ...situation, scope: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
-    expect(plan({ ...situation, last, announced: new Set(['members']) }).read).toEqual(['members']);
-    const failed = ofAll({ ...read, attemptedAt: dataAsOf + 1 });
-    expect(plan({ ...situation, last: failed }).read).toEqual(RESOURCES);
+      expect(planReads({ ...situation, trigger, previousReads }).read).toEqual(RESOURCES);
+    expect(planReads({ ...situation, scope: { resources: null, full: true }, previousReads }).read).toEqual(
+      RESOURCES,
+    );
+    expect(planReads({ ...situation, previousReads, announced: new Set(['members']) }).read).toEqual([
+      'members',
+    ]);
+    const failed = allReadAs({ ...read, attemptedAt: dataAsOf + 1 });
+    expect(planReads({ ...situation, previousReads: failed }).read).toEqual(RESOURCES);
   });
 
   test('what is dated in the future is due: the clock was put right since', () => {
     const tomorrow = situation.now + 24 * HOUR_MS;
     const times = { attemptedAt: tomorrow, dataAsOf: tomorrow, durationMs: 1000, everyMs: null };
     for (const declined of [null, 'refused'] as const) {
-      const last = ofAll({ declined, refusals: declined === null ? 0 : 9, ...times });
-      expect(plan({ ...situation, last }).read).toEqual(RESOURCES);
+      const previousReads = allReadAs({ declined, refusals: declined === null ? 0 : 9, ...times });
+      expect(planReads({ ...situation, previousReads }).read).toEqual(RESOURCES);
     }
   });
 

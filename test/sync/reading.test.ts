@@ -3,7 +3,8 @@ import { RegistryError } from '../../src/registry/errors.js';
 import type { CallRecord } from '../../src/registry/http/calls.js';
 import { readSource, type Source } from '../../src/registry/json/fields.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
-import { countCalls, inLanes } from '../../src/sync/read/calls.js';
+import { createCallCounter } from '../../src/sync/read/call-counter.js';
+import { forEachConcurrently } from '../../src/sync/read/concurrency.js';
 import { SOURCES } from '../../src/sync/sources.js';
 
 const CALL: CallRecord = { method: 'GET', route: '/x', status: 200, code: null, ms: 1, bytes: 10 };
@@ -12,23 +13,23 @@ const asItIs = (text: string) => text;
 
 function counted(...calls: CallRecord[]) {
   let at = 0;
-  const counter = countCalls(new AbortController().signal, () => at);
+  const counter = createCallCounter(new AbortController().signal, () => at);
   for (const call of calls) {
     at += 1;
-    counter.options.onCall(call);
+    counter.requestOptions.onCall(call);
   }
   return counter;
 }
 
 test('a read counts each request, its bytes and when one was last answered', () => {
-  expect(counted().traffic()).toEqual({ requests: 0, bytes: 0, lastAnswerAt: null });
-  expect(counted(UNANSWERED).traffic()).toEqual({ requests: 1, bytes: 0, lastAnswerAt: null });
-  expect(counted(CALL, CALL, UNANSWERED).traffic()).toEqual({ requests: 3, bytes: 20, lastAnswerAt: 2 });
+  expect(counted().getTraffic()).toEqual({ requests: 0, bytes: 0, lastAnswerAt: null });
+  expect(counted(UNANSWERED).getTraffic()).toEqual({ requests: 1, bytes: 0, lastAnswerAt: null });
+  expect(counted(CALL, CALL, UNANSWERED).getTraffic()).toEqual({ requests: 3, bytes: 20, lastAnswerAt: 2 });
 });
 
 test('what came of a read is told by its latest answer, and where none came there is nothing to tell', () => {
-  expect(counted(UNANSWERED).goodAnswer('list')).toBeNull();
-  expect(counted(CALL, UNANSWERED).goodAnswer('list')).toEqual({
+  expect(counted(UNANSWERED).describeGoodAnswer('list')).toBeNull();
+  expect(counted(CALL, UNANSWERED).describeGoodAnswer('list')).toEqual({
     status: 200,
     form: 'list',
     at: 2,
@@ -38,14 +39,17 @@ test('what came of a read is told by its latest answer, and where none came ther
   const other = new RegistryError('other_form', 'a list', { answer: { form: 'list', text: '[1]' } });
   const refused = new RegistryError('forbidden', 'no', { status: 403 });
   const answers = [bad, other, refused, new RegistryError('timeout', 'late'), new Error('of ours')];
-  expect(answers.map(error => counted(CALL).badAnswer(error, asItIs))).toEqual([
+  expect(answers.map(error => counted(CALL).describeBadAnswer(error, asItIs))).toEqual([
     { status: 200, form: 'unusable', at: 1, text: null },
     { status: 200, form: 'list', at: 1, text: '[1]' },
     { status: 403, form: 'none', at: 1, text: null },
     null,
     null,
   ]);
-  expect([bad, other].map(error => counted(UNANSWERED).badAnswer(error, asItIs))).toEqual([null, null]);
+  expect([bad, other].map(error => counted(UNANSWERED).describeBadAnswer(error, asItIs))).toEqual([
+    null,
+    null,
+  ]);
 });
 
 test('what goes wrong with one of several at once is thrown when the others have ended', async () => {
@@ -55,17 +59,17 @@ test('what goes wrong with one of several at once is thrown when the others have
     if (item === 1) throw new Error('one of them');
     ended.push(item);
   };
-  await expect(inLanes(2, [0, 1, 2, 3], work)).rejects.toThrow('one of them');
+  await expect(forEachConcurrently(2, [0, 1, 2, 3], work)).rejects.toThrow('one of them');
   expect(ended).toEqual([0, 2, 3]);
-  await inLanes(9, [4, 5], work);
+  await forEachConcurrently(9, [4, 5], work);
   expect(ended).toEqual([0, 2, 3, 4, 5]);
 });
 
 test('a read names its owner only where each of its answers did', () => {
   const named = (...owners: (string | null)[]) => {
-    const { options, ownerNamed } = counted();
-    owners.forEach(options.onOwner);
-    return ownerNamed();
+    const { requestOptions, isOwnerNamed } = counted();
+    owners.forEach(requestOptions.onOwner);
+    return isOwnerNamed();
   };
   expect([named(), named(null), named('o-1', null), named(null, 'o-1')]).toEqual(Array(4).fill(false));
   expect([named('o-1'), named('o-1', 'o-1')]).toEqual([true, true]);
@@ -84,9 +88,9 @@ test.each([
   'the key of an unreadable row of %s is the key that the row has where it can be read: %s',
   (name, text) => {
     const row = readSource(text, name);
-    expect(SOURCES[name].keyOfUnreadable(row)).toEqual(keyIn(name, row));
+    expect(SOURCES[name].readUnreadableKey(row)).toEqual(keyIn(name, row));
     const nameless = readSource(text.replaceAll(/"(id|creditId)":"[rcamq]/g, '"$1":"\\u0000'), name);
-    expect(SOURCES[name].keyOfUnreadable(nameless)).toBeNull();
+    expect(SOURCES[name].readUnreadableKey(nameless)).toBeNull();
   },
 );
 

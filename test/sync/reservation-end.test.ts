@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Reservation } from '../../src/registry/model.js';
-import { nextReservationEnd } from '../../src/sync/installation/reservation-end.js';
+import { findNextReservationEnd } from '../../src/sync/installation/reservation-end.js';
 import { NOON } from '../support/inbox.js';
 
 const SECOND_MS = 1000;
@@ -26,7 +26,7 @@ function reservation(endsInMs: number, words: Partial<Reservation> = {}): Reserv
 }
 
 test('a hold is looked at just after it ends, the earliest first', () => {
-  expect(nextReservationEnd([reservation(60 * SECOND_MS), reservation(30 * SECOND_MS)], NOON)).toBe(
+  expect(findNextReservationEnd([reservation(60 * SECOND_MS), reservation(30 * SECOND_MS)], NOON)).toBe(
     NOON + 31 * SECOND_MS,
   );
 });
@@ -35,16 +35,16 @@ test('finished, cancelled and expired ones ask for nothing', () => {
   const over = ['finished', 'Cancelled', 'expired', 'a_new_word'].map(state =>
     reservation(60_000, { state }),
   );
-  expect(nextReservationEnd([...over, reservation(60_000, { isComplete: true })], NOON)).toBeNull();
-  expect(nextReservationEnd([reservation(60_000, { reservedToDate: null })], NOON)).toBeNull();
+  expect(findNextReservationEnd([...over, reservation(60_000, { isComplete: true })], NOON)).toBeNull();
+  expect(findNextReservationEnd([reservation(60_000, { reservedToDate: null })], NOON)).toBeNull();
 });
 
 test('where the registry sends no state, only the time counts', () => {
-  expect(nextReservationEnd([reservation(60_000, { state: null })], NOON)).toBe(NOON + 61_000);
-  expect(nextReservationEnd([reservation(-2000, { state: null })], NOON)).toBeNull();
+  expect(findNextReservationEnd([reservation(60_000, { state: null })], NOON)).toBe(NOON + 61_000);
+  expect(findNextReservationEnd([reservation(-2000, { state: null })], NOON)).toBeNull();
 });
 
 test('one that is overdue and still said to be outstanding is looked at again, for a while', () => {
-  expect(nextReservationEnd([reservation(-2000)], NOON)).toBe(NOON + 5000);
-  expect(nextReservationEnd([reservation(-301_000)], NOON)).toBeNull();
+  expect(findNextReservationEnd([reservation(-2000)], NOON)).toBe(NOON + 5000);
+  expect(findNextReservationEnd([reservation(-301_000)], NOON)).toBeNull();
 });

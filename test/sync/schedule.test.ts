@@ -1,7 +1,12 @@
 import { Cron } from 'croner';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
-import { createSchedule, enqueueTick, intervalOf, timesAround } from '../../src/sync/schedule/schedule.js';
+import {
+  createSchedule,
+  enqueueTick,
+  computeTickInterval,
+  findTickTimes,
+} from '../../src/sync/schedule/schedule.js';
 import { offsetInInterval } from '../../src/sync/plan.js';
 import { boxOf, only } from '../support/box.js';
 import { NOON, temporaryInbox } from '../support/inbox.js';
@@ -12,13 +17,13 @@ const DAY_MS = 86_400_000;
 
 test('times are reckoned in UTC, and a time that is now counts as reached', () => {
   const at = (ms: number) => {
-    const { last, next } = timesAround(QUARTER, NOON + ms);
+    const { last, next } = findTickTimes(QUARTER, NOON + ms);
     return [(last ?? 0) - NOON, next - NOON].map(time => time / MINUTE_MS);
   };
   expect(at(-1)).toEqual([-15, 0]);
   expect(at(0)).toEqual([0, 15]);
   expect(at(14 * MINUTE_MS)).toEqual([0, 15]);
-  expect(intervalOf(QUARTER, NOON)).toBe(15 * MINUTE_MS);
+  expect(computeTickInterval(QUARTER, NOON)).toBe(15 * MINUTE_MS);
 });
 
 test.each([
@@ -33,7 +38,7 @@ test.each([
   const cron = new Cron(pattern, { paused: true, timezone: 'UTC' });
   for (let step = 0; step < 40; step += 1) {
     const now = NOON + step * 53.7 * DAY_MS + step * 1234;
-    const { last, next } = timesAround(pattern, now);
+    const { last, next } = findTickTimes(pattern, now);
     expect(last).toBeLessThanOrEqual(now);
     expect(next).toBeGreaterThan(now);
     expect(cron.nextRun(new Date(last ?? 0))?.getTime()).toBe(next);
@@ -97,7 +102,7 @@ test('every organization has its own place in the interval, always the same, spr
 });
 
 test('a pattern whose time never comes is looked at once a day, and a clock that is set is never slept through', async () => {
-  const { last, next } = timesAround('0 0 30 2 *', NOON);
+  const { last, next } = findTickTimes('0 0 30 2 *', NOON);
   expect([last, next - NOON]).toEqual([null, DAY_MS]);
   vi.useFakeTimers({ now: NOON });
   onTestFinished(() => void vi.useRealTimers());

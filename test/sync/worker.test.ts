@@ -4,22 +4,18 @@ import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type Box, boxOf } from '../support/box.js';
 import { RegistryError } from '../../src/registry/errors.js';
-import {
-  createWorker,
-  type JobHandler,
-  type Worker,
-  type WorkerOptions,
-} from '../../src/sync/worker/worker.js';
+import type { JobHandler } from '../../src/sync/worker/execute-job.js';
+import { createWorker, type Worker, type WorkerOptions } from '../../src/sync/worker/worker.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
 const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** By a connection of its own to the same file, as another process has it. */
-function startWorker(folder: string, perform: JobHandler, overrides: Partial<WorkerOptions> = {}): Worker {
+function startWorker(folder: string, handleJob: JobHandler, overrides: Partial<WorkerOptions> = {}): Worker {
   const db = temporaryInbox(folder, 5000);
   const worker = createWorker({
     inbox: createInboxPort(db, overrides.now ?? Date.now),
-    perform,
+    handleJob,
     concurrency: 4,
     now: Date.now,
     random: () => 0,
@@ -56,11 +52,11 @@ test('a worker at rest wakes for a job that its own process asks for', async () 
   const { folder } = newInbox();
   const inbox = createInboxPort(temporaryInbox(folder, 5000), Date.now);
   const done: (string | null)[] = [];
-  const perform: JobHandler = async ({ job }) => {
+  const handleJob: JobHandler = async ({ job }) => {
     done.push(job.installationId);
     return 'read';
   };
-  startWorker(folder, perform, { inbox });
+  startWorker(folder, handleJob, { inbox });
   await inbox.enqueue([installationJob('i8', null, 'delivery')]);
   await expect.poll(() => done, { timeout: 3000 }).toEqual(['i8']);
 });
@@ -78,11 +74,11 @@ test('a worker is idle for whoever asks once it has looked after that, not by a 
     },
   };
   const done: (string | null)[] = [];
-  const perform: JobHandler = async ({ job }) => {
+  const handleJob: JobHandler = async ({ job }) => {
     done.push(job.installationId);
     return 'read';
   };
-  const worker = startWorker(folder, perform, { inbox: slow });
+  const worker = startWorker(folder, handleJob, { inbox: slow });
   await expect.poll(() => looked.length).toBe(1);
   await inbox.enqueue([installationJob('i9', null, 'person')]);
   const seen = worker.idle().then(() => [...done]);
@@ -96,20 +92,20 @@ test('T63 with four workers no installation is ever worked on twice at once, and
   const atWork = new Set<string>();
   const done: string[] = [];
   const clashes: string[] = [];
-  const perform: JobHandler = async ({ job, turn }) => {
+  const handleJob: JobHandler = async ({ job, yieldTurn }) => {
     const id = job.installationId ?? '';
     if (atWork.has(id)) clashes.push(id);
     atWork.add(id);
     for (let page = 0; page < 5; page++) {
       await new Promise(resolve => setTimeout(resolve, 1));
-      await turn();
+      await yieldTurn();
     }
     atWork.delete(id);
     done.push(id);
     return 'read';
   };
   for (let id = 0; id < 40; id++) await ask(inbox, `i${id}`);
-  const workers = [1, 2, 3, 4].map(() => startWorker(folder, perform));
+  const workers = [1, 2, 3, 4].map(() => startWorker(folder, handleJob));
   for (let id = 0; id < 40; id++) await ask(inbox, `i${id}`);
   await Promise.all(workers.map(worker => worker.idle()));
   await expect.poll(async () => (await inbox.at(Date.now()).countJobs()).waiting).toBe(0);
@@ -122,7 +118,7 @@ test('T63 the control: without claims two workers do clash', async () => {
   const { folder, inbox } = newInbox();
   const atWork = new Set<string>();
   const clashes: string[] = [];
-  const perform: JobHandler = async ({ job }) => {
+  const handleJob: JobHandler = async ({ job }) => {
     const id = job.installationId ?? '';
     if (atWork.has(id)) clashes.push(id);
     atWork.add(id);
@@ -136,7 +132,7 @@ test('T63 the control: without claims two workers do clash', async () => {
     ...createInboxPort(temporaryInbox(folder, 5000), Date.now),
     claim: ({ parts }) => ahead.claim({ parts, leaseMs: -1e9 }),
   };
-  const workers = [1, 2].map(() => startWorker(folder, perform, { inbox: careless }));
+  const workers = [1, 2].map(() => startWorker(folder, handleJob, { inbox: careless }));
   await expect.poll(() => clashes.length).toBeGreaterThan(0);
   await Promise.all(workers.map(worker => worker.stop()));
 });
@@ -154,7 +150,7 @@ test('T64 a job whose process dies every time has failed after its attempts, whe
     const db = temporaryInbox(folder, 5000);
     const killed = createWorker({
       inbox: createInboxPort(db, () => now),
-      perform: dies,
+      handleJob: dies,
       concurrency: 1,
       now: () => now,
       random: () => 0,
@@ -180,11 +176,11 @@ test.each(Array.from({ length: 12 }, (_, index) => index))(
     let clock = NOON;
     await inbox.enqueue({ ...installationJob('i1', null, 'delivery'), startDelayMs: after }, clock);
     const done: string[] = [];
-    const perform: JobHandler = async ({ job }) => {
+    const handleJob: JobHandler = async ({ job }) => {
       done.push(job.dedupeKey);
       return 'read';
     };
-    startWorker(folder, perform, { now: () => clock++ });
+    startWorker(folder, handleJob, { now: () => clock++ });
     await expect.poll(() => done.length, { timeout: 2000, interval: 2 }).toBe(1);
   },
 );
@@ -193,11 +189,11 @@ test('a shutdown ends the run at its next page and gives the job back for the ne
   const { folder, inbox } = newInbox();
   const id = await ask(inbox, 'i1');
   let pages = 0;
-  const endless: JobHandler = async ({ turn }) => {
+  const endless: JobHandler = async ({ yieldTurn }) => {
     for (;;) {
       pages += 1;
       await new Promise(resolve => setTimeout(resolve, 1));
-      await turn();
+      await yieldTurn();
     }
   };
   const first = startWorker(folder, endless);
@@ -218,20 +214,20 @@ test('T21 while the disk is nearly full nothing is claimed and what runs is give
   let looks = 0;
   const told: string[] = [];
   const tell = (_fields: object, message: string) => told.push(message);
-  const perform: JobHandler = async ({ turn }) => {
+  const handleJob: JobHandler = async ({ yieldTurn }) => {
     for (;;) {
       pages += 1;
       await new Promise(resolve => setTimeout(resolve, 1));
-      await turn();
+      await yieldTurn();
       if (!isEndless) return 'read';
     }
   };
-  const worker = startWorker(folder, perform, {
-    whyPaused: () => {
+  const worker = startWorker(folder, handleJob, {
+    findPauseReason: () => {
       looks += 1;
       return reason;
     },
-    lookEveryMs: 5,
+    pauseCheckIntervalMs: 5,
     log: { ...QUIET, info: tell, warn: tell },
   });
   await expect.poll(() => pages).toBeGreaterThan(2);
@@ -250,8 +246,8 @@ test('T21 while the disk is nearly full nothing is claimed and what runs is give
     expect(await inbox.job(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
   }
   expect(told.filter(message => message.startsWith('reads and'))).toEqual([
-    'reads and certificates pause; deliveries are still stored',
-    'reads and certificates go on',
+    'reads and certificates paused; deliveries are still stored',
+    'reads and certificates resumed',
   ]);
 });
 
@@ -268,17 +264,17 @@ test('a run whose lease was lost is stopped and settles nothing', async () => {
   const { folder, inbox } = newInbox();
   const id = await ask(inbox, 'i1');
   const reasons: unknown[] = [];
-  const slow: JobHandler = async ({ signal, turn }) => {
+  const slow: JobHandler = async ({ signal, yieldTurn }) => {
     signal.addEventListener('abort', () => reasons.push(signal.reason));
     for (;;) {
       await new Promise(resolve => setTimeout(resolve, 1));
-      await turn();
+      await yieldTurn();
     }
   };
   const worker = startWorker(folder, slow, { leaseMs: 90 });
   await expect.poll(async () => (await inbox.job(id)).state).toBe('running');
   const [taken] = await inbox.claim({ now: Date.now() + 1000, leaseMs: 60_000, slots: 1 });
-  await expect.poll(() => worker.running()).toBe(0);
+  await expect.poll(() => worker.countRuns()).toBe(0);
   expect(reasons).toMatchObject([{ code: 'claim_lost' }]);
   expect(await inbox.job(id)).toMatchObject({ state: 'running', claim: taken?.claim });
 });
@@ -332,7 +328,7 @@ test('a worker that takes its own job anew, by a clock that was put forward, end
   await expect.poll(() => release.length).toBe(2);
   await expect.poll(async () => (await inbox.job(other)).state).toBe('done');
   expect(ended).toMatchObject([{ code: 'claim_lost' }]);
-  expect([worker.running(), await inbox.job(id)]).toMatchObject([1, { state: 'running' }]);
+  expect([worker.countRuns(), await inbox.job(id)]).toMatchObject([1, { state: 'running' }]);
   release[1]?.('read');
   await expect.poll(async () => (await inbox.job(id)).outcome).toBe('read');
 });
@@ -375,16 +371,16 @@ test('what fails goes through the table of outcomes into the row', async () => {
 test('a huge organization in every place does not keep a small one waiting', async () => {
   const { folder, inbox } = newInbox();
   const order: string[] = [];
-  const perform: JobHandler = async ({ job, turn }) => {
+  const handleJob: JobHandler = async ({ job, yieldTurn }) => {
     const id = job.installationId ?? '';
     const pages = id.startsWith('huge') ? 3000 : 3;
-    for (let page = 0; page < pages; page++) await turn();
+    for (let page = 0; page < pages; page++) await yieldTurn();
     order.push(id);
     return 'read';
   };
   for (let id = 0; id < 6; id++) await ask(inbox, `huge${id}`);
   for (let id = 0; id < 6; id++) await ask(inbox, `small${id}`);
-  const worker = startWorker(folder, perform, { concurrency: 2 });
+  const worker = startWorker(folder, handleJob, { concurrency: 2 });
   await worker.idle();
   expect(order).toHaveLength(12);
   expect(order.slice(0, 6).every(id => id.startsWith('small'))).toBe(true);
@@ -401,7 +397,7 @@ test('before it is started a worker takes nothing, whoever asks whether it is id
   };
   const worker = createWorker({
     inbox: { ...port, claim },
-    perform: async () => 'read',
+    handleJob: async () => 'read',
     concurrency: 1,
     now: Date.now,
     random: () => 0,
@@ -439,7 +435,7 @@ test('from the first good answer after one that failed what failed comes first, 
   expect(await look('i1', 'read')).toBe(1);
   expect(await look('i2', 'read')).toBe(1);
   expect(await look('i3', `${PARTIAL_READ}: members failed (503)`)).toBe(1);
-  expect(said).not.toContain('the registry answers again: what failed comes first');
+  expect(said).not.toContain('registry recovered; retrying failed jobs first');
   expect(said).toContain('job done');
   left = 2;
   expect(await look('i4', 'read')).toBe(2);
@@ -447,7 +443,7 @@ test('from the first good answer after one that failed what failed comes first, 
   expect(await look('i6', 'read', 1_000)).toBe(3);
   await look('i7', `${PARTIAL_READ}: members failed (503)`, 1_000);
   expect(await look('i8', 'read', 1_000)).toBe(3);
-  expect(said).toContain('the registry answers again: what failed comes first');
+  expect(said).toContain('registry recovered; retrying failed jobs first');
 });
 
 test('a pause is told once, and so is its end, however often it is looked at', async () => {
@@ -456,14 +452,14 @@ test('a pause is told once, and so is its end, however often it is looked at', a
   const tell = (_fields: object, message: string) => told.push(message);
   let reason: string | null = 'the disk is nearly full';
   let looks = 0;
-  const whyPaused = () => {
+  const findPauseReason = () => {
     looks += 1;
     if (looks === 3) throw new Error('no such disk');
     return reason;
   };
   startWorker(folder, async () => 'read', {
-    whyPaused,
-    lookEveryMs: 1,
+    findPauseReason,
+    pauseCheckIntervalMs: 1,
     log: { ...QUIET, info: tell, warn: tell },
   });
   const looked = async (times: number) => {
@@ -474,9 +470,9 @@ test('a pause is told once, and so is its end, however often it is looked at', a
   reason = null;
   await looked(5);
   expect(told).toEqual([
-    'reads and certificates pause; deliveries are still stored',
-    'the disk could not be looked at this time',
-    'reads and certificates go on',
+    'reads and certificates paused; deliveries are still stored',
+    'disk check failed',
+    'reads and certificates resumed',
   ]);
 });
 
@@ -490,12 +486,12 @@ test('a long run that has ended leaves no place more than there are', async () =
     claims += 1;
     return claimed;
   };
-  const perform: JobHandler = async ({ job, turn }) => {
-    if (job.installationId === 'long') for (let page = 0; page < 60; page += 1) await turn();
+  const handleJob: JobHandler = async ({ job, yieldTurn }) => {
+    if (job.installationId === 'long') for (let page = 0; page < 60; page += 1) await yieldTurn();
     else await new Promise<void>(go => letGo.push(go));
     return 'read';
   };
-  const worker = startWorker(folder, perform, { inbox: { ...port, claim }, concurrency: 1 });
+  const worker = startWorker(folder, handleJob, { inbox: { ...port, claim }, concurrency: 1 });
   await ask(inbox, 'long');
   await worker.idle();
   for (const id of ['i1', 'i2']) await ask(inbox, id);
@@ -503,7 +499,7 @@ test('a long run that has ended leaves no place more than there are', async () =
   const before = claims;
   void worker.idle();
   await expect.poll(() => claims).toBeGreaterThan(before);
-  expect(worker.running()).toBe(1);
+  expect(worker.countRuns()).toBe(1);
   letGo.shift()?.();
   await expect.poll(() => letGo.length).toBe(1);
   letGo.shift()?.();
@@ -514,14 +510,14 @@ test('a stop waits for what runs, gives it back, and takes nothing more', async 
   const { folder, inbox } = newInbox();
   const begun: unknown[] = [];
   let ended = 0;
-  const perform: JobHandler = async ({ job, signal }) => {
+  const handleJob: JobHandler = async ({ job, signal }) => {
     begun.push(job.installationId);
     await new Promise(resolve => signal.addEventListener('abort', resolve));
     for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
     ended += 1;
     throw signal.reason;
   };
-  const worker = startWorker(folder, perform, { concurrency: 1 });
+  const worker = startWorker(folder, handleJob, { concurrency: 1 });
   for (const id of ['i1', 'i2']) await ask(inbox, id);
   await expect.poll(() => begun.length).toBe(1);
   await worker.stop();
@@ -533,13 +529,13 @@ test('a new job runs beside a long run that holds the only slot', async () => {
   const { folder, inbox } = newInbox();
   const ended: unknown[] = [];
   let turns = 0;
-  const perform: JobHandler = async ({ job, turn }) => {
+  const handleJob: JobHandler = async ({ job, yieldTurn }) => {
     // The long run ends only after the small one, so the order cannot depend on the speed of the machine.
-    if (job.installationId === 'long') for (; !ended.includes('small'); turns += 1) await turn();
+    if (job.installationId === 'long') for (; !ended.includes('small'); turns += 1) await yieldTurn();
     ended.push(job.installationId);
     return 'read';
   };
-  const worker = startWorker(folder, perform, { concurrency: 1 });
+  const worker = startWorker(folder, handleJob, { concurrency: 1 });
   await ask(inbox, 'long');
   await expect.poll(() => turns).toBeGreaterThan(60);
   await ask(inbox, 'small');

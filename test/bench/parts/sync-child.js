@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createClient } from '../../../dist/src/client.js';
 import { createCertificateStore } from '../../../dist/src/mirror/certificates/walk.js';
 import { createMirror } from '../../../dist/src/mirror/create-mirror.js';
-import { createPerform } from '../../../dist/src/sync/sync.js';
+import { createJobHandler } from '../../../dist/src/sync/sync.js';
 import { createWorker } from '../../../dist/src/sync/worker/worker.js';
 import { openStore } from './sync-store.js';
 
@@ -56,7 +56,7 @@ const context = {
 const ended = [];
 const worker = createWorker({
   inbox,
-  perform: createPerform(context),
+  handleJob: createJobHandler(context),
   now,
   random: Math.random,
   concurrency: 4,
