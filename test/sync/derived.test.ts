@@ -7,7 +7,7 @@ import { SOURCES } from '../../src/sync/sources.js';
 const INSTALLATION = { id: 'i1', appId: 'a1', createdAt: null, updatedAt: null };
 const documentOf = (words: object) => JSON.stringify({ ...INSTALLATION, ...words });
 
-test('a row is held against its document, in what the document says', () => {
+test('contradictedColumns names the columns that disagree with the document of their row', () => {
   const row = {
     document: documentOf({ organizationId: 'o1' }),
     id: 'i1',
@@ -27,7 +27,7 @@ test.each([
   [null, true],
   ['pending', true],
   ['Accepted', false],
-])('a request whose state is %s is open: %s', (state, isOpen) => {
+])('whether an inventory request in state %s is open: %s', (state, isOpen) => {
   const request = parseInventoryRequest(
     readSource(JSON.stringify({ id: 'r1', creditId: 'c1', amount: 1, state }), 'request'),
   );

@@ -9,9 +9,9 @@ import { SOURCES } from '../../src/sync/sources.js';
 
 const CALL: CallRecord = { method: 'GET', route: '/x', status: 200, code: null, ms: 1, bytes: 10 };
 const UNANSWERED: CallRecord = { ...CALL, status: null, bytes: 0 };
-const asItIs = (text: string) => text;
+const keepText = (text: string) => text;
 
-function counted(...calls: CallRecord[]) {
+function countCalls(...calls: CallRecord[]) {
   let at = 0;
   const counter = createCallCounter(new AbortController().signal, () => at);
   for (const call of calls) {
@@ -21,15 +21,19 @@ function counted(...calls: CallRecord[]) {
   return counter;
 }
 
-test('a read counts each request, its bytes and when one was last answered', () => {
-  expect(counted().getTraffic()).toEqual({ requests: 0, bytes: 0, lastAnswerAt: null });
-  expect(counted(UNANSWERED).getTraffic()).toEqual({ requests: 1, bytes: 0, lastAnswerAt: null });
-  expect(counted(CALL, CALL, UNANSWERED).getTraffic()).toEqual({ requests: 3, bytes: 20, lastAnswerAt: 2 });
+test('the call counter counts requests and bytes, and records when the last answer arrived', () => {
+  expect(countCalls().getTraffic()).toEqual({ requests: 0, bytes: 0, lastAnswerAt: null });
+  expect(countCalls(UNANSWERED).getTraffic()).toEqual({ requests: 1, bytes: 0, lastAnswerAt: null });
+  expect(countCalls(CALL, CALL, UNANSWERED).getTraffic()).toEqual({
+    requests: 3,
+    bytes: 20,
+    lastAnswerAt: 2,
+  });
 });
 
-test('what came of a read is told by its latest answer, and where none came there is nothing to tell', () => {
-  expect(counted(UNANSWERED).describeGoodAnswer('list')).toBeNull();
-  expect(counted(CALL, UNANSWERED).describeGoodAnswer('list')).toEqual({
+test('a read is described by its last answer; without an answer the description is null', () => {
+  expect(countCalls(UNANSWERED).describeGoodAnswer('list')).toBeNull();
+  expect(countCalls(CALL, UNANSWERED).describeGoodAnswer('list')).toEqual({
     status: 200,
     form: 'list',
     at: 2,
@@ -39,20 +43,20 @@ test('what came of a read is told by its latest answer, and where none came ther
   const other = new RegistryError('other_form', 'a list', { answer: { form: 'list', text: '[1]' } });
   const refused = new RegistryError('forbidden', 'no', { status: 403 });
   const answers = [bad, other, refused, new RegistryError('timeout', 'late'), new Error('of ours')];
-  expect(answers.map(error => counted(CALL).describeBadAnswer(error, asItIs))).toEqual([
+  expect(answers.map(error => countCalls(CALL).describeBadAnswer(error, keepText))).toEqual([
     { status: 200, form: 'unusable', at: 1, text: null },
     { status: 200, form: 'list', at: 1, text: '[1]' },
     { status: 403, form: 'none', at: 1, text: null },
     null,
     null,
   ]);
-  expect([bad, other].map(error => counted(UNANSWERED).describeBadAnswer(error, asItIs))).toEqual([
+  expect([bad, other].map(error => countCalls(UNANSWERED).describeBadAnswer(error, keepText))).toEqual([
     null,
     null,
   ]);
 });
 
-test('what goes wrong with one of several at once is thrown when the others have ended', async () => {
+test('an error in one lane is thrown after the other lanes have ended', async () => {
   const ended: number[] = [];
   const work = async (item: number) => {
     await Promise.resolve();
@@ -65,9 +69,9 @@ test('what goes wrong with one of several at once is thrown when the others have
   expect(ended).toEqual([0, 2, 3, 4, 5]);
 });
 
-test('a read names its owner only where each of its answers did', () => {
+test('the owner counts as named only if every answer named it', () => {
   const named = (...owners: (string | null)[]) => {
-    const { requestOptions, isOwnerNamed } = counted();
+    const { requestOptions, isOwnerNamed } = countCalls();
     owners.forEach(requestOptions.onOwner);
     return isOwnerNamed();
   };
@@ -84,17 +88,14 @@ test.each([
   ['addresses', '{"id":"a-1","address":"0x1"}'],
   ['members', '{"id":"m-1","email":"ada@example.com"}'],
   ['retirements', '{"id":"r-1","amount":1}'],
-] as const)(
-  'the key of an unreadable row of %s is the key that the row has where it can be read: %s',
-  (name, text) => {
-    const row = readSource(text, name);
-    expect(SOURCES[name].readUnreadableKey(row)).toEqual(keyIn(name, row));
-    const nameless = readSource(text.replaceAll(/"(id|creditId)":"[rcamq]/g, '"$1":"\\u0000'), name);
-    expect(SOURCES[name].readUnreadableKey(nameless)).toBeNull();
-  },
-);
+] as const)('the key of an unreadable row of %s equals its key when readable: %s', (name, text) => {
+  const row = readSource(text, name);
+  expect(SOURCES[name].readUnreadableKey(row)).toEqual(readKey(name, row));
+  const nameless = readSource(text.replaceAll(/"(id|creditId)":"[rcamq]/g, '"$1":"\\u0000'), name);
+  expect(SOURCES[name].readUnreadableKey(nameless)).toBeNull();
+});
 
-function keyIn<Name extends ListResource>(name: Name, row: Source): string[] {
+function readKey<Name extends ListResource>(name: Name, row: Source): string[] {
   const item = SOURCES[name].parse(row);
   return LISTS[name].key.map(part => String(part.of(item)));
 }

@@ -10,7 +10,7 @@ async function passThrough(queue: PQueue, arrived: () => void): Promise<void> {
   slot.release();
 }
 
-test('a long run lets one that waits go first, and then goes on', async () => {
+test('a long run lets a waiting run go first and then continues', async () => {
   const queue = new PQueue({ concurrency: 1 });
   const seen: string[] = [];
   const long = await acquireSlot({ queue, onLongRun, areRunsWaiting: async () => queue.size > 0 });
@@ -25,39 +25,39 @@ test('a long run lets one that waits go first, and then goes on', async () => {
   expect(seen).toHaveLength(121);
 });
 
-test('a short run keeps its place, and so does a long one while nobody waits', async () => {
+test('a short run keeps its slot, and so does a long run while no other waits', async () => {
   const queue = new PQueue({ concurrency: 1 });
   let waiting = false;
-  const saidLong: number[] = [];
+  const longAtPage: number[] = [];
   let page = 1;
   const slot = await acquireSlot({
     queue,
-    onLongRun: () => saidLong.push(page),
+    onLongRun: () => longAtPage.push(page),
     areRunsWaiting: async () => waiting,
   });
   for (; page <= 199; page++) await slot.yieldTurn();
   expect(queue.pending).toBe(1);
-  expect(saidLong).toEqual([50]);
+  expect(longAtPage).toEqual([50]);
   waiting = true;
   const order: string[] = [];
   const next = passThrough(queue, () => order.push('other'));
   await slot.yieldTurn();
-  order.push('first again');
+  order.push('resumed');
   slot.release();
   await next;
-  expect(order).toEqual(['other', 'first again']);
+  expect(order).toEqual(['other', 'resumed']);
 });
 
-test('never more runs at once than there are places', async () => {
+test('no more runs are active than there are slots', async () => {
   const queue = new PQueue({ concurrency: 3 });
   let running = 0;
-  let most = 0;
+  let maxRunning = 0;
   await Promise.all(
     Array.from({ length: 10 }, async () => {
       const slot = await acquireSlot({ queue, onLongRun, areRunsWaiting: async () => queue.size > 0 });
       for (let page = 0; page < 130; page++) {
         running += 1;
-        most = Math.max(most, running);
+        maxRunning = Math.max(maxRunning, running);
         await Promise.resolve();
         running -= 1;
         await slot.yieldTurn();
@@ -65,10 +65,10 @@ test('never more runs at once than there are places', async () => {
       slot.release();
     }),
   );
-  expect(most).toBe(3);
+  expect(maxRunning).toBe(3);
 });
 
-test('after every page all else that waits in the process goes first', async () => {
+test('other work of the process goes first after every page', async () => {
   const queue = new PQueue({ concurrency: 1 });
   const slot = await acquireSlot({ queue, onLongRun: () => undefined, areRunsWaiting: async () => false });
   let others = 0;
