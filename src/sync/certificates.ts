@@ -65,6 +65,7 @@ interface FetcherOptions {
 function createFetcher({ walk, organization, requestOptions, now }: FetcherOptions) {
   let consecutiveFailures = 0;
 
+  /** Records why a certificate could not be stored. Throws the error if the remaining downloads would fail too. */
   async function recordError(retirementId: string, error: unknown, requestedAt: number): Promise<void> {
     if (error instanceof RegistryError && error.code === 'not_found') {
       await walk.unavailable(retirementId, requestedAt);

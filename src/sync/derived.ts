@@ -50,6 +50,7 @@ function deriveOrNull(document: string, deriveColumns: DeriveColumns): ColumnVal
   }
 }
 
+/** Pairs the table of a list with the function that derives its columns from a document. */
 function toDerivedListTable<Name extends ListResource>(resource: Name): DerivedTable {
   return toDerivedTable(LISTS[resource], SOURCES[resource].parse);
 }
@@ -62,6 +63,7 @@ function toDerivedTable<Item>(
   return [table, source => toColumnValues([...key, ...columns], parse(source))];
 }
 
+/** Returns the values of the columns of an item, by column name. */
 function toColumnValues<Item>(columns: readonly MirrorColumn<Item>[], item: Item): ColumnValues {
   return Object.fromEntries(columns.map(({ name, of }) => [name, of(item)]));
 }

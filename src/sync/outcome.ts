@@ -7,7 +7,8 @@ import { readableText } from '../resources/columns.js';
 
 /**
  * Every way in which a job can fail, and what happens to the job then: `FAILURE_RULES` is the table, `describeFailure` finds
- * the code of an error, `decideOutcome` applies the rule of that code, and `toJobEnd` turns the outcome into what the inbox stores.
+ * the code of an error, `decideOutcome` applies the rule of that code, and `toJobEnd` turns the outcome into what the
+ * inbox stores.
  * An error must never reach the inbox by another way, so that texts with secrets are masked in one place.
  */
 
@@ -190,7 +191,10 @@ export function decideOutcome(failure: Failure, { now, attempts, random }: Faile
   return { act, at: now + delayMs };
 }
 
-/** Returns what to write to the inbox for a job that failed. A job that was given up counts as done: a newer one has replaced it. */
+/**
+ * Returns what to write to the inbox for a job that failed. A job that was given up counts as done: a newer one has
+ * replaced it.
+ */
 export function toJobEnd(outcome: FailureOutcome, { code, message }: Failure, now: number): JobEnd {
   const error = { code, message };
   if (outcome.act === 'fail') return { act: 'fail', error };

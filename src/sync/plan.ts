@@ -12,6 +12,7 @@ import { LIST_RESOURCES, type Resource } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE } from '../resources/resources.js';
 import { type Permissions, permits } from '../registry/model.js';
 
+/** Whether this version knows jobs of a kind. */
 export function isJobKind(kind: string): kind is JobKind {
   return JOB_KINDS.some(known => known === kind);
 }
@@ -21,7 +22,10 @@ export type SyncedResource = Exclude<Resource, 'certificates'>;
 /** The resources that a sync reads, in the order in which it reads them. */
 export const RESOURCES: readonly SyncedResource[] = [...LIST_RESOURCES, 'projects'];
 
-/** Which resources a job reads. The payload `{}`, which every delivery has, means all of them: the event decides nothing else. */
+/**
+ * Which resources a job reads. The payload `{}`, which every delivery has, means all of them: the event decides nothing
+ * else.
+ */
 export interface ReadScope {
   /** Null means all resources. */
   readonly resources: readonly SyncedResource[] | null;
@@ -29,7 +33,10 @@ export interface ReadScope {
   readonly full: boolean;
 }
 
-/** Returns a scope as the payload of a job. Resources are keys of an object, so that merging two payloads joins their scopes. */
+/**
+ * Returns a scope as the payload of a job. Resources are keys of an object, so that merging two payloads joins their
+ * scopes.
+ */
 export function serializeScope(scope: ReadScope): Record<string, unknown> {
   const payload: Record<string, unknown> = {};
   if (scope.resources !== null)
@@ -97,6 +104,7 @@ export function isPermitted(permissions: Permissions | null, resource: SyncedRes
   return needed === null || permissions === null || permits(permissions, needed, 'VIEW');
 }
 
+/** Whether to read a permitted resource now. */
 function isDue(input: PlanInput, resource: SyncedResource): boolean {
   const { scope, trigger, permissionsChanged, now, previousReads, reaccepted, announced } = input;
   const previous = previousReads.get(resource);
@@ -120,7 +128,7 @@ function isDueBySchedule(
   const ageMs = elapsedSince(dataAsOf, now);
   if (ageMs >= everyMs) return true;
   if (ageMs < everyMs / 2) return false;
-  const offsetMs = offsetInInterval(organizationId, everyMs);
+  const offsetMs = computeIntervalOffset(organizationId, everyMs);
   const intervalNumber = (instant: number) => Math.floor((instant - offsetMs) / everyMs);
   return intervalNumber(now) > intervalNumber(dataAsOf);
 }
@@ -128,8 +136,11 @@ function isDueBySchedule(
 /** Reads are spread over this share of the interval, so that they end before the next one begins. */
 const USED_SHARE = 0.8;
 
-/** Returns the place of an organization in an interval: always the same, and spread evenly over all organizations. */
-export function offsetInInterval(organizationId: string, intervalMs: number): number {
+/**
+ * Returns an organization's fixed offset in an interval, in milliseconds. It follows from a hash of the id, so
+ * organizations are spread evenly.
+ */
+export function computeIntervalOffset(organizationId: string, intervalMs: number): number {
   const hash = createHash('sha256').update(organizationId).digest().readUInt32BE(0);
   return Math.floor((hash / 2 ** 32) * intervalMs * USED_SHARE);
 }

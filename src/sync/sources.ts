@@ -90,11 +90,15 @@ const DECIDED_STATES = splitWords(
 type Parse<Item> = ListSource<Item>['parse'];
 type ReadUnreadableKey = ListSource<never>['readUnreadableKey'];
 
-/** Creates the source of a resource that is one object. An object that cannot be parsed fails the read: there are no other rows. */
+/**
+ * Creates the source of a resource that is one object. An object that cannot be parsed fails the read: there are no other
+ * rows.
+ */
 function createSingleSource<Item>(
   parse: Parse<Item>,
   readObject: (owner: OrganizationClient, options: ReadOptions) => Promise<Item>,
 ): ListSource<Item> {
+  /** Reads the object and returns it as a list of one item. */
   async function readAsList(owner: OrganizationClient, options: ReadOptions): Promise<readonly Item[]> {
     return [await readObject(owner, options)];
   }

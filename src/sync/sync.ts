@@ -90,6 +90,10 @@ export function createSync(context: SyncContext, options: SyncOptions): Sync {
 
   return {
     ...worker,
+    /**
+     * Checks that the mirror belongs to this registry and app, then starts the worker, the schedule and the freshness
+     * facts.
+     */
     async start() {
       const scheduleSeconds =
         pattern === null ? {} : { scheduleSeconds: Math.round(computeTickInterval(pattern, now()) / 1000) };
@@ -101,6 +105,7 @@ export function createSync(context: SyncContext, options: SyncOptions): Sync {
       if (schedule !== null) void checkRegistryAccess();
       freshnessFacts?.start();
     },
+    /** Stops the schedule first, so that nothing is enqueued while the worker stops. */
     async stop() {
       stopController.abort();
       await schedule?.stop();

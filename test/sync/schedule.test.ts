@@ -7,7 +7,7 @@ import {
   computeTickInterval,
   findTickTimes,
 } from '../../src/sync/schedule/schedule.js';
-import { offsetInInterval } from '../../src/sync/plan.js';
+import { computeIntervalOffset } from '../../src/sync/plan.js';
 import { boxOf, only } from '../support/box.js';
 import { NOON, temporaryInbox } from '../support/inbox.js';
 
@@ -91,8 +91,10 @@ test('the schedule enqueues each time once, including the last one before the st
 });
 
 test('every organization has a fixed place in the interval, spread evenly', () => {
-  const offsets = Array.from({ length: 1000 }, (_, index) => offsetInInterval(`organization ${index}`, 1000));
-  expect(offsetInInterval('organization 7', 1000)).toBe(offsets[7]);
+  const offsets = Array.from({ length: 1000 }, (_, index) =>
+    computeIntervalOffset(`organization ${index}`, 1000),
+  );
+  expect(computeIntervalOffset('organization 7', 1000)).toBe(offsets[7]);
   expect(Math.min(...offsets)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...offsets)).toBeLessThan(1000);
   const quarters = [0, 1, 2, 3].map(

@@ -15,8 +15,8 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   let fenceRaised = false;
 
   /**
-   * Whether the registry's list of installations was read so recently in this scheduled round that the installation need not
-   * be read. If it has changed since, its reads are refused, and then it is read.
+   * Whether the registry's list of installations was read recently in this scheduled round, so that this job need not read
+   * the installation again. If the installation has changed since, reads are refused, and a recheck finds out.
    */
   async function isListCurrent(): Promise<boolean> {
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
@@ -24,6 +24,10 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return at !== null && at <= now() && now() - at < listGoodForMs;
   }
 
+  /**
+   * Returns the installation if it is active, without a call to the registry if the mirror and a recent list agree on it;
+   * else null.
+   */
   async function checkFirst(): Promise<ActiveInstallation | null> {
     const [known] = await mirror.listInstallations(installationId);
     const organizationId = known?.organizationId ?? null;
@@ -35,6 +39,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return { installation, organizationId, permissionsChanged: false };
   }
 
+  /** Reads the installation from the registry and writes it to the mirror. Returns null unless it is active. */
   async function checkAtRegistry({ renewToken }: { readonly renewToken: boolean }) {
     const startedAt = now();
     const [known] = await mirror.listInstallations(installationId);
@@ -73,7 +78,10 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   return {
     /** Makes the first check of a job. Returns null if the installation is uninstalled or suspended. */
     checkFirst,
-    /** Checks again at the registry, with a new token as proof. Throws `access_gone` if the installation may not be read any more. */
+    /**
+     * Checks again at the registry, with a new token as proof. Throws `access_gone` if the installation may not be read any
+     * more.
+     */
     async recheck(): Promise<ActiveInstallation> {
       const active = await checkAtRegistry({ renewToken: true });
       if (active === null) throw new SyncError('access_gone');

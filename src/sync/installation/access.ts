@@ -4,7 +4,10 @@ import { RegistryError } from '../../registry/errors.js';
 import type { Installation } from '../../registry/model.js';
 import type { ReadOptions } from '../../registry/reading.js';
 
-/** The state of an installation. The registry does not send the state: it follows from what the registry answers and refuses. */
+/**
+ * The state of an installation. The registry does not send the state: it follows from what the registry answers and
+ * refuses.
+ */
 export type InstallationAccess =
   | {
       readonly state: 'active' | 'suspended';

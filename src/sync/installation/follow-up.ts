@@ -17,6 +17,7 @@ export async function followUp(context: ReadContext): Promise<string> {
   return context.observations.failures.size === 0 ? 'read' : enqueueRetry(context);
 }
 
+/** Enqueues a read of warehouse and reservations for when the next reservation ends, if one is outstanding. */
 async function enqueueReservationsRead(context: ReadContext): Promise<void> {
   const { inbox, client, now, installationId, observations } = context;
   if (observations.nextReservationEnd === null) return;
@@ -39,16 +40,17 @@ async function enqueueCertificates(context: ReadContext): Promise<void> {
   else if (trigger === 'person') await certificates.makeFailedDue(organizationId);
   const isWanted =
     scope.full || observations.hasNewRetirements || trigger === 'schedule' || trigger === 'person';
-  if (!isWanted && (await hasCertificateRead(context))) return;
+  if (!isWanted && (await hasFetchedCertificates(context))) return;
   await inbox.enqueue([createFollowUpJob(context, 'certificates', organizationId, { part: 'certificates' })]);
 }
 
-/** Whether a job has completely fetched the certificates of the organization before. */
-async function hasCertificateRead({ mirror, organizationId }: ReadContext): Promise<boolean> {
+/** Whether all due certificates of the organization were fetched at least once. */
+async function hasFetchedCertificates({ mirror, organizationId }: ReadContext): Promise<boolean> {
   const states = await mirror.readListStates(organizationId);
   return (states.get('certificates')?.dataAsOf ?? null) !== null;
 }
 
+/** Creates a job that the worker itself requests. There is at most one waiting job per kind and subject. */
 function createFollowUpJob(
   { installationId, organizationId }: ReadContext,
   kind: JobKind,

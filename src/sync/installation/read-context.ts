@@ -54,6 +54,7 @@ export interface Observations {
   hasNewRetirements: boolean;
 }
 
+/** Returns observations of a sync that has read nothing yet. */
 export function createObservations(): Observations {
   return {
     previousReads: new Map(),

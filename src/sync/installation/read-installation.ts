@@ -48,6 +48,7 @@ function toJobOutcome(outcome: string, job: ClaimedJob, hasNews: boolean): strin
   return job.onlyDuplicates && !hasNews ? UNCHANGED_OUTCOME : outcome;
 }
 
+/** Creates what the reads of this job depend on: the client of the organization, the write claim and empty observations. */
 function createReadContext(
   context: SyncContext,
   run: InstallationRun,
@@ -101,20 +102,23 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
   const { permissions } = installation;
   const input = { organizationId, permissions, permissionsChanged, mirrorMembers };
 
+  /** Loads how each resource was last read, and for which resources a relevant delivery has arrived since. */
   async function loadHistory() {
     const previousReads = await mirror.readListStates(organizationId);
     return {
       previousReads,
-      reaccepted: await findAnnounced(context, previousReads, toReacceptedQuery),
-      announced: await findAnnounced(context, previousReads, toRarelyReadQuery),
+      reaccepted: await findResourcesWithDelivery(context, previousReads, toReacceptedQuery),
+      announced: await findResourcesWithDelivery(context, previousReads, toRarelyReadQuery),
       now: now(),
     };
   }
 
+  /** Plans the reads of this job by its own scope and trigger. */
   async function planJob(): Promise<ReadPlan> {
     return planReads({ ...input, scope, trigger: job.trigger, ...(await loadHistory()) });
   }
 
+  /** Returns every resource that a delivery would have read now. */
   async function listReadable(): Promise<readonly SyncedResource[]> {
     const everything = { resources: null, full: false };
     const plan = planReads({ ...input, scope: everything, trigger: 'delivery', ...(await loadHistory()) });
@@ -138,8 +142,8 @@ const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
 const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
-/** Returns the resources whose delivery has arrived. */
-async function findAnnounced(
+/** Returns the resources for which the delivery that `toQuery` describes has arrived. */
+async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
   lastReads: ReadonlyMap<string, LastRead>,
   toQuery: ToDeliveryQuery,
@@ -172,6 +176,7 @@ async function markNotOffered({ mirror, now, writeClaim, observations }: ReadCon
   }
 }
 
+/** Reads one list or the projects of an organization, and writes what changed to the mirror. */
 function readResource(context: ReadContext, resource: SyncedResource): Promise<void> {
   return resource === 'projects' ? readProjects(context) : readList(context, resource);
 }
@@ -203,7 +208,10 @@ async function readOrMark(
   return mirror.markAccess('refused', writeClaim, [resource], now());
 }
 
-/** Records why a resource could not be read. An answer in another format than before is a failure; one that never had ours is not offered. */
+/**
+ * Records why a resource could not be read. An answer in another format than before is a failure; one that never had ours
+ * is not offered.
+ */
 async function recordFailure(
   { mirror, writeClaim, now, observations }: ReadContext,
   resource: SyncedResource,

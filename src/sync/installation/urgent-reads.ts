@@ -29,6 +29,7 @@ export function createUrgentReads(
   let readInProgress = false;
   const refused = new Set<SyncedResource>();
 
+  /** Whether a delivery has arrived since the last urgent read. Queries the inbox at most once a second. */
   async function hasNewDelivery(): Promise<boolean> {
     if (readInProgress || now() - lastCheckAt < CHECK_INTERVAL_MS) return false;
     lastCheckAt = now();
@@ -37,6 +38,7 @@ export function createUrgentReads(
     return hasArrived;
   }
 
+  /** Checks the access again and reads the urgent resources, except the one that is being read already. */
   async function readUrgent(interrupted: SyncedResource | undefined): Promise<void> {
     lastReadAt = now();
     await accessChecker.recheck();
@@ -59,7 +61,10 @@ export function createUrgentReads(
   }
 
   return {
-    /** Lets other jobs go first, then reads urgent resources if a delivery has arrived. `interrupted` is the resource being read. */
+    /**
+     * Lets other jobs go first, then reads urgent resources if a delivery has arrived. `interrupted` is the resource being
+     * read.
+     */
     async yieldTurn(interrupted?: SyncedResource): Promise<void> {
       await context.yieldTurn();
       if (!(await hasNewDelivery())) return;

@@ -10,6 +10,7 @@ export function createCallCounter(signal: AbortSignal, now: () => number) {
   let lastAnswerAt: number | null = null;
   const owners: (string | null)[] = [];
 
+  /** Counts one request, and remembers its status if there was an answer. */
   function onCall(call: CallRecord): void {
     requests += 1;
     bytes += call.bytes;

@@ -35,6 +35,7 @@ export function createListSummary<Item extends object>(
   let hasOpenItems = false;
 
   return {
+    /** Takes note of one chunk: its page, open items, and when its next item ends. */
     addChunk(items: readonly Item[], page: Page<Item> | null): void {
       const nextEnd = findNextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
       if (nextEnd !== null)
@@ -108,6 +109,7 @@ function createForeignRowFilter<Item extends object>(
   const named: string[] = [];
   let foreignCount = 0;
 
+  /** Whether an item belongs to the organization, as far as it says. Remembers the item if it does not. */
   function isOwn(item: Item): boolean {
     const owner = 'organizationId' in item ? item.organizationId : null;
     if (typeof owner !== 'string' || owner.toLowerCase() === expectedOwner) return true;

@@ -76,6 +76,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
       onUnreadable: summary.addUnreadable,
     }),
 
+    /** Writes the rows of one chunk, without rows of other organizations. */
     write({ items, page }: ListChunk<ListItems[Name]>): Promise<void> {
       summary.addChunk(items, page);
       const ownItems = summary.removeForeignRows(items);
@@ -84,6 +85,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
         : reader.writePage({ ...page, items: ownItems });
     },
 
+    /** Ends the pass after its last chunk: closes the rows that are gone, and returns how the read ended. */
     async finish(): Promise<ReadResult> {
       await reader.leaveOut(summary.listUnreadableKeys());
       const { flaw, unreadable, total, pageSize, everySeconds } = summary.finish(await reader.settle());
@@ -104,6 +106,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
       return result;
     },
 
+    /** Ends the pass after an error. Rows that were written stay. */
     async abandon(error: unknown): Promise<void> {
       recordRead(context, { ...NO_CHANGE_COUNTS, resource, state: 'failed', ms: now() - startedAt });
       const { code, message } = describeFailure(signal.aborted ? signal.reason : error);

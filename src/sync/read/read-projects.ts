@@ -20,10 +20,11 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const calls = createCallCounter(signal, now);
   const walk = await mirror.beginProjects({ ...writeClaim, trigger: job.trigger, cause, startedAt });
   context.observations.previousReads.set('projects', walk.before);
-  // The walk takes a request after its own `now` for one of a wrong clock. Compute the instant here, so that no time passes between.
-  const dueIds = await walk.due(requestedBefore(context));
+  // The walk takes a request dated after its own `now` for one of a wrong clock, so no time may pass before it is called.
+  const dueIds = await walk.due(computeRequestCutoff(context));
   if (dueIds.length === 0) return;
 
+  /** Requests one project and returns the answer. A refusal is an answer too; other errors are thrown. */
   async function requestProject(id: string): Promise<ProjectAnswer> {
     const askedAt = now();
     try {
@@ -68,8 +69,8 @@ export async function readProjects(context: ReadContext): Promise<void> {
   }
 }
 
-/** Returns the instant before which a project must have been requested last to be due. For a person every project is due. */
-function requestedBefore({ scope, job, now }: ReadContext): number {
+/** Returns a cutoff: projects that were last requested before it are due. For a person every project is due. */
+function computeRequestCutoff({ scope, job, now }: ReadContext): number {
   return scope.full || job.trigger === 'person' ? now() : now() - REQUEST_INTERVAL_MS;
 }
 

@@ -28,7 +28,9 @@ export async function discoverInstallations(
   const onUnreadable = (row: UnreadableRow) => void unreadable.push(row);
   for await (const page of client.app.listInstallations({ signal: running.signal, onUnreadable })) {
     const found = page.items.filter(({ id }) => !isInstalled(known.get(id)));
-    const changed = page.items.filter(installation => differs(installation, known.get(installation.id)));
+    const changed = page.items.filter(installation =>
+      differsFromKnown(installation, known.get(installation.id)),
+    );
     allShowPermissions &&= page.items.every(({ permissions }) => permissions !== null);
     for (const { id } of page.items) known.delete(id);
     await inbox.enqueue([...createJobs(found, 'schedule'), ...createJobs(changed, 'worker')]);
@@ -44,6 +46,7 @@ export async function discoverInstallations(
   return describeDiscovery(foundCount, unreadable);
 }
 
+/** Returns the outcome of a discover job, for people to read. */
 function describeDiscovery(foundCount: number, unreadable: readonly UnreadableRow[]): string {
   const outcome = foundCount === 0 ? 'nothing new' : `found ${foundCount}`;
   const [first] = unreadable;
@@ -56,8 +59,11 @@ function isInstalled(known: KnownInstallation | undefined): boolean {
   return known?.state === 'active' || known?.state === 'suspended';
 }
 
-/** Whether a listed installation has another organization or other permissions than the mirror knows. Fields that the list omits are not compared. */
-function differs(
+/**
+ * Whether a listed installation has another organization or other permissions than the mirror knows. Fields that the list
+ * omits are not compared.
+ */
+function differsFromKnown(
   { organizationId, permissions }: Installation,
   known: KnownInstallation | undefined,
 ): boolean {
@@ -66,6 +72,7 @@ function differs(
   return hasMoved || (permissions !== null && JSON.stringify(permissions) !== known.permissions);
 }
 
+/** Returns one job per installation, which reads that installation. */
 function createJobs(
   installations: readonly Pick<Installation, 'id' | 'organizationId'>[],
   trigger: string,

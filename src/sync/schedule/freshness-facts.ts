@@ -81,6 +81,7 @@ function createUnreadFinder(
   // Installations of one organization share its list of open resources.
   const openByOrganization = new Map<string, { open: readonly UnansweredRead[] }>();
 
+  /** Adds an installation. It shares the open resources of its organization with the other installations. */
   function addInstallation(installationId: string, resources: readonly KnownResource[]): void {
     const open = toUnansweredReads(resources);
     const organizationId = open[0]?.organizationId ?? '';
@@ -92,6 +93,7 @@ function createUnreadFinder(
   return {
     isUnknown: (installationId: string) => !openByInstallation.has(installationId),
 
+    /** Adds installations with their resources, so that their deliveries can be matched. */
     addResources(resourcesByInstallation: ReadonlyMap<string, readonly KnownResource[]>): void {
       for (const [installationId, resources] of resourcesByInstallation)
         addInstallation(installationId, resources);

@@ -6,6 +6,7 @@ export function createRepeatingTask(run: () => Promise<number>) {
   let currentRun = Promise.resolve();
   let started = false;
 
+  /** Runs the task once, then sets the timer for its next run. */
   async function runAndSchedule(): Promise<void> {
     const delayMs = await run();
     if (started) timer = setTimeout(beginRun, delayMs);

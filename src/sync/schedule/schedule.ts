@@ -84,6 +84,7 @@ function findLastTime(cron: Cron, now: number): number | null {
   return findNextTime(cron, lower);
 }
 
+/** Returns the first time of a cron pattern after an instant; null if it never matches again. */
 function findNextTime(cron: Cron, after: number): number | null {
   return cron.nextRun(new Date(after))?.getTime() ?? null;
 }

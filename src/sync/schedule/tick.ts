@@ -1,7 +1,7 @@
 import { setImmediate as waitForEventLoop } from 'node:timers/promises';
 import { installationJob } from '../../inbox/job.js';
 import type { SyncContext } from '../context.js';
-import { offsetInInterval } from '../plan.js';
+import { computeIntervalOffset } from '../plan.js';
 import type { RunningJob } from '../worker/execute-job.js';
 import { discoverInstallations, discoverJob } from './discover.js';
 
@@ -23,7 +23,7 @@ export async function runTick(context: SyncContext, running: RunningJob): Promis
     .filter(({ state }) => state !== 'uninstalled')
     .map(({ id, organizationId }) => ({
       ...installationJob(id, organizationId, 'schedule'),
-      startDelayMs: offsetInInterval(organizationId ?? id, intervalMs),
+      startDelayMs: computeIntervalOffset(organizationId ?? id, intervalMs),
     }));
   for (let start = 0; start < jobs.length; start += ENQUEUE_BATCH_SIZE) {
     await running.yieldTurn();

@@ -25,19 +25,23 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
   let renewalInProgress = false;
   let renewalTimer: NodeJS.Timeout | undefined;
 
+  /** Starts a timer that treats the lease as lost when it ends. */
   function expireAfter(lease: Lease, ms: number): NodeJS.Timeout {
     return setTimeout(() => lose(lease), ms);
   }
 
+  /** Whether the lease is still kept, and was not replaced by a later claim of its job. */
   function isCurrent(lease: Lease): boolean {
     return leases.get(lease.claim.id) === lease;
   }
 
+  /** Stops renewing the lease of a job, without reporting it. */
   function remove(jobId: number): void {
     clearTimeout(leases.get(jobId)?.expiryTimer);
     leases.delete(jobId);
   }
 
+  /** Stops renewing a lease and reports its job as lost. */
   function lose(lease: Lease): void {
     if (!isCurrent(lease)) return;
     remove(lease.claim.id);
@@ -50,6 +54,7 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
     lease.expiryTimer = newTimer;
   }
 
+  /** Renews all leases with one request. Does nothing while another renewal is in progress. */
   async function renewAll(): Promise<void> {
     if (renewalInProgress || leases.size === 0) return;
     renewalInProgress = true;
@@ -77,7 +82,6 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
       lease.expiryTimer = expireAfter(lease, Math.max(leaseMs - ageMs, 0));
       leases.set(claim.id, lease);
     },
-    /** Stops renewing the lease of a job, without calling `onLost`. */
     remove,
     start(): void {
       renewalTimer = setInterval(() => void renewAll(), leaseMs / 3);

@@ -21,6 +21,7 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   let outageSuspected = true;
   let lastSuccessAt = -Infinity;
 
+  /** Records that the registry answered. If an outage has ended with that, has failed jobs retried first. */
   async function recordSuccess(): Promise<void> {
     const outageEnded = outageSuspected && now() - lastSuccessAt >= RECENT_SUCCESS_MS;
     outageSuspected = false;

@@ -28,6 +28,7 @@ export function createPartPool(part: Part, concurrency: number) {
       return runs.size === longRunIds.size ? Math.max(freeSlots, 1) : freeSlots;
     },
 
+    /** Adds a run for a job that was just claimed. */
     add(job: ClaimedJob): JobRun {
       // The worker can claim its own running job again if the clock was put forward: stop the earlier run.
       runs.get(job.id)?.stopController.abort(new SyncError('claim_lost'));
@@ -36,6 +37,7 @@ export function createPartPool(part: Part, concurrency: number) {
       return run;
     },
 
+    /** Marks a run as long, so that one new job may start beside it. */
     markLong: (jobId: number) => void longRunIds.add(jobId),
 
     /** Removes a run that has ended. Returns false, and changes nothing, if a later claim has replaced it. */
@@ -46,8 +48,10 @@ export function createPartPool(part: Part, concurrency: number) {
       return true;
     },
 
+    /** Aborts the run of a job; the code tells the run why. */
     stop: (jobId: number, code: StopCode) => runs.get(jobId)?.stopController.abort(new SyncError(code)),
 
+    /** Aborts every run of the part. */
     stopAll(code: StopCode): void {
       for (const { stopController } of runs.values()) stopController.abort(new SyncError(code));
     },

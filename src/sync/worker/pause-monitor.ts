@@ -18,6 +18,7 @@ export function createPauseMonitor(options: PauseMonitorOptions) {
   let paused = false;
   let timer: NodeJS.Timeout | undefined;
 
+  /** Checks whether reads must pause. Logs and reports only when that has changed. */
   function updatePause(): void {
     try {
       const reason = findPauseReason?.() ?? null;

@@ -3,7 +3,8 @@
  * It wakes when the inbox changes, when the next job becomes due and when a run ends.
  * - leases.ts keeps the claims of running jobs; part-pool.ts and slots.ts limit how many run at once.
  * - execute-job.ts turns what a handler returns or throws into the end of its job; settle-job.ts writes that end.
- * - outage-tracker.ts retries failed jobs first after a registry outage; pause-monitor.ts pauses reads while the disk is nearly full.
+ * - outage-tracker.ts has failed jobs retried first after an outage of the registry.
+ * - pause-monitor.ts pauses reads while the disk is nearly full.
  * The worker must never run a job without a valid claim, because another worker may be running the job.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -47,6 +48,7 @@ const MAX_SLEEP_MS = 60_000;
 
 export type Worker = ReturnType<typeof createWorker>;
 
+/** Creates a worker. It claims nothing before `start`. */
 export function createWorker(options: WorkerOptions) {
   const { inbox, handleJob, concurrency, now, random, log, onEnded } = options;
   const { leaseMs = LEASE_MS, graceMs = GRACE_MS } = options;
@@ -108,10 +110,12 @@ export function createWorker(options: WorkerOptions) {
     return countRuns() === 0 ? parts : parts.filter(({ slots }) => slots > 0);
   }
 
+  /** Sets the timer that claims jobs again. */
   function wakeAfter(ms: number): void {
     wakeTimer = setTimeout(() => void claimJobs(), ms);
   }
 
+  /** Starts the run of a claimed job. `leaseAgeMs` is how long ago its lease may have begun. */
   function startRun(job: ClaimedJob, leaseAgeMs: number): void {
     const pool = pools.find(({ part }) => part === job.part);
     if (pool === undefined) return;
@@ -120,6 +124,7 @@ export function createWorker(options: WorkerOptions) {
     void runInSlot(pool, run);
   }
 
+  /** Waits for a slot, runs the job, settles it, and frees the slot for the next job. */
   async function runInSlot(pool: PartPool, run: JobRun): Promise<void> {
     const { job, stopController } = run;
     const { signal } = stopController;
@@ -152,6 +157,7 @@ export function createWorker(options: WorkerOptions) {
     return pools.reduce((sum, pool) => sum + pool.countRuns(), 0);
   }
 
+  /** Aborts every run of both parts. */
   function stopAllRuns(code: StopCode): void {
     for (const pool of pools) pool.stopAll(code);
   }
