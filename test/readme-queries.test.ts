@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { demoFolder } from '../src/cli/mirror-location.js';
 import { runCommand } from './support/command.js';
-import { demoOfFile } from './support/demo-mirror.js';
+import { demoOfFile } from './support/mirror/demo.js';
 import { copyMirror, type MirrorCopy } from './support/mirror-copy.js';
 import type { Tables } from './support/tables.js';
 import { blocks } from './support/readme.js';

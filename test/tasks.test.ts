@@ -10,7 +10,7 @@ import { seal } from '../src/evidence/seal.js';
 import { openEngine } from '../src/store/open.js';
 import { runCommand } from './support/command.js';
 import { wordsOf } from './support/command-lines.js';
-import { demoOfFile } from './support/demo-mirror.js';
+import { demoOfFile } from './support/mirror/demo.js';
 import { blocks } from './support/readme.js';
 
 interface Task {
@@ -124,8 +124,8 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
   'Reserve credits and retire them for a customer': ([, finished = '']) => {
     expect(finished).toMatch(/finished|true/);
     const retired = demo.sandbox.registry.store.tables.retirements
-      .rows()
-      .filter(row => row.words?.beneficiary === 'Harbour Bakery' && row.amountMicro === 2_000_000);
+      .list()
+      .filter(row => row.details?.beneficiary === 'Harbour Bakery' && row.amountMicro === 2_000_000);
     expect(retired).toHaveLength(1);
   },
   'Let a new customer install the app': async ([url = '', status = '']) => {

@@ -67,12 +67,12 @@ async function build() {
 
 /** npm leaves a driver out without a word where it cannot compile it: the driver itself says the cause and the cure. */
 async function loadDriver() {
-  if (process.env.npm_config_omit?.split(/\s+/).includes('optional')) return 0;
+  if (process.env['npm_config_omit']?.split(/\s+/).includes('optional')) return 0;
   try {
     await import(join(DIST, 'src/store/sqlite/driver.js'));
     return 0;
   } catch (error) {
-    console.error(error.message);
+    console.error(error instanceof Error ? error.message : error);
     return 1;
   }
 }
@@ -81,6 +81,8 @@ async function loadDriver() {
  * Our own sources, and one package of so many files that reading them would take longer than any question; all others stay
  * where npm put them, with their licences and their own versions. Each program by itself, and all that it loads at once in one
  * file: reading many costs more than the code does.
+ * @param {string} fresh
+ * @param {string} program
  */
 async function bundle(fresh, program) {
   const { build: roll } = await import('rolldown');
@@ -109,19 +111,32 @@ async function bundle(fresh, program) {
   chmodSync(join(fresh, MAIN), 0o755);
 }
 
-/** Sources that run unbuilt start the same threads and processes as the program does. */
+/**
+ * Sources that run unbuilt start the same threads and processes as the program does.
+ * @param {string} fresh
+ * @param {string} file
+ * @param {string} program
+ */
 function nameBundle(fresh, file, program) {
   const above = '../'.repeat(file.split('/').length - 1);
   rmSync(join(fresh, `${file}.map`), { force: true });
   writeFileSync(join(fresh, file), `#!/usr/bin/env node\nimport './${above}${program}/${basename(file)}';\n`);
 }
 
+/** @param {string} id */
 function isBundled(id) {
   return id.includes(`/node_modules/${BUNDLED}/`);
 }
 
-/** Whether a module is loaded by the program itself, not only by what it imports later. */
+/** @typedef {{ getModuleInfo(id: string): { importedIds: readonly string[] } | null }} Modules */
+
+/**
+ * Whether a module is loaded by the program itself, not only by what it imports later.
+ * @param {string} entry
+ * @returns {(id: string, modules: Modules) => boolean}
+ */
 function loadedBy(entry) {
+  /** @type {Set<string>} */
   const found = new Set();
   return (id, modules) => {
     if (found.size === 0) collect(entry, modules, found);
@@ -129,12 +144,21 @@ function loadedBy(entry) {
   };
 }
 
+/**
+ * @param {string} id
+ * @param {Modules} modules
+ * @param {Set<string>} found
+ */
 function collect(id, modules, found) {
   if (found.has(id)) return;
   found.add(id);
   for (const imported of modules.getModuleInfo(id)?.importedIds ?? []) collect(imported, modules, found);
 }
 
+/**
+ * @param {string} fresh
+ * @param {string} digest
+ */
 function replace(fresh, digest) {
   const before = namedProgram();
   rmSync(DIGEST, { force: true });
@@ -149,6 +173,7 @@ function replace(fresh, digest) {
   renameSync(join(fresh, 'digest'), DIGEST);
 }
 
+/** @param {readonly (string | undefined)[]} kept */
 function removeAllBut(kept) {
   const stays = new Set(kept);
   for (const file of filesOf(DIST)) {
@@ -158,11 +183,15 @@ function removeAllBut(kept) {
   }
 }
 
-/** npm packs no second bundle. */
+/**
+ * npm packs no second bundle.
+ * @param {string} program
+ */
 function keepFromPackages(program) {
   writeFileSync(join(DIST, program, '.npmignore'), '*\n');
 }
 
+/** @param {string} digest */
 function programOf(digest) {
   return `program-${digest.slice(0, 12)}`;
 }
@@ -173,12 +202,14 @@ function namedProgram() {
   return existsSync(main) ? /program-\w+/.exec(readFileSync(main, 'utf8'))?.[0] : undefined;
 }
 
+/** @param {string} digest */
 function isBuilt(digest) {
   if (!existsSync(DIGEST)) return false;
   const [built, ...files] = readFileSync(DIGEST, 'utf8').split('\n');
   return built === digest && files.every(file => existsSync(join(DIST, file)));
 }
 
+/** @param {readonly string[]} files */
 function digestOf(files) {
   const hash = createHash('sha256');
   for (const file of files)
@@ -189,7 +220,10 @@ function digestOf(files) {
   return hash.digest('hex');
 }
 
-/** Paths below a folder, in one order everywhere. */
+/**
+ * Paths below a folder, in one order everywhere.
+ * @param {string} folder
+ */
 function filesOf(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())

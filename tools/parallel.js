@@ -6,11 +6,13 @@ import { text } from 'node:stream/consumers';
 const codes = await Promise.all(process.argv.slice(2).map(run));
 process.exitCode = Math.max(0, ...codes);
 
+/** @param {string} name */
 async function run(name) {
   const child = spawn('npm', ['run', '--silent', name], {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: join(import.meta.dirname, '..'),
   });
+  /** @type {Promise<number>} */
   const ended = new Promise(resolve => {
     child.once('error', () => resolve(1));
     child.once('close', code => resolve(code ?? 1));

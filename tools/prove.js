@@ -5,6 +5,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
+/** @typedef {{ file: string, fullName: string, state: string }} TestResult */
+/** @typedef {{ testResults: { name: string, assertionResults: { fullName: string, status: string }[] }[] }} Report */
+
 const codes = process.argv.slice(2);
 if (codes.length === 0 || codes.some(code => !/^[TP]\d{2,3}$/.test(code))) {
   process.stderr.write(
@@ -14,13 +17,14 @@ if (codes.length === 0 || codes.some(code => !/^[TP]\d{2,3}$/.test(code))) {
 }
 
 const filesOf = new Map(codes.map(code => [code, findTestFiles(code)]));
-const unproved = codes.filter(code => filesOf.get(code).length === 0);
+const unproved = codes.filter(code => filesOf.get(code)?.length === 0);
 if (unproved.length > 0) {
   process.stderr.write(`No test has ${unproved.join(' or ')} in its title, so nothing proves it.\n`);
   process.exit(1);
 }
 process.exitCode = prove();
 
+/** @param {string} code */
 function findTestFiles(code) {
   const title = new RegExp(`['"\`](?:[TP]\\d+ )*${code} `);
   return readdirSync('test', { recursive: true, encoding: 'utf8' })
@@ -46,6 +50,7 @@ function prove() {
   ];
   try {
     const { status } = spawnSync('npx', argv, { stdio: 'inherit' });
+    /** @type {Report} */
     const { testResults } = JSON.parse(readFileSync(output, 'utf8'));
     const tests = testResults.flatMap(({ name, assertionResults }) =>
       assertionResults.map(({ fullName, status: state }) => ({ file: relative('.', name), fullName, state })),
@@ -57,9 +62,14 @@ function prove() {
   }
 }
 
-/** A test that runs on both engines counts twice. */
+/**
+ * A test that runs on both engines counts twice.
+ * @param {string} code
+ * @param {readonly TestResult[]} tests
+ */
 function reportCode(code, tests) {
   const own = tests.filter(({ fullName }) => new RegExp(`\\b${code} `).test(fullName));
+  /** @param {string} state */
   const count = state => own.filter(test => test.state === state).length;
   const [passed, failed] = [count('passed'), count('failed')];
   process.stdout.write(`${code}: ${passed} passed, ${failed} failed\n`);

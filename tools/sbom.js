@@ -3,9 +3,21 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
+/** @typedef {{ readonly name: string, readonly version: string, readonly 'bom-ref': string }} Component */
+/**
+ * @typedef {{
+ *   readonly metadata: { readonly component: Component },
+ *   readonly components: readonly Component[],
+ *   readonly dependencies: readonly { readonly ref: string, readonly dependsOn: readonly string[] }[],
+ * }} Bom
+ */
+
+/** @type {{ name: string }} */
 const { name } = read('package.json');
+/** @type {{ packages: Readonly<Record<string, { dev?: boolean, version?: string }>> }} */
 const { packages } = read('package-lock.json');
 const asked = ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'];
+/** @type {Bom} */
 const all = JSON.parse(execFileSync('npm', asked, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }));
 const running = new Set(
   Object.entries(packages)
@@ -24,6 +36,7 @@ writeFileSync(
   `${JSON.stringify({ ...all, metadata, components, dependencies }, null, 2)}\n`,
 );
 
+/** @param {string} file */
 function read(file) {
   return JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'));
 }

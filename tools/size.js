@@ -9,7 +9,7 @@ const NOT_OURS = /(^|\/)(node_modules|dist)\//;
 const tag = newestTag();
 const now = countLines(listWorkingFiles(), file => readFileSync(file, 'utf8'));
 const before =
-  tag === null ? new Map() : countLines(listTaggedFiles(), file => git('show', `${tag}:${file}`));
+  tag === null ? new Map() : countLines(listTaggedFiles(tag), file => git(['show', `${tag}:${file}`]));
 
 const modules = [...new Set([...now.keys(), ...before.keys()])];
 const rows = modules
@@ -24,13 +24,14 @@ if (tag === null) console.log('There is no tag yet to compare with.');
 
 function newestTag() {
   try {
-    return git('describe', '--tags', '--abbrev=0').trim();
+    return git(['describe', '--tags', '--abbrev=0']).trim();
   } catch {
     return null;
   }
 }
 
-function git(...args) {
+/** @param {readonly string[]} args */
+function git(args) {
   return execFileSync('git', args, {
     encoding: 'utf8',
     maxBuffer: 1 << 26,
@@ -46,21 +47,33 @@ function listWorkingFiles() {
   );
 }
 
-function listTaggedFiles() {
-  return git('ls-tree', '-r', '--name-only', tag, 'src', 'migrations', 'test').split('\n').filter(isCounted);
+/** @param {string} commit */
+function listTaggedFiles(commit) {
+  return git(['ls-tree', '-r', '--name-only', commit, 'src', 'migrations', 'test'])
+    .split('\n')
+    .filter(isCounted);
 }
 
+/** @param {string} file */
 function isCounted(file) {
   return COUNTED.test(file) && !NOT_OURS.test(file);
 }
 
-/** A module is a folder of src; migrations and test are counted as wholes. */
+/**
+ * A module is a folder of src; migrations and test are counted as wholes.
+ * @param {string} file
+ */
 function moduleOf(file) {
-  const [top, folder, ...rest] = file.split('/');
+  const [top = '', folder, ...rest] = file.split('/');
   return top === 'src' && rest.length > 0 ? `src/${folder}` : top;
 }
 
+/**
+ * @param {readonly string[]} files
+ * @param {(file: string) => string} read
+ */
 function countLines(files, read) {
+  /** @type {Map<string, number>} */
   const lines = new Map();
   for (const file of files) {
     const module = moduleOf(file);

@@ -12,7 +12,7 @@ const named = process.argv.slice(2);
 const all = [...findBenches(), ...findTortures()];
 const waiting = named.length === 0 ? all : all.filter(run => named.includes(run.join(' ')));
 if (waiting.length === 0)
-  throw new Error(`nothing is called that; there are: ${all.map(run => run.join(' '))}`);
+  throw new Error(`nothing is called that; there are: ${all.map(run => run.join(' ')).join(', ')}`);
 /** @type {string[]} */
 const failed = [];
 await Promise.all(Array.from({ length: availableParallelism() }, runWaiting));
@@ -58,8 +58,8 @@ async function runWaiting() {
 }
 
 /** @param {string[]} run */
-async function runSmallest([folder, name, ...words]) {
-  const argv = [`test/${folder}/run.js`, `${name}`, 'smallest', ...words];
+async function runSmallest([folder = '', name = '', ...words]) {
+  const argv = [`test/${folder}/run.js`, name, 'smallest', ...words];
   const child = spawn(process.execPath, argv, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   /** @type {Promise<number>} */
   const ended = new Promise(resolve => child.once('close', code => resolve(code ?? 1)));

@@ -22,7 +22,7 @@ function runTests() {
   const failedList = join(folder, 'failed');
   const status = runVitest(args, { FAILED_FILES: failedList });
   const failed = existsSync(failedList) ? readFileSync(failedList, 'utf8').trimEnd().split('\n') : [];
-  const files = [...new Set(failed.map(line => line.split('\t', 1)[0]))];
+  const files = [...new Set(failed.map(line => line.split('\t', 1).join()))];
   if (status !== 0) {
     if (files.length === 0 || files.length > MAX_RETRIED_FILES) return status;
     for (const file of files) {
@@ -34,6 +34,10 @@ function runTests() {
   return 0;
 }
 
+/**
+ * @param {readonly string[]} vitestArgs
+ * @param {Readonly<Record<string, string>>} [env]
+ */
 function runVitest(vitestArgs, env = {}) {
   const { status } = spawnSync('npx', ['vitest', 'run', ...vitestArgs], {
     env: { ...process.env, ...env },
@@ -42,7 +46,10 @@ function runVitest(vitestArgs, env = {}) {
   return status ?? 1;
 }
 
-/** Prints the tests that failed first and passed later, and appends them to the file that FLAKY_TESTS names. */
+/**
+ * Prints the tests that failed first and passed later, and appends them to the file that FLAKY_TESTS names.
+ * @param {readonly string[]} failed
+ */
 function reportFlaky(failed) {
   if (failed.length === 0) {
     process.stdout.write('\nFailed at first and passed later: nothing.\n');
@@ -50,6 +57,6 @@ function reportFlaky(failed) {
   }
   const lines = failed.map(line => `- ${line.replace('\t', ': ')}\n`).join('');
   process.stdout.write(`\nFailed at first and passed later (must be empty for a release):\n${lines}`);
-  const list = process.env.FLAKY_TESTS;
+  const list = process.env['FLAKY_TESTS'];
   if (list !== undefined) appendFileSync(list, lines);
 }

@@ -94,8 +94,8 @@ export interface EvidencePort {
   readonly newest: (kind: Numbered, after: number) => Promise<number>;
   /** Those above one number, up to another, in their order. */
   readonly facts: (kind: Numbered, after: number, to: number) => Promise<readonly Fact[]>;
-  /** Up to when syncs were removed because they were old; null where none was. */
-  readonly syncsRemovedBefore: () => Promise<string | null>;
+  /** Syncs that ended before this instant may have been removed because they were old; null where none was. */
+  readonly syncsKeptSince: () => Promise<string | null>;
   readonly coverage: () => Promise<readonly Fact[]>;
   /** Of one resource, those that have these numbers. */
   readonly versions: (resource: string, numbers: readonly number[]) => Promise<readonly Fact[]>;

@@ -20,7 +20,7 @@ export interface Verified {
   /** Syncs that were sealed and removed once they were old. */
   readonly removed: number;
   /** Syncs that ended before this instant may have been removed; null where none was. */
-  readonly removedBefore: string | null;
+  readonly syncsKeptSince: string | null;
   /** How many leaves the newest checkpoint covers. */
   readonly covered: number;
   /** Changes that no leaf speaks of yet. */
@@ -47,7 +47,7 @@ export async function verifyEvidence(
   const [last, newest] = [lastSigned.read(), await port.checkpoint(ALL)];
   const signerOf = await readSigners(port, key);
   const tree = growTree(EMPTY);
-  const removedBefore = await port.syncsRemovedBefore();
+  let syncsKeptSince: string | null = null;
   /** When the newest sync so far that is still there began: those with higher numbers ended later. */
   let syncStart = -Infinity;
   const ends = await port.ends();
@@ -62,7 +62,7 @@ export async function verifyEvidence(
     if (signed !== null && signed.size > size)
       tellTree(signed.size, `it was signed, and only ${size} leaves are there`);
   const { changes: waiting } = await findWaiting(port, ends);
-  return { leaves: size, covered, waiting, erased, removed, removedBefore, faults };
+  return { leaves: size, covered, waiting, erased, removed, syncsKeptSince, faults };
 
   function countLeaf(leaf: Leaf): void {
     if (leaf.salt === null) erased += 1;
@@ -75,6 +75,8 @@ export async function verifyEvidence(
     const leaves = all.filter(leaf => leaf.kind === kind);
     const to = leaves.reduce((most, { number }) => Math.max(most, number), compared[kind]);
     const facts = await port.facts(kind, compared[kind], to);
+    /** Read after the syncs: a worker may remove some meanwhile. */
+    if (kind === 'sync') syncsKeptSince = await port.syncsKeptSince();
     compared[kind] = to;
     const byNumber = new Map(facts.map(fact => [fact.number, fact]));
     for (const leaf of leaves) {
@@ -95,7 +97,7 @@ export async function verifyEvidence(
 
   /** Whether a sync that is missing here may have been removed because it was old. */
   function mayBeOld(): boolean {
-    return removedBefore !== null && syncStart - CLOCK_LEEWAY_MS < Date.parse(removedBefore);
+    return syncsKeptSince !== null && syncStart - CLOCK_LEEWAY_MS < Date.parse(syncsKeptSince);
   }
 
   async function compareTrees(leaves: readonly Leaf[]): Promise<void> {

@@ -2,18 +2,21 @@ import express, { type Express, type RequestHandler } from 'express';
 import { createInstallPage } from './http/install-page.js';
 import { createRoutes } from './http/routes.js';
 import { allowLoopbackOnly, createControlRoutes } from './control/control.js';
-import { answerUnknownPath, createErrorHandler, RegistryError } from './http/errors.js';
-import type { Registry } from './registry/registry.js';
+import { answerUnknownPath, createErrorHandler, ApiError } from './http/errors.js';
+import type { SandboxRegistry } from './registry/registry.js';
 import type { SandboxOptions } from './options.js';
-import { createHeaderCheck, createPageRules, type HeaderRules } from './http/headers.js';
+import { createHeaderValidator, createCorsMiddleware, type HeaderOptions } from './http/headers.js';
 
-const MAX_BODY = '100kb';
+const MAX_BODY_SIZE = '100kb';
 
-/** The control API first; then what every call of the registry goes through, in this order. */
+/**
+ * Assembles the HTTP application: the control API below `/_sandbox`, the install page, and the registry's endpoints.
+ * The order of the middleware matters: a call is logged and faults are applied before its headers and body are checked.
+ */
 export function createSandboxApp(
-  registry: Registry,
-  rules: HeaderRules & Required<Pick<SandboxOptions, 'names'>>,
-  onUnexpected: (error: unknown) => void,
+  registry: SandboxRegistry,
+  options: HeaderOptions & Required<Pick<SandboxOptions, 'installPageHosts'>>,
+  onUnexpectedError: (error: unknown) => void,
 ): Express {
   const { store, calls, faults } = registry;
   const app = express();
@@ -23,22 +26,28 @@ export function createSandboxApp(
 
   app.use('/_sandbox', allowLoopbackOnly, express.json({ limit: '1mb' }));
   app.use('/_sandbox', createControlRoutes(registry));
-  app.use('/_sandbox', answerUnknownPath, createErrorHandler(onUnexpected));
+  app.use('/_sandbox', answerUnknownPath, createErrorHandler(onUnexpectedError));
 
   app.use((_req, res, next) => {
     res.set('Date', new Date(store.clock.now()).toUTCString());
-    store.endExpiredReservations();
+    store.expireDueReservations();
     next();
   });
-  app.use(createInstallPage(registry, rules.names));
-  app.use(createPageRules(rules.prefix), calls.record, faults.apply, createHeaderCheck(rules));
-  app.use(refuseOtherBodies, express.json({ limit: MAX_BODY }));
-  app.use(createRoutes(registry), answerUnknownPath, createErrorHandler(onUnexpected));
+  app.use(createInstallPage(registry, options.installPageHosts));
+  app.use(
+    createCorsMiddleware(options.prefix),
+    calls.recordCall,
+    faults.applyToCall,
+    createHeaderValidator(options),
+  );
+  app.use(refuseOtherBodies, express.json({ limit: MAX_BODY_SIZE }));
+  app.use(createRoutes(registry), answerUnknownPath, createErrorHandler(onUnexpectedError));
   return app;
 }
 
+/** Refuses bodies that are not JSON. An empty body is allowed. */
 const refuseOtherBodies: RequestHandler = (req, _res, next) => {
   const isEmpty = req.get('content-length') === '0' && req.get('transfer-encoding') === undefined;
-  if (!isEmpty && req.is('json') === false) throw new RegistryError(415, 'The body must be application/json');
+  if (!isEmpty && req.is('json') === false) throw new ApiError(415, 'The body must be application/json');
   next();
 };

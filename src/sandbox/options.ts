@@ -1,45 +1,51 @@
 import type { RequestListener } from 'node:http';
-import type { WorldSpec } from './world/plan.js';
+import type { WorldSpec } from './world/world-size.js';
 
+/** How many objects of each kind a generated world has. What is absent has the demo's number. */
 export type WorldAmounts = Omit<WorldSpec, 'seed' | 'startAt'>;
 
 export interface SandboxOptions {
-  /** 0 for any free port. */
+  /** The port to listen on, or 0 for any free one. */
   readonly port: number;
+  /** The address to listen on. Default: 127.0.0.1. */
   readonly host?: string;
-  /** Where its journal stands. Without it everything is in a folder of its own that goes with `close`. */
+  /** The folder of the journal. Without it the sandbox uses a temporary folder, which `close` removes. */
   readonly folder?: string;
-  /** Fills an empty folder with the demo world that belongs to this number; without it the registry begins empty. */
+  /** Fills an empty registry with a generated world; the same seed gives the same world. Without it the registry is empty. */
   readonly seed?: number;
-  /** Another size than the demo's, for benchmarks. */
+  /** The size of the generated world. Default: that of the demo. */
   readonly world?: WorldAmounts;
-  /** Refuses what the registry is known to forgive: no version header, a JWT without `iat` or `alg`. */
+  /** Refuses what the registry tolerates: a missing version header, and a JWT without `iat` or `alg`. */
   readonly strict?: boolean;
-  /** Answers as the public documentation shows it, where the sandbox's own choices are kinder. */
+  /** Answers exactly as the public documentation shows, where the sandbox is otherwise more generous. */
   readonly profile?: 'as-documented';
-  /** As in `x-<prefix>-api-version`. */
+  /** The `registry` in `x-registry-api-version`, which is the default. */
   readonly headerPrefix?: string;
-  /** Further names by which a proxy calls its install page. */
-  readonly names?: readonly string[];
-  readonly wall?: () => number;
-  /** How it listens, where the program has limits of its own for who may call. */
+  /** Host names, besides localhost and IP addresses, at which a proxy offers the install page. */
+  readonly installPageHosts?: readonly string[];
+  /** Returns epoch milliseconds. Default: `Date.now`. */
+  readonly wallClock?: () => number;
+  /** Replaces how the sandbox listens, for a program that limits who may connect. */
   readonly listen?: (
     app: RequestListener,
     address: { readonly host: string; readonly port: number },
-  ) => Promise<Listening>;
-  /** Told of a fault of the sandbox itself, which answers 500. There should be none. */
-  readonly onUnexpected?: (error: unknown) => void;
+  ) => Promise<SandboxListener>;
+  /** Called for an error of the sandbox itself, which it answers with 500. Default: writes it to standard error. */
+  readonly onUnexpectedError?: (error: unknown) => void;
 }
 
-export interface Listening {
+/** A server that listens. */
+export interface SandboxListener {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** What importers of the package are given: what its types rest on is there for them too. */
+/** A running sandbox. This type refers only to types that importers of the package have. */
 export interface RunningSandbox {
   readonly url: string;
   readonly port: number;
+  /** The folder of the journal. */
   readonly folder: string;
+  /** Stops the sandbox, and removes its folder if that is temporary. */
   close(): Promise<void>;
 }

@@ -1,8 +1,9 @@
 import type { RunningSandbox, SandboxOptions } from './options.js';
-import { startSandbox as start } from './start.js';
+import { startSandbox as startFullSandbox } from './start.js';
 
 export type { RunningSandbox as Sandbox, SandboxOptions, WorldAmounts } from './options.js';
 
+/** Starts a registry on this machine to test against. It runs until `close` is called. */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
-  return await start(options);
+  return await startFullSandbox(options);
 }

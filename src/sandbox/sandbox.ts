@@ -1,7 +1,8 @@
 import type { RunningSandbox } from './options.js';
-import type { Registry } from './registry/registry.js';
+import type { SandboxRegistry } from './registry/registry.js';
 
+/** A running sandbox with direct access to its registry, for callers in this package. */
 export interface Sandbox extends RunningSandbox {
-  /** The registry's parts, for tests in the same process. The control API gives the same over HTTP. */
-  readonly registry: Registry;
+  /** The parts of the registry. The control API offers the same over HTTP. */
+  readonly registry: SandboxRegistry;
 }

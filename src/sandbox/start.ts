@@ -1,48 +1,66 @@
+/**
+ * The sandbox: a complete registry in this process, for the demo and for tests.
+ *
+ * `registry/` holds the rules of the registry, `http/` its endpoints, `webhooks/` its deliveries. `control/` is the control
+ * API, which acts for people; `faults/` makes calls fail on purpose; `world/` generates data. All data are in memory
+ * (`store/`): every change is an operation, which the journal records and a start replays.
+ *
+ * The sandbox must import nothing from the rest of the program: otherwise a wrong idea of the registry could be in both.
+ */
+
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Express } from 'express';
 import { createSandboxApp } from './app.js';
-import { CALL, KEPT_CALLS } from './http/calls.js';
+import { CALL_OPERATION, MAX_LOGGED_CALLS } from './http/call-log.js';
 import { createRegistry } from './registry/registry.js';
-import { openStore, type Store } from './store/store.js';
-import type { Table } from './store/tables.js';
-import { createWorld } from './world/create-world.js';
-import type { WorldSpec } from './world/plan.js';
-import type { Listening, SandboxOptions } from './options.js';
+import { openStore, type SandboxStore } from './store/store.js';
+import type { MemoryTable } from './store/tables.js';
+import { generateWorld } from './world/generate-world.js';
+import type { WorldSpec } from './world/world-size.js';
+import type { SandboxListener, SandboxOptions } from './options.js';
 import type { Sandbox } from './sandbox.js';
 
 export type { SandboxOptions } from './options.js';
 export type { Sandbox } from './sandbox.js';
 
-/** Longer than a busy machine lets a caller wait, who would else send into a connection that is being closed. */
-const IDLE_MS = 60_000;
+/** Longer than a busy machine delays a caller, who would otherwise send into a connection that is being closed. */
+const KEEP_ALIVE_MS = 60_000;
+const EXPIRY_CHECK_MS = 250;
 
+/**
+ * Starts a sandbox: opens its journal, replays it, generates the world if there is none yet, and listens.
+ * If one of these fails, everything that was opened is closed again.
+ */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, host = '127.0.0.1', headerPrefix: prefix = 'registry', strict = false } = options;
-  const names = options.names ?? [];
-  const asDocumented = options.profile === 'as-documented';
-  const wall = options.wall ?? Date.now;
+  const { wallClock = Date.now, installPageHosts = [], onUnexpectedError = reportUnexpectedError } = options;
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'carbon-sandbox-'));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const store = openStore({ folder, wall });
-  const removeFolder = () => options.folder ?? rmSync(folder, { recursive: true, force: true });
-  const { registry, server } = await open().catch((error: unknown) => {
+  const store = openStore({ folder, wallClock });
+  const { registry, listener } = await openRegistry().catch((error: unknown) => {
     store.close();
-    removeFolder();
+    removeTemporaryFolder();
     throw error;
   });
-  const sweep = setInterval(store.endExpiredReservations, 250);
+  const expiryTimer = setInterval(store.expireDueReservations, EXPIRY_CHECK_MS);
 
-  async function open() {
+  function removeTemporaryFolder(): void {
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+
+  /** Creates the registry, replays the journal, and starts the deliveries and the server. */
+  async function openRegistry() {
+    const asDocumented = options.profile === 'as-documented';
     const parts = createRegistry({ store, prefix, strict, asDocumented });
-    const fill = store.verb('world', (spec: Omit<WorldSpec, 'startAt'>) => fillWorld(store, spec));
-    store.replay({ [CALL]: KEPT_CALLS });
-    prepareWorld(store, options, fill);
+    const fill = store.defineOperation('world', (contents: WorldContents) => fillTables(store, contents));
+    store.replayJournal({ [CALL_OPERATION]: MAX_LOGGED_CALLS });
+    ensureWorld(store, options, fill);
     parts.deliveries.start();
-    const app = createSandboxApp(parts, { prefix, strict, names }, options.onUnexpected ?? reportUnexpected);
+    const app = createSandboxApp(parts, { prefix, strict, installPageHosts }, onUnexpectedError);
     try {
-      return { registry: parts, server: await (options.listen ?? listenHere)(app, { host, port }) };
+      return { registry: parts, listener: await (options.listen ?? listen)(app, { host, port }) };
     } catch (error) {
       await parts.deliveries.close();
       throw error;
@@ -50,63 +68,74 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
-    port: server.port,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`,
+    port: listener.port,
     folder,
     registry,
+    /** Stops the server, waits for running attempts to deliver webhooks, and closes the journal. */
     async close() {
-      clearInterval(sweep);
-      await server.close();
+      clearInterval(expiryTimer);
+      await listener.close();
       await registry.deliveries.close();
       store.close();
-      removeFolder();
+      removeTemporaryFolder();
     },
   };
 }
 
-type Spec = Omit<WorldSpec, 'startAt'>;
+/** The seed and size of a world, which are stored so that a later start can compare them. */
+type WorldContents = Omit<WorldSpec, 'startAt'>;
 
-/** Once: a folder that holds a world goes on with it, and refuses to be called another. */
-function prepareWorld({ tables, file }: Store, { seed, world }: SandboxOptions, fill: (spec: Spec) => void) {
+/**
+ * Generates the world of the given seed, unless the registry holds it already. Throws if the registry holds another world,
+ * or data without a world. Does nothing without a seed.
+ */
+function ensureWorld(
+  { tables, file }: SandboxStore,
+  { seed, world }: SandboxOptions,
+  fill: (contents: WorldContents) => void,
+): void {
   if (seed === undefined) return;
-  const asked = { seed, ...world };
-  const present = tables.settings.get('world')?.value;
-  if (present === undefined) {
+  const requested = { seed, ...world };
+  const stored = tables.settings.get('world')?.value;
+  if (stored === undefined) {
     if (tables.apps.count() + tables.organizations.count() > 0)
-      throw new Error(`${file} holds a registry that began without a world`);
-    fill(asked);
-  } else if (JSON.stringify(present) !== JSON.stringify(asked)) {
-    throw new Error(`${file} holds the world ${JSON.stringify(present)}, not ${JSON.stringify(asked)}`);
+      throw new Error(`${file} holds a registry that was created without a seed`);
+    fill(requested);
+  } else if (JSON.stringify(stored) !== JSON.stringify(requested)) {
+    throw new Error(`${file} holds the world ${JSON.stringify(stored)}, not ${JSON.stringify(requested)}`);
   }
 }
 
-function fillWorld({ tables, wall }: Store, spec: Spec): void {
-  const world = createWorld({ ...spec, startAt: wall() });
-  load(tables.apps, world.apps);
-  load(tables.users, world.users);
-  load(tables.organizations, world.organizations);
-  load(tables.addresses, world.addresses);
-  load(tables.projects, world.projects);
-  load(tables.credits, world.credits);
-  load(tables.holdings, world.holdings);
-  load(tables.reservations, world.reservations);
-  load(tables.requests, world.requests);
-  load(tables.retirements, world.retirements);
-  load(tables.transactions, world.transactions);
-  tables.settings.put({ name: 'world', value: spec });
+/** Generates a world and stores it. The journal holds only its seed and size, because a replay generates the same rows. */
+function fillTables({ tables, wallClock }: SandboxStore, contents: WorldContents): void {
+  const world = generateWorld({ ...contents, startAt: wallClock() });
+  putAll(tables.apps, world.apps);
+  putAll(tables.users, world.users);
+  putAll(tables.organizations, world.organizations);
+  putAll(tables.addresses, world.addresses);
+  putAll(tables.projects, world.projects);
+  putAll(tables.credits, world.credits);
+  putAll(tables.holdings, world.holdings);
+  putAll(tables.reservations, world.reservations);
+  putAll(tables.requests, world.requests);
+  putAll(tables.retirements, world.retirements);
+  putAll(tables.transactions, world.transactions);
+  tables.settings.put({ name: 'world', value: contents });
 }
 
-function load<Row>(table: Pick<Table<Row>, 'load'>, rows: Iterable<Row>): void {
-  for (const row of rows) table.load(row);
+function putAll<Row>(table: Pick<MemoryTable<Row>, 'putWithoutUndo'>, rows: Iterable<Row>): void {
+  for (const row of rows) table.putWithoutUndo(row);
 }
 
-function reportUnexpected(error: unknown): void {
-  process.stderr.write(
-    `sandbox: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
+/** Writes an error of the sandbox itself, with its stack, to standard error. */
+function reportUnexpectedError(error: unknown): void {
+  const description = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`sandbox: ${description}\n`);
 }
 
-function listenHere(app: Express, { host, port }: { host: string; port: number }): Promise<Listening> {
+/** Listens on a port. Resolves when connections are accepted; rejects if the port is in use. */
+function listen(app: Express, { host, port }: { host: string; port: number }): Promise<SandboxListener> {
   return new Promise((resolve, reject) => {
     const server = app.listen(port, host, error => {
       if (error) return reject(error);
@@ -115,10 +144,10 @@ function listenHere(app: Express, { host, port }: { host: string; port: number }
         port: typeof address === 'object' && address !== null ? address.port : port,
         close: () => {
           server.closeAllConnections();
-          return new Promise(closed => server.close(() => closed()));
+          return new Promise(onClosed => server.close(() => onClosed()));
         },
       });
     });
-    server.keepAliveTimeout = IDLE_MS;
+    server.keepAliveTimeout = KEEP_ALIVE_MS;
   });
 }

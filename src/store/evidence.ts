@@ -134,9 +134,9 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       return whole(mirror(`SELECT ${ended} AS n FROM ${dialect.mirror}syncs WHERE id > $1`, [after]));
     },
     facts: (kind, after, to) => (kind === 'change' ? changes(after, to) : syncs(after, to)),
-    syncsRemovedBefore: async () => {
-      const [origin] = await mirror<Row>(`SELECT syncs_removed_before FROM ${dialect.mirror}origin`);
-      return textOf(origin?.['syncs_removed_before']);
+    syncsKeptSince: async () => {
+      const [origin] = await mirror<Row>(`SELECT syncs_kept_since_at FROM ${dialect.mirror}origin`);
+      return textOf(origin?.['syncs_kept_since_at']);
     },
     coverage: async () => {
       const rows = await mirror<Row>(`SELECT * FROM ${dialect.mirror}coverage ORDER BY installation_id`);

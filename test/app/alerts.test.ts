@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { REJECTION_REASONS } from '../../src/inbox/rejected.js';
 import { ALERTS, parseRules } from '../support/alerts.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 
 const demo = await demoOfFile({ operations: true });
 const ports = [demo.operationsPort, demo.receiverOperationsPort];

@@ -5,9 +5,8 @@ import { createClient } from '../../src/client.js';
 import { readSettings } from '../../src/app/config/config.js';
 import { openEngine } from '../../src/store/open.js';
 import { createControlClient } from '../../src/sandbox/control/client.js';
-import { visitConsole } from '../support/console.js';
-import { wordsOf } from '../support/console-stage.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { wordsOf, visitConsole } from '../support/console.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 
 const demo = await demoOfFile();
 

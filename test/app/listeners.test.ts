@@ -6,7 +6,7 @@ import { createMetrics } from '../../src/app/operations/metrics.js';
 import { createOperations } from '../../src/app/operations/operations.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { type Listening, listenForPeople } from '../../src/webhook/listen.js';
-import { consoleStage } from '../support/console-stage.js';
+import { consoleStage } from '../support/console.js';
 import { openReceiver } from '../support/receiver.js';
 import { temporaryFolder } from '../support/folder.js';
 import { pipeline } from '../support/pipelining.js';

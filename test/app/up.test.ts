@@ -8,7 +8,7 @@ import type { Sandbox } from '../../src/sandbox/start.js';
 import { makeFolder } from '../support/folder.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort, type Ran, runProcess, type StartedProcess, startProcess } from '../support/processes.js';
-import { asKilled, createPrivateKey, startTestSandbox } from '../support/sandbox.js';
+import { copyJournalAsKilled, createPrivateKey, startTestSandbox } from '../support/sandbox.js';
 import { tablesIn } from '../support/tables.js';
 import { long } from '../support/long.js';
 
@@ -45,7 +45,7 @@ function demoIn(cwd: string, env: Record<string, string>): Demo {
     start: () => startProcess(['up', '--demo'], env, cwd),
     run: (...argv) => runProcess(argv, env, cwd),
     world: async () => {
-      const folder = asKilled({ folder: join(cwd, 'data/demo/sandbox') });
+      const folder = copyJournalAsKilled({ folder: join(cwd, 'data/demo/sandbox') });
       const { sandbox, stop } = await startTestSandbox({ folder });
       await stop();
       return sandbox.registry.store.tables;
@@ -54,7 +54,7 @@ function demoIn(cwd: string, env: Record<string, string>): Demo {
 }
 
 function webhookUrlIn(world: World | undefined): string | null | undefined {
-  return world?.apps.rows().find(({ name }) => name === 'carbon-mirror demo')?.webhookUrl;
+  return world?.apps.list().find(({ name }) => name === 'carbon-mirror demo')?.webhookUrl;
 }
 
 let earlier: Demo | undefined;
@@ -118,9 +118,9 @@ test('up --demo makes a demo, continues it at the next start, and leaves no proc
     expect(await demo.run(...argv), command).toMatchObject({ exitCode: 0 });
   }
 
-  const retirements = (await demo.world()).retirements.rows();
+  const retirements = (await demo.world()).retirements.list();
   const made = retirements.length;
-  const unclaimed = retirements.filter(({ words }) => words === null).length;
+  const unclaimed = retirements.filter(({ details: words }) => words === null).length;
   expect(made).toBeGreaterThanOrEqual(150);
   expect(unclaimed).toBeGreaterThan(0);
   const counted = await demo.run('query', COUNT);
@@ -177,8 +177,8 @@ test('up --demo makes a demo, continues it at the next start, and leaves no proc
   expect(second.said()).not.toContain('Creating the demo');
   expect(readFileSync(join(demo.cwd, 'data/demo/demo.env'), 'utf8')).toBe(settings);
   const same = await demo.world();
-  expect(same.installations.rows()).toEqual(world.installations.rows());
-  expect(same.apps.rows().map(({ id }) => id)).toEqual(world.apps.rows().map(({ id }) => id));
+  expect(same.installations.list()).toEqual(world.installations.list());
+  expect(same.apps.list().map(({ id }) => id)).toEqual(world.apps.list().map(({ id }) => id));
   expect(await rows(demo, versions)).toEqual(before);
   expect((await demo.run('up', '--demo')).stderr).toContain('The demo in data/demo is running already');
   const worker = await pidOf(demo, 'work');

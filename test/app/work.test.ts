@@ -11,7 +11,7 @@ import type { WorkStore } from '../../src/store/engine.js';
 import { createMask } from '../../src/registry/http/mask.js';
 import { createLog } from '../../src/app/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
-import { startDemoMirror } from '../support/demo-mirror.js';
+import { startDemoMirror } from '../support/mirror/demo.js';
 import { holdLog } from '../support/held.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort } from '../support/processes.js';

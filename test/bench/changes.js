@@ -8,6 +8,10 @@ import { best, createFigures, timed } from './parts/figures.js';
 import { install, read, retirement, withWriters } from './parts/mirrored.js';
 import { chooseSize } from './parts/size.js';
 
+/** @import { Engine } from '../../dist/src/store/engine.js' */
+/** @import { Retirement } from '../../dist/src/registry/model.js' */
+/** @import { Settings } from './parts/engine.js' */
+
 const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 200 });
 const CHANGED = chooseSize({ usual: 5_000, smallest: 50 });
 /** As many rows change as come. */
@@ -24,16 +28,18 @@ else {
   await withPostgres(async server =>
     withFolder(async folder => {
       const url = await freshDatabase(server);
-      await measure({ dataDir: folder, database: { url, pool: null } });
+      await measure({ dataDir: folder, database: { url, queryUrl: null, pool: null } });
     }),
   );
 }
 end();
 
+/** @param {Settings} settings */
 async function measure(settings) {
   await fill(openEngine({ ...settings, diskReserveMb: null }));
-  const env = { ...process.env, DATA_DIR: settings.dataDir };
-  if (settings.database !== null) env.MIRROR_DATABASE_URL = settings.database.url;
+  const where = settings.database === null ? {} : { MIRROR_DATABASE_URL: settings.database.url };
+  const env = { ...process.env, DATA_DIR: settings.dataDir, ...where };
+  /** @type {(args: readonly string[]) => Promise<number>} */
   const run = args => timed(() => execFileSync(process.execPath, args, { env, stdio: 'ignore' }));
   const shown = execFileSync(process.execPath, [MAIN, 'changes', '--since', '24h'], {
     env,
@@ -42,6 +48,7 @@ async function measure(settings) {
   });
   if (!shown.includes(`${CHANGES} changes:`))
     throw new Error(`expected ${CHANGES} changes: ${shown.slice(-200)}`);
+  /** @type {Record<'bare' | 'nothing' | 'changes', number[]>} */
   const times = { bare: [], nothing: [], changes: [] };
   for (let time = 0; time < TIMES; time++) {
     times.bare.push(await run(['-e', '0']));
@@ -59,7 +66,10 @@ async function measure(settings) {
   );
 }
 
-/** Changes some rows and adds as many: each is a change. */
+/**
+ * Changes some rows and adds as many: each is a change.
+ * @param {Engine} engine
+ */
 async function fill(engine) {
   await withWriters(engine, 30, async stage => {
     await install(stage, OWNER);
@@ -72,6 +82,10 @@ async function fill(engine) {
   show('retirements mirrored', ROWS + CHANGED, 'rows');
 }
 
+/**
+ * @param {string} beneficiary
+ * @returns {(organizationId: string, n: number) => Retirement}
+ */
 function madeFor(beneficiary) {
   return (id, n) => retirement(id, n, `${beneficiary} ${n % 5_000}`);
 }

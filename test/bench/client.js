@@ -4,6 +4,18 @@ import { createFigures, median } from './parts/figures.js';
 import { install, startRegistry } from './parts/registry.js';
 import { chooseSize } from './parts/size.js';
 
+/** @typedef {{ url: string, organizationId: string, token: string }} Reading */
+/**
+ * @typedef {{
+ *   rows: number,
+ *   bytes: number | null,
+ *   ms: number,
+ *   cpuMs: number,
+ *   peakMegabytes: number,
+ *   blockMs: number,
+ * }} Result
+ */
+
 const RETIREMENTS = chooseSize({ usual: 100_000, smallest: 300 });
 const WAREHOUSE_CREDITS = chooseSize({ usual: 200_000, smallest: 200 });
 const CREDITS_IN_WAREHOUSE_SHARE = 0.8;
@@ -20,19 +32,25 @@ await withFolder(async folder => {
 });
 end();
 
+/** @param {string} folder */
 async function openWorld(folder) {
   const credits = Math.ceil(WAREHOUSE_CREDITS / CREDITS_IN_WAREHOUSE_SHARE) + 1_000;
   const world = { organizations: 1, retirements: RETIREMENTS, credits };
   const startedAt = performance.now();
   const { url } = await startRegistry({ folder, seed: 1, world });
   show('filling the large world', performance.now() - startedAt, 'ms');
-  return install(url, { permissions: { organization_info: 'VIEW', organization_warehouse: 'VIEW' } });
+  const permissions = { organization_info: 'VIEW', organization_warehouse: 'VIEW' };
+  const { organizationId, token } = await install(url, { permissions });
+  return { url, organizationId, token };
 }
 
+/** @param {Reading} access */
 async function measurePages(access) {
   const pages = Math.ceil(RETIREMENTS / LIMIT);
   const all = { ...access, limit: LIMIT, concurrency: CONCURRENCY, pages };
+  /** @type {Result[]} */
   const floors = [];
+  /** @type {Result[]} */
   const clients = [];
   await read({ ...all, work: 'floorPages', pages: 100 });
   for (let round = 0; round < ROUNDS; round++) {
@@ -46,7 +64,7 @@ async function measurePages(access) {
   const longFloor = await read({ ...all, work: 'floorPages', passes: PASSES });
   show(`floor: bare fetch and JSON.parse, ${pages} pages, median of ${ROUNDS}`, middle(floors, 'ms'), 'ms');
   show(`client: the same pages, median of ${ROUNDS}`, middle(clients, 'ms'), 'ms');
-  const ratio = median(clients.map((client, round) => client.ms / floors[round].ms));
+  const ratio = median(clients.map((client, round) => client.ms / (floors[round]?.ms ?? NaN)));
   demand('ratio of client to floor, median of the rounds', ratio, 'times', { atMost: 1.3 });
   show('floor: its processor time', middle(floors, 'cpuMs'), 'ms');
   show('client: its processor time', middle(clients, 'cpuMs'), 'ms');
@@ -59,20 +77,24 @@ async function measurePages(access) {
   reportBlocks(clients);
 }
 
+/** @param {Reading} access */
 async function measureWarehouse(access) {
+  /** @type {Result[]} */
   const floors = [];
+  /** @type {Result[]} */
   const clients = [];
   for (let round = 0; round < ROUNDS; round++) {
     floors.push(await read({ ...access, work: 'floorWarehouse' }));
     clients.push(await read({ ...access, work: 'clientWarehouse', concurrency: CONCURRENCY }));
   }
   const [floor] = floors;
+  if (floor === undefined) throw new Error('expected a round');
   for (const { rows } of clients) {
     if (rows !== floor.rows || rows < WAREHOUSE_CREDITS)
       throw new Error(`came ${rows} of ${floor.rows} credits`);
   }
   show('warehouse credits in one answer', floor.rows, 'credits');
-  show('size of the answer', floor.bytes / 1e6, 'MB');
+  show('size of the answer', (floor.bytes ?? 0) / 1e6, 'MB');
   show('floor: whole text, parsed at once', middle(floors, 'ms'), 'ms');
   show('client: cut and parsed as it streams in', middle(clients, 'ms'), 'ms');
   show('floor: peak RSS', middle(floors, 'peakMegabytes'), 'MB');
@@ -82,18 +104,29 @@ async function measureWarehouse(access) {
   reportBlocks(clients);
 }
 
-/** On a busy machine other processes block one round or another; the median is ours. */
+/**
+ * On a busy machine other processes block one round or another; the median is ours.
+ * @param {readonly Result[]} clients
+ */
 function reportBlocks(clients) {
   show('client: longest block of any round', Math.max(...clients.map(({ blockMs }) => blockMs)), 'ms');
   const block = middle(clients, 'blockMs');
   demand('client: longest block of the event loop, median of the rounds', block, 'ms', { atMost: 100 });
 }
 
+/**
+ * @param {readonly Result[]} results
+ * @param {'ms' | 'cpuMs' | 'peakMegabytes' | 'blockMs'} name
+ */
 function middle(results, name) {
   return median(results.map(result => result[name]));
 }
 
-async function read({ url, organizationId, token, ...task }) {
-  const [result] = await runChild('client-child.js', { url, organizationId, token, ...task });
+/**
+ * @param {Reading & Record<string, string | number>} task
+ * @returns {Promise<Result>}
+ */
+async function read(task) {
+  const [result] = await runChild('client-child.js', task);
   return result;
 }

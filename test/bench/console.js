@@ -3,7 +3,7 @@
 // 1,000 visits while 50 pages follow.
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { parseSpan } from '../../dist/src/text/instant.js';
+import { parseTimeRange } from '../../dist/src/text/time-range.js';
 import { createPages } from '../../dist/src/console/pages/pages.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { openDatabase } from '../../dist/src/store/sqlite/open.js';
@@ -13,6 +13,14 @@ import { createFigures, median, peakMegabytes, timed } from './parts/figures.js'
 import { credit, install, read, retirement, withWriters } from './parts/mirrored.js';
 import { chooseSize } from './parts/size.js';
 import { FIRST_PAGE, openConsole } from './parts/visitor.js';
+
+/** @import { Engine } from '../../dist/src/store/engine.js' */
+/** @import { Retirement } from '../../dist/src/registry/model.js' */
+/** @import { Reader, Statement } from '../../dist/src/store/contract/reader.js' */
+/** @import { Stage } from './parts/mirrored.js' */
+/** @import { Settings } from './parts/engine.js' */
+/** @typedef {Awaited<ReturnType<typeof openConsole>>} Visitor */
+/** @typedef {{ run: (sql: string, values: readonly unknown[]) => unknown, close: () => unknown }} Bare */
 
 const { engine: name } = readArguments();
 const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 400 });
@@ -61,6 +69,7 @@ const ENTERED = [
 ];
 
 /** A page, the pattern of its address, and how long it may take: rows that no index finds follow their page. */
+/** @type {readonly [string, string, { atMost: number }?][]} */
 const VISITED = [
   ['/', '/'],
   ['/changes', '/changes'],
@@ -82,7 +91,7 @@ const VISITED = [
   ['/certificates?state=unavailable', '/certificates'],
   ['/projects', '/projects'],
   ['/deliveries', '/deliveries'],
-  ['/deliveries?event=retirement', '/deliveries'],
+  ['/deliveries?event=uninstalled', '/deliveries'],
   ['/deliveries/4711', '/deliveries/:id'],
   ['/jobs', '/jobs'],
   ['/jobs?state=failed', '/jobs'],
@@ -103,12 +112,13 @@ else {
   await withPostgres(async server =>
     withFolder(async folder => {
       const url = await freshDatabase(server);
-      await measure({ dataDir: folder, database: { url, pool: null } });
+      await measure({ dataDir: folder, database: { url, queryUrl: null, pool: null } });
     }),
   );
 }
 end();
 
+/** @param {Settings} settings */
 async function measure({ dataDir, database }) {
   const engine = openEngine({ dataDir, database, diskReserveMb: null });
   const filled = await timed(() => fill(engine));
@@ -131,27 +141,41 @@ async function measure({ dataDir, database }) {
   await bare.close();
 }
 
-/** What was retired by one organization has changed since: of each row in twenty there are two versions. */
+/**
+ * What was retired by one organization has changed since: of each row in twenty there are two versions.
+ * @param {Engine} engine
+ */
 async function fill(engine) {
   await withWriters(engine, FIRST_READ_DAYS, async stage => {
     for (let n = 0; n < ORGANIZATIONS; n++) await fillFirst(stage, `organization-${n}`);
     stage.clock.at = Date.now() - SECOND_READ_DAYS * DAY_MS;
+    /** @type {(id: string, n: number) => Retirement} */
     const changed = (id, n) => retirement(id, n, n % 20 === 7 ? 'Northern Rail' : undefined);
     await read(stage, OWNER, 'retirements', ROWS / ORGANIZATIONS, changed);
   });
 }
 
+/**
+ * @param {Stage} stage
+ * @param {string} id
+ */
 async function fillFirst(stage, id) {
   await install(stage, id);
   await read(stage, id, 'warehouse', CREDITS, credit);
   await read(stage, id, 'retirements', ROWS / ORGANIZATIONS, retirement);
 }
 
-/** What is asked beside the program, by the driver alone. */
+/**
+ * What is asked beside the program, by the driver alone.
+ * @param {string} dataDir
+ * @param {Settings['database']} database
+ * @returns {Promise<Bare>}
+ */
 async function openBare(dataDir, database) {
   if (database === null) {
     const db = openDatabase(join(dataDir, 'mirror.db'), { busyTimeoutMs: 5000 });
     db.prepare('ATTACH DATABASE ? AS inbox').run(join(dataDir, 'inbox.db'));
+    /** @type {Bare['run']} */
     const run = (sql, values) => {
       const statement = db.prepare(sql);
       return statement.reader ? statement.all(...values) : statement.run(...values);
@@ -162,29 +186,42 @@ async function openBare(dataDir, database) {
   // Where the measurement failed, the server goes first: that is not the failure to tell of.
   client.on('error', () => undefined);
   await client.connect();
-  return { run: (sql, values) => client.query(sql, values), close: () => client.end() };
+  return { run: (sql, values) => client.query(sql, [...values]), close: () => client.end() };
 }
 
-/** All that a page asks, as a person may ask the same. */
+/**
+ * All that a page asks, as a person may ask the same.
+ * @param {Reader} reader
+ * @param {string} path
+ * @param {string} pattern
+ */
 async function statementsOf(reader, path, pattern) {
+  /** @type {Set<string>} */
   const asked = new Set();
+  /** @type {(reader: Reader) => Reader} */
   const watch = ({ all, stream, inSnapshot, shown }) => ({
     all: statement => all(note(statement)),
     stream: statement => stream(note(statement)),
     inSnapshot: work => inSnapshot(inside => work(watch(inside))),
     shown,
   });
+  /** @type {<Row>(statement: Statement<Row>) => Statement<Row>} */
   const note = statement => (asked.add(reader.shown(statement)), statement);
   const now = Date.now();
   const { pathname, searchParams: query } = new URL(path, 'http://console');
   const page = createPages().find(each => each.path === pattern);
-  const at = query.has('as-of') ? parseSpan(query.get('as-of'), now).to : null;
+  if (page === undefined) throw new Error(`there is no page ${pattern}`);
+  const asOf = query.get('as-of');
+  const span = asOf === null ? null : parseTimeRange(asOf, now);
+  const at = span !== null && 'to' in span ? span.to : null;
   const about = {
     now,
     query,
     at,
     canAct: true,
     webhookUrl: null,
+    version: '0.0.0',
+    comparison: null,
     inspect: async () => null,
     contradicted: () => [],
     sealedIn: async () => null,
@@ -193,16 +230,23 @@ async function statementsOf(reader, path, pattern) {
   };
   const params = { id: decodeURIComponent(pathname.split('/')[2] ?? '') };
   const shown = await page.show({ ...about, params, reader: watch(reader) });
-  await shown.later?.();
+  if (shown !== null && 'later' in shown) await shown.later?.();
   return [...asked];
 }
 
+/** @param {Visitor} visitor */
 async function measureFirst({ receive }) {
   const parts = await Promise.all(FIRST_PAGE.map(receive));
   const bytes = parts.map(part => part.bytes);
   demand('the first page, its style and script, as they are received', sum(bytes), 'bytes', FIRST_BYTES);
 }
 
+/**
+ * @param {Visitor} visitor
+ * @param {string} path
+ * @param {{ atMost: number }} wanted
+ * @param {() => Promise<void>} ask
+ */
 async function measurePage({ open }, path, wanted, ask) {
   const times = [];
   const bare = [];
@@ -214,28 +258,35 @@ async function measurePage({ open }, path, wanted, ask) {
   demand(said, percentile99(times), 'ms', wanted);
 }
 
+/**
+ * @param {Visitor['open']} open
+ * @param {string} path
+ */
 async function visit(open, path) {
   const answer = await open(path);
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
   return await answer.text();
 }
 
+/** @param {Visitor} visitor */
 async function measureMemory({ open, pid }) {
   const gone = new AbortController();
   for (let n = 0; n < LIVE; n++) await open('/live', { signal: gone.signal });
   const quick = VISITED.filter(([, , wanted]) => wanted !== SLOW_MS);
   for (let n = 0; n < VISITS; n++) {
     const pages = n < ROUNDS * VISITED.length ? VISITED : quick;
-    await visit(open, pages[n % pages.length][0]);
+    await visit(open, pages[n % pages.length]?.[0] ?? '/');
   }
   demand(`peak after ${VISITS} visits with ${LIVE} pages that follow`, peakMegabytes(pid), 'MB', MEMORY_MB);
   gone.abort();
 }
 
+/** @param {readonly number[]} times */
 function percentile99(times) {
-  return times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.99) - 1];
+  return times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.99) - 1] ?? NaN;
 }
 
+/** @param {readonly number[]} values */
 function sum(values) {
   return values.reduce((all, value) => all + value, 0);
 }

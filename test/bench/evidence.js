@@ -4,10 +4,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { createLog } from '../../dist/src/app/log.js';
 import { startSealing } from '../../dist/src/app/sealing.js';
 import { lastSignedBeside, makeKeyFile } from '../../dist/src/evidence/key-file.js';
 import { seal } from '../../dist/src/evidence/seal.js';
 import { verifyEvidence } from '../../dist/src/evidence/verify.js';
+import { createMask } from '../../dist/src/registry/http/mask.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
@@ -15,11 +17,17 @@ import { best, createFigures } from './parts/figures.js';
 import { install, read, retirement, withWriters } from './parts/mirrored.js';
 import { chooseSize } from './parts/size.js';
 
+/** @import { Settings } from './parts/engine.js' */
+/** @typedef {{ mirror: number, evidence: number }} Bytes */
+
 const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 300 });
 const FIRST = Math.min(ROWS, 100_000);
 const ROUNDS = chooseSize({ usual: 3, smallest: 1 });
 const ROUND_MS = 1000;
 const OWNER = 'organization-1';
+/** @typedef {'floor' | 'ours'} Side */
+/** @type {readonly Side[]} */
+const SIDES = ['floor', 'ours'];
 const { engine: name } = readArguments();
 const { show, demand, compare, end } = createFigures();
 
@@ -32,16 +40,21 @@ else
   await withPostgres(async server =>
     withFolder(async folder => {
       const url = await freshDatabase(server);
-      await measure(folder, { dataDir: folder, database: { url, pool: null } }, () => schemas(url));
+      await measure(folder, { dataDir: folder, database: { url, queryUrl: null, pool: null } }, () =>
+        schemas(url),
+      );
     }),
   );
 end();
 
+/** @param {string} folder */
 async function measureFirst(folder) {
+  /** @type {Record<Side, number[]>} */
   const times = { floor: [], ours: [] };
+  /** @type {Record<Side, number[]>} */
   const processor = { floor: [], ours: [] };
   for (let round = 0; round < ROUNDS; round++)
-    for (const side of ['floor', 'ours']) {
+    for (const side of SIDES) {
       const taken = await firstSync(mkdtempSync(join(folder, 'first-')), side === 'ours');
       times[side].push(taken.seconds * 1000);
       processor[side].push(taken.processor);
@@ -51,16 +64,20 @@ async function measureFirst(folder) {
   show('processor time of it with all that was sealed meanwhile', best(processor.ours), 's');
 }
 
+/**
+ * @param {string} dataDir
+ * @param {boolean} isSealed
+ */
 async function firstSync(dataDir, isSealed) {
   const store = { dataDir, database: null, diskReserveMb: null };
   const engine = openEngine(store);
-  let taken;
+  let taken = { seconds: NaN, processor: NaN };
   await withWriters(engine, 1, async stage => {
     await install(stage, OWNER);
     await engine.prepare(['evidence'], stage.clock.at, () => undefined);
     const keyFile = join(dataDir, 'evidence.key');
     makeKeyFile(keyFile, 'mirror.example/log');
-    const log = { error: fact => process.stdout.write(`${JSON.stringify(fact)}\n`) };
+    const log = createLog({ level: 'error', mask: createMask([]), now: Date.now, pretty: false });
     const tools = { log, now: () => stage.clock.at };
     const given = { store, keyFile, mirrorMembers: true };
     const stop = isSealed ? await startSealing(tools, given, ROUND_MS) : async () => undefined;
@@ -70,6 +87,11 @@ async function firstSync(dataDir, isSealed) {
   return taken;
 }
 
+/**
+ * @param {string} folder
+ * @param {Settings} settings
+ * @param {() => Bytes | Promise<Bytes>} bytes
+ */
 async function measure(folder, settings, bytes) {
   const engine = openEngine({ ...settings, diskReserveMb: null });
   const keyFile = join(folder, 'evidence.key');
@@ -80,12 +102,13 @@ async function measure(folder, settings, bytes) {
     await read(stage, OWNER, 'retirements', ROWS, retirement);
     await engine.prepare(['evidence'], stage.clock.at, () => undefined);
     const port = await engine.openEvidence();
+    if (port === null) throw new Error('expected a log of evidence');
     const now = () => stage.clock.at;
     const { signal } = new AbortController();
     const sealing = { port, key: () => key, lastSigned, now, randomBytes, holder: 'bench', signal };
     try {
       const sealed = await spent(() => seal(sealing));
-      show('leaves', sealed.value, '');
+      show('leaves', sealed.value ?? 0, '');
       demand(`${ROWS} changes sealed, ${name}`, sealed.seconds, 's', { atMost: 60 });
       show('processor time of it', sealed.processor, 's');
       stage.clock.at += 60_000;
@@ -106,6 +129,10 @@ async function measure(folder, settings, bytes) {
   show('bytes of evidence for each change', evidence / ROWS, '');
 }
 
+/**
+ * @template Result
+ * @param {() => Promise<Result>} work
+ */
 async function spent(work) {
   const [before, from] = [process.cpuUsage(), performance.now()];
   const value = await work();
@@ -113,12 +140,16 @@ async function spent(work) {
   return { value, seconds: (performance.now() - from) / 1000, processor: (user + system) / 1e6 };
 }
 
+/** @param {string} folder */
 function sizes(folder) {
+  /** @type {(file: string) => string[]} */
   const of = file => [file, `${file}-wal`].map(each => join(folder, each)).filter(existsSync);
+  /** @type {(file: string) => number} */
   const sum = file => of(file).reduce((bytes, each) => bytes + statSync(each).size, 0);
   return { mirror: sum('mirror.db'), evidence: sum('evidence.db') };
 }
 
+/** @param {string} url */
 async function schemas(url) {
   const { rows } = await during(url, client =>
     client.query(
@@ -126,5 +157,6 @@ async function schemas(url) {
        FROM pg_tables WHERE schemaname IN ('mirror', 'evidence') GROUP BY 1`,
     ),
   );
-  return Object.fromEntries(rows.map(each => [each.name, Number(each.bytes)]));
+  const bytesOf = new Map(rows.map(each => [each.name, Number(each.bytes)]));
+  return { mirror: bytesOf.get('mirror') ?? NaN, evidence: bytesOf.get('evidence') ?? NaN };
 }

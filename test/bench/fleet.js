@@ -15,6 +15,12 @@ import { install, mint, send, startRegistry } from './parts/registry.js';
 import { chooseSize } from './parts/size.js';
 import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 
+/** @import { ChildProcess } from 'node:child_process' */
+/** @import { Reader } from '../../dist/src/store/contract/reader.js' */
+/** @import { Access, Installed } from './parts/registry.js' */
+/** @typedef {Awaited<ReturnType<typeof openWorld>>} World */
+/** @typedef {import('better-sqlite3').Statement<[], { n: number }>} Count */
+
 const ORGANIZATIONS = chooseSize({ name: 'ORGANIZATIONS', usual: 1_000, smallest: 5 });
 const { CALLS } = process.env;
 const WORLD = {
@@ -42,6 +48,7 @@ const PAGE_MS = { atMost: 100 };
 const ONCE_A_YEAR = '0 0 1 1 *';
 
 /** Why nothing more is to be waited for. */
+/** @type {string | null} */
 let gone = null;
 const { show, demand, end } = createFigures();
 await withFolder(async folder => {
@@ -82,6 +89,7 @@ await withFolder(async folder => {
 });
 end();
 
+/** @param {string} folder */
 async function openWorld(folder) {
   mkdirSync(folder);
   const options = { folder, seed: 1, world: WORLD };
@@ -91,6 +99,7 @@ async function openWorld(folder) {
     permissions: PERMISSIONS,
   });
   await giveCredits(registry.url, installations);
+  /** @param {string} path */
   const control = path => send(`${registry.url}/_sandbox${path}`);
   // What runs out meanwhile would come back into warehouses that are read.
   const { reservations } = await control('/reservations?limit=10000');
@@ -110,8 +119,13 @@ async function openWorld(folder) {
   };
 }
 
-/** Millionths of a tonne, by organization. */
+/**
+ * Millionths of a tonne, by organization.
+ * @param {Access} access
+ * @param {readonly Installed[]} installations
+ */
 async function readWarehouses(access, installations) {
+  /** @type {Map<string, number>} */
   const held = new Map();
   for (const { installationId, organizationId } of installations) {
     const token = await mint(access, installationId);
@@ -123,17 +137,25 @@ async function readWarehouses(access, installations) {
   return held;
 }
 
+/**
+ * @param {string} url
+ * @param {readonly Installed[]} installations
+ */
 async function giveCredits(url, installations) {
   const { projects } = await send(`${url}/_sandbox/projects`);
   for (const [index, { organizationId }] of installations.entries()) {
     for (const vintage of VINTAGES) {
-      const projectId = projects[index % projects.length].id;
+      const projectId = projects[index % projects.length]?.id;
       const body = { organizationId, projectId, vintage, place: 'warehouse', amount: 1 + (index % 1000) };
       await send(`${url}/_sandbox/credits`, body);
     }
   }
 }
 
+/**
+ * @param {World} world
+ * @param {string} dataDir
+ */
 function startWorker({ registry, appId, privateKey }, dataDir) {
   const env = {
     DATA_DIR: dataDir,
@@ -150,24 +172,28 @@ function startWorker({ registry, appId, privateKey }, dataDir) {
   return worker;
 }
 
-/** What the worker writes down. */
+/**
+ * What the worker writes down.
+ * @param {string} dataDir
+ */
 function openBooks(dataDir) {
   const mirror = new Database(join(dataDir, 'mirror.db'), { readonly: true });
   const inbox = new Database(join(dataDir, 'inbox.db'), { readonly: true });
-  const listed = mirror.prepare('SELECT count(listed_at) FROM origin').pluck();
-  const due = inbox
-    .prepare(
-      `SELECT count(*) FROM jobs WHERE state = 'running'
+  /** @type {Count} */
+  const listed = mirror.prepare('SELECT count(listed_at) AS n FROM origin');
+  /** @type {Count} */
+  const due = inbox.prepare(
+    `SELECT count(*) AS n FROM jobs WHERE state = 'running'
        OR state = 'waiting' AND run_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
-    )
-    .pluck();
-  const complete = mirror
-    .prepare("SELECT count(*) FROM resource_states WHERE resource = 'warehouse' AND as_of IS NOT NULL")
-    .pluck();
+  );
+  /** @type {Count} */
+  const complete = mirror.prepare(
+    "SELECT count(*) AS n FROM resource_states WHERE resource = 'warehouse' AND as_of IS NOT NULL",
+  );
   return {
-    isListed: () => listed.get() > 0,
-    warehouses: () => complete.get(),
-    idle: () => until(() => due.get() === 0),
+    isListed: () => (listed.get()?.n ?? 0) > 0,
+    warehouses: () => complete.get()?.n ?? 0,
+    idle: () => until(() => due.get()?.n === 0),
     close: () => {
       mirror.close();
       inbox.close();
@@ -175,6 +201,12 @@ function openBooks(dataDir) {
   };
 }
 
+/**
+ * @param {string} name
+ * @param {World} world
+ * @param {ChildProcess} worker
+ * @param {() => Promise<void>} work
+ */
 async function measureRound(name, world, worker, work) {
   await world.mark();
   process.stdout.write(`\n${name}\n`);
@@ -184,10 +216,15 @@ async function measureRound(name, world, worker, work) {
   show('peak memory of the worker so far', peakMegabytes(worker.pid), 'MB');
 }
 
-/** Each organization that is installed is counted once: with what the sandbox holds, or by name among those left out. */
+/**
+ * Each organization that is installed is counted once: with what the sandbox holds, or by name among those left out.
+ * @param {Reader} reader
+ * @param {World} world
+ */
 async function checkCoverage(reader, world) {
   const available = await readAvailable(reader, { organizationId: null });
   const held = world.tonnes();
+  /** @type {Map<string, number>} */
   const sold = new Map();
   for (const { organization_id: id, amount_micro: micro } of available.rows)
     sold.set(id, (sold.get(id) ?? 0) + Number(micro));
@@ -201,15 +238,17 @@ async function checkCoverage(reader, world) {
   demand('organizations whose credits are not those of the registry', wrong.length, '', NONE);
 }
 
+/** @param {string} dataDir */
 async function measureNow(dataDir) {
   const { pid, receive } = await openConsole(dataDir);
   process.stdout.write('\nNow\n');
   const parts = await Promise.all(FIRST_PAGE.map(receive));
+  /** @type {Awaited<ReturnType<typeof receive>>[]} */
   const times = [];
   const before = processorMs(pid);
   for (let time = 0; time < TIMES; time++) times.push(await receive('/'));
   show('of a processor for each', (processorMs(pid) - before) / TIMES, 'ms');
-  show('its markup, as it is received', times[0].bytes, 'bytes');
+  show('its markup, as it is received', times[0]?.bytes ?? NaN, 'bytes');
   demand(
     'with its style and script',
     parts.reduce((all, { bytes }) => all + bytes, 0),
@@ -220,22 +259,26 @@ async function measureNow(dataDir) {
   demand('all of it, median', median(times.map(({ ms }) => ms)), 'ms', PAGE_MS);
 }
 
+/** @param {string} dataDir */
 async function measureStatus(dataDir) {
   process.stdout.write('\nstatus\n');
   const env = { DATA_DIR: dataDir };
   const run = () => execFileSync(process.execPath, [MAIN, 'status'], { env });
+  /** @type {number[]} */
   const times = [];
   for (let time = 0; time < COMMANDS; time++) times.push(await timed(run));
   show('median, with the start of Node', median(times), 'ms');
   show('what it prints', run().length, 'bytes');
 }
 
+/** @param {ChildProcess} worker */
 async function stop(worker) {
   const ended = once(worker, 'exit');
   worker.kill('SIGTERM');
   await ended;
 }
 
+/** @param {() => boolean} holds */
 async function until(holds) {
   while (!holds()) {
     if (gone !== null) throw new Error(gone);

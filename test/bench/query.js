@@ -12,6 +12,7 @@ import { openReader } from '../../dist/src/store/sqlite/reader.js';
 import { readStatus } from '../../dist/src/query/status.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { createFigures, median, timed } from './parts/figures.js';
+import { portOf } from './parts/registry.js';
 import { credit, install, read, retirement, withWriters } from './parts/mirrored.js';
 import { chooseSize } from './parts/size.js';
 
@@ -36,6 +37,7 @@ await withFolder(async folder => {
 });
 end();
 
+/** @param {string} folder */
 async function fill(folder) {
   const engine = openEngine({ dataDir: folder, database: null, diskReserveMb: null });
   const filled = await timed(() =>
@@ -52,12 +54,13 @@ async function fill(folder) {
   show('filled in', filled / 1000, 's');
 }
 
+/** @param {string} folder */
 async function measureQueries(folder) {
   process.stdout.write('\nqueries of docs/sql.md, medians\n');
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
   const queries = [...DOCUMENT.matchAll(/^```sql\n([\s\S]*?)^```$/gm)];
   if (queries.length === 0) throw new Error('expected queries in docs/sql.md, found none');
-  for (const [, sql] of queries) {
+  for (const [, sql = ''] of queries) {
     const db = openBoth(files);
     const statement = db.prepare(sql);
     const name = sql.replace(/\s+/g, ' ').slice(0, 70);
@@ -75,9 +78,11 @@ async function measureQueries(folder) {
   await reader.close();
 }
 
+/** @param {string} folder */
 async function measureCommands(folder) {
   process.stdout.write('\ncommands, medians\n');
   const env = { DATA_DIR: folder };
+  /** @type {(argv: readonly string[]) => Promise<number>} */
   const run = argv =>
     middle(() => execFileSync(process.execPath, argv, { env, stdio: 'pipe', maxBuffer: 64e6 }));
   show('node itself', await run(['-e', '0']), 'ms');
@@ -87,6 +92,10 @@ async function measureCommands(folder) {
   show(`carbon-mirror query "${sql}"`, await run([MAIN, 'query', sql]), 'ms');
 }
 
+/**
+ * @param {'receive' | 'work'} role
+ * @param {string} folder
+ */
 async function measureReady(role, folder) {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const times = [];
@@ -112,6 +121,7 @@ async function measureReady(role, folder) {
   demand(`start of ${role} until readyz answers`, median(times), 'ms', READY_MS);
 }
 
+/** @param {number} port */
 async function isReady(port) {
   return await fetch(`http://127.0.0.1:${port}/readyz`).then(
     answer => answer.ok,
@@ -121,12 +131,13 @@ async function isReady(port) {
 
 async function freePort() {
   const server = createServer();
-  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise(resolve => server.close(resolve));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const port = portOf(server);
+  await once(server.close(), 'close');
   return port;
 }
 
+/** @param {() => unknown} work */
 async function middle(work) {
   const times = [];
   for (let n = 0; n < TIMES; n++) times.push(await timed(work));

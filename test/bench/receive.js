@@ -11,6 +11,12 @@ import { createFigures, median, peakMegabytes } from './parts/figures.js';
 import { besideOldTransaction, readBloat } from './parts/receive-beside.js';
 import { IS_SMALLEST } from './parts/size.js';
 
+/** @import { ChildProcess } from 'node:child_process' */
+/** @import { Server as PostgresServer } from '../postgres/server.js' */
+/** @import { LoadConnection, PreparedDelivery } from '../support/load.js' */
+/** @typedef {ReturnType<typeof measured>} Measured */
+/** @typedef {Record<'ours' | 'bare' | 'insert', Measured>} Servers */
+
 const CONNECTIONS = 64;
 const OPEN_LOOP_PER_SECOND = 500;
 const SECRET = 'a-secret-of-the-benchmark';
@@ -30,12 +36,17 @@ const [
   openLoopSeconds = usualOpenLoop,
   minutes = usualMinutes,
 ] = rest.map(Number);
+/** @type {(amount: number) => PreparedDelivery[]} */
 const signed = amount =>
   prepareDeliveries(amount, { appId: APP_ID, secret: SECRET, installations: INSTALLATIONS });
 
-const OURS = '(a) our receiver, stored and flushed';
-const BARE = '(b) Express, parse and HMAC, nothing stored';
-const INSERT = '(c) Express, one flushed insert a request';
+const TITLES = {
+  ours: '(a) our receiver, stored and flushed',
+  bare: '(b) Express, parse and HMAC, nothing stored',
+  insert: '(c) Express, one flushed insert a request',
+};
+/** @type {readonly ('ours' | 'bare' | 'insert')[]} */
+const SIDES = ['ours', 'bare', 'insert'];
 /** What is asked of each engine, as a share of what the floors do in the same run. */
 const BOUNDS = { sqlite: { bare: 0.85, insert: 1.5 }, postgres: { bare: 0.65, insert: 1.5 } };
 
@@ -45,44 +56,54 @@ await withFolder(folder =>
 );
 end();
 
+/** @param {string} folder */
 async function onFiles(folder) {
   const ours = await startReceiver(folder, { appId: APP_ID, secret: SECRET });
   try {
-    const servers = new Map([
-      [OURS, measured(ours)],
-      [BARE, await startFloor('bare', folder)],
-      [INSERT, await startFloor('insert', folder)],
-    ]);
+    const servers = {
+      ours: measured(ours),
+      bare: await startFloor('bare', folder),
+      insert: await startFloor('insert', folder),
+    };
     await compareThroughput(servers);
-    await openLoop(servers.get(OURS), `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
+    await openLoop(servers.ours, `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
     await startChild('receive-neighbour.js', [folder]);
-    await openLoop(servers.get(OURS), 'the same beside a process that writes the mirror without pause');
-    report(servers.get(OURS), storedInFile(folder));
+    await openLoop(servers.ours, 'the same beside a process that writes the mirror without pause');
+    report(servers.ours, storedInFile(folder));
   } finally {
     ours.child.kill();
   }
 }
 
+/**
+ * @param {string} folder
+ * @param {PostgresServer} server
+ */
 async function onServer(folder, server) {
   const url = await freshDatabase(server);
   const environment = { MIRROR_DATABASE_URL: url };
   const ours = await startReceiver(folder, { appId: APP_ID, secret: SECRET, environment });
   try {
-    const servers = new Map([
-      [OURS, measured(ours)],
-      [BARE, await startFloor('bare', folder)],
-      [INSERT, await startFloor('insert-postgres', await freshDatabase(server, { migrated: false }))],
-    ]);
+    const servers = {
+      ours: measured(ours),
+      bare: await startFloor('bare', folder),
+      insert: await startFloor('insert-postgres', await freshDatabase(server, { migrated: false })),
+    };
     await compareThroughput(servers);
-    await openLoop(servers.get(OURS), `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
-    await besideOldTransaction(url, worker => minuteByMinute(servers.get(OURS), url, worker));
-    report(servers.get(OURS), await storedOnServer(url));
+    await openLoop(servers.ours, `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
+    await besideOldTransaction(url, worker => minuteByMinute(servers.ours, url, worker));
+    report(servers.ours, await storedOnServer(url));
   } finally {
     ours.child.kill();
   }
 }
 
-/** Whether the rate holds while nothing that is dead in the queue can be removed. */
+/**
+ * Whether the rate holds while nothing that is dead in the queue can be removed.
+ * @param {Measured} server
+ * @param {string} url
+ * @param {Parameters<Parameters<typeof besideOldTransaction>[1]>[0]} worker
+ */
 async function minuteByMinute(server, url, worker) {
   console.log(`the same for ${minutes} minutes beside a transaction that stays open, and a worker`);
   const parts = Math.max(2, Math.round(minutes));
@@ -96,42 +117,59 @@ async function minuteByMinute(server, url, worker) {
   }
 }
 
+/**
+ * @param {string} kind
+ * @param {string} where
+ */
 async function startFloor(kind, where) {
   const { process: child, firstLine } = await startChild('receive-floor.js', [kind, where, SECRET]);
   return measured({ child, port: Number(firstLine.split(' ').at(-1)) });
 }
 
+/** @param {{ child: ChildProcess, port: number }} server */
 function measured({ child, port }) {
-  return { child, port, rates: [], latencies: [], cpu: [], accepted: 0, refused: 0 };
+  return { child, port, rates: numbers(), latencies: numbers(), cpu: numbers(), accepted: 0, refused: 0 };
 }
 
+/** @returns {number[]} */
+function numbers() {
+  return [];
+}
+
+/** @param {Servers} servers */
 async function compareThroughput(servers) {
-  for (const server of servers.values()) await closedLoop(server, 1000, false);
+  for (const server of Object.values(servers)) await closedLoop(server, 1000, false);
   for (let round = 0; round < rounds; round += 1) {
-    for (const server of servers.values()) await closedLoop(server, seconds * 1000, true);
+    for (const server of Object.values(servers)) await closedLoop(server, seconds * 1000, true);
   }
-  const bare = servers.get(BARE);
-  const insert = servers.get(INSERT);
   console.log(
     `${CONNECTIONS} connections, ${rounds} alternating rounds of ${seconds} s, every body different`,
   );
-  for (const [name, server] of servers) {
+  for (const name of SIDES) {
+    const server = servers[name];
     const sorted = server.latencies.toSorted((left, right) => left - right);
     console.log(
-      `${name.padEnd(46)} ${median(server.rates).toFixed(0).padStart(6)}/s` +
+      `${TITLES[name].padEnd(46)} ${median(server.rates).toFixed(0).padStart(6)}/s` +
         `  p50 ${percentile(sorted, 0.5).toFixed(1)} ms  p99 ${percentile(sorted, 0.99).toFixed(1)} ms` +
         `  peak RSS ${peakMegabytes(server.child.pid).toFixed(0)} MB  CPU ${median(server.cpu).toFixed(0)} µs a request  rounds ${server.rates.map(rate => rate.toFixed(0)).join(' ')}`,
     );
   }
-  const ratio = other => median(servers.get(OURS).rates.map((rate, index) => rate / other.rates[index]));
-  demand('(a) / (b)', ratio(bare), 'times', { atLeast: BOUNDS[engine].bare });
-  demand('(a) / (c)', ratio(insert), 'times', { atLeast: BOUNDS[engine].insert });
+  /** @type {(other: Measured) => number} */
+  const ratio = other => median(servers.ours.rates.map((rate, index) => rate / (other.rates[index] ?? NaN)));
+  demand('(a) / (b)', ratio(servers.bare), 'times', { atLeast: BOUNDS[engine].bare });
+  demand('(a) / (c)', ratio(servers.insert), 'times', { atLeast: BOUNDS[engine].insert });
 }
 
-/** Each connection sends its next delivery when the last was answered. */
+/**
+ * Each connection sends its next delivery when the last was answered.
+ * @param {Measured} server
+ * @param {number} durationMs
+ * @param {boolean} counted
+ */
 async function closedLoop(server, durationMs, counted) {
   const deliveries = signed(Math.ceil((durationMs / 1000) * 12_000));
   let next = 0;
+  /** @type {number[]} */
   const latencies = [];
   const cpuBefore = cpuMicroseconds(server.child);
   const deadline = performance.now() + durationMs;
@@ -139,11 +177,13 @@ async function closedLoop(server, durationMs, counted) {
   await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
       const connection = openConnection(server.port);
-      while (performance.now() < deadline && next < deliveries.length) {
-        const { bytes } = deliveries[next];
-        next += 1;
+      for (
+        let delivery = deliveries[next++];
+        delivery !== undefined && performance.now() < deadline;
+        delivery = deliveries[next++]
+      ) {
         const sent = performance.now();
-        count(server, await connection.send(bytes));
+        count(server, await connection.send(delivery.bytes));
         latencies.push(performance.now() - sent);
       }
       connection.close();
@@ -155,19 +195,27 @@ async function closedLoop(server, durationMs, counted) {
   server.cpu.push((cpuMicroseconds(server.child) - cpuBefore) / latencies.length);
 }
 
-/** Deliveries leave on time whether or not earlier ones were answered; latency counts from when they were due. */
+/**
+ * Deliveries leave on time whether or not earlier ones were answered; latency counts from when they were due.
+ * @param {Measured} server
+ * @param {string} title
+ * @param {number} [lasting]
+ */
 async function openLoop(server, title, lasting = openLoopSeconds) {
   const total = OPEN_LOOP_PER_SECOND * lasting;
   const deliveries = signed(total);
+  /** @type {LoadConnection[]} */
   const idle = [];
+  /** @type {number[]} */
   const latencies = [];
   const refusedBefore = server.refused;
+  /** @type {Promise<void>[]} */
   const pending = [];
   const begun = performance.now();
   for (let sent = 0; sent < total; ) {
     const due = Math.min(total, Math.floor(((performance.now() - begun) / 1000) * OPEN_LOOP_PER_SECOND));
-    for (; sent < due; sent += 1)
-      pending.push(deliver(deliveries[sent].bytes, begun + (sent * 1000) / OPEN_LOOP_PER_SECOND));
+    for (const { bytes } of deliveries.slice(sent, due))
+      pending.push(deliver(bytes, begun + (sent++ * 1000) / OPEN_LOOP_PER_SECOND));
     await new Promise(resolve => setTimeout(resolve, 1));
   }
   await Promise.all(pending);
@@ -178,6 +226,10 @@ async function openLoop(server, title, lasting = openLoopSeconds) {
   );
   for (const connection of idle) connection.close();
 
+  /**
+   * @param {Buffer} bytes
+   * @param {number} dueAt
+   */
   async function deliver(bytes, dueAt) {
     let connection = idle.pop() ?? openConnection(server.port);
     let status = await connection.send(bytes);
@@ -192,11 +244,16 @@ async function openLoop(server, title, lasting = openLoopSeconds) {
   }
 }
 
+/**
+ * @param {Measured} server
+ * @param {number} status
+ */
 function count(server, status) {
   if (status === 202) server.accepted += 1;
   else server.refused += 1;
 }
 
+/** @param {string} folder */
 function storedInFile(folder) {
   const db = new Database(join(folder, 'inbox.db'), { readonly: true });
   try {
@@ -206,6 +263,7 @@ function storedInFile(folder) {
   }
 }
 
+/** @param {string} url */
 async function storedOnServer(url) {
   const { rows } = await during(url, client =>
     client.query('SELECT count(*) AS stored FROM inbox.deliveries'),
@@ -213,6 +271,10 @@ async function storedOnServer(url) {
   return Number(rows[0].stored);
 }
 
+/**
+ * @param {Measured} server
+ * @param {number} stored
+ */
 function report(server, stored) {
   console.log(`(a) answered 202: ${server.accepted}, stored: ${stored}`);
   demand('(a) answered 202 and not stored', Math.max(0, server.accepted - stored), 'deliveries', {
@@ -221,8 +283,12 @@ function report(server, stored) {
   demand('(a) refused', server.refused, 'deliveries', { atMost: 0 });
 }
 
-/** User and system time of all threads, in ticks of 10 ms. */
+/**
+ * User and system time of all threads, in ticks of 10 ms.
+ * @param {ChildProcess} child
+ */
 function cpuMicroseconds(child) {
-  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  const [, afterName = ''] = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ');
+  const fields = afterName.split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }

@@ -25,6 +25,7 @@ if (name !== undefined && !names.includes(name)) {
 } else if (name === undefined || isWritten) process.exitCode = runAll(name === undefined ? names : [name]);
 else await import(`./${name}.js`);
 
+/** @param {readonly string[]} benches */
 function runAll(benches) {
   const runs = benches.map(run);
   const figures = runs.flatMap(each => each.figures);
@@ -37,6 +38,7 @@ function runAll(benches) {
   return runs.every(({ status }) => status === 0) ? 0 : 1;
 }
 
+/** @param {string} bench */
 function run(bench) {
   process.stdout.write(`\n== ${bench}\n`);
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-bench-'));
@@ -49,14 +51,16 @@ function run(bench) {
   });
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   rmSync(folder, { recursive: true });
-  return { status, figures: lines.map(line => ({ bench, ...JSON.parse(line) })) };
+  /** @type {import('./parts/written.js').Figure[]} */
+  const figures = lines.map(line => ({ bench, ...JSON.parse(line) }));
+  return { status, figures };
 }
 
 /** Which program was measured, when and where, and how busy the machine was before. */
 function stamp() {
   const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { encoding: 'utf8' }).trim();
-  const [{ model }] = cpus();
+  const model = cpus()[0]?.model ?? 'an unknown processor';
   const day = new Date().toISOString().slice(0, 10);
-  const load = `load ${loadavg()[0].toFixed(1)}`;
+  const load = `load ${(loadavg()[0] ?? 0).toFixed(1)}`;
   return `${commit}, ${day}, ${availableParallelism()} of ${model}, ${load}, Node ${process.versions.node}`;
 }

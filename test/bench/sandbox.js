@@ -5,6 +5,8 @@ import { createFigures, median, peakMegabytes, timed } from './parts/figures.js'
 import { ask, install, send, startRegistry } from './parts/registry.js';
 import { chooseSize } from './parts/size.js';
 
+/** @typedef {Awaited<ReturnType<typeof openClient>>} Client */
+
 const RETIREMENTS = chooseSize({ usual: 100_000, smallest: 300 });
 const WAREHOUSE_CREDITS = chooseSize({ usual: 50_000, smallest: 50 });
 const CREDITS_IN_WAREHOUSE_SHARE = 0.8;
@@ -20,8 +22,11 @@ await withFolder(async folder => {
 });
 end();
 
+/** @param {string} folder */
 async function measureStarts(folder) {
+  /** @type {number[]} */
   const first = [];
+  /** @type {number[]} */
   const next = [];
   for (let round = 0; round < STARTS; round++) {
     const options = { port: 0, folder: join(folder, `start-${round}`), seed: round };
@@ -39,6 +44,7 @@ async function measureStarts(folder) {
   demand(`start to ready, second time, worst of ${STARTS}`, Math.max(...next), 'ms', { under: 1000 });
 }
 
+/** @param {string} folder */
 async function measureAnswers(folder) {
   const options = {
     port: 0,
@@ -62,17 +68,25 @@ async function measureAnswers(folder) {
   await streaming.stop();
 }
 
-/** Reads of the first organization, with an installation's token. */
+/**
+ * Reads of the first organization, with an installation's token.
+ * @param {{ url: string }} registry
+ */
 async function openClient({ url }) {
   const { organizationId, token } = await install(url, { permissions: PERMISSIONS });
+  /** @type {(path: string) => [string, undefined, string]} */
   const to = path => [`${url}/organizations/${organizationId}${path}`, undefined, `Bearer ${token}`];
   return {
+    /** @param {string} path */
     read: path => send(...to(path)),
+    /** @param {string} path */
     readText: async path => (await ask(...to(path))).text(),
   };
 }
 
+/** @param {Client} client */
 async function measurePages(client) {
+  /** @type {(page: number) => string} */
   const path = page => `/retirements?limit=${PAGE_LIMIT}&page=${page}`;
   const { pagination } = await client.read(path(0));
   if (pagination.total !== RETIREMENTS) throw new Error(`expected ${RETIREMENTS} retirements`);
@@ -98,11 +112,15 @@ async function measurePages(client) {
     'ms',
     { under: 5 },
   );
-  show('the last page', times.at(-1), 'ms');
+  show('the last page', times.at(-1) ?? NaN, 'ms');
   show('floor: one organization, median', floor, 'ms');
   show('ratio of page to floor', middle / floor, 'times');
 }
 
+/**
+ * @param {Client} client
+ * @param {number | undefined} pid
+ */
 async function measureWarehouse(client, pid) {
   const before = peakMegabytes(pid);
   const startedAt = performance.now();

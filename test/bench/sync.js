@@ -10,8 +10,15 @@ import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { MAIN, runChild, start, startChild, withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures } from './parts/figures.js';
-import { install, keyPair, patch, send, startRegistry } from './parts/registry.js';
+import { install, keyPair, patch, portOf, send, startRegistry } from './parts/registry.js';
 import { chooseSize } from './parts/size.js';
+
+/** @import { ChildProcess } from 'node:child_process' */
+/** @import { Access, Installed } from './parts/registry.js' */
+/** @import { Job, JobResult, WorkTask } from './parts/sync-child.js' */
+/** @import { FloorTask } from './parts/sync-floor.js' */
+/** @typedef {{ url: string, organizationId: string, token: string }} Reading */
+/** @typedef {Record<'floor' | 'ours', number[]>} Rounds */
 
 /** Where every run is entered, whatever it finds, and each heartbeat; sqlite_sequence is the counter of its ids. */
 const RECORD =
@@ -50,12 +57,14 @@ await withFolder(async folder => {
 });
 end();
 
+/** @param {string} folder */
 async function measureRows(folder) {
   const world = await openWorld(join(folder, 'rows'), {
     organizations: 1,
     retirements: ROWS,
     credits: 60,
   });
+  /** @type {Rounds} */
   const first = { floor: [], ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
     first.floor.push((await floor(world, { work: 'insert', dataDir: freshDir(folder) })).ms);
@@ -66,8 +75,12 @@ async function measureRows(folder) {
   compare(`first sync of ${inWords(ROWS)} retirements against the floor`, first, { atMost: 1.15 });
 
   const dataDir = freshDir(folder);
+  /** @type {Rounds} */
   const again = { floor: [], ours: [] };
-  /** A process that has just begun takes longer: what changed is read by one, too. */
+  /**
+   * A process that has just begun takes longer: what changed is read by one, too.
+   * @type {number[]}
+   */
   const begun = [];
   await ours(world, { dataDir, jobs: [retirements(world)] });
   for (let round = 0; round < ROUNDS; round++) {
@@ -89,6 +102,7 @@ async function measureRows(folder) {
   }
   compare('a second sync without changes against reading and parsing alone', again, { atMost: 1.1 });
 
+  /** @type {Rounds} */
   const shifted = { floor: again.floor, ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
     await retireOne(world);
@@ -98,6 +112,7 @@ async function measureRows(folder) {
   }
   compare('one new row at the front, which shifts every page, against reading alone', shifted, { atMost: 2 });
 
+  /** @type {Rounds} */
   const changed = { floor: begun, ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
     const rows = await changeOneInHundred(world, `round ${round}`);
@@ -109,7 +124,10 @@ async function measureRows(folder) {
   await world.registry.stop();
 }
 
-/** A database for each first sync, as a folder is for each on files. */
+/**
+ * A database for each first sync, as a folder is for each on files.
+ * @param {string} folder
+ */
 async function measureRowsOnServer(folder) {
   await withPostgres(async server => {
     const world = await openWorld(join(folder, 'rows'), {
@@ -118,6 +136,7 @@ async function measureRowsOnServer(folder) {
       credits: 60,
     });
     const work = { dataDir: folder, jobs: [retirements(world)] };
+    /** @type {Rounds} */
     const first = { floor: [], ours: [] };
     let database = '';
     for (let round = 0; round < ROUNDS; round++) {
@@ -130,6 +149,7 @@ async function measureRowsOnServer(folder) {
     }
     compare(`first sync of ${inWords(ROWS)} retirements against the floor`, first, { atMost: 1.75 });
 
+    /** @type {Rounds} */
     const again = { floor: [], ours: [] };
     for (let round = 0; round < ROUNDS; round++) {
       again.floor.push((await floor(world, { work: 'read' })).ms);
@@ -146,12 +166,15 @@ async function measureRowsOnServer(folder) {
   });
 }
 
+/** @param {string} database */
 async function numberIn(database) {
   const { rows } = await during(database, client => client.query('SELECT last FROM mirror.version_counter'));
   return Number(rows[0].last);
 }
 
+/** @param {string} folder */
 async function measureHuge(folder) {
+  /** @type {number[]} */
   const peaks = [];
   for (const rows of [ROWS, HUGE]) {
     const world = await openWorld(join(folder, `huge${rows}`), {
@@ -166,11 +189,17 @@ async function measureHuge(folder) {
     peaks.push(run.peakMegabytes);
     await world.registry.stop();
   }
-  demand(`peak RSS at ${inWords(HUGE)} against ${inWords(ROWS)}`, peaks[1] / peaks[0], 'times', {
-    atMost: 1.2,
-  });
+  demand(
+    `peak RSS at ${inWords(HUGE)} against ${inWords(ROWS)}`,
+    (peaks[1] ?? NaN) / (peaks[0] ?? NaN),
+    'times',
+    {
+      atMost: 1.2,
+    },
+  );
 }
 
+/** @param {string} folder */
 async function measureWarehouse(folder) {
   const world = await openWorld(join(folder, 'warehouse'), {
     organizations: 1,
@@ -193,8 +222,10 @@ async function measureWarehouse(folder) {
   await world.registry.stop();
 }
 
+/** @param {string} folder */
 async function measureCertificates(folder) {
   const registry = await startFileRegistry({ files: CERTIFICATES, bytes: 200_000 });
+  /** @type {Rounds} */
   const times = { floor: [], ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
     const dataDir = freshDir(folder);
@@ -219,6 +250,7 @@ async function measureCertificates(folder) {
   registry.server.close();
 }
 
+/** @param {string} folder */
 async function measureLatency(folder) {
   const secret = 'a secret of the benchmark';
   const dataDir = freshDir(folder);
@@ -238,10 +270,11 @@ async function measureLatency(folder) {
   const warehouse = mirror
     .prepare('SELECT sum(amount_micro) FROM warehouse_credits WHERE organization_id = ?')
     .pluck();
+  /** @type {number[]} */
   const latencies = [];
   await new Promise(resolve => setTimeout(resolve, 1500));
   for (let sample = 0; sample < SAMPLES; sample++) {
-    const installation = world.installations[sample % world.installations.length];
+    const installation = world.installations[sample % world.installations.length] ?? world.installations[0];
     const { organizationId } = installation;
     const before = warehouse.get(organizationId);
     await deposit(world, organizationId);
@@ -253,7 +286,8 @@ async function measureLatency(folder) {
   }
   mirror.close();
   const sorted = latencies.toSorted((a, b) => a - b);
-  const at = part => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
+  /** @type {(part: number) => number} */
+  const at = part => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
   const what = "from a delivery's 202 to the changed row in another process";
   demand(`${what}: p50`, at(0.5), 'ms', { under: 100 });
   demand(`${what}: p99`, at(0.99), 'ms', { under: 500 });
@@ -263,10 +297,18 @@ async function measureLatency(folder) {
   await world.registry.stop();
 }
 
+/**
+ * @param {{ installations: readonly [Installed, ...Installed[]] }} world
+ * @returns {Job}
+ */
 function retirements({ installations: [{ installationId, organizationId }] }) {
   return { installationId, organizationId, resources: ['retirements'] };
 }
 
+/**
+ * @param {string} folder
+ * @param {{ organizations: number, retirements: number, credits: number }} world
+ */
 async function openWorld(folder, world) {
   mkdirSync(folder);
   const registry = await startRegistry({ folder, seed: 1, world });
@@ -276,6 +318,7 @@ async function openWorld(folder, world) {
   return { ...installed, registry, folder, projectId: projects[0].id };
 }
 
+/** @param {Access} access */
 async function addOrganization({ url, appId }) {
   const { organization } = await send(`${url}/_sandbox/organizations`, {
     user: { email: 'other@people.example', fullName: 'Ada' },
@@ -285,7 +328,10 @@ async function addOrganization({ url, appId }) {
   return { installationId: id, organizationId: organization.id };
 }
 
-/** Three rows and no more: one more retirement at the front of the list. */
+/**
+ * Three rows and no more: one more retirement at the front of the list.
+ * @param {Reading} world
+ */
 async function retireOne({ url, organizationId, token }) {
   const base = `${url}/organizations/${organizationId}`;
   const { credits } = await send(`${base}/warehouse/inventory`, undefined, `Bearer ${token}`);
@@ -295,13 +341,21 @@ async function retireOne({ url, organizationId, token }) {
   await send(`${base}/warehouse/inventory/reservations/${id}/retire`, { retirementData }, `Bearer ${token}`);
 }
 
-/** One more tonne of a credit that the warehouse holds. */
+/**
+ * One more tonne of a credit that the warehouse holds.
+ * @param {{ url: string, projectId: string }} world
+ * @param {string} organizationId
+ */
 async function deposit({ url, projectId }, organizationId) {
   const body = { organizationId, projectId, place: 'warehouse', amount: 1, vintage: '2023' };
   await send(`${url}/_sandbox/credits`, body);
 }
 
-/** One of each page of a hundred, where it is claimed. */
+/**
+ * One of each page of a hundred, where it is claimed.
+ * @param {Reading} world
+ * @param {string} comment
+ */
 async function changeOneInHundred({ url, organizationId, token }, comment) {
   let changes = 0;
   for (let page = 0; ; page++) {
@@ -316,18 +370,35 @@ async function changeOneInHundred({ url, organizationId, token }, comment) {
   }
 }
 
+/**
+ * @param {Reading} world
+ * @param {Partial<FloorTask>} work
+ * @returns {Promise<{ rows: number, ms: number }>}
+ */
 async function floor({ url, organizationId, token }, work) {
   const [result] = await runChild('sync-floor.js', { url, organizationId, token, ...work });
   return result;
 }
 
+/**
+ * Runs jobs in a worker of their own, one after the other. Returns the results of the first and of the last one.
+ * @param {Access} world
+ * @param {Omit<WorkTask, 'url' | 'appId' | 'privateKey'>} work
+ * @returns {Promise<[JobResult, JobResult]>}
+ */
 async function ours({ url, appId, privateKey }, work) {
+  /** @type {JobResult[]} */
   const results = await runChild('sync-child.js', { url, appId, privateKey, ...work });
   for (const result of results) blockMs = Math.max(blockMs, result.blockMs);
-  return results;
+  const [first, last] = [results[0], results.at(-1)];
+  if (first === undefined || last === undefined) throw new Error('expected the result of a job');
+  return [first, last];
 }
 
-/** As small a registry as can serve certificates of any size. */
+/**
+ * As small a registry as can serve certificates of any size.
+ * @param {{ files: number, bytes: number }} sizes
+ */
 async function startFileRegistry({ files, bytes }) {
   const organizationId = 'organization-1';
   const installationId = 'installation-1';
@@ -351,7 +422,7 @@ async function startFileRegistry({ files, bytes }) {
     organizationId,
   };
   const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url, 'http://localhost');
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname.endsWith('/pdf')) {
       response.writeHead(200, { 'content-type': 'application/pdf', 'content-length': pdf.length }).end(pdf);
       return;
@@ -376,7 +447,7 @@ async function startFileRegistry({ files, bytes }) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${server.address().port}`;
+  const url = `http://127.0.0.1:${portOf(server)}`;
   const { privateKey } = keyPair();
   return {
     url,
@@ -386,22 +457,33 @@ async function startFileRegistry({ files, bytes }) {
     privateKey,
     organizationId,
     token: token.token,
-    installations: [{ installationId, organizationId }],
+    installations: /** @type {[Installed]} */ ([{ installationId, organizationId }]),
   };
 }
 
+/**
+ * @param {Access} access
+ * @param {string} dataDir
+ */
 async function startServing({ url, appId, privateKey }, dataDir) {
   const task = { url, appId, privateKey, dataDir, serve: true };
   const { process: child } = await startChild('sync-child.js', [JSON.stringify(task)]);
   return child;
 }
 
+/** @param {ChildProcess} child */
 async function stopServing(child) {
   child.kill('SIGTERM');
+  if (child.stdout === null) throw new Error('the worker has no output to read');
   const [line] = await once(child.stdout, 'data');
   return JSON.parse(String(line));
 }
 
+/**
+ * @param {{ appId: string }} app
+ * @param {string} dataDir
+ * @param {string} secret
+ */
 async function startReceiver({ appId }, dataDir, secret) {
   const env = {
     ...process.env,
@@ -414,17 +496,24 @@ async function startReceiver({ appId }, dataDir, secret) {
   };
   const child = start([MAIN, 'receive'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const port = await new Promise((resolve, reject) => {
+    /** @param {Buffer} chunk */
     const read = chunk => {
       const found = /"port":(\d+)/.exec(String(chunk));
       if (found) resolve(Number(found[1]));
     };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
     child.once('exit', code => reject(new Error(`receive ended with ${code}`)));
   });
   return { child, url: `http://127.0.0.1:${port}/webhooks` };
 }
 
+/**
+ * @param {string} url
+ * @param {string} secret
+ * @param {{ appId: string }} app
+ * @param {Installed} installed
+ */
 async function post(url, secret, { appId }, { installationId, organizationId }) {
   const payload = {
     event: 'warehouseTransaction',
@@ -442,6 +531,10 @@ async function post(url, secret, { appId }, { installationId, organizationId }) 
   if (response.status !== 202) throw new Error(`the receiver answered ${response.status}`);
 }
 
+/**
+ * @param {() => boolean} holds
+ * @param {number} deadlineMs
+ */
 async function until(holds, deadlineMs) {
   const deadline = performance.now() + deadlineMs;
   while (!holds()) {
@@ -450,16 +543,25 @@ async function until(holds, deadlineMs) {
   }
 }
 
-/** A number as people write it: 1,000. */
+/**
+ * A number as people write it: 1,000.
+ * @param {number} value
+ */
 function inWords(value) {
   return value.toLocaleString('en');
 }
 
+/** @param {string} folder */
 function freshDir(folder) {
   return mkdtempSync(join(folder, 'data-'));
 }
 
+/**
+ * @param {JobResult} result
+ * @param {'rows_added' | 'rows_changed' | 'rows_unchanged' | 'requests'} column
+ * @param {number} value
+ */
 function expectRun({ run }, column, value) {
-  if (run?.state !== 'complete' || run[column] !== value)
+  if (run.state !== 'complete' || run[column] !== value)
     throw new Error(`expected a complete run with ${column} ${value}, got ${JSON.stringify(run)}`);
 }

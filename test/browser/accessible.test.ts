@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createPages } from '../../src/console/pages/pages.js';
 import { SCRIPT } from '../../src/console/live/script.js';
 import { storeCertificate } from '../support/certificates.js';
-import { consoleStage } from '../support/console-stage.js';
+import { consoleStage } from '../support/console.js';
+import { credit, installation, retirement } from '../support/mirror/rows.js';
 import { atLength } from '../support/long.js';
-import { credit, installation, retirement } from '../support/mirror.js';
 import { findStumbles, openPage, startBrowser } from './browser.js';
 
 vi.setConfig({ testTimeout: 600_000 });

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type ConsoleStage, consoleStage } from '../support/console-stage.js';
+import { type ConsoleStage, consoleStage } from '../support/console.js';
+import { retirement } from '../support/mirror/rows.js';
 import { storeCertificate } from '../support/certificates.js';
-import { retirement } from '../support/mirror.js';
 import { startBrowser } from './browser.js';
 
 const NAME = 'tunnel.example';

@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { consoleStage } from '../support/console-stage.js';
+import { consoleStage } from '../support/console.js';
+import { credit, retirement } from '../support/mirror/rows.js';
 import { storeCertificate } from '../support/certificates.js';
-import { credit, retirement } from '../support/mirror.js';
 import { openPage, startBrowser } from './browser.js';
 import { long } from '../support/long.js';
 

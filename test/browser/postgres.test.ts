@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { sandbox, stop } = await startTestSandbox({ seed: 1, world: WORLD });
   stops.push(stop);
   const app = registerApp(sandbox, { permissions: PERMISSIONS, webhookSecret: SECRET });
-  for (const { id } of sandbox.registry.organizations.all())
+  for (const { id } of sandbox.registry.organizations.listAll())
     sandbox.registry.installations.install(app.id, id);
   up = await startUp(
     {

@@ -1,6 +1,6 @@
 import { storeCertificate } from '../support/certificates.js';
-import { type ConsoleStage, consoleStage } from '../support/console-stage.js';
-import { amount, credit, installation, retirement } from '../support/mirror.js';
+import { type ConsoleStage, consoleStage } from '../support/console.js';
+import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 
 /** What is wrong in a mirror whose pages are measured and drawn. */
 export const TROUBLES = ['suspended', 'read failed', 'worker gone', '1,000 organizations'] as const;

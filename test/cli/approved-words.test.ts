@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { type Outcome, runCommand } from '../support/command.js';
 import { type DefinedCommand, listCommands } from '../support/commands.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 import { type Answer, everyCommand } from '../support/every-command.js';
 import { makeFolder } from '../support/folder.js';
 import { copyMirror } from '../support/mirror-copy.js';
@@ -44,7 +44,7 @@ const LEFT_OUT = {
 /** An organization that a command has made is read beside this test: what lists say of it meanwhile is of the moment. */
 async function allAreRead(): Promise<void> {
   const installed = () =>
-    demo.sandbox.registry.store.tables.installations.live().filter(({ appId }) => appId === demo.appId);
+    demo.sandbox.registry.store.tables.installations.listLive().filter(({ appId }) => appId === demo.appId);
   const told = `SELECT count(*) FILTER (WHERE state NOT IN ('uninstalled', 'never_read')) AS known,
     (SELECT count(*) FROM freshness WHERE state = 'never_read') AS unread FROM coverage`;
   await expect.poll(async () => (await demo.rows(told))[0]).toEqual({ known: installed().length, unread: 0 });

@@ -5,21 +5,13 @@ import { html } from '../../src/console/components/html.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { readKnownAt, sayOldest } from '../../src/query/history/as-of.js';
 import { runCommand } from '../support/command.js';
-import { wordsOf } from '../support/console-stage.js';
+import { wordsOf } from '../support/console.js';
+import { beginRead, MINUTE, type SqliteMirror, openMirror, TRAFFIC } from '../support/mirror/open.js';
+import { pageOf, retirement, retirements } from '../support/mirror/rows.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import {
-  beginRead,
-  MINUTE,
-  pageOf,
-  retirement,
-  retirements,
-  type Scene,
-  temporaryScene,
-  TRAFFIC,
-} from '../support/mirror.js';
 
 /** A read of two pages that takes ten minutes, the second page telling of `late`. */
-async function readSlowly({ mirror, clock }: Scene, late: string): Promise<void> {
+async function readSlowly({ mirror, clock }: SqliteMirror, late: string): Promise<void> {
   const read = await beginRead({ mirror, clock }, 'retirements', { trigger: 'schedule' });
   await read.writePage(pageOf(retirements(3), clock.at + MINUTE));
   await read.writePage(pageOf([retirement(late)], clock.at + 8 * MINUTE));
@@ -31,7 +23,7 @@ async function readSlowly({ mirror, clock }: Scene, late: string): Promise<void>
 async function sceneToAsk() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const scene = await temporaryScene({ folder });
+  const scene = await openMirror({ folder });
   await readSlowly(scene, 'first');
   await readSlowly(scene, 'second');
   const ask = (at: string, ...more: string[]) =>
@@ -135,7 +127,7 @@ test('a list that nobody can read any more is not known after its last complete 
 test('a list of which nothing was ever read has no answer, where no organization is known too', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const { clock, read, db } = await temporaryScene({ folder });
+  const { clock, read, db } = await openMirror({ folder });
   await read('retirements', []);
   for (const words of [
     ['members', 'list', '--as-of', 'now'],
@@ -196,7 +188,7 @@ test('what is being read now is said to be so', async () => {
 test('as of a day, a month or a year is as of its last instant: what ended with it still stands, what begins with the next does not', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const { read, clock } = await temporaryScene({ folder });
+  const { read, clock } = await openMirror({ folder });
   await read('retirements', [retirement('old')]);
   clock.at = Date.parse('2026-05-31T23:59:59.999Z');
   await read('retirements', [retirement('old'), retirement('last')], { claim: 2 });

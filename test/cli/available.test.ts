@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 import { copyMirror, type MirrorCopy } from '../support/mirror-copy.js';
 import { makeFolder } from '../support/folder.js';
 

@@ -2,14 +2,15 @@ import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { reservation } from '../support/reservation.js';
-import { amount, credit, installation, MINUTE, retirement, temporaryScene } from '../support/mirror.js';
+import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
+import { MINUTE, openMirror } from '../support/mirror/open.js';
 
 const USED_AT = '2026-05-04T12:01:30Z';
 
 async function sceneToBalance() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const scene = await temporaryScene({ folder });
+  const scene = await openMirror({ folder });
   const ask = (...words: string[]) =>
     runCommand(['balance', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
   /** The last of what was retired came by a reservation of its own, where it is said. */
@@ -81,7 +82,7 @@ test('of how many of the known organizations the sums are is said', async () => 
 });
 
 test('a list that was never read is no list of nothing, whatever is asked of it', async () => {
-  const { folder, mirror, clock, read } = await temporaryScene();
+  const { folder, mirror, clock, read } = await openMirror();
   temporaryInbox(folder);
   const list = async (...words: string[]) =>
     await runCommand(['retirements', 'list', ...words], { env: { DATA_DIR: folder }, now: () => clock.at });
@@ -107,7 +108,7 @@ test('a list that was never read is no list of nothing, whatever is asked of it'
 test('where nothing had been read yet nothing is called balanced', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  await temporaryScene({ folder });
+  await openMirror({ folder });
   const ask = (...words: string[]) => runCommand(['balance', ...words], { env: { DATA_DIR: folder } });
   const { exitCode, stdout, stderr } = await ask();
   expect(exitCode).toBe(3);

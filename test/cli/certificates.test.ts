@@ -7,7 +7,7 @@ import { SQLITE } from '../../migrations/schema.js';
 import { CERTIFICATES } from '../../src/resources/certificates.js';
 import { archive } from '../../src/store/past.js';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 
 const demo = await demoOfFile();
 

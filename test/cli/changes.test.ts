@@ -4,7 +4,8 @@ import { changesSince } from '../support/changes.js';
 import { changing } from '../support/changing.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { amount, credit, MINUTE, retirement, temporaryScene } from '../support/mirror.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
+import { MINUTE, openMirror } from '../support/mirror/open.js';
 import { brokenProgram, PROGRAM } from '../support/mutant.js';
 import { createRandom } from '../support/random.js';
 import { seeds } from '../support/seeds.js';
@@ -12,7 +13,7 @@ import { seeds } from '../support/seeds.js';
 async function sceneToAsk() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const scene = await temporaryScene({ folder });
+  const scene = await openMirror({ folder });
   const ask = (...words: string[]) =>
     runCommand(['changes', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
   return { ...scene, ask };

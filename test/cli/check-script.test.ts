@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BOTH } from '../support/engines.js';
+import { BOTH } from '../support/mirror/open.js';
 import { alter, exportable } from '../support/folder-of-evidence.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { atLength } from '../support/long.js';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { findSandbox } from '../../src/cli/commands/demo/sandbox.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { temporaryMirror } from '../support/mirror.js';
+import { temporaryMirror } from '../support/mirror/open.js';
 import { listenRaw, rawAnswer } from '../support/raw-server.js';
 import { temporarySandbox } from '../support/sandbox.js';
 

@@ -5,11 +5,10 @@ import { findExposures } from '../../src/cli/faults/exposures.js';
 import { SETTINGS } from '../../src/app/config/settings.js';
 import { openEngine } from '../../src/store/open.js';
 import { runCommand } from '../support/command.js';
-import { visitConsole } from '../support/console.js';
-import { wordsOf } from '../support/console-stage.js';
+import { wordsOf, visitConsole } from '../support/console.js';
+import { demoOfFile, startDemoMirror } from '../support/mirror/demo.js';
 import { holdLog } from '../support/held.js';
 import { copyMirror } from '../support/mirror-copy.js';
-import { demoOfFile, startDemoMirror } from '../support/demo-mirror.js';
 
 interface Finding {
   readonly check: string;
@@ -179,7 +178,7 @@ describe('doctor', () => {
   test('a permission that is missing is named as the registry names it', async () => {
     const { installations } = demo.sandbox.registry;
     const [owner] = demo.organizationIds;
-    const first = installations.all().find(({ organization }) => organization.id === owner);
+    const first = installations.listAll().find(({ organization }) => organization.id === owner);
     const { organization_members: _, ...rest } = first?.permissions ?? {};
     demo.sandbox.registry.apps.change(demo.appId, { permissions: rest });
     installations.acceptPermissions(first?.id ?? '');
@@ -241,7 +240,7 @@ describe('doctor', () => {
     for (const { fingerprint } of apps.get(other.appId).keys) apps.removeKey(other.appId, fingerprint);
     apps.change(other.appId, { webhookSecret: 'a secret that nobody here knows' });
     await other.change("UPDATE inbox.deliveries SET received_at = '2020-01-01T00:00:00.000Z'");
-    const [installation] = installations.all();
+    const [installation] = installations.listAll();
     installations.suspend(installation?.id ?? '');
     const env = { DATA_DIR: other.folder };
     await runCommand(['sync'], { env: other.env });

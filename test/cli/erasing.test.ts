@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
-import { boxOf } from '../support/box.js';
+import { boxOf, acceptedDelivery, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { installation, retirement } from '../support/mirror/rows.js';
+import { MINUTE, openMirror, TRAFFIC } from '../support/mirror/open.js';
 import type { Member } from '../../src/registry/model.js';
 import { namesIn } from '../support/pdfs.js';
 import { runCommand } from '../support/command.js';
-import { acceptedDelivery, temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { installation, MINUTE, retirement, temporaryScene, TRAFFIC } from '../support/mirror.js';
 
 function member(id: string, email: string): Member {
   return { id, fullName: 'Ada', email, document: JSON.stringify({ id, email }) };
@@ -39,7 +39,7 @@ describe('T75 forget', () => {
   ])('finds an address %s, past rows included, and keeps it out', async (_, sent, asked) => {
     const folder = temporaryFolder();
     temporaryInbox(folder).close();
-    const { db, clock, read } = await temporaryScene({ folder });
+    const { db, clock, read } = await openMirror({ folder });
     await read('members', [member('m-1', sent), member('m-2', 'other@example.org')]);
     clock.at += MINUTE;
     await read('members', [{ ...member('m-1', sent), document: JSON.stringify({ email: sent }) }]);
@@ -56,7 +56,7 @@ describe('T75 forget', () => {
   });
 
   test('holds while a read of members is under way: what was compared before is not written after', async () => {
-    const { db, mirror, clock } = await temporaryScene();
+    const { db, mirror, clock } = await openMirror();
     const request = { organizationId: 'organization-1', resource: 'members', claim: 1 } as const;
     const open = await mirror.beginRead({
       ...request,
@@ -79,7 +79,7 @@ describe('T75 purge', () => {
     const folder = temporaryFolder();
     const inbox = temporaryInbox(folder);
     await boxOf(inbox).at(0).raiseClaims(5);
-    const scene = await temporaryScene({ folder });
+    const scene = await openMirror({ folder });
     const files = join(folder, 'certificates');
     mkdirSync(files);
     const certificates = createCertificateFolder(files, { now: () => scene.clock.at });

@@ -12,7 +12,8 @@ import { EXIT } from '../../src/cli/exit.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { layBoth } from '../support/migrated.js';
-import { MINUTE, retirements, temporaryScene } from '../support/mirror.js';
+import { MINUTE, openMirror } from '../support/mirror/open.js';
+import { retirements } from '../support/mirror/rows.js';
 
 function member(email: string) {
   return { id: email, fullName: email, email, document: JSON.stringify({ id: email, email }) };
@@ -73,7 +74,7 @@ test('where nothing was ever sealed there is no checkpoint, and none is made up'
 test('T95 purge and forget take what was sealed along, and verify and doctor say how it stands', async () => {
   const folder = temporaryFolder();
   layBoth(folder);
-  const scene = await temporaryScene({ folder });
+  const scene = await openMirror({ folder });
   await scene.read('members', [member('ada@example.org'), member('bob@example.org')]);
   await scene.read('retirements', retirements(2));
   const file = keyFile();

@@ -4,12 +4,13 @@ import { expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { beginRead, MINUTE, retirement, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
+import { beginRead, MINUTE, type SqliteMirror, TRAFFIC, openMirror } from '../support/mirror/open.js';
+import { retirement } from '../support/mirror/rows.js';
 
 async function sceneToAsk() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
-  const scene = await temporaryScene({ folder });
+  const scene = await openMirror({ folder });
   const ask = (noun: string, ...words: string[]) =>
     runCommand([noun, 'show', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
   const json = async (...words: string[]) =>
@@ -20,7 +21,7 @@ async function sceneToAsk() {
 const AS_MADE = retirement('r-1');
 const RENAMED = retirement('r-1', { beneficiary: 'Somebody Else' });
 
-async function read(scene: Scene, ...rows: (typeof AS_MADE)[]): Promise<void> {
+async function read(scene: SqliteMirror, ...rows: (typeof AS_MADE)[]): Promise<void> {
   await scene.read('retirements', rows, { limit: 10, total: rows.length, ask: async () => [] });
   scene.clock.at += 10 * MINUTE;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 import { copyMirror } from '../support/mirror-copy.js';
 
 const demo = await demoOfFile();

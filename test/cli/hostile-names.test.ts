@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 import { brokenProgram } from '../support/mutant.js';
 import { runProcess } from '../support/processes.js';
 

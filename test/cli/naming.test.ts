@@ -7,7 +7,7 @@ import type { Named } from '../../src/query/names.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { CommandFault } from '../../src/cli/exit.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { type DemoMirror, startDemoMirror } from '../support/mirror/demo.js';
 import { installationOf, payloadOf, signedPost } from '../support/receiver.js';
 
 const NAMED = ['organization', 'installation', 'app'];
@@ -75,7 +75,7 @@ describe('on the command line', () => {
   beforeAll(async () => {
     demo = await startDemoMirror();
     const { name: app } = demo.sandbox.registry.apps.get(demo.appId);
-    const [first] = demo.sandbox.registry.organizations.all();
+    const [first] = demo.sandbox.registry.organizations.listAll();
     const organization = String(first?.fullName);
     names = { organization, installation: organization, app };
   });

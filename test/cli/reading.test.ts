@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 import { tablesInFile } from '../support/tables.js';
 
 const demo = await demoOfFile();

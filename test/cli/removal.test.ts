@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 
 const demo = await demoOfFile();
 
@@ -102,7 +102,7 @@ describe('purge', () => {
       `SELECT count(*) AS n FROM retirements WHERE organization_id <> '${id()}'`,
     );
     const { installations } = demo.sandbox.registry;
-    const installation = installations.all().find(({ organization }) => organization.id === id());
+    const installation = installations.listAll().find(({ organization }) => organization.id === id());
     installations.uninstall(installation?.id ?? '');
     await until(
       async () =>

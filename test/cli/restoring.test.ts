@@ -6,7 +6,7 @@ import { openStage } from '../../src/store/sqlite/keeping.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { layBoth } from '../support/migrated.js';
-import { temporaryScene } from '../support/mirror.js';
+import { openMirror } from '../support/mirror/open.js';
 import { tablesInFile } from '../support/tables.js';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
@@ -114,7 +114,7 @@ test('T75 forget, purge and doctor name the older copies that restore left', asy
     expect(doctor).toContainEqual(
       expect.objectContaining({ check: 'copies', state: 'warn', found: expect.stringContaining(copy) }),
     );
-  const { clock } = await temporaryScene({ folder: dataDir });
+  const { clock } = await openMirror({ folder: dataDir });
   const purge = ['purge', '--organization', 'organization-1', '--confirm', 'organization-1', '--force'];
   const purged = await runCommand(purge, { env: { DATA_DIR: dataDir }, now: () => clock.at });
   for (const copy of copies) expect(purged.stderr).toContain(`NOT touched: ${copy} holds an older copy`);

@@ -5,11 +5,11 @@ import {
   createOrganization,
   registerApp,
   sandboxFolder,
-  sandboxOfFile,
+  startSandboxForFile,
   temporarySandbox,
 } from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 
 async function call(...words: string[]) {
   return await runCommand(['sandbox', 'call', ...words], { env: { REGISTRY_BASE_URL: sandbox.url } });

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { writeDemoSettings } from '../../src/cli/commands/demo/settings.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
-import { type Installed, startInstalled } from '../support/installed.js';
+import { type Installed, startInstalled } from '../support/program.js';
+import { breakReads, fillOrganizations, openMirror } from '../support/mirror/open.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { fill, temporaryScene } from '../support/mirror.js';
 import { ALL_PERMISSIONS, startTestSandbox } from '../support/sandbox.js';
 
 const MINUTE = 60_000;
@@ -38,7 +38,7 @@ test('status begins with which mirror it is, whether a worker lives, what is due
   await sign(installed, 5 * MINUTE);
   await program.worker().stop();
   retire(1);
-  await program.registry.deliveries.settled();
+  await program.registry.deliveries.waitUntilSettled();
   const waiting = new Date(Date.now() - 3 * MINUTE).toISOString();
   await program.change(
     "UPDATE jobs SET run_at = ?, created_at = ? WHERE state = 'waiting' AND trigger = 'delivery'",
@@ -151,10 +151,11 @@ test('an organization whose permission was taken away is not called fresh: its r
 });
 
 test('of many organizations 20 are shown, trouble first and then the largest, how many more there are and what shows them', async () => {
-  const scene = await temporaryScene();
+  const scene = await openMirror();
   temporaryInbox(scene.folder);
   scene.clock.at = Date.now();
-  await fill(scene, 30);
+  await fillOrganizations(scene, 30);
+  await breakReads(scene, 'organization-10');
   const shown = async (...options: readonly string[]) => {
     const { stdout } = await runCommand(['status', ...options], { env: { DATA_DIR: scene.folder } });
     const rows = Array.from(stdout.matchAll(/^organization-(\d+) +active/gm), ([, number]) => Number(number));

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { type DemoMirror, startDemoMirror } from '../support/mirror/demo.js';
 import { tablesIn } from '../support/tables.js';
 import { ALL_PERMISSIONS, installApp, registerApp, startTestSandbox } from '../support/sandbox.js';
 import { makeFolder } from '../support/folder.js';
@@ -25,7 +25,7 @@ describe('with no worker running', () => {
     world = await startTestSandbox({ seed: 7, world: WORLD });
     const app = registerApp(world.sandbox, { permissions: ALL_PERMISSIONS });
     const { organizations, installations } = world.sandbox.registry;
-    for (const { id } of organizations.all()) installations.install(app.id, id);
+    for (const { id } of organizations.listAll()) installations.install(app.id, id);
     env = {
       REGISTRY_BASE_URL: world.sandbox.url,
       REGISTRY_APP_ID: app.id,
@@ -77,7 +77,7 @@ describe('with no worker running', () => {
       '4 organizations; 40 resources: 40 fresh; rows: 0 added, 0 changed, 0 removed\n',
     );
     expect(quiet.stderr).not.toContain('complete');
-    const [organization] = world.sandbox.registry.organizations.all();
+    const [organization] = world.sandbox.registry.organizations.listAll();
     const { faults } = world.sandbox.registry;
     const fault = faults.add({
       path: `/organizations/${organization?.id}/addresses`,
@@ -131,7 +131,7 @@ describe('with no worker running', () => {
 
   test('a registry that refuses the app is 4; one that gives no sensible answer is 5, and it is said why', async () => {
     const { faults, organizations } = world.sandbox.registry;
-    const one = ['--organization', organizations.all()[0]?.id ?? ''];
+    const one = ['--organization', organizations.listAll()[0]?.id ?? ''];
     const refused = faults.add({ kind: 'status', options: { status: 401 } });
     const closed = await sync(...one, '--json');
     expect(closed.exitCode).toBe(4);
@@ -151,7 +151,7 @@ describe('with no worker running', () => {
     const { faults, organizations } = world.sandbox.registry;
     const path = '/organizations/*/addresses';
     const fault = faults.add({ path, kind: 'status', options: { status: 503 } });
-    const { exitCode, stdout } = await sync('--organization', organizations.all()[0]?.id ?? '');
+    const { exitCode, stdout } = await sync('--organization', organizations.listAll()[0]?.id ?? '');
     faults.remove(fault.id);
     expect(exitCode).toBe(3);
     expect(stdout).toMatch(/addresses .* fresh, but the last read failed /);
@@ -249,7 +249,7 @@ describe('beside a running worker', () => {
 
   test('a suspended organization that was asked for by name is 4', async () => {
     const { installations } = demo.sandbox.registry;
-    const [first] = installations.all();
+    const [first] = installations.listAll();
     installations.suspend(first?.id ?? '');
     const id = first?.organization.id ?? '';
     const { exitCode, stderr } = await runCommand(['sync', '--organization', id], {

@@ -11,9 +11,9 @@ import { withThousands } from '../../src/text/numbers.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import { parseRetirement } from '../../src/registry/json/parse.js';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
+import { MINUTE, openMirror } from '../support/mirror/open.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { MINUTE, temporaryScene } from '../support/mirror.js';
 import { copyDatabases, openBoth, type Tables, tablesIn, tablesOf, type Value } from '../support/tables.js';
 import { makeFolder } from '../support/folder.js';
 import { atLength } from '../support/long.js';
@@ -83,7 +83,7 @@ test('an installation that was called suspended or uninstalled by hand is found 
 
 test('an installation that is suspended in the mirror and at the registry is no fault', async () => {
   const { installations } = demo.sandbox.registry;
-  const [id = ''] = installations.all().map(installation => installation.id);
+  const [id = ''] = installations.listAll().map(installation => installation.id);
   const state = async () =>
     (await demo.rows('SELECT state FROM installations WHERE id = ?', id))[0]?.['state'];
   installations.suspend(id);
@@ -409,7 +409,7 @@ test.each([
 ])('%s, or the past is told to be changed', async (law, breakage) => {
   const folder = temporaryFolder();
   const inbox = temporaryInbox(folder);
-  const { db, clock, read } = await temporaryScene({ folder });
+  const { db, clock, read } = await openMirror({ folder });
   await read('retirements', [retired('Harbour Ferries')]);
   clock.at += MINUTE;
   await read('retirements', [retired('Another')]);

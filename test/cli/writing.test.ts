@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { rmSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/demo-mirror.js';
+import { demoOfFile } from '../support/mirror/demo.js';
 import { createPrivateKey, issueCredit } from '../support/sandbox.js';
 import { until } from '../support/wait.js';
 import { makeFolder } from '../support/folder.js';
@@ -313,7 +313,7 @@ describe('faults of the registry', () => {
   test('a missing permission is named as the registry names it', async () => {
     const [, , , organization = ''] = demo.organizationIds;
     const installation = demo.sandbox.registry.installations
-      .all()
+      .listAll()
       .find(each => each.organization.id === organization);
     demo.sandbox.registry.apps.change(demo.appId, { permissions: { organization_info: 'VIEW' } });
     demo.sandbox.registry.installations.acceptPermissions(installation?.id ?? '');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { installation } from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { installation } from '../support/mirror/rows.js';
 
 const JOBS = `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state,
   attempts, run_at, created_at, last_error, only_duplicates_asked, finished_at)

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { SQLITE } from '../../migrations/schema.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { archive } from '../../src/store/past.js';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
+import { MINUTE } from '../support/mirror/open.js';
 
 /** A warehouse and a retirement that changed ten minutes after they were first read; and the instants between. */
 async function stage() {

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { Asking } from '../../src/console/ask/asking.js';
 import { readQuestions } from '../../src/cli/ready-questions.js';
 import { AskError } from '../../src/store/contract/asked.js';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { retirement, retirements } from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { retirement, retirements } from '../support/mirror/rows.js';
 import { blocks } from '../support/readme.js';
 
 test('a question is answered with a table, and as CSV', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, credit, MINUTE, retirement, retirements } from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { amount, credit, retirement, retirements } from '../support/mirror/rows.js';
+import { MINUTE } from '../support/mirror/open.js';
 
 test('what changed between two instants is a sentence each, with what found it', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Compared, createComparison } from '../../src/console/comparison.js';
 import { createActions } from '../../src/app/actions.js';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { consoleStage, wordsOf } from '../support/console.js';
 
 const BRIMVIK = { organization_id: 'organization-1', organization_name: 'Brimvik' };
 const LEFT: Compared['left'] = [

@@ -1,9 +1,13 @@
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createReaders } from '../../src/console/readers.js';
+import { openReader } from '../../src/store/sqlite/reader.js';
 import type { OpenReader, Reader } from '../../src/store/contract/reader.js';
-import { type ConsoleStage, consoleStage } from '../support/console-stage.js';
-import { retirements } from '../support/mirror.js';
+import { type ConsoleStage, consoleStage } from '../support/console.js';
+import { temporaryInbox } from '../support/inbox.js';
+import { openMirror } from '../support/mirror/open.js';
+import { retirements } from '../support/mirror/rows.js';
 import { openSocket } from '../support/wire.js';
 
 /** More connections than there are readers. */
@@ -43,9 +47,10 @@ test.each(['stay open', 'close'])(
 
 test('T87 a download that nobody reads is cut after a time without progress, and its reader is free again', async () => {
   let ended = 0;
-  const stream: Reader['stream'] = async function* <Row>() {
+  const real = await readerOfRetirements();
+  const stream: Reader['stream'] = async function* endless(asked) {
     try {
-      for (;;) yield { id: 'x'.repeat(10_000) } as Row;
+      for (;;) yield* await real.all(asked);
     } finally {
       ended += 1;
     }
@@ -82,6 +87,16 @@ test('a page whose visitor left while it waited for a reader is not made', async
   expect(searches).toBe(0);
 });
 
+/** A reader of a mirror with two retirements. */
+async function readerOfRetirements(): Promise<OpenReader> {
+  const { folder, read } = await openMirror();
+  temporaryInbox(folder);
+  await read('retirements', retirements(2, 'x'.repeat(10_000)));
+  const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
 /** A reader of which some methods are replaced. */
 function readerThat(replaced: Partial<OpenReader>): OpenReader {
   const reader: OpenReader = {
@@ -99,8 +114,9 @@ test.each(['1.0', '1.1'])(
   'a download over HTTP/%s that fails midway does not look complete',
   async version => {
     const failure = new Error('the disk failed');
-    const stream: Reader['stream'] = async function* <Row>() {
-      for (const id of ['r-1', 'r-2']) yield { id } as Row;
+    const real = await readerOfRetirements();
+    const stream: Reader['stream'] = async function* broken(asked) {
+      yield* await real.all(asked);
       throw failure;
     };
     const readers = createReaders(async () => readerThat({ stream }));

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
+import { MINUTE } from '../support/mirror/open.js';
 
 const ID = '7023a782-0000-4000-8000-000000000001';
 const OTHER = '7023b000-0000-4000-8000-000000000002';

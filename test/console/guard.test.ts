@@ -4,8 +4,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { createKeys } from '../../src/console/guard/keys.js';
-import type { Visit } from '../support/console.js';
-import { consoleStage } from '../support/console-stage.js';
+import { consoleStage, type Visit } from '../support/console.js';
 
 const HOME = 'GET /';
 /** All but the one that asks a proxy, and is cut without an answer. */

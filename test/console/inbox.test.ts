@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { credit, retirement } from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { credit, retirement } from '../support/mirror/rows.js';
 import type { Tables } from '../support/tables.js';
 
 const AT = '2026-05-04T12:00:00.';

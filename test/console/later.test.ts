@@ -6,9 +6,9 @@ import { html, type Html } from '../../src/console/components/html.js';
 import { createReaders } from '../../src/console/readers.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { listenForPeople } from '../../src/webhook/listen.js';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { openMirror } from '../support/mirror/open.js';
 import { temporaryInbox } from '../support/inbox.js';
-import { temporaryScene } from '../support/mirror.js';
 
 /** A page whose end is made when it is told to. */
 async function pageThatWaits() {
@@ -40,7 +40,7 @@ test('what takes longer follows a page that is there already', async () => {
 /** Where every statement fails. */
 async function brokenStage() {
   const readers = createReaders(async () => {
-    const { folder } = await temporaryScene();
+    const { folder } = await openMirror();
     temporaryInbox(folder);
     const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
     const all = () => Promise.reject(new Error('no answer'));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, credit, retirement, retirements } from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { amount, credit, retirement, retirements } from '../support/mirror/rows.js';
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
 

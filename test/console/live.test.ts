@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { consoleStage } from '../support/console-stage.js';
-import { credit } from '../support/mirror.js';
+import { consoleStage } from '../support/console.js';
+import { credit } from '../support/mirror/rows.js';
 
 async function follow() {
   const { scene, ...visit } = await consoleStage();

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { createPages } from '../../src/console/pages/pages.js';
 import { STYLE } from '../../src/console/components/style.js';
 import { SCRIPT } from '../../src/console/live/script.js';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, credit, installation, MINUTE, retirement } from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
+import { MINUTE } from '../support/mirror/open.js';
 
 test('light and dark are as somebody has chosen, who comes back to where they were and nowhere else', async () => {
   const { send, ask, cookie, page } = await consoleStage();

@@ -1,14 +1,7 @@
 import { expect, test } from 'vitest';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import {
-  amount,
-  credit,
-  fill,
-  installation,
-  retirement,
-  retirements,
-  type Scene,
-} from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { amount, credit, installation, retirement, retirements } from '../support/mirror/rows.js';
+import { breakReads, fillOrganizations, type SqliteMirror } from '../support/mirror/open.js';
 
 async function stage(options: Parameters<typeof consoleStage>[0] = {}) {
   const { page, ...rest } = await consoleStage(options);
@@ -247,7 +240,8 @@ test('what is reserved is added up, with when the first ends and the way to all 
 
 test('of many organizations 8 are shown, trouble first and then the largest, how many more there are and the way to them', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
-  await fill(scene, 30);
+  await fillOrganizations(scene, 30);
+  await breakReads(scene, 'organization-10');
   const shown = async (path: string, part: string) => {
     const { [part]: rows = '' } = Object.fromEntries(
       Array.from(
@@ -315,7 +309,7 @@ function reservation(id: string, overrides: { reservedToDate: string }) {
 }
 
 async function install(
-  { mirror, clock }: Scene,
+  { mirror, clock }: SqliteMirror,
   number: number,
   state: 'active' | 'suspended' | 'uninstalled',
 ): Promise<void> {

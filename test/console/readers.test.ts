@@ -4,10 +4,10 @@ import { createReaders } from '../../src/console/readers.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { temporaryInbox } from '../support/inbox.js';
-import { temporaryScene } from '../support/mirror.js';
+import { openMirror } from '../support/mirror/open.js';
 
 test('pages at once have readers of their own, the fifth waits, and the next ones are given those that are free', async () => {
-  const { folder } = await temporaryScene();
+  const { folder } = await openMirror();
   temporaryInbox(folder);
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
   const readers = createReaders(async () => openReader(files));

@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { storeCertificate } from '../support/certificates.js';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { MINUTE, retirement } from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { MINUTE } from '../support/mirror/open.js';
+import { retirement } from '../support/mirror/rows.js';
 import { moment } from '../../src/console/components/words.js';
 
 const PDF = '%PDF-1.7 the certificate of r-1\n%%EOF\n';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { credit, retirement } from '../support/mirror.js';
+import { consoleStage, wordsOf } from '../support/console.js';
+import { credit, retirement } from '../support/mirror/rows.js';
 
 async function stage() {
   const stood = await consoleStage();

@@ -14,10 +14,9 @@ import { sql, table as tableCalled } from '../../src/query/sql.js';
 import { ENTRIES } from '../../src/resources/resources.js';
 import { formatTonnes } from '../../src/text/tonnes.js';
 import { runCommand } from '../support/command.js';
-import { visitConsole } from '../support/console.js';
-import { wordsOf } from '../support/console-stage.js';
-import { ENGINES, type Library, type Stage } from '../support/engines.js';
-import { installation, MINUTE, TRAFFIC } from '../support/mirror.js';
+import { wordsOf, visitConsole } from '../support/console.js';
+import { ENGINES, type Library, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { installation } from '../support/mirror/rows.js';
 import { filesEnough } from '../support/long.js';
 
 const OWNER = 'organization-1';
@@ -51,7 +50,7 @@ interface Moment {
   readonly photo: Photo;
 }
 
-async function tellLists(stage: Stage, turn: number): Promise<void> {
+async function tellLists(stage: TestMirror, turn: number): Promise<void> {
   const by = { claim: 1, startedAt: stage.clock.at, arrivedAt: stage.clock.at, trigger: 'delivery' };
   const updatedAt = new Date(stage.clock.at).toISOString();
   const installed = installation('installation-1', { updatedAt });
@@ -63,13 +62,17 @@ async function tellLists(stage: Stage, turn: number): Promise<void> {
   await walk.finish(TRAFFIC);
 }
 
-async function tell<Name extends ListResource>(stage: Stage, resource: Name, turn: number): Promise<void> {
+async function tell<Name extends ListResource>(
+  stage: TestMirror,
+  resource: Name,
+  turn: number,
+): Promise<void> {
   const rows = resource === 'organization' ? { it: turn } : (TOLD[turn] ?? {});
   const items = Object.entries(rows).map(([id, edit]) => SAYS[resource](id, edit));
   await stage.read(resource, items, { ask: async gone => gone });
 }
 
-async function certify({ pdfs, port, clock }: Stage, turn: number): Promise<void> {
+async function certify({ pdfs, port, clock }: TestMirror, turn: number): Promise<void> {
   const files = pdfs(1000);
   await files.prepare();
   const store = createCertificateStore(port, files, () => clock.at);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readStore } from '../../src/app/config/config.js';
 import { createDesk } from '../../src/console/ask/asking.js';
 import { openEngine } from '../../src/store/open.js';
-import { ENGINES } from '../support/engines.js';
+import { ENGINES } from '../support/mirror/open.js';
 
 describe.each(ENGINES)('$name', ({ library }) => {
   test.each([

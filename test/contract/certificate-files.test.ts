@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { verifyFiles } from '../../src/cli/certificate-files.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
-import { ENGINES } from '../support/engines.js';
-import { retirements, TRAFFIC } from '../support/mirror.js';
+import { ENGINES, TRAFFIC } from '../support/mirror/open.js';
+import { retirements } from '../support/mirror/rows.js';
 
 async function* pdf(words: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`%PDF-1.7 ${words}\n%%EOF\n`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readCharts } from '../../src/query/charts.js';
-import { ENGINES } from '../support/engines.js';
-import { amount, credit, retirement } from '../support/mirror.js';
+import { ENGINES } from '../support/mirror/open.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
 
 const DAY_MS = 86_400_000;
 

@@ -5,7 +5,7 @@ import { readQuestions } from '../../src/cli/ready-questions.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { NOON, temporaryFolder } from '../support/inbox.js';
-import { oddMirrorTwice, type SameMirror } from '../support/same-mirror.js';
+import { openOddMirrorTwice, type SameMirror } from '../support/mirror/twice.js';
 import { atLength } from '../support/long.js';
 
 const OF = ['--organization', 'organization-1'];
@@ -175,7 +175,7 @@ test('each command that prints JSON or CSV is asked on both engines, or it is sa
 });
 
 test('each command answers the same on both engines, to the byte, whatever the registry sent', async () => {
-  const mirror = await oddMirrorTwice();
+  const mirror = await openOddMirrorTwice();
   const seen: string[] = [];
   for (const asking of (await everyQuestion()).filter((_, place) => place % atLength(3, 1) === 0)) {
     const files = await answerOf(mirror.inFiles, asking);

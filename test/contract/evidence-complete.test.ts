@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
 import { readComplete, readMonths } from '../../src/evidence/complete.js';
 import { erase } from '../../src/evidence/write.js';
-import { ENGINES } from '../support/engines.js';
-import { amount, MINUTE, retirement } from '../support/mirror.js';
+import { ENGINES, MINUTE } from '../support/mirror/open.js';
+import { amount, retirement } from '../support/mirror/rows.js';
 import { ALL, sealed } from '../support/sealed.js';
 
 const MARCH = '2026-03-01T10:00:00.000Z';

@@ -19,9 +19,9 @@ import { readSigners } from '../../src/evidence/renew.js';
 import { appendOne } from '../../src/evidence/write.js';
 import { verifyEvidence } from '../../src/evidence/verify.js';
 import { EXIT } from '../../src/cli/exit.js';
-import { ENGINES } from '../support/engines.js';
+import { ENGINES } from '../support/mirror/open.js';
+import { retirement } from '../support/mirror/rows.js';
 import { alter, check, exportable } from '../support/folder-of-evidence.js';
-import { retirement } from '../support/mirror.js';
 import { leavesOf } from '../support/sealed.js';
 import { atLength } from '../support/long.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ALL } from '../../src/evidence/port.js';
 import { beginOrigin } from '../../src/evidence/restore.js';
-import { ENGINES } from '../support/engines.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { alter, check, exportable } from '../support/folder-of-evidence.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { askOthers } from '../support/other-checkers.js';

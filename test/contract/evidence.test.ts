@@ -12,8 +12,8 @@ import { openEngine } from '../../src/store/open.js';
 import { describeSeal } from '../../src/evidence/sealed-in.js';
 import { seal } from '../../src/evidence/seal.js';
 import { erase } from '../../src/evidence/write.js';
-import { ENGINES } from '../support/engines.js';
-import { beginRead, credit, MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
+import { ENGINES, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit, retirement, retirements } from '../support/mirror/rows.js';
 import { ALL, commitmentsOf, leavesOf, sealed } from '../support/sealed.js';
 
 /** The recursion of RFC 6962, written out by itself. */
@@ -213,7 +213,7 @@ describe.each(ENGINES)('$name', engine => {
     await stage.read('retirements', retirements(2));
     expect(await verified()).toMatchObject({ leaves: first, covered: first, waiting: 1, faults: [] });
     const second = await round();
-    const none = { waiting: 0, erased: 0, removed: 0, removedBefore: null, faults: [] };
+    const none = { waiting: 0, erased: 0, removed: 0, syncsKeptSince: null, faults: [] };
     expect(await verified()).toEqual({ leaves: second, covered: second, ...none });
   });
 
@@ -241,8 +241,8 @@ describe.each(ENGINES)('$name', engine => {
       const first = await stage.mirror.pruneSyncs(before - 3 * DAY);
       const removed = first + (await stage.mirror.pruneSyncs(before));
       expect(removed).toBeGreaterThan(first);
-      const removedBefore = new Date(before).toISOString();
-      expect(await verified()).toMatchObject({ removed, removedBefore, faults: [] });
+      const syncsKeptSince = new Date(before).toISOString();
+      expect(await verified()).toMatchObject({ removed, syncsKeptSince, faults: [] });
     });
 
     test('T90 those of the last day are found where only older ones were removed by a program', async () => {

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { explainRow } from '../../src/query/history/explanation.js';
 import { readHistory } from '../../src/query/lists/find.js';
 import { LISTS } from '../../src/resources/lists.js';
-import { ENGINES } from '../support/engines.js';
-import { credit, MINUTE } from '../support/mirror.js';
+import { ENGINES, MINUTE } from '../support/mirror/open.js';
+import { credit } from '../support/mirror/rows.js';
 
 describe.each(ENGINES)('$name', ({ library }) => {
   test('a row that came and went twice is explained by its latest end before the instant', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_ROWS_PER_MINUTE } from '../../src/inbox/rejected.js';
-import { ENGINES } from '../support/engines.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { NOON } from '../support/inbox.js';
 
 const PROCESSES = Array.from({ length: 8 }, (_, index) => index);

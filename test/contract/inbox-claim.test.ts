@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ClaimedJob, type NewJob, installationJob } from '../../src/inbox/job.js';
-import { type Box, boxIn, only } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import { NOON } from '../support/inbox.js';
+import { type Box, boxIn, only, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 
 const LEASE_MS = 60_000;
 const ERROR = { code: 'unavailable', message: 'answered 503' };

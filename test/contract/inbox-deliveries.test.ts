@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type ClaimedJob, installationJob } from '../../src/inbox/job.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { type Box, boxIn, only } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import { acceptedDelivery, NOON } from '../support/inbox.js';
+import { type Box, boxIn, only, acceptedDelivery, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { filesEnough } from '../support/long.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };

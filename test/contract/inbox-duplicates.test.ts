@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { type ClaimedJob, UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
-import { type Accept, type Arrived, type Box, boxIn, only, slicesOf, type Store } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import { acceptedDelivery, NOON } from '../support/inbox.js';
+import {
+  type Accept,
+  type Arrived,
+  type Box,
+  boxIn,
+  only,
+  slicesOf,
+  type Store,
+  acceptedDelivery,
+  NOON,
+} from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { filesEnough } from '../support/long.js';
 
 const MINUTE_MS = 60_000;

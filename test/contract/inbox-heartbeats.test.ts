@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { boxIn, slicesOf, type Store } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
+import { boxIn, slicesOf, type Store, acceptedDelivery, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 import type { LivingProcess, InboxPulse } from '../../src/inbox/process.js';
-import { acceptedDelivery, NOON } from '../support/inbox.js';
 
 const HOUR = 3_600_000;
 const WORKER: LivingProcess = { role: 'work', host: 'here', pid: 7, startedAt: NOON };

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { boxIn } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import { acceptedDelivery, NOON } from '../support/inbox.js';
+import { boxIn, acceptedDelivery, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { until } from '../support/wait.js';
 
 const DAY_MS = 86_400_000;

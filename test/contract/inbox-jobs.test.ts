@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { boxIn, only } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
+import { boxIn, only, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { installationJob } from '../../src/inbox/job.js';
-import { NOON } from '../support/inbox.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
 const ERROR = { code: 'unavailable', message: 'answered 503' };

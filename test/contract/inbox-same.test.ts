@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { installationJob, type JobEnd, type NewJob, UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
 import type { ClaimedJob } from '../../src/inbox/job.js';
-import { type Arrived, boxIn, type Box, type Store } from '../support/box.js';
-import { BOTH } from '../support/engines.js';
-import { acceptedDelivery, NOON } from '../support/inbox.js';
+import { type Arrived, boxIn, type Box, type Store, acceptedDelivery, NOON } from '../support/inbox.js';
+import { BOTH } from '../support/mirror/open.js';
 import { createRandom, pick } from '../support/random.js';
 import { seeds } from '../support/seeds.js';
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { installationJob, type Part } from '../../src/inbox/job.js';
-import { type Box, boxIn, only } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
-import { NOON } from '../support/inbox.js';
+import { type Box, boxIn, only, NOON } from '../support/inbox.js';
+import { ENGINES } from '../support/mirror/open.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { changing } from '../support/changing.js';
-import { ENGINES, type Engine, type Stage } from '../support/engines.js';
+import { ENGINES, type Engine, type TestMirror, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { retirement } from '../support/mirror/rows.js';
 import { NOON, temporaryInbox } from '../support/inbox.js';
-import { beginRead, MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
 
 const DAY = 24 * 60 * MINUTE;
 const lawsOf = (broken: readonly { readonly law: string }[]) => broken.map(({ law }) => law);
@@ -16,14 +16,14 @@ async function played(stage: Engine['stage']) {
   return scene;
 }
 
-async function playOn(scene: Stage, claim: number): Promise<void> {
+async function playOn(scene: TestMirror, claim: number): Promise<void> {
   const { change } = changing(scene, claim + 7, claim);
   for (let time = 0; time < 30; time += 1) await change();
   await scene.db.change('DELETE FROM fences');
 }
 
 /** Asks for every certificate again; the registry has none of them. */
-async function checkCertificates({ port, pdfs, clock, db }: Stage, claim: number): Promise<void> {
+async function checkCertificates({ port, pdfs, clock, db }: TestMirror, claim: number): Promise<void> {
   const store = createCertificateStore(port, pdfs(1000), () => clock.at);
   const request = { organizationId: 'organization-1', claim, startedAt: clock.at, trigger: 'schedule' };
   const walk = await store.begin(request);

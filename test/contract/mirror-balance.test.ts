@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { readBalance } from '../../src/query/history/balance.js';
 import type { Credit, InventoryRequest, Reservation } from '../../src/registry/model.js';
-import { ENGINES, type Engine, type Stage } from '../support/engines.js';
+import { ENGINES, type Engine, type TestMirror, MINUTE } from '../support/mirror/open.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { reservation } from '../support/reservation.js';
-import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
 import { createTrade } from '../support/trade.js';
 
 /** `npm run torture -- changes` trades with many more. */
@@ -13,16 +13,16 @@ const CREDITS = Number(process.env['TRADE_CREDITS'] ?? 40);
 const TRADE_AGO_MS = 90 * 24 * 60 * MINUTE;
 const VIEWS = ['balance_retirements', 'balance_credits', 'balance_projects', 'balance_serials'] as const;
 
-const loose = (stage: Stage, view: (typeof VIEWS)[number]) =>
+const loose = (stage: TestMirror, view: (typeof VIEWS)[number]) =>
   stage.db.rows(`SELECT * FROM ${view} WHERE coalesce(balanced, 0) = 0`);
 
-async function looseIn(stage: Stage): Promise<string[]> {
+async function looseIn(stage: TestMirror): Promise<string[]> {
   const found = await Promise.all(VIEWS.map(async view => ({ view, rows: await loose(stage, view) })));
   return found.filter(({ rows }) => rows.length > 0).map(({ view }) => view);
 }
 
 /** The balances that the view of counts has rows of. */
-const countedIn = (stage: Stage) =>
+const countedIn = (stage: TestMirror) =>
   stage.db.column<string>(
     "SELECT finding FROM findings WHERE finding LIKE 'balance%' AND rows > 0 ORDER BY finding",
   );
@@ -30,7 +30,7 @@ const countedIn = (stage: Stage) =>
 const of = (tonnes: string, id = 'c-1', more: Partial<Credit> = {}) =>
   credit(id, { amount: amount(tonnes), vintage: '2021', serialization: `ICR-${id}-2021`, ...more });
 
-const soon = (minutes: number, { clock }: Stage) => new Date(clock.at + minutes * MINUTE).toISOString();
+const soon = (minutes: number, { clock }: TestMirror) => new Date(clock.at + minutes * MINUTE).toISOString();
 
 interface Shown {
   readonly warehouse: string;
@@ -43,7 +43,7 @@ interface Shown {
 
 /** All four lists, as the registry shows them at one moment. */
 async function show(
-  stage: Stage,
+  stage: TestMirror,
   { warehouse, inventory, reserved, used, retired = [] }: Shown,
 ): Promise<void> {
   const { read, clock } = stage;
@@ -63,7 +63,7 @@ async function show(
   await read('retirements', listed, { limit: 10, total: listed.length, ask: async ids => ids });
 }
 
-async function balanced(stage: Engine['stage']): Promise<Stage> {
+async function balanced(stage: Engine['stage']): Promise<TestMirror> {
   const scene = await stage();
   await show(scene, { warehouse: '100', inventory: '20.5' });
   const at = soon(0, scene);
@@ -469,26 +469,26 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
       const scene = await stage();
       scene.clock.at = Date.now() - TRADE_AGO_MS;
       const trade = await createTrade(scene, 11, CREDITS, hasState);
-      const { act, look, organizations } = trade;
+      const { playMoves, readOrganization, organizations } = trade;
       const lookAll = async () => {
-        for (const organizationId of organizations) await look(organizationId);
+        for (const organizationId of organizations) await readOrganization(organizationId);
       };
       await lookAll();
       for (const organizationId of [...organizations, ...organizations]) {
-        act(CREDITS / 4);
-        await look(organizationId);
+        playMoves(CREDITS / 4);
+        await readOrganization(organizationId);
         expect(await scene.db.rows('SELECT * FROM balance_projects WHERE balanced = 0')).toEqual([]);
         expect(await scene.db.rows('SELECT * FROM balance_credits WHERE balanced = 0')).toEqual([]);
       }
-      trade.endReservations();
+      trade.expireReservations();
       await lookAll();
       await lookAll();
       expect(await looseIn(scene)).toEqual([]);
       const reserved = await scene.db.column<number>(
         "SELECT listed_micro FROM balance_credits WHERE place = 'reserved'",
       );
-      expect(trade.reserved()).toBeGreaterThan(0n);
-      expect(reserved.reduce((sum, micro) => sum + BigInt(micro), 0n)).toBe(trade.reserved());
+      expect(trade.sumReserved()).toBeGreaterThan(0n);
+      expect(reserved.reduce((sum, micro) => sum + BigInt(micro), 0n)).toBe(trade.sumReserved());
       const counts = await scene.db.column<number>('SELECT retirements FROM balance_projects');
       const explained = await scene.db.column<number>('SELECT explained_micro FROM balance_projects');
       expect(Math.max(...explained)).toBeGreaterThan(0);
@@ -501,7 +501,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
 });
 
 /** A request to retire, carried out. */
-async function carryOut(scene: Stage, { at, tonnes }: { at: string; tonnes: string }): Promise<void> {
+async function carryOut(scene: TestMirror, { at, tonnes }: { at: string; tonnes: string }): Promise<void> {
   const request: InventoryRequest = {
     id: 'q-1',
     creditId: 'c-1',
@@ -526,7 +526,7 @@ async function carryOut(scene: Stage, { at, tonnes }: { at: string; tonnes: stri
   await scene.read('inventory_requests', [request], { limit: 10, total: 1 });
 }
 
-async function enterCertificates({ pdfs, port, clock }: Stage): Promise<void> {
+async function enterCertificates({ pdfs, port, clock }: TestMirror): Promise<void> {
   const store = createCertificateStore(port, pdfs(1000), () => clock.at);
   await store.enter();
 }

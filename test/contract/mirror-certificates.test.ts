@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type Engine, ENGINES, type Stage } from '../support/engines.js';
+import { type Engine, ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { retirement, retirements } from '../support/mirror/rows.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import type { CertificateWalk } from '../../src/mirror/mirror.js';
 import { namesIn, textOf } from '../support/pdfs.js';
-import { MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
 
 const DAY = 24 * 60 * MINUTE;
 
@@ -39,7 +39,7 @@ async function storeAgain(scene: Awaited<ReturnType<typeof certificateScene>>): 
   await storeOne(scene, 'hello');
 }
 
-const rowOf = ({ db }: Pick<Stage, 'db'>, id = 'r-1') =>
+const rowOf = ({ db }: Pick<TestMirror, 'db'>, id = 'r-1') =>
   db.row('SELECT state, file, size, attempts, error, due_at FROM certificates WHERE retirement_id = ?', id);
 
 describe.each(ENGINES)('$name', ({ stage }) => {

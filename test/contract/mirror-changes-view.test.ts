@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { changing } from '../support/changing.js';
 import { changesSince } from '../support/changes.js';
-import { ENGINES } from '../support/engines.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { seeds } from '../support/seeds.js';
 
 const STEPS = 25;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { changesSince, present, replay } from '../support/changes.js';
 import { changing } from '../support/changing.js';
-import { ENGINES } from '../support/engines.js';
+import { ENGINES } from '../support/mirror/open.js';
 import { seeds } from '../support/seeds.js';
 
 const STEPS = 25;

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Stage } from '../support/engines.js';
+import { ENGINES, type TestMirror, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit, retirements } from '../support/mirror/rows.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import { beginRead, credit, MINUTE, retirements, TRAFFIC } from '../support/mirror.js';
 
 const credits = (count: number) => Array.from({ length: count }, (_, index) => credit(`c-${index}`));
-const count = (scene: Stage, table: string) => scene.db.value<number>(`SELECT count(*) FROM ${table}`);
-const state = (scene: Stage, resource: string) =>
+const count = (scene: TestMirror, table: string) => scene.db.value<number>(`SELECT count(*) FROM ${table}`);
+const state = (scene: TestMirror, resource: string) =>
   scene.db.value<string>('SELECT outcome FROM resource_states WHERE resource = ?', resource);
 const gone = async (ids: readonly string[]) => ids;
 
-async function shorten(scene: Stage, from: number, to: number): Promise<number | undefined> {
+async function shorten(scene: TestMirror, from: number, to: number): Promise<number | undefined> {
   await scene.read('warehouse', credits(from));
   scene.clock.at += MINUTE;
   await scene.read('warehouse', credits(to));

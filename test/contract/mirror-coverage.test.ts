@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Stage } from '../support/engines.js';
-import { installation, MINUTE } from '../support/mirror.js';
+import { ENGINES, type TestMirror, MINUTE } from '../support/mirror/open.js';
+import { installation } from '../support/mirror/rows.js';
 
-const known = ({ db }: Stage) =>
+const known = ({ db }: TestMirror) =>
   db.rows('SELECT installation_id AS id, organization_id AS owner, state FROM coverage ORDER BY 1');
 
 const instant = (at: number) => new Date(at).toISOString();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES } from '../support/engines.js';
-import { amount, credit, installation, retirement } from '../support/mirror.js';
+import { ENGINES } from '../support/mirror/open.js';
+import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 
 /** Where two engines are apart without a word, unless somebody looks. */
 describe.each(ENGINES)('$name', ({ stage }) => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES } from '../support/engines.js';
+import { ENGINES, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit } from '../support/mirror/rows.js';
 import {
   beginWarehouse,
   creditsIn,
   writeAfterBeingTakenOver,
   writeAfterUninstalling,
 } from '../support/fenced.js';
-import { credit, MINUTE, TRAFFIC } from '../support/mirror.js';
 
 const finish = { ...TRAFFIC, total: null };
 

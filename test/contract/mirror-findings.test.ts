@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Stage } from '../support/engines.js';
+import { ENGINES, type TestMirror, MINUTE } from '../support/mirror/open.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { reservation } from '../support/reservation.js';
 import { NOON } from '../support/inbox.js';
-import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
 
 const OTHER = 'ICR-ISL-354-2-14-R-0-2021';
 
-const findings = ({ db }: Stage) =>
+const findings = ({ db }: TestMirror) =>
   db.rows(
     'SELECT finding, resource, id, amount_exact, found FROM credit_findings ORDER BY finding, resource, id',
   );

@@ -4,8 +4,8 @@ import { projectAnswer } from '../../src/mirror/projects.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import { parseInstallation, parseProject } from '../../src/registry/json/parse.js';
 import type { Retirement } from '../../src/registry/model.js';
-import { ENGINES, type Stage } from '../support/engines.js';
-import { credit, MINUTE, readerOf, retirement, retirements } from '../support/mirror.js';
+import { ENGINES, type TestMirror, MINUTE, readerOf } from '../support/mirror/open.js';
+import { credit, retirement, retirements } from '../support/mirror/rows.js';
 
 const LIST: readonly Retirement[] = Array.from({ length: 6 }, (_, index) => retirement(`r-${index}`));
 const COLUMNS = 'version, id, beneficiary, amount, amount_micro, amount_exact, created_at, document';
@@ -30,11 +30,11 @@ const HOW = [
   ['in one answer', null],
 ] as const;
 
-async function forge({ db }: Stage, change: string): Promise<void> {
+async function forge({ db }: TestMirror, change: string): Promise<void> {
   await db.change(`UPDATE retirements SET ${change} WHERE id = 'r-2'`);
 }
 
-async function brokenLaws({ findBroken }: Stage): Promise<string[]> {
+async function brokenLaws({ findBroken }: TestMirror): Promise<string[]> {
   return (await findBroken()).map(({ law }) => law).filter(law => law.includes('retirements'));
 }
 

@@ -1,22 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Engine, type Stage } from '../support/engines.js';
-import { amount, beginRead, credit, installation, MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
+import { ENGINES, type Engine, type TestMirror, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 
 const ORIGIN = { baseUrl: 'https://registry.example', appId: 'app-1' };
 
 /** The view looks at the real clock, so these reads begin now. */
-async function sceneOfToday(stage: Engine['stage']): Promise<Stage> {
+async function sceneOfToday(stage: Engine['stage']): Promise<TestMirror> {
   const scene = await stage();
   scene.clock.at = Date.now();
   return scene;
 }
 
-const stateOf = ({ db }: Stage, resource: string) =>
+const stateOf = ({ db }: TestMirror, resource: string) =>
   db.value<string>('SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = ?', resource);
 
-const beginWarehouse = async (scene: Stage) => await beginRead(scene, 'warehouse', { trigger: 'schedule' });
+const beginWarehouse = async (scene: TestMirror) =>
+  await beginRead(scene, 'warehouse', { trigger: 'schedule' });
 
-async function fail(scene: Stage): Promise<void> {
+async function fail(scene: TestMirror): Promise<void> {
   const read = await beginWarehouse(scene);
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Stage } from '../support/engines.js';
-import { answering, credit, MINUTE, pageOf, retirement, TRAFFIC } from '../support/mirror.js';
+import { ENGINES, type TestMirror, answering, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit, pageOf, retirement } from '../support/mirror/rows.js';
 import { createRandom, pick } from '../support/random.js';
 
 /** The registry's truth: documents by id. */
@@ -57,7 +57,7 @@ function change(random: () => number, truth: Truth): void {
   }
 }
 
-function moveClock(random: () => number, { clock }: Stage): void {
+function moveClock(random: () => number, { clock }: TestMirror): void {
   const isBack = random() < 0.2;
   if (isBack) tally.back += 1;
   clock.at += isBack ? -5 * MINUTE : Math.floor(random() * 3) * MINUTE;
@@ -65,7 +65,7 @@ function moveClock(random: () => number, { clock }: Stage): void {
 
 async function breakOff(
   random: () => number,
-  scene: Stage,
+  scene: TestMirror,
   resource: (typeof RESOURCES)[number],
   truth: Truth,
   claim: number,
@@ -80,7 +80,7 @@ async function breakOff(
 /** Rows are in the order of their entry, as a registry lists them; the list may move between two pages. */
 async function readUntilQuiet(
   random: () => number,
-  scene: Stage,
+  scene: TestMirror,
   resource: (typeof RESOURCES)[number],
   truth: Truth,
   claim: number,
@@ -101,7 +101,7 @@ async function readUntilQuiet(
   throw new Error('the read never came to rest');
 }
 
-async function open(scene: Stage, resource: (typeof RESOURCES)[number], claim: number) {
+async function open(scene: TestMirror, resource: (typeof RESOURCES)[number], claim: number) {
   const request = {
     organizationId: 'organization-1',
     claim,
@@ -159,13 +159,13 @@ interface Held {
   readonly document: string;
 }
 
-async function now({ db }: Stage, resource: (typeof RESOURCES)[number]): Promise<[string, string][]> {
+async function now({ db }: TestMirror, resource: (typeof RESOURCES)[number]): Promise<[string, string][]> {
   const sql = `SELECT ${IDS[resource]} AS id, document FROM ${TABLES[resource]} ORDER BY 1`;
   return (await db.rows<Held>(sql)).map(({ id, document }) => [id, document]);
 }
 
 async function asOf(
-  { db }: Stage,
+  { db }: TestMirror,
   resource: (typeof RESOURCES)[number],
   at: string,
 ): Promise<[string, string][]> {
@@ -174,17 +174,17 @@ async function asOf(
   return (await db.rows<Held>(sql, at, at)).map(({ id, document }) => [id, document]);
 }
 
-function clockOf({ clock }: Stage): string {
+function clockOf({ clock }: TestMirror): string {
   return new Date(clock.at).toISOString();
 }
 
-async function stamp({ db }: Stage, resource: string): Promise<string> {
+async function stamp({ db }: TestMirror, resource: string): Promise<string> {
   const sql = 'SELECT stamp_at FROM resource_states WHERE resource = ?';
   return (await db.value<string>(sql, resource)) ?? '';
 }
 
 /** Versions of one row that are true at once, or that end before they begin. */
-async function overlaps({ db }: Stage): Promise<unknown[]> {
+async function overlaps({ db }: TestMirror): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const resource of RESOURCES) {
     const history = `${TABLES[resource]}_history`;

@@ -1,8 +1,8 @@
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { describe, expect, test } from 'vitest';
-import { ENGINES } from '../support/engines.js';
+import { ENGINES, beginRead, TRAFFIC } from '../support/mirror/open.js';
+import { installation, retirement } from '../support/mirror/rows.js';
 import type { Member } from '../../src/registry/model.js';
-import { beginRead, installation, retirement, TRAFFIC } from '../support/mirror.js';
 
 function member(id: string): Member {
   const item = { id, fullName: `Member ${id}`, email: `${id}@people.example` };

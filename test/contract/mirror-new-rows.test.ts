@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type RowInsert, NO_CHANGES } from '../../src/mirror/port.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
-import { ENGINES, openSync } from '../support/engines.js';
+import { ENGINES, openSync } from '../support/mirror/open.js';
+import { retirement } from '../support/mirror/rows.js';
 import { NOON } from '../support/inbox.js';
-import { retirement } from '../support/mirror.js';
 
 const observedAt = new Date(NOON).toISOString();
 const REST = { observedAt, replaces: null, follows: false, isRepeated: false };

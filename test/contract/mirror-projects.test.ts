@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ProjectAnswer } from '../../src/mirror/port.js';
-import { ENGINES, type Stage } from '../support/engines.js';
-import { credit, installation, MINUTE, TRAFFIC } from '../support/mirror.js';
+import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit, installation } from '../support/mirror/rows.js';
 
 const HOUR = 60 * MINUTE;
 const FAULT = { code: 'timeout', message: 'no answer' };
@@ -16,7 +16,7 @@ const naming = (...ids: string[]) =>
 
 /** The view asks the real clock for the time: every instant is told by how long ago it was. */
 async function readCredits(
-  { read, clock }: Stage,
+  { read, clock }: TestMirror,
   at: number,
   ids: readonly string[],
   organizationId?: string,
@@ -31,7 +31,7 @@ async function readCredits(
 
 /** One walk that requests these projects, each of which is refused. */
 async function requestProjects(
-  { mirror, clock }: Stage,
+  { mirror, clock }: TestMirror,
   at: number,
   ids: readonly string[],
   {
@@ -46,7 +46,7 @@ async function requestProjects(
   else await walk.finish(TRAFFIC);
 }
 
-async function installSecond({ mirror }: Stage, at: number) {
+async function installSecond({ mirror }: TestMirror, at: number) {
   await mirror.writeInstallation({
     installation: installation('installation-2', { organizationId: 'organization-2' }),
     state: 'active',
@@ -57,7 +57,7 @@ async function installSecond({ mirror }: Stage, at: number) {
   });
 }
 
-const freshnessOf = ({ db }: Stage, organizationId = 'organization-1') =>
+const freshnessOf = ({ db }: TestMirror, organizationId = 'organization-1') =>
   db.row(
     "SELECT state, reason, as_of, error FROM freshness WHERE resource = 'projects' AND organization_id = ?",
     organizationId,

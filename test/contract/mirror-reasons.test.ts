@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Engine } from '../support/engines.js';
-import { credit, MINUTE, TRAFFIC } from '../support/mirror.js';
+import { ENGINES, type Engine, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit } from '../support/mirror/rows.js';
 import { createRandom, pick } from '../support/operations.js';
 import { seeds } from '../support/seeds.js';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Stage } from '../support/engines.js';
-import { amount, retirement } from '../support/mirror.js';
+import { ENGINES, type TestMirror } from '../support/mirror/open.js';
+import { amount, retirement } from '../support/mirror/rows.js';
 
 const DAY_MS = 86_400_000;
 
-const restated = ({ db }: Stage) =>
+const restated = ({ db }: TestMirror) =>
   db.rows('SELECT resource, id, year, change, before, after FROM restatements ORDER BY number');
 
 const dated = (id: string, tonnes: string, createdAt: string | null) =>
@@ -13,7 +13,7 @@ const dated = (id: string, tonnes: string, createdAt: string | null) =>
 const OTHERS = ['s-1', 's-2', 's-3', 's-4', 's-5'].map(id => dated(id, '1', '2026-02-01T00:00:00.000Z'));
 
 /** Beside others that stay: a list that lacks most rows is doubted. */
-async function show({ read }: Stage, some: readonly ReturnType<typeof dated>[]): Promise<void> {
+async function show({ read }: TestMirror, some: readonly ReturnType<typeof dated>[]): Promise<void> {
   const all = [...some, ...OTHERS];
   await read('retirements', all, { limit: 10, total: all.length, ask: async ids => ids });
 }

@@ -2,13 +2,12 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findBroken } from '../../src/store/sqlite/find-broken.js';
-import { boxOf } from '../support/box.js';
-import { temporaryInbox } from '../support/inbox.js';
+import { boxOf, temporaryInbox } from '../support/inbox.js';
+import { BOTH, type TestMirror } from '../support/mirror/open.js';
 import { tablesInFile } from '../support/tables.js';
 import { TABLES } from '../../src/store/contract/tables.js';
 import { ENTRIES } from '../../src/resources/resources.js';
 import { changing } from '../support/changing.js';
-import { BOTH, type Stage } from '../support/engines.js';
 import { seeds } from '../support/seeds.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -74,7 +73,7 @@ test('those changes were of every kind', () => {
 });
 
 /** Every cell as it is, in an order of their own; those of the past as its views show them. */
-async function rowsOf(db: Stage['db']): Promise<Record<string, Row[]>> {
+async function rowsOf(db: TestMirror['db']): Promise<Record<string, Row[]>> {
   const content: Record<string, Row[]> = {};
   const views = ['changes', ...ENTRIES.map(({ table }) => `${table}_history`)];
   for (const table of [...(await db.tables()), ...views].toSorted()) {
@@ -85,7 +84,7 @@ async function rowsOf(db: Stage['db']): Promise<Record<string, Row[]>> {
   return content;
 }
 
-async function contentOf({ db }: Stage): Promise<Record<string, Row[]>> {
+async function contentOf({ db }: TestMirror): Promise<Record<string, Row[]>> {
   const content: Record<string, Row[]> = {};
   for (const [table, columns] of Object.entries(TABLES).filter(([name]) => !name.startsWith('inbox.'))) {
     if (LEFT_OUT.has(table)) continue;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RowKey } from '../../src/mirror/port.js';
-import { ENGINES, type Stage } from '../support/engines.js';
-import { beginRead, credit, MINUTE, pageOf, retirements, TRAFFIC } from '../support/mirror.js';
+import { ENGINES, type TestMirror, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit, pageOf, retirements } from '../support/mirror/rows.js';
 
 const UNREADABLE = {
   code: 'rows_unreadable',
@@ -9,7 +9,7 @@ const UNREADABLE = {
 };
 
 /** A read of the warehouse that lists these credits and unreadable rows of these keys. */
-async function readWarehouse(scene: Stage, ids: readonly string[], keys: readonly (RowKey | null)[]) {
+async function readWarehouse(scene: TestMirror, ids: readonly string[], keys: readonly (RowKey | null)[]) {
   scene.clock.at += MINUTE;
   const read = await beginRead(scene, 'warehouse');
   await read.writeBatch(
@@ -21,11 +21,11 @@ async function readWarehouse(scene: Stage, ids: readonly string[], keys: readonl
   return await read.finish({ ...TRAFFIC, total: null, unreadable: keys.length === 0 ? null : UNREADABLE });
 }
 
-const idsOf = ({ db }: Stage) => db.column('SELECT credit_id FROM warehouse_credits ORDER BY 1');
-const stateOf = ({ db }: Stage) =>
+const idsOf = ({ db }: TestMirror) => db.column('SELECT credit_id FROM warehouse_credits ORDER BY 1');
+const stateOf = ({ db }: TestMirror) =>
   db.row("SELECT outcome, error_code, error FROM resource_states WHERE resource = 'warehouse'");
 
-async function warehouseOfFive(stage: () => Promise<Stage>): Promise<Stage> {
+async function warehouseOfFive(stage: () => Promise<TestMirror>): Promise<TestMirror> {
   const scene = await stage();
   await scene.read(
     'warehouse',

@@ -1,21 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Stage } from '../support/engines.js';
-import { createMirror } from '../../src/mirror/create-mirror.js';
-import type { MirrorPort } from '../../src/mirror/port.js';
-import type { Credit } from '../../src/registry/model.js';
+import { ENGINES, type TestMirror, answering, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import {
-  answering,
-  beginRead,
   credit,
   digestOf,
   groupOf,
   knownPageOf,
-  MINUTE,
   pageOf,
   retirement,
   retirements,
-  TRAFFIC,
-} from '../support/mirror.js';
+} from '../support/mirror/rows.js';
+import { createMirror } from '../../src/mirror/create-mirror.js';
+import type { MirrorPort } from '../../src/mirror/port.js';
+import type { Credit } from '../../src/registry/model.js';
 
 const gone = async (ids: readonly string[]) => ids;
 
@@ -476,19 +472,19 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 });
 
-async function stateOf(db: Stage['db']) {
+async function stateOf(db: TestMirror['db']) {
   return await db.row(`SELECT first_complete_at, as_of, read_at, stamp_at FROM resource_states
        WHERE resource = 'retirements'`);
 }
 
-async function historyOf(db: Stage['db'], id: string) {
+async function historyOf(db: TestMirror['db'], id: string) {
   return await db.rows<Pick<Credit, 'type'> & { valid_from: string; valid_to: string | null }>(
     'SELECT type, valid_from, valid_to FROM warehouse_credits_history WHERE credit_id = ? ORDER BY version',
     id,
   );
 }
 
-async function asOf(db: Stage['db'], at: string) {
+async function asOf(db: TestMirror['db'], at: string) {
   return await db.rows<Pick<Credit, 'type'>>(
     'SELECT type FROM warehouse_credits_history WHERE valid_from <= ? AND (valid_to IS NULL OR valid_to > ?)',
     at,

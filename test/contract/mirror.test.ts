@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Stage } from '../support/engines.js';
+import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit, installation, retirements } from '../support/mirror/rows.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import type { ProjectsWalk } from '../../src/mirror/mirror.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import type { Member, Project } from '../../src/registry/model.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { credit, installation, MINUTE, retirements, TRAFFIC } from '../support/mirror.js';
 
 const project = (id: string, fullName = 'Peat bog'): Project => ({
   id,
@@ -39,7 +39,7 @@ async function ask(
   return (await (await walk).write([projectAnswer(...given)]))[0];
 }
 
-const walk = ({ mirror, clock }: Stage, organizationId = 'organization-1', claim = 1) =>
+const walk = ({ mirror, clock }: TestMirror, organizationId = 'organization-1', claim = 1) =>
   mirror.beginProjects({ organizationId, claim, startedAt: clock.at, trigger: 'schedule' });
 
 describe.each(ENGINES)('$name', ({ stage }) => {

@@ -11,8 +11,7 @@ import {
   sumCertificates,
   worstOf,
 } from '../../src/query/status.js';
-import { ENGINES, type Stage } from '../support/engines.js';
-import { fill } from '../support/mirror.js';
+import { ENGINES, type TestMirror, fillOrganizations } from '../support/mirror/open.js';
 import { createRandom, pick } from '../support/random.js';
 
 const ORGANIZATIONS = 9;
@@ -31,10 +30,10 @@ const WHOLE = [
   'DELETE FROM resource_states',
 ];
 
-async function fillByChance(stage: Stage, seed: number): Promise<void> {
+async function fillByChance(stage: TestMirror, seed: number): Promise<void> {
   const random = createRandom(seed);
   stage.clock.at = Date.now();
-  await fill(stage, ORGANIZATIONS);
+  await fillOrganizations(stage, ORGANIZATIONS);
   for (let turn = 0; turn < 4 * ORGANIZATIONS; turn++) {
     const whose = `organization-${Math.ceil(random() * ORGANIZATIONS)}`;
     const resource = pick(random, ['warehouse', 'inventory', 'retirements', 'members'], '');

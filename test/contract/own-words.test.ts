@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { describeFailure as describeError } from '../../src/sync/outcome.js';
-import { ENGINES } from '../support/engines.js';
+import { ENGINES, beginRead, TRAFFIC } from '../support/mirror/open.js';
 import { NOON } from '../support/inbox.js';
-import { beginRead, TRAFFIC } from '../support/mirror.js';
 
 /** What an error of ours may carry on: of an answer, of a path, of a system. */
 const FAULT = describeError(new Error('half \ud800 a letter and a \0 from elsewhere'));

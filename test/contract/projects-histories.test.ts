@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled, type Program } from '../support/program.js';
 import { atLength } from '../support/long.js';
-import type { Program } from '../support/program.js';
 import { createRandom, pick } from '../support/random.js';
 import { createOrganization } from '../support/sandbox.js';
 import { seeds } from '../support/seeds.js';
@@ -49,7 +48,7 @@ async function startHistory(seed: number) {
     { organizationId: other, installationId: registry.installations.install(app.id, other).id },
   ];
   const names = new Map<string, Naming[]>();
-  for (const { id, fullName } of registry.projects.all()) names.set(id, [{ at: 0, name: fullName }]);
+  for (const { id, fullName } of registry.projects.listAll()) names.set(id, [{ at: 0, name: fullName }]);
 
   const anyOrganization = () => pick(random, [organizationId, other], other);
   const anyProject = () => pick(random, [...names.keys()], '');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { plain, sql } from '../../src/query/sql.js';
-import { ENGINES, type Engine } from '../support/engines.js';
+import { ENGINES, type Engine } from '../support/mirror/open.js';
 
 const SUM = `INSERT INTO certificate_sums VALUES ('o-1', 'stored', 9007199254740993), ('o-2', 'stored', 7)`;
 const REJECTED_WEBHOOKS = `INSERT INTO inbox.rejected_webhooks VALUES

@@ -54,10 +54,9 @@ import * as status from '../../src/query/status.js';
 import * as progress from '../../src/query/sync-progress.js';
 import { LIST_RESOURCES, LISTS } from '../../src/resources/lists.js';
 import { ENTRIES } from '../../src/resources/resources.js';
-import { BOTH, type Engine } from '../support/engines.js';
+import { BOTH, type Engine, MINUTE } from '../support/mirror/open.js';
 import { NOON } from '../support/inbox.js';
 import { atLength } from '../support/long.js';
-import { MINUTE } from '../support/mirror.js';
 import { fillInboxOddly, fillOddly, TEXTS } from '../support/odd-rows.js';
 import type { Tables } from '../support/tables.js';
 

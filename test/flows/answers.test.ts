@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { differences } from '../support/compare.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { AGREE_AFTER_MS } from '../../src/mirror/list/closing.js';
-import { startInstalled } from '../support/installed.js';
-import type { Program } from '../support/program.js';
+import { startInstalled, type Program } from '../support/program.js';
 import type { Permissions } from '../../src/registry/model.js';
 import { ALL_PERMISSIONS, createOrganization, issueCredit } from '../support/sandbox.js';
 
@@ -51,7 +50,9 @@ test.each([
       .poll(() => program.rows("SELECT kind FROM jobs WHERE state = 'waiting'"))
       .toEqual([{ kind: 'retry' }]);
     expect(await program.rows('SELECT amount FROM retirements')).toEqual([{ amount: 5 }]);
-    expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 89 }]);
+    expect(await program.rows('SELECT amount_ex_post AS amount FROM available_credits')).toEqual([
+      { amount: 89 },
+    ]);
     const [state] = await program.rows(
       "SELECT reason AS state, error FROM freshness WHERE resource = 'retirements'",
     );
@@ -265,7 +266,7 @@ test('T39 a permission that is removed and restored during reads opens its resou
   await meanwhile(fewer);
   const forbidden = () => program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission'");
   expect(await forbidden()).toEqual([{ resource: 'members' }]);
-  deliveries.behave({ drop: 1 });
+  deliveries.changeSettings({ drop: 1 });
   faults.add({ path: RETIREMENTS, kind: 'status', options: REFUSAL, count: 2 });
   await meanwhile(ALL_PERMISSIONS);
   await program.reconcile();

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { issueCredit } from '../support/sandbox.js';
-import { startInstalled } from '../support/installed.js';
-import type { Program } from '../support/program.js';
+import { startInstalled, type Program } from '../support/program.js';
 
 interface Sync {
   readonly resource: string;

@@ -2,9 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled, type Program } from '../support/program.js';
 import { namesIn, textOf } from '../support/pdfs.js';
-import type { Program } from '../support/program.js';
 import { atLength, filesEnough } from '../support/long.js';
 
 const PDFS = '/organizations/*/retirements/*/pdf';
@@ -66,7 +65,7 @@ test('T52 a certificate that changes later is kept beside the old one, and the h
   await program.rest();
   const before = await files(program);
   const [retirement] = await program.rows('SELECT id FROM retirements');
-  program.registry.retirements.describe(Object(retirement)['id'], {
+  program.registry.retirements.changeDetails(Object(retirement)['id'], {
     beneficiary: 'Grace',
     reason: 'corrected',
   });
@@ -178,7 +177,7 @@ filesEnough.test(
     program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 100 } });
     for (let retirement = 0; retirement < 20; retirement++) retire(0.5);
     await expect.poll(() => calls('/pdf'), { interval: 5 }).toBeGreaterThan(0);
-    program.registry.deliveries.behave({ hold: true });
+    program.registry.deliveries.changeSettings({ hold: true });
     program.registry.installations.uninstall(installationId);
     await expect.poll(() => calls('/accessTokens'), { interval: 5 }).toBeGreaterThan(1);
     await expect.poll(() => program.worker().countRuns()).toBe(0);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { differences } from '../support/compare.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { serializeScope } from '../../src/sync/plan.js';
-import { type Installed, startInstalled } from '../support/installed.js';
+import { type Installed, startInstalled } from '../support/program.js';
 import { issueCredit } from '../support/sandbox.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -42,7 +42,7 @@ test('after the clock was put back, resources dated in the future are stale, and
 test('after the clock was put back, a full sync and the schedule request every project and certificate again', async () => {
   const installed = await startPutRight();
   const { program, organizationId, installationId, calls } = installed;
-  const [project] = program.registry.projects.all();
+  const [project] = program.registry.projects.listAll();
   program.registry.projects.change(project?.id ?? '', { fullName: 'A name since then' });
   const full = { payload: serializeScope({ resources: null, full: true }) };
   await program.inbox.enqueue([{ ...installationJob(installationId, organizationId, 'person'), ...full }]);

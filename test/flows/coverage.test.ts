@@ -52,7 +52,8 @@ async function startFleet(): Promise<Fleet> {
   }
 
   const organizationOf = (installationId: string) =>
-    registry.installations.all().find(({ id }) => id === installationId)?.organization.id ?? installationId;
+    registry.installations.listAll().find(({ id }) => id === installationId)?.organization.id ??
+    installationId;
 
   return {
     program,
@@ -61,15 +62,16 @@ async function startFleet(): Promise<Fleet> {
       for (let left = count; left > 0; left -= 1) {
         registry.installations.install(app.id, createOrganization(sandbox).id);
       }
-      await registry.deliveries.settled();
+      await registry.deliveries.waitUntilSettled();
     },
     list: async () => {
-      for (const { id, state } of registry.installations.all()) if (state !== 'uninstalled') listed.add(id);
+      for (const { id, state } of registry.installations.listAll())
+        if (state !== 'uninstalled') listed.add(id);
       const [id] = await inbox.enqueue([discoverJob('schedule')]);
       while ((await program.value('SELECT state FROM jobs WHERE id = ?', id ?? 0)) !== 'done') await work(1);
     },
     pass: async () => {
-      await registry.deliveries.settled();
+      await registry.deliveries.waitUntilSettled();
       time.move(LOOK_MS);
       await writeFreshnessFacts(context, time.now());
     },
@@ -124,7 +126,7 @@ async function play(fleet: Fleet, random: Random, size: number): Promise<void> {
     if (random() < 0.4) await fleet.list();
     const victim = pick(
       random,
-      registry.installations.all().filter(({ state }) => state === 'active'),
+      registry.installations.listAll().filter(({ state }) => state === 'active'),
     );
     if (victim !== undefined && random() < 0.5) {
       if (random() < 0.5) registry.installations.suspend(victim.id);
@@ -188,7 +190,7 @@ test('T97 an installation that the list tells of is counted at once, and one tha
   await fleet.install(3);
   await fleet.list();
   expect(await states()).toEqual([{ state: 'never_read', n: 3 }]);
-  for (const { id } of registry.installations.all()) registry.installations.uninstall(id);
+  for (const { id } of registry.installations.listAll()) registry.installations.uninstall(id);
   registry.apps.change(app.id, { webhookUrl });
   await fleet.work(3);
   expect(await states()).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { type Installed, startInstalled } from '../support/installed.js';
+import { type Installed, startInstalled } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
 import { issueCredit } from '../support/sandbox.js';
 
@@ -40,7 +40,7 @@ const HAPPENINGS: readonly Happening[] = [
     name: 'a project renamed',
     path: /\/projects\/[^/]+$/,
     happen: ({ program }) => {
-      for (const { id } of program.registry.projects.all())
+      for (const { id } of program.registry.projects.listAll())
         program.registry.projects.change(id, { fullName: 'Renamed' });
     },
     ask: ({ program }) => program.reconcile(24 * 3_600_000),

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { type Installed, startInstalled } from '../support/installed.js';
-import { startProgram } from '../support/program.js';
+import { type Installed, startInstalled, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
 const MEMBERS = '/organizations/*/members';

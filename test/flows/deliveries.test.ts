@@ -4,9 +4,8 @@ import { EVENTS } from '../../src/registry/model.js';
 import { runCommand } from '../support/command.js';
 import { differences } from '../support/compare.js';
 import { visitConsole } from '../support/console.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled, type Program } from '../support/program.js';
 import { signedPost } from '../support/receiver.js';
-import type { Program } from '../support/program.js';
 
 interface Message {
   readonly body: string;
@@ -107,7 +106,7 @@ test('T07 an old "uninstalled" event, replayed 200 times after a new installatio
 
 test('T09 50 identical posts at once cause one read and at most one more', async () => {
   const { program, retire } = await startInstalled();
-  program.registry.deliveries.behave({ hold: true });
+  program.registry.deliveries.changeSettings({ hold: true });
   retire(3);
   const message = lastMessage(program);
   const began = program.ended.length;
@@ -126,7 +125,7 @@ test('T09 50 identical posts at once cause one read and at most one more', async
 
 test('lost, repeated and reordered deliveries lead to the same rows', async () => {
   const { program, retire } = await startInstalled();
-  program.registry.deliveries.behave({ duplicate: 2, reorder: 3, drop: 2 });
+  program.registry.deliveries.changeSettings({ duplicate: 2, reorder: 3, drop: 2 });
   for (let amount = 1; amount <= 5; amount++) retire(amount);
   program.registry.deliveries.release();
   await program.rest();

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled } from '../support/program.js';
 
 const PDFS = '/organizations/*/retirements/*/pdf';
 const RETIREMENTS = 30;
@@ -28,7 +28,7 @@ test('T21 a walk over certificates stops where the disk is nearly full, and goes
   const runs = async () => (await rows('SELECT id FROM syncs')).length;
   const runsSoFar = await runs();
   retire(1);
-  await registry.deliveries.settled();
+  await registry.deliveries.waitUntilSettled();
   const newest = `SELECT verdict, j.state FROM deliveries AS d JOIN jobs AS j ON j.id = job_id
     ORDER BY d.id DESC LIMIT 1`;
   expect(await rows(newest)).toEqual([{ verdict: 'accepted', state: 'waiting' }]);

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { differences } from '../support/compare.js';
-import { startInstalled } from '../support/installed.js';
-import { contextOf, type Program } from '../support/program.js';
+import { startInstalled, contextOf, type Program } from '../support/program.js';
 
 const STEP_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -94,7 +93,7 @@ test('T20 three replayed deliveries in rotation cause fewer than 12 reads a minu
 
   const before = program.ended.length;
   retire(4);
-  await program.registry.deliveries.settled();
+  await program.registry.deliveries.waitUntilSettled();
   program.time.move(1000);
   await program.worker().idle();
   await expect.poll(() => program.ended.length).toBeGreaterThan(before);
@@ -106,7 +105,7 @@ test('T20 three replayed deliveries in rotation cause fewer than 12 reads a minu
 test('T20 a change that only a duplicate announces is found within 15 s, and then reads are quick again', async () => {
   const { program, captured, retire } = await startCaptured();
   await replay(program, captured, MINUTE_MS);
-  program.registry.deliveries.behave({ drop: 1 });
+  program.registry.deliveries.changeSettings({ drop: 1 });
   retire(5);
   const looks = await replay(program, captured, 40_000);
   expect(looks[0]).toBeLessThanOrEqual(16_000);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { countFindings } from '../../src/app/counting.js';
 import { runCommand } from '../support/command.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled } from '../support/program.js';
 
 test('what is found is counted in status, doctor and verify, and is no fault of the mirror', async () => {
   const { program, creditId } = await startInstalled();
@@ -14,7 +14,7 @@ test('what is found is counted in status, doctor and verify, and is no fault of 
   expect((await ask('status')).stdout).toMatch(/Findings, counted .+ ago: none\./);
   program.registry.faults.add({
     path: '/organizations/*/warehouse/inventory',
-    kind: 'says',
+    kind: 'overrideObjects',
     options: { body: { [creditId]: { amount: -5 } } },
   });
   await program.reconcile();

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type Installed, startInstalled } from '../support/installed.js';
-import { type Program, startProgram } from '../support/program.js';
+import { type Installed, startInstalled, type Program, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
 /** The profiles of the sandbox: its own way to answer, and as the registry is documented. */
@@ -18,7 +17,7 @@ const RETIREMENTS = '/organizations/*/retirements';
 
 /** From now on the registry says other things of what has these ids. */
 function says(program: Program, path: string, body: Readonly<Record<string, object>>): void {
-  program.registry.faults.add({ path, kind: 'says', options: { body } });
+  program.registry.faults.add({ path, kind: 'overrideObjects', options: { body } });
 }
 
 const findings = ({ rows }: Program) => rows('SELECT finding, resource, id FROM credit_findings ORDER BY id');
@@ -176,7 +175,7 @@ describe.each(PROFILES)('at a registry of the profile %s', (_name, profile) => {
     const stored = () => program.rows("SELECT sha256 FROM certificates WHERE state = 'stored'");
     const [before] = await stored();
     expect(before).toBeDefined();
-    program.registry.retirements.describe(id, { beneficiary: 'Grace', reason: 'for better' });
+    program.registry.retirements.changeDetails(id, { beneficiary: 'Grace', reason: 'for better' });
     await program.reconcile(HOUR_MS);
     const [after] = await stored();
     expect(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type Installed, startInstalled } from '../support/installed.js';
+import { type Installed, startInstalled } from '../support/program.js';
 
 const VALUES =
   'SELECT id, organization_id, reason, beneficiary, amount, amount_micro, amount_exact, created_at, valid_from, document FROM retirements ORDER BY id';
@@ -58,9 +58,9 @@ test('T89 a column that was changed by hand is reported, and is as it was after 
   expect(explained).not.toContain('Last seen unchanged');
   const { exitCode, stdout, stderr } = await run('sync', '--full', '--json');
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.anything() });
-  const synced: { readonly resource: string; readonly mended: boolean; readonly error: string | null }[] =
+  const synced: { readonly resource: string; readonly noted: boolean; readonly error: string | null }[] =
     JSON.parse(stdout).resources;
-  expect(synced.filter(({ mended }) => mended)).toMatchObject([
+  expect(synced.filter(({ noted }) => noted)).toMatchObject([
     {
       resource: 'retirements',
       changed: 0,

@@ -1,12 +1,11 @@
 import { describe, expect, inject, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
-import { receivedBy } from '../support/box.js';
+import { receivedBy, acceptedDelivery } from '../support/inbox.js';
+import { startInstalled } from '../support/program.js';
 import { runCommand } from '../support/command.js';
 import { visitConsole } from '../support/console.js';
-import { acceptedDelivery } from '../support/inbox.js';
 import { createOrganization } from '../support/sandbox.js';
-import { startInstalled } from '../support/installed.js';
 import { atLength } from '../support/long.js';
 import { createRandom, pick } from '../support/operations.js';
 import { seeds } from '../support/seeds.js';
@@ -105,7 +104,7 @@ describe('a delivery that no read has answered', () => {
       (await scene.freshness()).find(({ resource }) => resource === 'certificates')?.as_of;
     const before = await walked();
     scene.program.registry.credits.withdraw(scene.organizationId, { creditId: scene.creditId, amount: 1 });
-    await scene.program.registry.deliveries.settled();
+    await scene.program.registry.deliveries.waitUntilSettled();
     await scene.read();
     for (let seconds = 0; seconds < 120; seconds += 30) {
       await scene.pass(30);
@@ -117,7 +116,7 @@ describe('a delivery that no read has answered', () => {
   test('a lost webhook does not make anything stale', async () => {
     const scene = await startWatched();
     await scene.watch(true);
-    scene.program.registry.deliveries.behave({ drop: 10 });
+    scene.program.registry.deliveries.changeSettings({ drop: 10 });
     await scene.announce();
     await scene.pass(90);
     expect(await scene.resources('fresh')).toEqual(await all(scene));
@@ -141,10 +140,10 @@ describe('a delivery that no read has answered', () => {
     expect(['*', ...(await scene.resources('fresh'))]).toEqual(await all(scene));
     await scene.work(true);
     registry.installations.uninstall(scene.installationId);
-    await registry.deliveries.settled();
+    await registry.deliveries.waitUntilSettled();
     await scene.read();
     registry.installations.install(app.id, scene.organizationId);
-    await registry.deliveries.settled();
+    await registry.deliveries.waitUntilSettled();
     await scene.read();
     await scene.work(false);
     const again = acceptedDelivery({ receivedAt: time.now(), installationId: scene.installationId });
@@ -321,7 +320,7 @@ test.each(seeds(atLength(1, 2), inject('keptIn') === 'PostgreSQL' ? 3 : 1))(
       () => scene.announce(),
       () => scene.announce(),
       async () => {
-        scene.program.registry.deliveries.behave({ duplicate: 3 });
+        scene.program.registry.deliveries.changeSettings({ duplicate: 3 });
         await scene.announce();
       },
       () => scene.read(),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
 
 const AMOUNTS = ['9007199254740993', '0.1', '1e400', '-0', '"1,5"', '0.123456789012345678', 'null'];

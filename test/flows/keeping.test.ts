@@ -4,14 +4,14 @@ import { expect, test } from 'vitest';
 import { lastSignedBeside } from '../../src/evidence/key-file.js';
 import { differences } from '../support/compare.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { stageFiles, STORED } from '../support/kept-files.js';
+import { fillByWorkers, STORED } from '../support/mirror/by-workers.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 import { tablesIn, tablesInFile } from '../support/tables.js';
 import { long } from '../support/long.js';
 
 test('a backup put back over the files of a killed worker: what was lost is counted, and the mirror becomes equal to the registry', async () => {
   const { program, engine, dataDir, keyFile, tables, isQuiet, retire, ask, arrive, count, work, run } =
-    await stageFiles();
+    await fillByWorkers();
   retire(40);
   await ask();
   const first = work();
@@ -73,7 +73,7 @@ test('a backup put back over the files of a killed worker: what was lost is coun
 long.test(
   'a backup while a worker writes is whole, and of each job that is done in it, it has every sync',
   async () => {
-    const { program, tables, retire, ask, arrive, count, isQuiet, work, run } = await stageFiles();
+    const { program, tables, retire, ask, arrive, count, isQuiet, work, run } = await fillByWorkers();
     retire(30);
     for (let more = 0; more < 7; more += 1) {
       const { id } = createOrganization(program.sandbox);

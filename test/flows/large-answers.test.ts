@@ -94,7 +94,7 @@ test.skipIf(process.platform !== 'linux')(
     for (const holder of attacked) retire(program, holder);
     for (const holder of attacked) await expect.poll(() => reads(holder, 'read_failed')).toBe(7);
     retire(program, other);
-    await program.registry.deliveries.settled();
+    await program.registry.deliveries.waitUntilSettled();
     const retired = async () =>
       (await program.rows('SELECT 1 FROM retirements WHERE organization_id = ?', other.organizationId))
         .length;

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { RESOURCES } from '../../src/sync/plan.js';
 import { differences } from '../support/compare.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled, contextOf } from '../support/program.js';
 import { filesEnough } from '../support/long.js';
 import { namesIn } from '../support/pdfs.js';
-import { contextOf } from '../support/program.js';
 import { ALL_PERMISSIONS, issueCredit } from '../support/sandbox.js';
 
 test('an installation fills the mirror', async () => {
@@ -81,7 +80,7 @@ filesEnough.test('an end of a suspension that no webhook told is found by the sc
   const { program, installationId } = await startInstalled();
   program.registry.installations.suspend(installationId);
   await program.rest();
-  program.registry.deliveries.behave({ drop: 1 });
+  program.registry.deliveries.changeSettings({ drop: 1 });
   program.registry.installations.unsuspend(installationId);
   await program.rest();
   expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
@@ -109,7 +108,7 @@ filesEnough.test(
     const { program, installationId } = await startInstalled();
     program.registry.installations.suspend(installationId);
     await program.rest();
-    program.registry.deliveries.behave({ drop: 1 });
+    program.registry.deliveries.changeSettings({ drop: 1 });
     program.registry.installations.uninstall(installationId);
     await program.reconcile();
     expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
@@ -177,7 +176,7 @@ filesEnough.test('an installation that no webhook announced is found by the sche
   const { program, organizationId, installationId } = await startInstalled();
   program.registry.installations.uninstall(installationId);
   await program.rest();
-  program.registry.deliveries.behave({ drop: 1 });
+  program.registry.deliveries.changeSettings({ drop: 1 });
   const { id } = program.registry.installations.install(program.app.id, organizationId);
   await program.rest();
   await program.reconcile();
@@ -206,7 +205,7 @@ filesEnough.test('the schedule checks what is still visible of a suspended insta
   const { apps, installations } = program.registry;
   installations.suspend(installationId);
   await program.rest();
-  program.registry.deliveries.behave({ drop: 1 });
+  program.registry.deliveries.changeSettings({ drop: 1 });
   apps.change(program.app.id, { permissions: { organization_info: 'VIEW' } });
   installations.acceptPermissions(installationId);
   await program.reconcile();

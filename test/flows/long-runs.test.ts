@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { differences } from '../support/compare.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
 const RETIREMENTS = '/organizations/*/retirements';

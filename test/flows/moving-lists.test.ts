@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { serializeScope } from '../../src/sync/plan.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled, type Program } from '../support/program.js';
 import { atLength } from '../support/long.js';
 import { createRandom, pick, type Random } from '../support/operations.js';
-import type { Program } from '../support/program.js';
 import { type ProxyAnswer, startProxy } from '../support/proxy.js';
 import { seeds } from '../support/seeds.js';
 

@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
-import { startInstalled } from '../support/installed.js';
-import type { Program, ProgramOptions } from '../support/program.js';
+import { startInstalled, type Program, type ProgramOptions } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
 import { issueCredit } from '../support/sandbox.js';
 import { withResolvers } from '../support/wait.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type NewJob, installationJob } from '../../src/inbox/job.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
 
 const STATE =

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
-import { startInstalled } from '../support/installed.js';
-import { contextOf } from '../support/program.js';
+import { startInstalled, contextOf } from '../support/program.js';
 import { collect } from '../support/registry-client.js';
 
 const RETIREMENTS = '/organizations/*/retirements';
@@ -11,7 +10,7 @@ const remembered = 'SELECT resource, page_size FROM resource_states WHERE page_s
 /** Retirements that no delivery announces. */
 async function startRetired(count: number) {
   const { program, organizationId, installationId, retire, calls } = await startInstalled();
-  program.registry.deliveries.behave({ drop: 1000 });
+  program.registry.deliveries.changeSettings({ drop: 1000 });
   for (let made = 0; made < count; made++) retire(0.5);
   const ask = async (payload = {}) => {
     const job = installationJob(installationId, organizationId, 'person');

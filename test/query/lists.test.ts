@@ -8,7 +8,7 @@ import type { Asked } from '../../src/query/lists/list.js';
 import { readPage, streamRows } from '../../src/query/lists/read.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { temporaryMirror } from '../support/mirror.js';
+import { temporaryMirror } from '../support/mirror/open.js';
 
 const NOW = new Date(NOON).toISOString();
 

@@ -3,7 +3,7 @@ import type { Columns, Kind } from '../../migrations/schema.js';
 import { mayBeNull, TABLES } from '../../src/store/contract/tables.js';
 import { typeOf } from '../../src/store/migrations.js';
 import { temporaryInbox } from '../support/inbox.js';
-import { temporaryMirror } from '../support/mirror.js';
+import { temporaryMirror } from '../support/mirror/open.js';
 import { type Tables, tablesOf } from '../support/tables.js';
 
 interface Found {

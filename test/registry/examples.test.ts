@@ -41,7 +41,7 @@ async function runExample(name: string, sandbox: Sandbox, app: TestApp, args: re
 /** Who owns what, by the sandbox's own book. */
 function owners(sandbox: Sandbox): readonly unknown[] {
   const { holdings, organizations } = sandbox.registry.store.tables;
-  const held = holdings.rows().filter(({ amountMicro }) => amountMicro > 0);
+  const held = holdings.list().filter(({ amountMicro }) => amountMicro > 0);
   return held.map(({ organizationId, amountMicro }) => ({
     fullName: organizations.get(organizationId)?.fullName,
     amountMicro,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { readableText } from '../../src/resources/columns.js';
-import { amount, credit, retirement, temporaryScene } from '../support/mirror.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
+import { openMirror } from '../support/mirror/open.js';
 
 test('text that other readers of the database would choke on is made readable', () => {
   expect(readableText('Ærø \u{1f33f} 水')).toBe('Ærø \u{1f33f} 水');
@@ -9,7 +10,7 @@ test('text that other readers of the database would choke on is made readable', 
 });
 
 test('T60 SQL in names is stored as it came', async () => {
-  const { db, read } = await temporaryScene();
+  const { db, read } = await openMirror();
   const beneficiary = `Robert'); DROP TABLE retirements;-- "x" ? @id`;
   await read('retirements', [retirement('r-1', { beneficiary, comment: `'; --` })], { limit: 10 });
   expect(await db.row('SELECT beneficiary, comment FROM retirements')).toEqual({
@@ -20,7 +21,7 @@ test('T60 SQL in names is stored as it came', async () => {
 });
 
 test('T67 digits are kept, exact sums are exact, and what cannot be summed is counted', async () => {
-  const { db, read } = await temporaryScene();
+  const { db, read } = await openMirror();
   const faulty = { exact: '1,5', value: null, micro: null, fault: 'not a number' };
   const huge = { exact: '9223372036854', value: 9223372036854, micro: 9223372036854000000n, fault: null };
   const fine = { exact: '0.000000000000000001', value: 1e-18, micro: null, fault: null };
@@ -62,7 +63,7 @@ test('T67 digits are kept, exact sums are exact, and what cannot be summed is co
 });
 
 test('a vintage that was not sent is the year that ends the serialization', async () => {
-  const { db, read } = await temporaryScene();
+  const { db, read } = await openMirror();
   await read('warehouse', [
     credit('c-1'),
     credit('c-2', { vintage: '2019' }),

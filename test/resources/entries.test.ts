@@ -7,7 +7,7 @@ import {
   ownerColumn,
 } from '../../src/resources/entry.js';
 import { ENTRIES, findEntry } from '../../src/resources/resources.js';
-import { temporaryMirror } from '../support/mirror.js';
+import { temporaryMirror } from '../support/mirror/open.js';
 
 const HISTORY = /_history$/;
 

@@ -11,7 +11,7 @@ import {
   registerApp,
   signAppJwt,
   signJwt,
-  sandboxOfFile,
+  startSandboxForFile,
 } from '../support/sandbox.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -19,7 +19,7 @@ const TWO_HOURS_MS = 2 * 60 * 60 * 1000;
 
 let jwt: string;
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const app = registerApp(sandbox);
 beforeEach(() => {
   jwt = signAppJwt(sandbox, app);
@@ -29,7 +29,7 @@ function lifetimeOf(token: { createdAt: string; expiresAt: string }): number {
   return Date.parse(token.expiresAt) - Date.parse(token.createdAt);
 }
 
-test('POST /app/accessTokens answers an app access token without organization or permissions', async () => {
+test('POST /app/accessTokens returns an app access token without organization or permissions', async () => {
   const { status, body } = await ask(sandbox, 'POST /app/accessTokens', { token: jwt });
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -44,7 +44,7 @@ test('POST /app/accessTokens answers an app access token without organization or
   });
 });
 
-test('POST /app/installations/<installation_id>/accessTokens answers token, expiry, permissions and organization', async () => {
+test('POST /app/installations/<installation_id>/accessTokens returns token, expiry, permissions and organization', async () => {
   const { installationId, organization } = installApp(sandbox, { app });
   const { status, body } = await ask(sandbox, `POST /app/installations/${installationId}/accessTokens`, {
     token: jwt,
@@ -65,7 +65,7 @@ test('POST /app/installations/<installation_id>/accessTokens answers token, expi
   expect(lifetimeOf(body)).toBe(TWO_HOURS_MS);
 });
 
-test('POST /app/installations/<installation_id>/accessTokens forgives an empty object as body', async () => {
+test('POST /app/installations/<installation_id>/accessTokens accepts an empty object as body', async () => {
   const { installationId } = installApp(sandbox, { app });
   const call = `POST /app/installations/${installationId}/accessTokens`;
   expect((await ask(sandbox, call, { token: jwt, body: {} })).status).toBe(200);
@@ -91,7 +91,7 @@ test('POST /app/create/user/organization creates both and installs the app on th
   expect(members.body.members).toMatchObject([{ email: 'new.owner@people.example', fullName: 'New Owner' }]);
 });
 
-test('a purchase is finished into the organization that the app created for its buyer', async () => {
+test('a purchase can be finished into an organization that the app created for its buyer', async () => {
   const { organization: seller, token } = installApp(sandbox, { app });
   const creditId = issueCredit(sandbox, seller.id);
   const queue = `/organizations/${seller.id}/warehouse/inventory/reservations`;
@@ -110,7 +110,7 @@ test('a purchase is finished into the organization that the app created for its 
   expect(inventory.body.credits).toMatchObject([{ id: creditId, amount: 3 }]);
 });
 
-test('the organization that an app created can be claimed by its user, once', async () => {
+test('an organization that an app created can be claimed once by its user', async () => {
   const body = {
     user: { email: 'claimer@people.example' },
     organization: { fullName: 'Claimed later', type: 'other' },
@@ -141,7 +141,7 @@ test('GET /app/installations?limit=<n>&page=<n> pages through all installations 
   expect(seen.toSorted()).toEqual(ids.toSorted());
 });
 
-test('GET /app/installations/<installation_id> answers one installation with its organization', async () => {
+test('GET /app/installations/<installation_id> returns one installation with its organization', async () => {
   const { installationId, organization } = installApp(sandbox, { app });
   const { body } = await ask(sandbox, `GET /app/installations/${installationId}`, { token: jwt });
   expect(Object.keys(body).toSorted()).toEqual([
@@ -157,7 +157,7 @@ test('GET /app/installations/<installation_id> answers one installation with its
   expect(body).toMatchObject({ id: installationId, appId: app.id, organization });
 });
 
-test('GET /app/organizations/<organization_id>/installation answers the installation of that organization, for this app', async () => {
+test('GET /app/organizations/<organization_id>/installation returns the calling app’s installation on that organization', async () => {
   const { installationId, organization } = installApp(sandbox, { app });
   const call = `GET /app/organizations/${organization.id}/installation`;
   expect((await ask(sandbox, call, { token: jwt })).body.id).toBe(installationId);
@@ -165,7 +165,7 @@ test('GET /app/organizations/<organization_id>/installation answers the installa
   expect((await ask(sandbox, call, { token: stranger })).status).toBe(404);
 });
 
-test('DELETE /app/installations/token ends the very token it is sent with and no other', async () => {
+test('DELETE /app/installations/token revokes only the token that it is sent with', async () => {
   const { installationId, organization } = installApp(sandbox, { app });
   const [ended, other] = [mintToken(sandbox, app, installationId), mintToken(sandbox, app, installationId)];
   const read = `GET /organizations/${organization.id}`;
@@ -178,7 +178,7 @@ test('DELETE /app/installations/token ends the very token it is sent with and no
   expect((await ask(sandbox, read, { token: other })).status).toBe(200);
 });
 
-test('DELETE /app/installations/token takes an app access token too', async () => {
+test('DELETE /app/installations/token accepts an app access token too', async () => {
   const token = mintToken(sandbox, app);
   expect((await ask(sandbox, 'GET /projects', { token })).status).toBe(200);
   expect((await ask(sandbox, 'DELETE /app/installations/token', { token })).status).toBe(200);
@@ -192,7 +192,7 @@ describe('the app JWT', () => {
     return (await ask(sandbox, CALL, { token })).status;
   }
 
-  test('is RS256, signed with a key of the app in iss', async () => {
+  test('must be RS256, signed with a key of the app in iss', async () => {
     expect(await statusOf(jwt)).toBe(200);
     expect(await statusOf(signAppJwt(sandbox, { ...app, privateKey: createPrivateKey() }))).toBe(401);
     expect(await statusOf(signAppJwt(sandbox, app, { iss: crypto.randomUUID() }))).toBe(401);
@@ -202,7 +202,7 @@ describe('the app JWT', () => {
     expect(await statusOf(`${jwt.slice(0, -4)}AAAA`)).toBe(401);
   });
 
-  test('expires at most 10 minutes ahead', async () => {
+  test('must expire within 10 minutes', async () => {
     const { clock } = sandbox.registry.store;
     clock.freeze();
     const { id } = sandbox.registry.faults.add({ kind: 'clock' });
@@ -214,7 +214,7 @@ describe('the app JWT', () => {
     expect(await statusOf(signAppJwt(sandbox, app, { exp: undefined }))).toBe(401);
     expect(await statusOf(signAppJwt(sandbox, app, { exp: '2100' }))).toBe(401);
     sandbox.registry.faults.remove(id);
-    clock.run();
+    clock.resume();
   });
 
   test('may be signed with any of several public keys of the app', async () => {
@@ -231,10 +231,13 @@ describe('the app JWT', () => {
     expect(await statuses()).toEqual(new Set([200, 401]));
   });
 
-  test.each(['', 'a.b', 'a.b.c', '....', 'crs_0'])('is refused in the registry shape as %j', async token => {
-    const { body } = await ask(sandbox, CALL, { headers: { authorization: `Bearer ${token}` } });
-    expect(body).toEqual({ statusCode: 401, message: expect.any(String), error: 'Unauthorized' });
-  });
+  test.each(['', 'a.b', 'a.b.c', '....', 'crs_0'])(
+    'is refused in the registry’s format if it is %j',
+    async token => {
+      const { body } = await ask(sandbox, CALL, { headers: { authorization: `Bearer ${token}` } });
+      expect(body).toEqual({ statusCode: 401, message: expect.any(String), error: 'Unauthorized' });
+    },
+  );
 
   function decodeClaims(token: string): object {
     return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
@@ -260,8 +263,8 @@ describe('every JWT endpoint refuses an access token', () => {
   });
 });
 
-describe('the life of an installation', () => {
-  test('a suspended installation stays listed and readable without any state, and nothing is minted for it', async () => {
+describe('the lifecycle of an installation', () => {
+  test('a suspended installation stays listed and readable, without a state, and gets no tokens', async () => {
     const { installationId, organization, token } = installApp(sandbox, { app });
     sandbox.registry.installations.suspend(installationId);
     const one = await ask(sandbox, `GET /app/installations/${installationId}`, { token: jwt });
@@ -279,7 +282,7 @@ describe('the life of an installation', () => {
     expect((await ask(sandbox, mint, { token: jwt })).status).toBe(200);
   });
 
-  test('after an uninstall its GET answers 404, its tokens are dead and a new install has another id', async () => {
+  test('after an uninstall its GET answers 404, its tokens are invalid and a new installation has another id', async () => {
     const { installationId, organization, token } = installApp(sandbox, { app });
     sandbox.registry.installations.uninstall(installationId);
     expect((await ask(sandbox, `GET /app/installations/${installationId}`, { token: jwt })).status).toBe(404);
@@ -293,18 +296,18 @@ describe('the life of an installation', () => {
     expect((await ask(sandbox, `GET /organizations/${organization.id}`, { token })).status).toBe(403);
   });
 
-  test('an installation access token lives 2 hours, not a millisecond longer', async () => {
+  test('an installation access token expires after exactly 2 hours', async () => {
     const { clock } = sandbox.registry.store;
     clock.freeze();
     const { organization, token } = installApp(sandbox, { app });
     const read = `GET /organizations/${organization.id}`;
-    clock.move(TWO_HOURS_MS - 1);
+    clock.shift(TWO_HOURS_MS - 1);
     expect((await ask(sandbox, read, { token })).status).toBe(200);
-    clock.move(1);
+    clock.shift(1);
     const { status, body } = await ask(sandbox, read, { token });
     expect(status).toBe(403);
     expect(body.message).toMatch(/^Access token invalid/);
-    clock.run();
+    clock.resume();
   });
 });
 
@@ -320,7 +323,7 @@ describe('an installation id can be found', () => {
 });
 
 describe('two apps on one organization', () => {
-  test('each has its own installation list, and neither sees or mints for the other', async () => {
+  test('each lists only its own installation and cannot mint tokens for the other’s', async () => {
     const organization = createOrganization(sandbox);
     const [one, two] = [installApp(sandbox, { organization }), installApp(sandbox, { organization })];
     for (const [mine, other] of [
@@ -338,7 +341,7 @@ describe('two apps on one organization', () => {
     }
   });
 
-  test('ending the one installation leaves the tokens of the other alive', async () => {
+  test('uninstalling one app leaves the tokens of the other valid', async () => {
     const organization = createOrganization(sandbox);
     const [one, two] = [installApp(sandbox, { organization }), installApp(sandbox, { organization })];
     sandbox.registry.installations.uninstall(one.installationId);
@@ -350,7 +353,7 @@ describe('two apps on one organization', () => {
     );
   });
 
-  test('each call is attributed to its app and installation, also one that is refused', async () => {
+  test('each call is attributed to its app and installation, even if it is refused', async () => {
     const organization = createOrganization(sandbox);
     const [one, two] = [installApp(sandbox, { organization }), installApp(sandbox, { organization })];
     await ask(sandbox, `GET /organizations/${organization.id}`, { token: one.token });
@@ -366,7 +369,7 @@ describe('two apps on one organization', () => {
     }
   });
 
-  test('a reservation of the other app can neither be cancelled nor finished, and names its reserver', async () => {
+  test('a reservation of the other app names its reserver and cannot be cancelled or finished', async () => {
     const organization = createOrganization(sandbox);
     const [one, two] = [installApp(sandbox, { organization }), installApp(sandbox, { organization })];
     const creditId = issueCredit(sandbox, organization.id);

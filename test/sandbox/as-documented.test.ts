@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ask, createOrganization, installApp, issueCredit, sandboxOfFile } from '../support/sandbox.js';
+import { ask, createOrganization, installApp, issueCredit, startSandboxForFile } from '../support/sandbox.js';
 
-const NOBODY = `0x${'Ab'.repeat(20)}`;
+const EXTERNAL_ADDRESS = `0x${'Ab'.repeat(20)}`;
 const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
 
-const sandbox = await sandboxOfFile({ profile: 'as-documented' });
+const sandbox = await startSandboxForFile({ profile: 'as-documented' });
 const installed = installApp(sandbox);
 const root = `/organizations/${installed.organization.id}`;
 const creditId = issueCredit(sandbox, installed.organization.id);
@@ -28,18 +28,18 @@ async function finish(credit: string, action: string, body: object) {
   return await call(`POST ${root}/warehouse/inventory/reservations/${id}/${action}`, body);
 }
 
-async function inWarehouse(credit: string): Promise<number | undefined> {
+async function readWarehouseAmount(credit: string): Promise<number | undefined> {
   const { credits } = (await call(`GET ${root}/warehouse/inventory`)).body;
   return credits.find(({ id }: { id: string }) => id === credit)?.amount;
 }
 
-test('a credit in a warehouse has the documented fields and no more', async () => {
+test('a credit in a warehouse has exactly the documented fields', async () => {
   const { credits } = (await call(`GET ${root}/warehouse/inventory`)).body;
   const documented = ['id', 'inventoryId', 'organizationId', 'project', 'serialization', 'amount', 'type'];
   expect(Object.keys(credits[0])).toEqual(documented);
 });
 
-test('a reservation tells no state, in no answer', async () => {
+test('no answer shows the state of a reservation', async () => {
   const queue = `${root}/warehouse/inventory/reservations`;
   const made = await call(`POST ${queue}`, { creditId, amount: 1 });
   const one = await call(`GET ${queue}/${made.body.id}`);
@@ -51,13 +51,13 @@ test('a reservation tells no state, in no answer', async () => {
   }
 });
 
-test('addresses answers the organization', async () => {
+test('the addresses endpoint returns the organization', async () => {
   const addresses = await call(`GET ${root}/addresses`);
   expect(addresses).toMatchObject({ status: 200, body: { fullName: installed.organization.fullName } });
   expect(addresses.body).toEqual((await call(`GET ${root}`)).body);
 });
 
-test('a page holds at most 50 rows, whatever is asked for', async () => {
+test('a page has at most 50 rows, whatever is requested', async () => {
   const owner = createOrganization(sandbox);
   for (let count = 0; count < 51; count += 1) issueCredit(sandbox, owner.id, { amount: 1 });
   const { projects, pagination } = (await call('GET /projects?limit=1000&page=0')).body;
@@ -81,7 +81,7 @@ describe('an exAnte credit', () => {
     sandbox.registry.credits.withdraw(installed.organization.id, { creditId: exAnte, amount: 50 });
   });
 
-  test('is retired by no way', async () => {
+  test('cannot be retired', async () => {
     const { id: receiverId } = createOrganization(sandbox);
     const refused = { status: 409, body: { message: 'An exAnte credit cannot be retired' } };
     expect(await finish(exAnte, 'retire', { retirementData })).toMatchObject(refused);
@@ -92,46 +92,53 @@ describe('an exAnte credit', () => {
     expect(await ask(sandbox, path, { body: { creditId: exAnte, amount: 1 } })).toMatchObject(refused);
   });
 
-  test('is transferred', async () => {
+  test('can be transferred', async () => {
     const { id: receiverId } = createOrganization(sandbox);
     expect((await finish(exAnte, 'transfer', { receiverId })).status).toBe(200);
   });
 });
 
-describe('an address of nobody', () => {
-  test('receives credits, which have then left the registry, none of them lost', async () => {
+describe('an address that no organization has', () => {
+  test('receives credits, which then have left the registry', async () => {
     const credit = issueCredit(sandbox, installed.organization.id, { amount: 100 });
-    expect((await finish(credit, 'transfer', { receiverAddress: NOBODY })).status).toBe(200);
-    expect((await finish(credit, 'transfer', { receiverAddress: NOBODY.toLowerCase() })).status).toBe(200);
-    expect(await inWarehouse(credit)).toBe(80);
-    const left = sandbox.registry.store.tables.outside.rows();
-    expect(left).toEqual([{ address: NOBODY.toLowerCase(), creditId: credit, amountMicro: 20_000_000 }]);
+    expect((await finish(credit, 'transfer', { receiverAddress: EXTERNAL_ADDRESS })).status).toBe(200);
+    expect(
+      (await finish(credit, 'transfer', { receiverAddress: EXTERNAL_ADDRESS.toLowerCase() })).status,
+    ).toBe(200);
+    expect(await readWarehouseAmount(credit)).toBe(80);
+    const left = sandbox.registry.store.tables.externalHoldings.list();
+    expect(left).toEqual([
+      { address: EXTERNAL_ADDRESS.toLowerCase(), creditId: credit, amountMicro: 20_000_000 },
+    ]);
     const [newest] = sandbox.registry.transactions.list(1);
     expect(newest).toMatchObject({ creditId: credit, receiverId: null, status: 'processed' });
   });
 
-  test('receives by an accepted request', async () => {
+  test('receives credits by an accepted request', async () => {
     const { id } = installed.organization;
     const credit = issueCredit(sandbox, id, { place: 'inventory', amount: 100 });
-    const body = { creditId: credit, amount: 100, toAddress: NOBODY };
+    const body = { creditId: credit, amount: 100, toAddress: EXTERNAL_ADDRESS };
     const asked = await call(`POST ${root}/inventory/requests/transfer`, body);
     const accepted = await ask(sandbox, `POST /_sandbox/requests/${asked.body.id}/accept`);
-    expect(accepted).toMatchObject({ status: 200, body: { state: 'Accepted', toAddress: NOBODY } });
-    const left = sandbox.registry.store.tables.outside.rows().find(row => row.creditId === credit);
+    expect(accepted).toMatchObject({ status: 200, body: { state: 'Accepted', toAddress: EXTERNAL_ADDRESS } });
+    const left = sandbox.registry.store.tables.externalHoldings.list().find(row => row.creditId === credit);
     expect(left?.amountMicro).toBe(100_000_000);
   });
 
-  test('of a transfer_retire leaves the retirement with the organization', async () => {
+  test('does not become the owner of a transfer_retire’s retirement', async () => {
     const credit = issueCredit(sandbox, installed.organization.id);
-    const { status } = await finish(credit, 'transfer_retire', { receiverAddress: NOBODY, retirementData });
+    const { status } = await finish(credit, 'transfer_retire', {
+      receiverAddress: EXTERNAL_ADDRESS,
+      retirementData,
+    });
     expect(status).toBe(200);
     const [newest] = (await call(`GET ${root}/retirements?limit=1&page=0`)).body.retirements;
     expect(newest).toMatchObject({ amount: 10, organizationId: installed.organization.id });
   });
 
-  test('is no receiver beside the id of an organization', async () => {
+  test('is refused together with the id of an organization', async () => {
     const { id: receiverId } = createOrganization(sandbox);
-    const body = { receiverId, receiverAddress: NOBODY };
+    const body = { receiverId, receiverAddress: EXTERNAL_ADDRESS };
     expect((await finish(creditId, 'transfer', body)).status).toBe(404);
   });
 });

@@ -5,7 +5,7 @@ import {
   installApp,
   issueCredit,
   mintToken,
-  sandboxOfFile,
+  startSandboxForFile,
   signAppJwt,
 } from '../support/sandbox.js';
 
@@ -15,7 +15,7 @@ const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
 
 let before: unknown;
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const ownId = installed.organization.id;
 const creditId = issueCredit(sandbox, ownId, { amount: 10 });
@@ -31,17 +31,17 @@ const paths: Record<string, string> = {
   requests: `${root}/inventory/requests`,
 };
 
-/** Everything that a refused call must leave as it is. */
-function snapshot(): unknown {
+/** Returns all data that a refused call must not change. */
+function readAllData(): unknown {
   const { tokens: _, settings: _clock, ...tables } = sandbox.registry.store.tables;
-  return Object.values(tables).map(table => table.rows());
+  return Object.values(tables).map(table => table.list());
 }
 
 beforeEach(() => {
-  before = snapshot();
+  before = readAllData();
 });
 afterEach(() => {
-  expect(snapshot()).toEqual(before);
+  expect(readAllData()).toEqual(before);
 });
 
 function expectRefusal({ status, body }: Answer, expected: number): void {
@@ -74,13 +74,13 @@ describe('POST reserve credits refuses', () => {
     expectRefusal(await post(paths['queue'] ?? '', { creditId, amount }), 400);
   });
 
-  test('an amount that is no JSON number', async () => {
+  test('an amount that is not a JSON number', async () => {
     for (const text of ['NaN', 'Infinity', '1e999', '0x1']) {
       expectRefusal(await post(paths['queue'] ?? '', `{"creditId":"${creditId}","amount":${text}}`), 400);
     }
   });
 
-  test('more than there is', async () => {
+  test('more than is available', async () => {
     expectRefusal(await post(paths['queue'] ?? '', { creditId, amount: 9.000001 }), 409);
   });
 
@@ -94,7 +94,7 @@ describe('POST reserve credits refuses', () => {
     }
   });
 
-  test('all that is wrong at once', async () => {
+  test('several problems in one answer', async () => {
     const answer = await post(paths['queue'] ?? '', {});
     expectRefusal(answer, 400);
     expect(answer.body.message).toHaveLength(2);
@@ -102,7 +102,7 @@ describe('POST reserve credits refuses', () => {
 });
 
 const BODIES: readonly [string, string][] = [
-  ['no JSON', '{"amount":'],
+  ['invalid JSON', '{"amount":'],
   ['an empty text', ''],
   ['a list', '[]'],
   ['a text', '"hello"'],
@@ -149,8 +149,8 @@ describe('POST finish reservation refuses', () => {
     expectRefusal(await post(`${paths['held']}/transfer`, { receiverAddress: UNKNOWN_ADDRESS }), 404);
   });
 
-  test('an id and an address of two receivers', async () => {
-    const addresses = sandbox.registry.store.tables.addresses.rows();
+  test('an id and an address of different receivers', async () => {
+    const addresses = sandbox.registry.store.tables.addresses.list();
     const elsewhere = addresses.find(row => row.organizationId !== installed.organization.id);
     const other = elsewhere?.address ?? UNKNOWN_ADDRESS;
     const answer = await post(`${paths['held']}/transfer`, {
@@ -178,7 +178,7 @@ describe('POST finish reservation refuses', () => {
     expectRefusal(await post(`${paths['held']}/retire`, { retirementData: wrong }), 400);
   });
 
-  test('a transferComment that is no text', async () => {
+  test('a transferComment that is not a text', async () => {
     const receiverId = installed.organization.id;
     expectRefusal(await post(`${paths['held']}/transfer`, { receiverId, transferComment: 1 }), 400);
   });
@@ -195,7 +195,7 @@ describe('POST an inventory request refuses', () => {
     expectRefusal(await post(`${paths['requests']}/retire`, { creditId, amount, retirementData }), 400);
   });
 
-  test('more than there is', async () => {
+  test('more than is available', async () => {
     const body = { creditId, amount: 10.000001, retirementData };
     expectRefusal(await post(`${paths['requests']}/retire`, body), 409);
   });
@@ -278,15 +278,15 @@ describe('POST /app/create/user/organization refuses', () => {
     expectRefusal(await create(body), 400);
   });
 
-  test('a name or an e-mail address that is taken', async () => {
+  test('a name or an e-mail address that is in use', async () => {
     const taken = { ...organization, fullName: installed.organization.fullName };
     expectRefusal(await create({ user, organization: taken }), 409);
-    const [{ email } = { email: '' }] = sandbox.registry.store.tables.users.rows();
+    const [{ email } = { email: '' }] = sandbox.registry.store.tables.users.list();
     expectRefusal(await create({ user: { ...user, email: email.toUpperCase() }, organization }), 409);
   });
 });
 
-describe('limit and page are refused as', () => {
+describe('limit and page are refused if given as', () => {
   const bad = ['-1', '1.5', 'x', '', '1e3', '99999999999999999999', ' 1', '0x10', 'NaN'];
   test.each([...bad, '0', '1001'])('limit=%s', async limit => {
     const query = `limit=${encodeURIComponent(limit)}&page=0`;
@@ -305,20 +305,20 @@ describe('limit and page are refused as', () => {
     const token = signAppJwt(sandbox, installed.app);
     expectRefusal(await ask(sandbox, `GET /app/installations?${query}`, { token }), 400);
   });
-  test('given twice', async () => {
+  test('two values', async () => {
     expectRefusal(await ask(sandbox, 'GET /projects?limit=1&limit=2', { token: installed.token }), 400);
   });
 });
 
-describe('lookups', () => {
+describe('lookups answer', () => {
   test.each(['', '?serialization=', '?creditId=', '?other=1', '?creditId=a&creditId=b'])(
-    'GET /projects/find%s is 400',
+    '400 to GET /projects/find%s',
     async query => {
       expectRefusal(await ask(sandbox, `GET /projects/find${query}`, { token: installed.token }), 400);
     },
   );
 
-  test.each(['', '?id=', '?id=a&id=b'])('GET /retirements%s is 400', async query => {
+  test.each(['', '?id=', '?id=a&id=b'])('400 to GET /retirements%s', async query => {
     expectRefusal(await ask(sandbox, `GET /retirements${query}`, { token: installed.token }), 400);
   });
 
@@ -336,7 +336,7 @@ describe('lookups', () => {
     'GET <root>/nothing',
     'PUT <root>',
     'GET /',
-  ])('%s is 404', async call => {
+  ])('404 to %s', async call => {
     const real = call.replace('<root>', paths['root'] ?? '');
     const accept = real.endsWith('/pdf') ? '*/*' : 'application/json';
     expectRefusal(await ask(sandbox, real, { token: installed.token, headers: { accept } }), 404);
@@ -346,21 +346,21 @@ describe('lookups', () => {
     'GET /app/installations/nope',
     `POST /app/installations/${UNKNOWN}/accessTokens`,
     `GET /app/organizations/${UNKNOWN}/installation`,
-  ])('%s is 404', async call => {
+  ])('404 to %s', async call => {
     expectRefusal(await ask(sandbox, call, { token: signAppJwt(sandbox, installed.app) }), 404);
   });
 
-  test('a path that cannot be decoded is 400', async () => {
+  test('400 to a path that cannot be decoded', async () => {
     expectRefusal(await ask(sandbox, 'GET /projects/%E0%A4%A', { token: installed.token }), 400);
   });
 
-  test("another organization's id is 403, and so is one that does not exist", async () => {
+  test("403 to another organization's id and to an unknown one", async () => {
     for (const id of [UNKNOWN, 'nope', '%00']) {
       expectRefusal(await ask(sandbox, `GET /organizations/${id}`, { token: installed.token }), 403);
     }
   });
 
-  test('a revoked token is 403', async () => {
+  test('403 to a revoked token', async () => {
     const token = mintToken(sandbox, installed.app);
     await ask(sandbox, 'DELETE /app/installations/token', { token });
     expectRefusal(await ask(sandbox, 'GET /projects', { token }), 403);

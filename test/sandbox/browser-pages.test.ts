@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { ask, installApp, issueCredit, sandboxOfFile, VERSION } from '../support/sandbox.js';
+import { ask, installApp, issueCredit, startSandboxForFile, VERSION } from '../support/sandbox.js';
 
 const PAGE = { origin: 'https://shop.example' };
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 
-describe('a page of any site', () => {
-  test('may ask the registry, with a token and the version header, and reads the answer and the file name', async () => {
+describe('a web page of any site', () => {
+  test('may call the registry with a token and reads the answer and the file name', async () => {
     const { organization, token } = installed;
     const path = `/organizations/${organization.id}`;
     const asked = await fetch(`${sandbox.url}${path}`, {
@@ -29,13 +29,13 @@ describe('a page of any site', () => {
     expect(headers.get('access-control-expose-headers')).toContain('Content-Disposition');
   });
 
-  test('reads a refusal, too', async () => {
+  test('may read an error answer', async () => {
     const { status, headers } = await ask(sandbox, 'GET /projects', { token: 'crs_none', headers: PAGE });
     expect(status).toBe(403);
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  test('may not speak to the control API, nor read that it was refused', async () => {
+  test('may neither call the control API nor read its refusal', async () => {
     for (const method of ['OPTIONS', 'GET']) {
       const refused = await fetch(`${sandbox.url}/_sandbox/status`, { method, headers: PAGE });
       expect(refused.status).toBe(403);
@@ -43,15 +43,15 @@ describe('a page of any site', () => {
     }
   });
 
-  test('asking whether it may ask is no call of an app', async () => {
+  test('a preflight request is not logged as a call', async () => {
     const { calls } = sandbox.registry;
-    const before = calls.countWithoutVersion();
+    const before = calls.countCallsWithoutVersion();
     await fetch(`${sandbox.url}/projects`, { method: 'OPTIONS', headers: PAGE });
-    expect(calls.countWithoutVersion()).toBe(before);
+    expect(calls.countCallsWithoutVersion()).toBe(before);
   });
 });
 
-test('the finder answers by both of its known paths', async () => {
+test('the project finder answers at both of its known paths', async () => {
   const creditId = issueCredit(sandbox, installed.organization.id);
   const { token } = installed;
   const one = await ask(sandbox, `GET /projects/find?creditId=${creditId}`, { token });

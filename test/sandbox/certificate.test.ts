@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { type CertificateFacts, drawCertificate } from '../../src/sandbox/registry/certificate.js';
+import { type CertificateData, createCertificatePdf } from '../../src/sandbox/registry/certificate.js';
 
-const FACTS: CertificateFacts = {
+const DATA: CertificateData = {
   registryName: 'Carbon Credit Registry',
   projectName: 'Kaldidalur Reforestation',
   projectNumber: '14',
@@ -21,8 +21,8 @@ const FACTS: CertificateFacts = {
 const HOSTILE =
   'un(balanced \\ back\\\\slash ) Tj ET endstream endobj %%EOF\r\n\t\0 \u0141\u00f3d\u017a \u{1f600}\u200d\u{1f4a7} \u05e9\u05dc\u05d5\u05dd \u202etxt \ud800 \u201cquoted\u201d \u20ac';
 
-const HOSTILE_FACTS: CertificateFacts = {
-  ...FACTS,
+const HOSTILE_DATA: CertificateData = {
+  ...DATA,
   registryName: HOSTILE,
   projectName: HOSTILE.repeat(30),
   projectNumber: HOSTILE,
@@ -40,8 +40,8 @@ const HOSTILE_FACTS: CertificateFacts = {
 
 const LITERAL = /\((?:\\[()\\]|\\[0-7]{3}|[^()\\])*\)/g;
 
-test('A certificate names the project, serialization, vintage, amount, beneficiary, reason, date and id', () => {
-  const shown = shownTexts(drawCertificate(FACTS));
+test('a certificate shows the project, serialization, vintage, amount, beneficiary, reason, date and id', () => {
+  const shown = readTexts(createCertificatePdf(DATA));
   expect(shown).toEqual(
     expect.arrayContaining([
       'Certificate of Retirement',
@@ -62,28 +62,28 @@ test('A certificate names the project, serialization, vintage, amount, beneficia
   expect(shown.join(' ')).toContain('Sandbox document');
 });
 
-test('The same facts give the same bytes, in any time zone, and other facts give other bytes', () => {
+test('the same data give the same bytes in any time zone, and different data give different bytes', () => {
   const digests = ['Europe/Berlin', 'America/St_Johns', 'Pacific/Apia'].map(zone => {
     vi.stubEnv('TZ', zone);
-    return sha256(drawCertificate(FACTS));
+    return sha256(createCertificatePdf(DATA));
   });
   vi.unstubAllEnvs();
   expect(new Set(digests).size).toBe(1);
-  expect(sha256(drawCertificate({ ...FACTS, amount: 1234.6 }))).not.toBe(digests[0]);
+  expect(sha256(createCertificatePdf({ ...DATA, amount: 1234.6 }))).not.toBe(digests[0]);
 });
 
 test.each([
-  ['plain', FACTS],
-  ['hostile', HOSTILE_FACTS],
-  ['empty', { ...FACTS, beneficiary: '', reason: '', comment: '', projectName: '' }],
+  ['plain', DATA],
+  ['hostile', HOSTILE_DATA],
+  ['empty', { ...DATA, beneficiary: '', reason: '', comment: '', projectName: '' }],
 ])('A certificate of %s facts is a well-formed PDF of one page', (_, facts) => {
-  const pdf = drawCertificate(facts);
+  const pdf = createCertificatePdf(facts);
   expectWellFormed(pdf);
   expect(pdf.toString('latin1').match(/\/Type \/Page /g)).toHaveLength(1);
 });
 
-test('Hostile text stays inside its strings and inside the frame', () => {
-  const content = contentOf(drawCertificate(HOSTILE_FACTS));
+test('hostile text cannot leave its PDF string or the frame of the page', () => {
+  const content = readPageContent(createCertificatePdf(HOSTILE_DATA));
   expect(content).toMatch(/^[\x20-\x7e\n]*$/);
   expect(content.replace(LITERAL, '')).not.toMatch(/[()\\]/);
   const places = [...content.matchAll(/([\d.-]+) ([\d.-]+) Td /g)].map(match => [
@@ -96,12 +96,12 @@ test('Hostile text stays inside its strings and inside the frame', () => {
     expect(y).toBeGreaterThan(40);
   }
   for (const [, size, x, text = ''] of content.matchAll(/\/F0 (\d+) Tf (\d+) \d+ Td \((.*)\) Tj/g))
-    expect(Number(x) + 0.6 * Number(size) * unescaped(text).length).toBeLessThan(555);
+    expect(Number(x) + 0.6 * Number(size) * unescapeText(text).length).toBeLessThan(555);
 });
 
-test('Characters that the fonts lack are replaced, and the document properties keep them', () => {
-  const pdf = drawCertificate({ ...FACTS, beneficiary: '\u0141\u00f3d\u017a \u2013 \u6c34 \u{1f600}' });
-  expect(shownTexts(pdf)).toContain('?\u00f3dz ? ? ?');
+test('characters that the fonts lack are replaced on the page and kept in the document properties', () => {
+  const pdf = createCertificatePdf({ ...DATA, beneficiary: '\u0141\u00f3d\u017a \u2013 \u6c34 \u{1f600}' });
+  expect(readTexts(pdf)).toContain('?\u00f3dz ? ? ?');
   const kept = Buffer.from('\u0141\u00f3d\u017a \u2013 \u6c34 \u{1f600}', 'utf16le').swap16().toString('hex');
   expect(pdf.toString('latin1').toLowerCase()).toContain(kept);
 });
@@ -119,18 +119,18 @@ function expectWellFormed(pdf: Buffer): void {
     expect(text.slice(offset)).toMatch(new RegExp(`^${index + 1} 0 obj\\n`));
   });
   const length = Number(/\/Length (\d+)/.exec(text)?.[1]);
-  expect(contentOf(pdf)).toHaveLength(length);
+  expect(readPageContent(pdf)).toHaveLength(length);
 }
 
-function contentOf(pdf: Buffer): string {
+function readPageContent(pdf: Buffer): string {
   return /stream\n([^]*)\nendstream\nendobj\n5 0 obj/.exec(pdf.toString('latin1'))?.[1] ?? '';
 }
 
-function shownTexts(pdf: Buffer): string[] {
-  return (contentOf(pdf).match(LITERAL) ?? []).map(literal => unescaped(literal.slice(1, -1)));
+function readTexts(pdf: Buffer): string[] {
+  return (readPageContent(pdf).match(LITERAL) ?? []).map(literal => unescapeText(literal.slice(1, -1)));
 }
 
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   return text.replace(/\\([0-7]{3}|.)/g, (_, escaped: string) =>
     escaped.length === 3 ? String.fromCharCode(Number.parseInt(escaped, 8)) : escaped,
   );

@@ -5,24 +5,24 @@ import {
   installApp,
   issueCredit,
   signAppJwt,
-  sandboxOfFile,
+  startSandboxForFile,
   temporarySandbox,
 } from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const read = `GET /organizations/${installed.organization.id}`;
 
-/** A call with exactly these headers and no others of ours. */
-async function bare(url: string, headers: Record<string, string>): Promise<Response> {
+/** Makes a call with exactly these headers. */
+async function fetchWithHeaders(url: string, headers: Record<string, string>): Promise<Response> {
   return fetch(url, { headers });
 }
 
 describe('versioning', () => {
-  test('x-registry-api-version 2023-06-16 is taken on every call, in any case of letters', async () => {
+  test('every call accepts x-registry-api-version 2023-06-16, in any case of letters', async () => {
     const url = `${sandbox.url}/organizations/${installed.organization.id}`;
     const authorization = `Bearer ${installed.token}`;
-    const response = await bare(url, { authorization, 'X-Registry-API-Version': '2023-06-16' });
+    const response = await fetchWithHeaders(url, { authorization, 'X-Registry-API-Version': '2023-06-16' });
     expect(response.status).toBe(200);
   });
 
@@ -38,30 +38,36 @@ describe('versioning', () => {
 
   test('a strict sandbox refuses a missing version header', async () => {
     const url = `${sandbox.url}/organizations/${installed.organization.id}`;
-    expect((await bare(url, { authorization: `Bearer ${installed.token}` })).status).toBe(400);
+    expect((await fetchWithHeaders(url, { authorization: `Bearer ${installed.token}` })).status).toBe(400);
   });
 
-  test('a forgiving sandbox takes a missing version header as 2023-06-16 and counts it', async () => {
+  test('a sandbox that is not strict accepts a missing version header and counts it', async () => {
     const forgiving = await temporarySandbox({ strict: false });
     const { organization, token } = installApp(forgiving);
     const url = `${forgiving.url}/organizations/${organization.id}`;
     const authorization = `Bearer ${token}`;
-    expect((await bare(url, { authorization })).status).toBe(200);
-    expect((await bare(url, { authorization, 'x-registry-api-version': '2023-06-17' })).status).toBe(400);
+    expect((await fetchWithHeaders(url, { authorization })).status).toBe(200);
+    expect(
+      (await fetchWithHeaders(url, { authorization, 'x-registry-api-version': '2023-06-17' })).status,
+    ).toBe(400);
     expect((await ask(forgiving, 'GET /_sandbox/status')).body.callsWithoutVersion).toBe(1);
   });
 
-  test('the prefix of the headers can be the public registry’s', async () => {
+  test('the prefix of the headers can be set to that of the public registry', async () => {
     const other = await temporarySandbox({ headerPrefix: 'icr' });
     const { organization, token } = installApp(other);
     const url = `${other.url}/organizations/${organization.id}`;
     const authorization = `Bearer ${token}`;
-    expect((await bare(url, { authorization, 'x-icr-api-version': '2023-06-16' })).status).toBe(200);
-    expect((await bare(url, { authorization, 'x-registry-api-version': '2023-06-16' })).status).toBe(400);
+    expect((await fetchWithHeaders(url, { authorization, 'x-icr-api-version': '2023-06-16' })).status).toBe(
+      200,
+    );
+    expect(
+      (await fetchWithHeaders(url, { authorization, 'x-registry-api-version': '2023-06-16' })).status,
+    ).toBe(400);
   });
 });
 
-describe('every call carries Authorization: Bearer and a token', () => {
+describe('every call needs Authorization: Bearer and a token', () => {
   const ROUTES = [
     'POST /app/accessTokens',
     'DELETE /app/installations/token',
@@ -73,31 +79,34 @@ describe('every call carries Authorization: Bearer and a token', () => {
     'POST /organizations/<id>/warehouse/inventory/reservations',
   ];
 
-  test.each(ROUTES)('%s without the header is 401', async route => {
+  test.each(ROUTES)('%s without the header answers 401', async route => {
     const call = route.replace('<id>', installed.organization.id);
     const { status, body } = await ask(sandbox, call);
     expect(status).toBe(401);
     expect(body).toEqual({ statusCode: 401, message: expect.any(String), error: 'Unauthorized' });
   });
 
-  test.each(['', 'Bearer', 'Basic abc', 'Bearer a b'])('the header %j is 401', async authorization => {
+  test.each(['', 'Bearer', 'Basic abc', 'Bearer a b'])('the header %j answers 401', async authorization => {
     expect((await ask(sandbox, read, { headers: { authorization } })).status).toBe(401);
   });
 
-  test.each(['crs_unknown', 'cru_other', 'eyJ.eyJ.x'])('an unknown access token, %s, is 403', async token => {
-    expect(await ask(sandbox, read, { token })).toMatchObject({
-      status: 403,
-      body: { statusCode: 403, message: 'Access token invalid', error: 'Forbidden' },
-    });
-  });
+  test.each(['crs_unknown', 'cru_other', 'eyJ.eyJ.x'])(
+    'the unknown access token %s answers 403',
+    async token => {
+      expect(await ask(sandbox, read, { token })).toMatchObject({
+        status: 403,
+        body: { statusCode: 403, message: 'Access token invalid', error: 'Forbidden' },
+      });
+    },
+  );
 
-  test('an app JWT is no access token', async () => {
+  test('an app JWT is not accepted as an access token', async () => {
     expect((await ask(sandbox, read, { token: signAppJwt(sandbox, installed.app) })).status).toBe(403);
   });
 });
 
-describe('accept', () => {
-  test('application/json for everything but the PDF download, application/octet-stream for that', async () => {
+describe('the Accept header', () => {
+  test('must allow application/json, and application/octet-stream for certificates', async () => {
     const { organization, token } = installApp(sandbox, { app: installed.app });
     const creditId = issueCredit(sandbox, organization.id);
     const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
@@ -116,7 +125,7 @@ describe('accept', () => {
   });
 });
 
-test('requests with a body use Content-Type application/json', async () => {
+test('a body must have the Content-Type application/json', async () => {
   const path = `POST /organizations/${installed.organization.id}/warehouse/inventory/reservations`;
   const body = '{"creditId":"x","amount":1}';
   const { token } = installed;
@@ -124,13 +133,16 @@ test('requests with a body use Content-Type application/json', async () => {
   expect(text).toMatchObject({ status: 415, body: { statusCode: 415, error: 'Unsupported Media Type' } });
 });
 
-describe('paginated endpoints take limit and page', () => {
-  test.each(['limit=1&page=0', 'limit=1000&page=0', 'limit=1', 'page=2', ''])('%j is good', async query => {
-    expect((await ask(sandbox, `GET /projects?${query}`, { token: installed.token })).status).toBe(200);
-  });
+describe('paginated endpoints accept limit and page', () => {
+  test.each(['limit=1&page=0', 'limit=1000&page=0', 'limit=1', 'page=2', ''])(
+    'the query %j is valid',
+    async query => {
+      expect((await ask(sandbox, `GET /projects?${query}`, { token: installed.token })).status).toBe(200);
+    },
+  );
 });
 
-test('one organization only is seen with an installation access token', async () => {
+test('an installation access token reads one organization only', async () => {
   const other = installApp(sandbox, { app: installed.app });
   const { status } = await ask(sandbox, `GET /organizations/${other.organization.id}`, {
     token: installed.token,
@@ -138,17 +150,17 @@ test('one organization only is seen with an installation access token', async ()
   expect(status).toBe(403);
 });
 
-test('the Date header tells the time of the sandbox’s clock', async () => {
+test('the Date header is the time of the sandbox’s clock', async () => {
   const moved = await temporarySandbox();
-  moved.registry.store.clock.setTo(Date.UTC(2030, 0, 1));
+  moved.registry.store.clock.set(Date.UTC(2030, 0, 1));
   const { headers } = await ask(moved, 'GET /projects');
   expect(headers.get('date')).toMatch(/^Tue, 01 Jan 2030 00:00/);
 });
 
-test('an idle connection is kept for a minute', async () => {
+test('an idle connection stays open for a minute', async () => {
   expect((await ask(sandbox, 'GET /projects')).headers.get('keep-alive')).toBe('timeout=60');
 });
 
-test('a taken port is an error of startSandbox', async () => {
+test('startSandbox rejects if the port is in use', async () => {
   await expect(startSandbox({ port: sandbox.port })).rejects.toThrow('EADDRINUSE');
 });

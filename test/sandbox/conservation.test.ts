@@ -3,7 +3,7 @@ import type { Sandbox } from '../../src/sandbox/start.js';
 import { createRandom, type Random } from '../../src/sandbox/world/random.js';
 import {
   type Answer,
-  asKilled,
+  copyJournalAsKilled,
   ask,
   createOrganization,
   installApp,
@@ -12,14 +12,14 @@ import {
   mintToken,
   rowsOf,
   temporarySandbox,
-  unequalCredits,
+  findUnbalancedCredits,
 } from '../support/sandbox.js';
 
-/** `npm run torture -- credits` plays a thousand of them, and other ones. */
+/** `npm run torture -- credits` plays more and different sequences. */
 const SEQUENCES = Number(process.env['CREDITS_SEQUENCES'] ?? 60);
 const FIRST = Number(process.env['CREDITS_FIRST'] ?? 0);
-/** How often each kind of step has both worked and been refused, at least. */
-const OFTEN = SEQUENCES / 50;
+/** Each kind of step must have succeeded and been refused more often than this. */
+const MIN_COUNT = SEQUENCES / 50;
 const AT_ONCE = 10;
 const STEPS = 6;
 const START_TONNES = 200.25;
@@ -32,7 +32,7 @@ interface Stage {
   readonly apps: readonly [ReturnType<typeof installApp>, ...ReturnType<typeof installApp>[]];
   readonly receivers: readonly [string, ...string[]];
   readonly credits: readonly [string, ...string[]];
-  /** Shared by all sequences, so that they meet on the same reservations and requests. */
+  /** Shared by all sequences, so that they act on the same reservations and requests. */
   readonly reservations: string[];
   readonly requests: string[];
   /** Tonnes, one entry for each issue that the control API confirmed. */
@@ -40,23 +40,23 @@ interface Stage {
   readonly tally: Map<string, number>;
 }
 
-test(`P08 credits are conserved over ${SEQUENCES} random sequences of operations, ten at a time`, async () => {
+test(`P08 credits are conserved over ${SEQUENCES} random sequences of operations, ten of them at a time`, async () => {
   const stage = await setUp();
   const { sandbox, tally } = stage;
   for (let first = FIRST; first < FIRST + SEQUENCES; first += AT_ONCE) {
     await Promise.all(
       Array.from({ length: AT_ONCE }, async (_, index) => playSequence(stage, first + index)),
     );
-    expect(unequalCredits(sandbox)).toEqual([]);
+    expect(findUnbalancedCredits(sandbox)).toEqual([]);
   }
-  // Whatever was played is the same when it is done again.
-  const again = await temporarySandbox({ folder: asKilled(sandbox) });
+  // A replay of the journal gives the same rows.
+  const again = await temporarySandbox({ folder: copyJournalAsKilled(sandbox) });
   expect(rowsOf(again)).toEqual(rowsOf(sandbox));
   const friendbots = (tally.get('friendbot done') ?? 0) * FRIENDBOT_TONNES;
   expect(issuedMicro(sandbox)).toBe(
     Math.round([...stage.issued, friendbots].reduce((sum, tonnes) => sum + tonnes) * 1_000_000),
   );
-  // Each kind of step has worked and has been refused, else the sums would prove little.
+  // Otherwise the sums would prove little.
   for (const step of [
     'reserve',
     'cancel',
@@ -67,14 +67,14 @@ test(`P08 credits are conserved over ${SEQUENCES} random sequences of operations
     'request',
     'accept',
   ]) {
-    expect(tally.get(`${step} done`), `${step} done`).toBeGreaterThan(OFTEN);
-    expect(tally.get(`${step} refused`), `${step} refused`).toBeGreaterThan(OFTEN);
+    expect(tally.get(`${step} done`), `${step} done`).toBeGreaterThan(MIN_COUNT);
+    expect(tally.get(`${step} refused`), `${step} refused`).toBeGreaterThan(MIN_COUNT);
   }
   const { reservations, transactions } = sandbox.registry.store.tables;
-  const expired = reservations.rows().filter(({ state }) => state === 'expired');
-  expect(expired.length).toBeGreaterThan(OFTEN);
-  const accepted = transactions.rows().filter(({ event }) => event === 'organizationTransaction');
-  expect(accepted.length).toBeGreaterThan(OFTEN);
+  const expired = reservations.list().filter(({ state }) => state === 'expired');
+  expect(expired.length).toBeGreaterThan(MIN_COUNT);
+  const accepted = transactions.list().filter(({ event }) => event === 'organizationTransaction');
+  expect(accepted.length).toBeGreaterThan(MIN_COUNT);
 });
 
 async function setUp(): Promise<Stage> {
@@ -105,7 +105,7 @@ async function playSequence(stage: Stage, number: number): Promise<void> {
     await playStep(stage, random, { token, base, organizationId: organization.id });
 }
 
-interface Player {
+interface SequenceContext {
   readonly token: string;
   readonly base: string;
   readonly organizationId: string;
@@ -114,7 +114,7 @@ interface Player {
 async function playStep(
   stage: Stage,
   random: Random,
-  { token, base, organizationId }: Player,
+  { token, base, organizationId }: SequenceContext,
 ): Promise<void> {
   const { sandbox, credits, receivers, reservations, requests } = stage;
   const creditId = random.pick(credits);
@@ -122,9 +122,9 @@ async function playStep(
   const action = random.pick(['transfer', 'retire', 'transfer_retire']);
   const to = random.pick([...receivers, '00000000-0000-4000-8000-000000000000']);
   const control = `/_sandbox/organizations/${organizationId}`;
-  const reservation = `${base}/warehouse/inventory/reservations/${some(random, reservations)}`;
+  const reservation = `${base}/warehouse/inventory/reservations/${pickRecent(random, reservations)}`;
 
-  async function note(step: string, call: string, body?: object): Promise<Answer['body']> {
+  async function callAndCount(step: string, call: string, body?: object): Promise<Answer['body']> {
     const answer = await ask(sandbox, call, { token, ...(body && { body }) });
     const outcome = `${step} ${answer.status < 300 ? 'done' : 'refused'}`;
     stage.tally.set(outcome, (stage.tally.get(outcome) ?? 0) + 1);
@@ -135,50 +135,53 @@ async function playStep(
     case 0:
     case 1:
     case 2:
-      keep(
+      addId(
         reservations,
-        await note('reserve', `POST ${base}/warehouse/inventory/reservations`, { creditId, amount }),
+        await callAndCount('reserve', `POST ${base}/warehouse/inventory/reservations`, { creditId, amount }),
       );
       return;
     case 3:
-      await note('cancel', `DELETE ${reservation}`);
+      await callAndCount('cancel', `DELETE ${reservation}`);
       return;
     case 4:
     case 5:
-      await note(action, `POST ${reservation}/${action}`, { receiverId: to, retirementData: RETIREMENT });
+      await callAndCount(action, `POST ${reservation}/${action}`, {
+        receiverId: to,
+        retirementData: RETIREMENT,
+      });
       return;
     case 6:
-      await note('deposit', `POST ${control}/deposit`, { creditId, amount });
+      await callAndCount('deposit', `POST ${control}/deposit`, { creditId, amount });
       return;
     case 7:
-      await note('withdraw', `POST ${control}/withdraw`, { creditId, amount });
+      await callAndCount('withdraw', `POST ${control}/withdraw`, { creditId, amount });
       return;
     case 8: {
       const order = { creditId, amount, toOrganizationId: to, retirementData: RETIREMENT };
-      keep(requests, await note('request', `POST ${base}/inventory/requests/${action}`, order));
+      addId(requests, await callAndCount('request', `POST ${base}/inventory/requests/${action}`, order));
       return;
     }
     case 9: {
       const decision = random.pick(['accept', 'accept', 'decline']);
-      await note(decision, `POST /_sandbox/requests/${some(random, requests)}/${decision}`);
+      await callAndCount(decision, `POST /_sandbox/requests/${pickRecent(random, requests)}/${decision}`);
       return;
     }
     case 10:
-      await note('off-platform', `POST ${control}/retire-off-platform`, { creditId, amount });
-      await note('friendbot', `GET ${base}/friendbot`);
+      await callAndCount('off-platform', `POST ${control}/retire-off-platform`, { creditId, amount });
+      await callAndCount('friendbot', `GET ${base}/friendbot`);
       return;
     default:
-      if (await note('issue', 'POST /_sandbox/credits', { organizationId, creditId, amount }))
+      if (await callAndCount('issue', 'POST /_sandbox/credits', { organizationId, creditId, amount }))
         stage.issued.push(amount);
-      await note('clock', 'POST /_sandbox/clock', { moveMs: random.below(3) * MINUTE_MS });
+      await callAndCount('clock', 'POST /_sandbox/clock', { moveMs: random.below(3) * MINUTE_MS });
   }
 }
 
-/** Mostly a late one, which may still be outstanding. */
-function some(random: Random, ids: readonly string[]): string {
+/** Picks one of the last ids, whose reservation may still be outstanding. */
+function pickRecent(random: Random, ids: readonly string[]): string {
   return ids[ids.length - 1 - random.below(Math.min(ids.length, 12))] ?? 'none';
 }
 
-function keep(ids: string[], made: Answer['body']): void {
-  if (made !== undefined) ids.push(made.id);
+function addId(ids: string[], created: Answer['body']): void {
+  if (created !== undefined) ids.push(created.id);
 }

@@ -14,13 +14,13 @@ import {
   publicKeyOf,
   registerApp,
   signAppJwt,
-  sandboxOfFile,
+  startSandboxForFile,
   VERSION,
 } from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 
-test('one walk through the human side, over HTTP alone', async () => {
+test('the control API does everything that people do in a registry', async () => {
   const control = createControlClient(sandbox.url);
   const call = async (method: string, path: string, body?: unknown) => {
     const answer = await ask(sandbox, `${method} /_sandbox${path}`, body === undefined ? {} : { body });
@@ -92,7 +92,7 @@ test('one walk through the human side, over HTTP alone', async () => {
   });
 });
 
-test('the control client gives the refusal of the sandbox as an error', async () => {
+test('the control client throws the refusal of the sandbox as an error', async () => {
   const control = createControlClient(`${sandbox.url}/`);
   await expect(control('GET', '/apps/nope')).rejects.toMatchObject({
     statusCode: 404,
@@ -102,9 +102,9 @@ test('the control client gives the refusal of the sandbox as an error', async ()
 });
 
 test.each([
-  ['as words', ['organization_info:view'], /organization_info:read, .*got organization_info:view/],
+  ['as names', ['organization_info:view'], /organization_info:read, .*got organization_info:view/],
   ['with levels', { organization_info: 'WRITE' }, /organization_info: VIEW, .*got organization_info: WRITE/],
-])('a permission that there is not is answered with those there are, %s', async (_, permissions, said) => {
+])('an unknown permission is refused with a list of the known ones, %s', async (_, permissions, said) => {
   const { status, body } = await ask(sandbox, 'POST /_sandbox/apps', {
     body: { name: 'Other', permissions },
   });
@@ -113,7 +113,7 @@ test.each([
 });
 
 describe('the clock', () => {
-  test('moves, stands still at an instant and runs on', async () => {
+  test('can be moved, frozen and resumed', async () => {
     const clock = async (body: object) => (await ask(sandbox, 'POST /_sandbox/clock', { body })).body;
     const at = '2031-05-01T12:00:00.000Z';
     expect(await clock({ frozen: true, at })).toEqual({ now: at, isFrozen: true });
@@ -132,14 +132,14 @@ describe('the clock', () => {
     { frozen: 'yes' },
     { moveMs: 9e15 },
   ])('refuses %j', async body => {
-    const before = sandbox.registry.store.clock.state();
+    const before = sandbox.registry.store.clock.getState();
     expect((await ask(sandbox, 'POST /_sandbox/clock', { body })).status).toBe(400);
-    expect(sandbox.registry.store.clock.state()).toEqual(before);
+    expect(sandbox.registry.store.clock.getState()).toEqual(before);
   });
 });
 
 describe('T78 the control API answers only to programs on this machine', () => {
-  /** With the headers that `fetch` would not let pass. */
+  /** Calls with headers that `fetch` does not allow. */
   async function call(path: string, headers: Record<string, string>): Promise<IncomingMessage> {
     return await new Promise((resolve, reject) => {
       request(`${sandbox.url}${path}`, { headers, agent: false }, answer => resolve(answer.resume()))
@@ -168,20 +168,20 @@ describe('T78 the control API answers only to programs on this machine', () => {
     { host: 'localhost.attacker.example' },
     { host: '127.0.0.1.attacker.example:8090' },
     { host: '.' },
-  ])('not with %j', async headers => {
+  ])('it refuses %j', async headers => {
     const { statusCode, headers: came } = await call('/_sandbox/apps', headers);
     expect(statusCode).toBe(403);
     expect(came['content-type']).toContain('application/problem+json');
   });
 
   test.each(['localhost', 'LOCALHOST:1', '127.0.0.1', '127.8.9.10:8090', '[::1]', '[::1]:8090'])(
-    'by the name %s',
+    'it accepts the host name %s',
     async host => {
       expect(await call('/_sandbox/apps', { host })).toMatchObject({ statusCode: 200 });
     },
   );
 
-  test('and its registry to anybody', async () => {
+  test('the registry’s own endpoints answer anybody', async () => {
     const { app } = installApp(sandbox);
     const authorization = `Bearer ${signAppJwt(sandbox, app)}`;
     for (const more of [{ host: 'registry.internal' }, { 'sec-fetch-site': 'cross-site' }]) {
@@ -238,7 +238,7 @@ describe('the control API refuses', () => {
     expect(answer.body).toMatchObject({ statusCode: status });
   });
 
-  test('a second installation of an app on an organization, a second name, a second suspension', async () => {
+  test('a second installation on the same organization, a name in use and a second suspension', async () => {
     const { app, organization, installationId } = installApp(sandbox);
     const body = { appId: app.id, organizationId: organization.id };
     expect((await ask(sandbox, 'POST /_sandbox/installations', { body })).status).toBe(409);
@@ -250,7 +250,7 @@ describe('the control API refuses', () => {
   });
 });
 
-test('a credit is issued up to the largest amount that is exact, and no further', async () => {
+test('a credit is issued up to the largest exact amount', async () => {
   const { organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id, { amount: 999_999_999.999999 });
   const issue = (amount: number) =>
@@ -270,7 +270,7 @@ test('an app that loses its last key can no longer sign', async () => {
   expect((await ask(sandbox, 'GET /app/installations', { token })).status).toBe(401);
 });
 
-test('docs/client-and-sandbox.md names every control route, and no other', () => {
+test('docs/client-and-sandbox.md names exactly the routes of the control API', () => {
   const routes = CONTROL_ROUTES.map(([route]) => {
     const [method, path = ''] = route.split(' ');
     return `${method} ${path.replaceAll(/:(\w+)/g, '<$1>')}`;

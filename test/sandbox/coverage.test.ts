@@ -7,14 +7,14 @@ import { ROUTES } from '../../src/sandbox/http/routes.js';
 const TESTS = join(import.meta.dirname, '..');
 const DOCUMENT = readFileSync(join(import.meta.dirname, 'coverage.md'), 'utf8');
 
-/** The cells of each row, without the heads of tables, which a line of dashes follows. */
+/** Returns the cells of each table row, without the headings. */
 function readRows(markdown: string): string[][] {
   const lines = markdown.split('\n');
   const rows = lines.filter((line, at) => line.startsWith('| ') && !lines[at + 1]?.startsWith('|---'));
   return rows.map(row => row.replace(/^\| | \|$/g, '').split(/ \| ?/));
 }
 
-/** Cells that name no test file, or one that does not exist. */
+/** Returns the cells that name no test file or a missing one. */
 function findUncovered(markdown: string): string[] {
   return readRows(markdown).flatMap(([statement = '', ...cells]) =>
     cells
@@ -28,19 +28,19 @@ function isTestFile(name: string): boolean {
   return file !== undefined && existsSync(join(TESTS, `${file}.test.ts`));
 }
 
-test('each statement of the registry names test files that exist', () => {
+test('coverage.md names existing test files for each statement of the registry', () => {
   expect(readRows(DOCUMENT).length).toBeGreaterThan(100);
   expect(findUncovered(DOCUMENT)).toEqual([]);
 });
 
-test('an empty cell and a missing file are found', () => {
+test('an empty cell and a missing test file are reported', () => {
   expect(findUncovered('| GET /a | `sandbox/permissions` |  | `cli/gone` |')).toEqual([
     'GET /a: ',
     'GET /a: `cli/gone`',
   ]);
 });
 
-test('P17 each operation and each event has three columns: sandbox, client, mirror and command line', () => {
+test('P17 each operation and each event has tests of the sandbox, the client, and the mirror or command line', () => {
   const sections = DOCUMENT.split(/^## /m).filter(text => /^(A\.|B\.|C\.|D\.|Events|Beyond)/.test(text));
   expect(sections).toHaveLength(6);
   const rows = sections.flatMap(readRows);

@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { ask, installApp, issueCredit, issuedMicro, sandboxOfFile, VERSION } from '../support/sandbox.js';
+import {
+  ask,
+  installApp,
+  issueCredit,
+  issuedMicro,
+  startSandboxForFile,
+  VERSION,
+} from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const root = `/organizations/${installed.organization.id}`;
 const creditId = issueCredit(sandbox, installed.organization.id, { place: 'inventory', amount: 100 });
@@ -10,7 +17,7 @@ for (let amount = 1; amount <= 12; amount += 1) {
 }
 afterEach(() => sandbox.registry.faults.clear());
 
-async function script(fault: object): Promise<void> {
+async function addFault(fault: object): Promise<void> {
   expect((await ask(sandbox, 'POST /_sandbox/faults', { body: fault })).status).toBe(200);
 }
 
@@ -19,28 +26,28 @@ async function get(path: string, signal?: AbortSignal): Promise<Response> {
   return fetch(`${sandbox.url}${path}`, { headers, redirect: 'manual', ...(signal && { signal }) });
 }
 
-test('nothing is wrong unless asked for', async () => {
+test('no fault applies by default', async () => {
   expect(sandbox.registry.faults.list()).toEqual([]);
   expect((await get(root)).status).toBe(200);
 });
 
-describe('a fault meets the calls it is scripted for', () => {
-  test('by method and path, where * is one segment and ** any rest', async () => {
-    await script({
+describe('a fault applies', () => {
+  test('to calls that match its method and path, where * is one segment and ** any rest', async () => {
+    await addFault({
       method: 'GET',
       path: '/organizations/*/members',
       kind: 'status',
       options: { status: 500 },
     });
-    await script({ path: '/projects/**', kind: 'status', options: { status: 502 } });
+    await addFault({ path: '/projects/**', kind: 'status', options: { status: 502 } });
     expect((await get(`${root}/members`)).status).toBe(500);
     expect((await get(`${root}/addresses`)).status).toBe(200);
     expect((await get('/projects/find')).status).toBe(502);
     expect((await get('/projects')).status).toBe(200);
   });
 
-  test('as often as told, then no more', async () => {
-    await script({ path: root, kind: 'status', count: 2 });
+  test('as often as its count says', async () => {
+    await addFault({ path: root, kind: 'status', count: 2 });
     const statuses = [await get(root), await get(root), await get(root)].map(({ status }) => status);
     expect(statuses).toEqual([503, 503, 200]);
     expect((await ask(sandbox, 'GET /_sandbox/faults')).body.faults).toMatchObject([
@@ -49,24 +56,24 @@ describe('a fault meets the calls it is scripted for', () => {
   });
 
   test('until it is removed', async () => {
-    await script({ path: root, kind: 'html' });
+    await addFault({ path: root, kind: 'html' });
     const [fault] = sandbox.registry.faults.list();
     expect((await get(root)).headers.get('content-type')).toMatch(/html/);
     await ask(sandbox, `DELETE /_sandbox/faults/${fault?.id}`);
     expect((await get(root)).status).toBe(200);
-    await script({ path: root, kind: 'html' });
+    await addFault({ path: root, kind: 'html' });
     await ask(sandbox, 'DELETE /_sandbox/faults');
     expect((await get(root)).status).toBe(200);
   });
 });
 
 describe('kinds of faults', () => {
-  test('status: any code, with or without Retry-After, in the registry’s shape or another', async () => {
-    await script({ path: root, kind: 'status', count: 1, options: { status: 429, retryAfter: 7 } });
+  test('status answers any status, with or without Retry-After, in the registry’s format or another', async () => {
+    await addFault({ path: root, kind: 'status', count: 1, options: { status: 429, retryAfter: 7 } });
     const first = await get(root);
     expect([first.status, first.headers.get('retry-after')]).toEqual([429, '7']);
     expect(await first.json()).toMatchObject({ statusCode: 429, error: 'Too Many Requests' });
-    await script({ path: root, kind: 'status', count: 1, options: { status: 404, body: 'gone' } });
+    await addFault({ path: root, kind: 'status', count: 1, options: { status: 404, body: 'gone' } });
     const second = await get(root);
     expect([second.status, second.headers.get('retry-after'), await second.json()]).toEqual([
       404,
@@ -75,56 +82,56 @@ describe('kinds of faults', () => {
     ]);
   });
 
-  test('silence: the caller waits until it gives up', async () => {
-    await script({ path: root, kind: 'silence' });
+  test('silence never answers', async () => {
+    await addFault({ path: root, kind: 'silence' });
     await expect(get(root, AbortSignal.timeout(100))).rejects.toThrow(/timeout/i);
   });
 
-  test('hangup: the connection ends without an answer, and nothing was done', async () => {
-    await script({ path: `${root}/friendbot`, kind: 'hangup', count: 1 });
+  test('hangup closes the connection without an answer and does not carry out the call', async () => {
+    await addFault({ path: `${root}/friendbot`, kind: 'hangup', count: 1 });
     const before = issuedMicro(sandbox);
     await expect(get(`${root}/friendbot`)).rejects.toThrow();
     expect(issuedMicro(sandbox)).toBe(before);
   });
 
-  test('slow: the true answer, a byte at a time', async () => {
-    await script({ path: `${root}/addresses`, kind: 'slow', options: { intervalMs: 1 } });
+  test('slow sends the true answer one byte at a time', async () => {
+    await addFault({ path: `${root}/addresses`, kind: 'slow', options: { intervalMs: 1 } });
     const answer = await (await get(`${root}/addresses`)).json();
     expect(answer).toMatchObject({ organizationId: installed.organization.id });
   });
 
-  test('cut: the answer breaks off in the middle', async () => {
-    await script({ path: root, kind: 'cut', options: { bytes: 20 } });
+  test('cut ends the answer in the middle', async () => {
+    await addFault({ path: root, kind: 'cut', options: { bytes: 20 } });
     const response = await get(root);
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow();
   });
 
-  test('cut of an answer that is streamed', async () => {
-    await script({ path: `${root}/inventory`, kind: 'cut' });
+  test('cut works on a streamed answer', async () => {
+    await addFault({ path: `${root}/inventory`, kind: 'cut' });
     const response = await get(`${root}/inventory`);
     await expect(response.text()).rejects.toThrow();
   });
 
-  test('cut with a clean end: half an answer that looks whole', async () => {
-    await script({ path: root, kind: 'cut', options: { bytes: 20, cleanEnd: true } });
+  test('cut with cleanEnd sends half an answer that looks complete', async () => {
+    await addFault({ path: root, kind: 'cut', options: { bytes: 20, cleanEnd: true } });
     expect(await (await get(root)).text()).toHaveLength(20);
   });
 
-  test('cut at byte 0: it is done and the answer lost', async () => {
+  test('cut at byte 0 carries out the call and loses the answer', async () => {
     const before = issuedMicro(sandbox);
-    await script({ path: `${root}/friendbot`, kind: 'cut', options: { bytes: 0 } });
+    await addFault({ path: `${root}/friendbot`, kind: 'cut', options: { bytes: 0 } });
     await expect(get(`${root}/friendbot`)).rejects.toThrow();
     expect(issuedMicro(sandbox)).toBe(before + 100_000_000);
   });
 
-  test('delay: the true answer, late', async () => {
-    await script({ path: root, kind: 'delay', options: { delayMs: 20 } });
+  test('delay sends the true answer late', async () => {
+    await addFault({ path: root, kind: 'delay', options: { delayMs: 20 } });
     expect(await (await get(root)).json()).toMatchObject({ id: installed.organization.id });
   });
 
-  test('endless: an answer without an end', async () => {
-    await script({ path: `${root}/inventory`, kind: 'endless' });
+  test('endless sends an answer that never ends', async () => {
+    await addFault({ path: `${root}/inventory`, kind: 'endless' });
     const response = await get(`${root}/inventory`);
     let bytes = 0;
     for await (const chunk of response.body ?? []) {
@@ -134,26 +141,26 @@ describe('kinds of faults', () => {
     expect(bytes).toBeGreaterThan(5_000_000);
   });
 
-  test('html: a page with 200', async () => {
-    await script({ path: root, kind: 'html' });
+  test('html sends a page with status 200', async () => {
+    await addFault({ path: root, kind: 'html' });
     const response = await get(root);
     expect(response.status).toBe(200);
     expect(await response.text()).toMatch(/^<!doctype html>/);
   });
 
-  test('redirect: elsewhere', async () => {
-    await script({ path: root, kind: 'redirect', options: { location: 'http://elsewhere.example/x' } });
+  test('redirect sends a redirect', async () => {
+    await addFault({ path: root, kind: 'redirect', options: { location: 'http://elsewhere.example/x' } });
     const response = await get(root);
     expect([response.status, response.headers.get('location')]).toEqual([302, 'http://elsewhere.example/x']);
   });
 
-  test('wrongShape: JSON of another kind', async () => {
-    await script({ path: root, kind: 'wrongShape', options: { body: { credits: 'none' } } });
+  test('wrongShape sends other JSON', async () => {
+    await addFault({ path: root, kind: 'wrongShape', options: { body: { credits: 'none' } } });
     expect(await (await get(root)).json()).toEqual({ credits: 'none' });
   });
 });
 
-describe('lists', () => {
+describe('faults of lists', () => {
   const path = () => `${root}/retirements`;
 
   async function pageOf(page: number) {
@@ -162,8 +169,8 @@ describe('lists', () => {
     return { amounts, pagination: body.pagination };
   }
 
-  test('pageLoop: every page is the first and says that another follows', async () => {
-    await script({ path: path(), kind: 'pageLoop' });
+  test('pageLoop returns the first page each time and states that another follows', async () => {
+    await addFault({ path: path(), kind: 'pageLoop' });
     for (const page of [0, 1, 7]) {
       const { amounts, pagination } = await pageOf(page);
       expect(amounts).toEqual([12, 11, 10, 9, 8]);
@@ -171,26 +178,26 @@ describe('lists', () => {
     }
   });
 
-  test('pageSize: fewer rows a page than asked for', async () => {
-    await script({ path: path(), kind: 'pageSize', options: { rows: 2 } });
+  test('pageSize returns fewer rows per page than requested', async () => {
+    await addFault({ path: path(), kind: 'pageSize', options: { rows: 2 } });
     const { amounts, pagination } = await pageOf(1);
     expect(amounts).toEqual([10, 9]);
     expect(pagination).toMatchObject({ total: 12, pageCount: 6 });
   });
 
-  test('pageLimit: a refusal where more rows a page are asked for than it allows', async () => {
-    await script({ path: path(), kind: 'pageLimit', options: { rows: 5 } });
+  test('pageLimit refuses a request for more rows per page than it allows', async () => {
+    await addFault({ path: path(), kind: 'pageLimit', options: { rows: 5 } });
     expect((await pageOf(1)).amounts).toEqual([7, 6, 5, 4, 3]);
     sandbox.registry.faults.clear();
-    await script({ path: path(), kind: 'pageLimit', options: { rows: 4 } });
+    await addFault({ path: path(), kind: 'pageLimit', options: { rows: 4 } });
     expect(await (await get(`${path()}?limit=5&page=0`)).json()).toMatchObject({
       statusCode: 400,
       message: 'limit must not be greater than 4',
     });
   });
 
-  test('rowsAppear: new rows at the front shift every page', async () => {
-    await script({ path: path(), kind: 'rowsAppear', options: { rows: 1 } });
+  test('rowsAppear adds rows at the front, which shifts every page', async () => {
+    await addFault({ path: path(), kind: 'rowsAppear', options: { rows: 1 } });
     const pages = [await pageOf(0), await pageOf(1), await pageOf(2)];
     expect(pages.map(({ pagination }) => pagination.total)).toEqual([7, 8, 9]);
     expect(pages.map(({ amounts }) => amounts)).toEqual([[7, 6, 5, 4, 3], [3, 2, 1], []]);
@@ -199,8 +206,8 @@ describe('lists', () => {
     expect((await pageOf(0)).pagination.total).toBe(12);
   });
 
-  test('rowsDisappear: rows vanish from the front and later pages skip some', async () => {
-    await script({ path: path(), kind: 'rowsDisappear', options: { rows: 2 } });
+  test('rowsDisappear removes rows from the front, so that later pages skip some', async () => {
+    await addFault({ path: path(), kind: 'rowsDisappear', options: { rows: 2 } });
     const pages = [await pageOf(0), await pageOf(1)];
     expect(pages.map(({ pagination }) => pagination.total)).toEqual([12, 10]);
     expect(pages.map(({ amounts }) => amounts)).toEqual([

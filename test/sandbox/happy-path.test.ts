@@ -56,7 +56,7 @@ test('an app reads a warehouse, reserves, finishes with a retirement and downloa
   expect(pdf.status).toBe(200);
   expect(pdf.body).toMatch(/^%PDF/);
 
-  await sandbox.registry.deliveries.settled();
+  await sandbox.registry.deliveries.waitUntilSettled();
   expect(posts.map(({ event }) => event)).toEqual(['installed', 'warehouseTransaction']);
 });
 

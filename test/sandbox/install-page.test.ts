@@ -7,7 +7,7 @@ import { createOrganization, registerApp, temporarySandbox } from '../support/sa
 const FIRST = 'https://shop.example/installed?from=registry';
 const SECOND = 'http://127.0.0.1:8080/installed';
 
-async function prepare(callbackUrls: readonly string[] = [FIRST, SECOND]) {
+async function startWithApp(callbackUrls: readonly string[] = [FIRST, SECOND]) {
   const sandbox = await temporarySandbox();
   const app = registerApp(sandbox);
   sandbox.registry.apps.change(app.id, { callbackUrls });
@@ -16,11 +16,11 @@ async function prepare(callbackUrls: readonly string[] = [FIRST, SECOND]) {
   return { sandbox, app, nameId, organization };
 }
 
-function page(sandbox: Sandbox, nameId: string, query: Record<string, string> = {}) {
+function fetchPage(sandbox: Sandbox, nameId: string, query: Record<string, string> = {}) {
   return fetch(`${sandbox.url}/apps/${nameId}/installations/new?${new URLSearchParams(query).toString()}`);
 }
 
-function press(sandbox: Sandbox, nameId: string, form: Record<string, string>, headers = {}) {
+function submitForm(sandbox: Sandbox, nameId: string, form: Record<string, string>, headers = {}) {
   return fetch(`${sandbox.url}/apps/${nameId}/installations/new`, {
     method: 'POST',
     body: new URLSearchParams(form),
@@ -29,21 +29,21 @@ function press(sandbox: Sandbox, nameId: string, form: Record<string, string>, h
   });
 }
 
-test('the page asks which organization, and carries the state and the address that it was given', async () => {
-  const { sandbox, nameId, organization } = await prepare();
-  const answer = await page(sandbox, nameId, { state: 'a"b', redirectUri: SECOND });
+test('the page offers the organizations and keeps the given state and redirect URI', async () => {
+  const { sandbox, nameId, organization } = await startWithApp();
+  const answer = await fetchPage(sandbox, nameId, { state: 'a"b', redirectUri: SECOND });
   expect(answer.status).toBe(200);
   const text = await answer.text();
   expect(text).toContain(`<option value="${organization.id}">&#60;b&#62;Harbour &#38; Sons`);
   expect(text).toContain('name="state" value="a&#34;b"');
   expect(text).toContain(`name="redirectUri" value="${SECOND}"`);
-  expect((await page(sandbox, 'nobody')).status).toBe(404);
+  expect((await fetchPage(sandbox, 'nobody')).status).toBe(404);
 });
 
-test('no page may frame the install page, before or after the button is pressed', async () => {
-  const { sandbox, nameId, organization } = await prepare([]);
-  const pressed = await press(sandbox, nameId, { organizationId: organization.id });
-  for (const answer of [await page(sandbox, nameId), pressed]) {
+test('no page may frame the install page, before or after the installation', async () => {
+  const { sandbox, nameId, organization } = await startWithApp([]);
+  const pressed = await submitForm(sandbox, nameId, { organizationId: organization.id });
+  for (const answer of [await fetchPage(sandbox, nameId), pressed]) {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
   }
@@ -56,31 +56,33 @@ test.each([
 ])(
   'the button installs and leads to the address where it is %s, else to the first of the list',
   async (_case, redirectUri, expected) => {
-    const { sandbox, app, nameId, organization } = await prepare();
+    const { sandbox, app, nameId, organization } = await startWithApp();
     const form = { state: 'mine', redirectUri, organizationId: organization.id };
-    const answer = await press(sandbox, nameId, form);
-    const [installation] = sandbox.registry.installations.all();
+    const answer = await submitForm(sandbox, nameId, form);
+    const [installation] = sandbox.registry.installations.listAll();
     expect(installation).toMatchObject({ appId: app.id, organization: { id: organization.id } });
     expect(answer.status).toBe(302);
     expect(answer.headers.get('location')).toBe(expected.replace('ID', installation?.id ?? ''));
-    expect((await press(sandbox, nameId, form)).headers.get('location')).toBe(answer.headers.get('location'));
-    expect(sandbox.registry.installations.all()).toHaveLength(1);
+    expect((await submitForm(sandbox, nameId, form)).headers.get('location')).toBe(
+      answer.headers.get('location'),
+    );
+    expect(sandbox.registry.installations.listAll()).toHaveLength(1);
   },
 );
 
-test('without a list nobody is sent anywhere, and a page of another site cannot press the button', async () => {
-  const { sandbox, nameId, organization } = await prepare([]);
+test('an app without callback URLs redirects nowhere, and a page of another site cannot submit the form', async () => {
+  const { sandbox, nameId, organization } = await startWithApp([]);
   const form = { redirectUri: SECOND, organizationId: organization.id };
-  const foreign = await press(sandbox, nameId, form, { origin: 'https://evil.example' });
+  const foreign = await submitForm(sandbox, nameId, form, { origin: 'https://evil.example' });
   expect(foreign.status).toBe(403);
-  expect(sandbox.registry.installations.all()).toEqual([]);
-  const own = await press(sandbox, nameId, form, { origin: sandbox.url });
+  expect(sandbox.registry.installations.listAll()).toEqual([]);
+  const own = await submitForm(sandbox, nameId, form, { origin: sandbox.url });
   expect(own.status).toBe(200);
   expect(await own.text()).toContain('Installed as');
 });
 
-/** Straight at the socket, under a name and with the origin that a browser behind a proxy would tell. */
-async function knock(sandbox: Sandbox, path: string, host: string, origin?: string): Promise<number> {
+/** Calls the sandbox with the host name and origin that a browser behind a proxy would send, and returns the status. */
+async function submitFrom(sandbox: Sandbox, path: string, host: string, origin?: string): Promise<number> {
   const asked = request(`${sandbox.url}${path}`, {
     method: origin === undefined ? 'GET' : 'POST',
     headers: {
@@ -95,17 +97,17 @@ async function knock(sandbox: Sandbox, path: string, host: string, origin?: stri
   return Number(answer.statusCode);
 }
 
-test('behind TLS the button works, for the host alone is compared; a name that was bent to this machine is refused', async () => {
-  const { sandbox, nameId } = await prepare([]);
-  const named = await temporarySandbox({ names: ['registry.example'] });
+test('the form works behind a TLS proxy, and a rebound host name is refused', async () => {
+  const { sandbox, nameId } = await startWithApp([]);
+  const named = await temporarySandbox({ installPageHosts: ['registry.example'] });
   const app = registerApp(named);
   const path = `/apps/${nameId}/installations/new`;
   const pathOfNamed = `/apps/${named.registry.apps.get(app.id).nameId}/installations/new`;
   const NO_ORGANIZATION = 404;
   for (const host of ['localhost:8443', '127.0.0.1', '[::1]:8443', '10.0.0.7', 'app.localhost']) {
-    expect(await knock(sandbox, path, host), host).toBe(200);
-    expect(await knock(sandbox, path, host, `https://${host}`), host).toBe(NO_ORGANIZATION);
-    expect(await knock(sandbox, path, host, `https://evil.example`), host).toBe(403);
+    expect(await submitFrom(sandbox, path, host), host).toBe(200);
+    expect(await submitFrom(sandbox, path, host, `https://${host}`), host).toBe(NO_ORGANIZATION);
+    expect(await submitFrom(sandbox, path, host, `https://evil.example`), host).toBe(403);
   }
   for (const host of [
     'registry.example',
@@ -113,18 +115,18 @@ test('behind TLS the button works, for the host alone is compared; a name that w
     'localhost.evil.example',
     '127.0.0.1.evil.example',
   ]) {
-    expect(await knock(sandbox, path, host), host).toBe(403);
-    expect(await knock(sandbox, path, host, `http://${host}`), host).toBe(403);
+    expect(await submitFrom(sandbox, path, host), host).toBe(403);
+    expect(await submitFrom(sandbox, path, host, `http://${host}`), host).toBe(403);
   }
-  expect(await knock(named, pathOfNamed, 'registry.example')).toBe(200);
-  expect(await knock(named, pathOfNamed, 'registry.example:443', 'https://registry.example')).toBe(
+  expect(await submitFrom(named, pathOfNamed, 'registry.example')).toBe(200);
+  expect(await submitFrom(named, pathOfNamed, 'registry.example:443', 'https://registry.example')).toBe(
     NO_ORGANIZATION,
   );
-  expect(await knock(named, pathOfNamed, 'registry.example', 'null')).toBe(403);
+  expect(await submitFrom(named, pathOfNamed, 'registry.example', 'null')).toBe(403);
 });
 
-test('callback addresses are checked, kept over other changes, and can be taken away', async () => {
-  const { sandbox, app } = await prepare();
+test('callback URLs are validated, kept on other changes, and can be removed', async () => {
+  const { sandbox, app } = await startWithApp();
   const { apps } = sandbox.registry;
   expect(() => apps.change(app.id, { callbackUrls: ['javascript:alert(1)'] })).toThrow(/http or https/);
   expect(apps.change(app.id, { webhookUrl: SECOND }).callbackUrls).toEqual([FIRST, SECOND]);

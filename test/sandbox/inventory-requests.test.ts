@@ -5,7 +5,7 @@ import {
   type Installed,
   installApp,
   issueCredit,
-  sandboxOfFile,
+  startSandboxForFile,
 } from '../support/sandbox.js';
 
 const retirementData = { reason: 'Voluntary purposes', beneficiaryName: 'Ada', comment: 'for 2026' };
@@ -15,7 +15,7 @@ let receiver: Installed;
 let creditId: string;
 let requests: string;
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 beforeEach(() => {
   installed = installApp(sandbox, installed === undefined ? {} : { app: installed.app });
   receiver = installApp(sandbox, { app: installed.app });
@@ -27,7 +27,7 @@ async function call(what: string, body?: unknown): Promise<Answer> {
   return ask(sandbox, what, { token: installed.token, ...(body !== undefined && { body }) });
 }
 
-async function amountOf(owner: Installed): Promise<number> {
+async function readAmount(owner: Installed): Promise<number> {
   const { body } = await ask(sandbox, `GET /organizations/${owner.organization.id}/inventory`, {
     token: owner.token,
   });
@@ -39,7 +39,7 @@ async function decide(id: string, answer: 'accept' | 'decline'): Promise<Answer>
   return ask(sandbox, `POST /_sandbox/requests/${id}/${answer}`);
 }
 
-test('POST an inventory request waits for review and moves nothing', async () => {
+test('POST of an inventory request waits for review and moves nothing', async () => {
   const toOrganizationId = receiver.organization.id;
   const { status, body } = await call(`POST ${requests}/transfer`, { creditId, amount: 4, toOrganizationId });
   expect(status).toBe(200);
@@ -60,7 +60,7 @@ test('POST an inventory request waits for review and moves nothing', async () =>
     toOrganizationId,
     project: expect.objectContaining({ fullName: expect.any(String) }),
   });
-  expect(await amountOf(installed)).toBe(10);
+  expect(await readAmount(installed)).toBe(10);
   expect((await call(`GET ${requests}/${body.id}`)).body).toEqual(body);
 });
 
@@ -68,8 +68,8 @@ test('an accepted transfer moves the credits into the target inventory', async (
   const toOrganizationId = receiver.organization.id;
   const { body } = await call(`POST ${requests}/transfer`, { creditId, amount: 4, toOrganizationId });
   await decide(body.id, 'accept');
-  expect(await amountOf(installed)).toBe(6);
-  expect(await amountOf(receiver)).toBe(4);
+  expect(await readAmount(installed)).toBe(6);
+  expect(await readAmount(receiver)).toBe(4);
   expect((await call(`GET ${requests}/${body.id}`)).body).toMatchObject({
     state: 'Accepted',
     txId: expect.stringMatching(/^0x[0-9a-f]{64}$/),
@@ -84,7 +84,7 @@ test('an accepted transfer moves the credits to the owner of the target address'
   const { body } = await call(`POST ${requests}/transfer`, { creditId, amount: 4, toAddress });
   expect(body.toAddress).toBe(toAddress);
   await decide(body.id, 'accept');
-  expect(await amountOf(receiver)).toBe(4);
+  expect(await readAmount(receiver)).toBe(4);
 });
 
 test('an accepted retire retires the credits for the organization', async () => {
@@ -95,7 +95,7 @@ test('an accepted retire retires the credits for the organization', async () => 
     retirementComment: 'for 2026',
   });
   await decide(body.id, 'accept');
-  expect(await amountOf(installed)).toBe(6);
+  expect(await readAmount(installed)).toBe(6);
   const list = await call(`GET /organizations/${installed.organization.id}/retirements`);
   expect(list.body.retirements).toMatchObject([{ amount: 4, beneficiary: 'Ada' }]);
 });
@@ -110,25 +110,25 @@ test('an accepted transfer_retire retires the credits for the target organizatio
   expect(list.body.retirements).toMatchObject([{ amount: 4, organizationId: toOrganizationId }]);
 });
 
-test('a declined request moves nothing and is decided for good', async () => {
+test('a declined request moves nothing and cannot be decided again', async () => {
   const { body } = await call(`POST ${requests}/retire`, { creditId, amount: 4, retirementData });
   expect((await decide(body.id, 'decline')).body).toMatchObject({ state: 'Rejected' });
   expect((await decide(body.id, 'accept')).status).toBe(409);
   expect((await decide(body.id, 'decline')).status).toBe(409);
-  expect(await amountOf(installed)).toBe(10);
+  expect(await readAmount(installed)).toBe(10);
 });
 
-test('a request that the inventory can no longer fill stays pending', async () => {
+test('a request for more than the inventory still holds stays pending', async () => {
   const ask10 = { creditId, amount: 10, retirementData };
   const first = await call(`POST ${requests}/retire`, ask10);
   const second = await call(`POST ${requests}/retire`, ask10);
   expect((await decide(first.body.id, 'accept')).status).toBe(200);
   expect((await decide(second.body.id, 'accept')).status).toBe(409);
   expect((await call(`GET ${requests}/${second.body.id}`)).body.state).toBe('Pending');
-  expect(await amountOf(installed)).toBe(0);
+  expect(await readAmount(installed)).toBe(0);
 });
 
-test('GET the inventory requests pages through all of them, the newest first', async () => {
+test('GET inventory requests pages through all, newest first', async () => {
   const ids: string[] = [];
   for (const amount of [1, 2, 3]) {
     const { body } = await call(`POST ${requests}/retire`, { creditId, amount, retirementData });

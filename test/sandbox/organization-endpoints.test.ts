@@ -6,15 +6,15 @@ import {
   installApp,
   issueCredit,
   mintToken,
-  sandboxOfFile,
+  startSandboxForFile,
   VERSION,
 } from '../support/sandbox.js';
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const root = `/organizations/${installed.organization.id}`;
 
-const MANY = 20_000;
+const LARGE_COUNT = 20_000;
 
 const PROJECT_REFERENCE = {
   id: expect.any(String),
@@ -24,7 +24,7 @@ const PROJECT_REFERENCE = {
   num: expect.any(String),
 };
 
-test('GET /organizations/<id> answers base information on the organization', async () => {
+test('GET /organizations/<id> returns the organization', async () => {
   const { body } = await ask(sandbox, `GET ${root}`, { token: installed.token });
   expect(body).toEqual({
     id: installed.organization.id,
@@ -45,7 +45,7 @@ test('GET /organizations/<id> answers base information on the organization', asy
   });
 });
 
-test('GET /organizations/<id>/addresses answers the public EVM addresses', async () => {
+test('GET /organizations/<id>/addresses returns its public EVM addresses', async () => {
   const { body } = await ask(sandbox, `GET ${root}/addresses`, { token: installed.token });
   expect(body).toEqual({
     addresses: [{ address: expect.stringMatching(/^0x[0-9a-f]{40}$/), name: 'Default', isDefault: true }],
@@ -53,7 +53,7 @@ test('GET /organizations/<id>/addresses answers the public EVM addresses', async
   });
 });
 
-test('GET /organizations/<id>/members answers the stakeholders', async () => {
+test('GET /organizations/<id>/members returns its members', async () => {
   const { body } = await ask(sandbox, `GET ${root}/members`, { token: installed.token });
   expect(body).toEqual({
     members: [{ id: expect.any(String), fullName: 'Ada Admin', email: expect.stringContaining('@') }],
@@ -62,7 +62,7 @@ test('GET /organizations/<id>/members answers the stakeholders', async () => {
 });
 
 describe('credits', () => {
-  test('GET /organizations/<id>/warehouse/inventory answers all credits with the id of the issuing project', async () => {
+  test('GET /organizations/<id>/warehouse/inventory returns all credits, each with the id of its project', async () => {
     const { organization, token } = installApp(sandbox);
     const ids = Array.from({ length: 3 }, () => issueCredit(sandbox, organization.id, { amount: 0.000001 }));
     const { body } = await ask(sandbox, `GET /organizations/${organization.id}/warehouse/inventory`, {
@@ -89,7 +89,7 @@ describe('credits', () => {
     expect(project.body.fullName).toBe(credit.project.fullName);
   });
 
-  test('GET /organizations/<id>/inventory answers all credits of the main inventory', async () => {
+  test('GET /organizations/<id>/inventory returns all credits of the inventory', async () => {
     const { organization, token } = installApp(sandbox);
     const creditId = issueCredit(sandbox, organization.id, { place: 'inventory', amount: 7.25 });
     issueCredit(sandbox, organization.id);
@@ -100,7 +100,7 @@ describe('credits', () => {
     });
   });
 
-  test('a credit is the same by its id and by its serialization in any case', async () => {
+  test('a credit is found by its id and by its serialization in any case', async () => {
     const creditId = issueCredit(sandbox, installed.organization.id);
     const { token } = installed;
     const { body } = await ask(sandbox, `GET ${root}/warehouse/inventory`, { token });
@@ -127,18 +127,18 @@ describe('credits', () => {
       const { id: projectId } = projects.create({ fullName: 'Many credits' });
       const organizationId = large.organization.id;
       const order = { organizationId, projectId, place: 'warehouse', amount: 1.5 };
-      const ids = Array.from({ length: MANY }, () => credits.issue(order).creditId);
+      const ids = Array.from({ length: LARGE_COUNT }, () => credits.issue(order).creditId);
       last = ids.toSorted().at(-1);
     });
 
-    test('comes whole, in one answer', async () => {
+    test('is returned completely, in one answer', async () => {
       const { body } = await ask(sandbox, `GET ${path}`, { token: large.token });
       const ids = new Set(body.credits.map((each: { id: string }) => each.id));
-      expect(ids.size).toBe(MANY);
+      expect(ids.size).toBe(LARGE_COUNT);
       expect(body.credits.every((each: { amount: number }) => each.amount === 1.5)).toBe(true);
     });
 
-    test('comes as it stood at the first byte, however slowly it is read and whatever changes meanwhile', async () => {
+    test('is returned as of the first byte, even if it is read slowly and changes meanwhile', async () => {
       const warnings: Error[] = [];
       const keep = (warning: Error) => warnings.push(warning);
       process.on('warning', keep);
@@ -156,8 +156,10 @@ describe('credits', () => {
         text += chunk;
         await new Promise(setImmediate);
       }
-      expect(JSON.parse(text).credits).toHaveLength(MANY);
-      expect((await ask(sandbox, `GET ${path}`, { token: large.token })).body.credits).toHaveLength(MANY - 1);
+      expect(JSON.parse(text).credits).toHaveLength(LARGE_COUNT);
+      expect((await ask(sandbox, `GET ${path}`, { token: large.token })).body.credits).toHaveLength(
+        LARGE_COUNT - 1,
+      );
       process.off('warning', keep);
       expect(warnings).toEqual([]);
     });
@@ -181,7 +183,7 @@ describe('retirements', () => {
     }
   });
 
-  test('GET /organizations/<id>/retirements pages through all, the newest first', async () => {
+  test('GET /organizations/<id>/retirements pages through all retirements, newest first', async () => {
     const { token } = retired;
     const amounts: number[] = [];
     for (const page of [0, 1, 2]) {
@@ -202,7 +204,7 @@ describe('retirements', () => {
     expect(plain.body).toMatchObject({ pagination: { total: 7, currentPage: 0, pageCount: 1 } });
   });
 
-  test('GET /organizations/<id>/retirements/<retirement_id> answers the data of one retirement', async () => {
+  test('GET /organizations/<id>/retirements/<retirement_id> returns one retirement', async () => {
     const { token, organization } = retired;
     const { body: list } = await ask(sandbox, `GET ${path}`, { token });
     const { body } = await ask(sandbox, `GET ${path}/${list.retirements[0].id}`, { token });
@@ -227,7 +229,7 @@ describe('retirements', () => {
     });
   });
 
-  test('GET /organizations/<id>/retirements/<retirement_id>/pdf downloads the certificate, byte for byte the same', async () => {
+  test('GET /organizations/<id>/retirements/<retirement_id>/pdf returns the certificate, with the same bytes each time', async () => {
     const { token } = retired;
     const { body: list } = await ask(sandbox, `GET ${path}`, { token });
     const { id, project } = list.retirements[0];
@@ -247,14 +249,14 @@ describe('retirements', () => {
     expect(third.body).toBe(first.body);
   });
 
-  test('GET /retirements?id=<id> answers any retirement to any token', async () => {
+  test('GET /retirements?id=<id> returns any retirement to any token', async () => {
     const { body: list } = await ask(sandbox, `GET ${path}`, { token: retired.token });
     const token = mintToken(sandbox, installed.app);
     const { body } = await ask(sandbox, `GET /retirements?id=${list.retirements[3].id}`, { token });
     expect(body).toEqual(list.retirements[3]);
   });
 
-  test('an unclaimed retirement hides whom it was for and has no certificate, until it is claimed', async () => {
+  test('an unclaimed retirement shows no beneficiary and has no certificate until it is claimed', async () => {
     const { organization, token } = installApp(sandbox);
     const creditId = issueCredit(sandbox, organization.id, { place: 'inventory' });
     const offPlatform = `POST /_sandbox/organizations/${organization.id}/retire-off-platform`;
@@ -300,11 +302,11 @@ test('GET /organizations/<id>/friendbot deposits 100 credits each time', async (
 });
 
 describe('projects', () => {
-  test('GET /projects?limit=<n>&page=<n> lists all public projects and no other', async () => {
+  test('GET /projects?limit=<n>&page=<n> lists the public projects only', async () => {
     const { token } = installed;
     const { projects } = sandbox.registry;
     const hidden = projects.create({ fullName: 'Not public', isPublic: false });
-    const total = projects.all().length - 1;
+    const total = projects.listAll().length - 1;
     const seen: string[] = [];
     for (let page = 0; ; page += 1) {
       const { body } = await ask(sandbox, `GET /projects?limit=2&page=${page}`, { token });
@@ -321,7 +323,7 @@ describe('projects', () => {
     expect((await ask(sandbox, `GET /projects/${hidden.id}`, { token })).status).toBe(404);
   });
 
-  test('GET /projects/<project_id> answers one project, its shortDescription as last updated', async () => {
+  test('GET /projects/<project_id> returns one project with its latest shortDescription', async () => {
     const { token } = installed;
     const made = sandbox.registry.projects.create({
       fullName: 'Peat',
@@ -343,7 +345,7 @@ describe('projects', () => {
     expect((await ask(sandbox, call, { token })).body).toMatchObject(body);
   });
 
-  test('GET /projects/find answers the project that issued the credit, but never one that is not public', async () => {
+  test('GET /projects/find returns the project that issued the credit, if the project is public', async () => {
     const { organization, token } = installed;
     const creditId = issueCredit(sandbox, organization.id);
     const find = `GET /projects/find?creditId=${creditId}`;

@@ -8,23 +8,23 @@ import {
   issueCredit,
   mintToken,
   registerApp,
-  sandboxOfFile,
+  startSandboxForFile,
   temporarySandbox,
 } from '../support/sandbox.js';
 
 const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 const installed = installApp(sandbox);
 const { organization: home, token: ownToken } = installed;
 const creditId = issueCredit(sandbox, home.id);
 sandbox.registry.credits.issue({ organizationId: home.id, creditId, amount: 100 });
-await finish(await reserve(ownToken));
-const retirementId = (await askOwn('GET', 'retirements')).body.retirements[0].id;
+await finishReservation(await reserve(ownToken));
+const retirementId = (await callOwn('GET', 'retirements')).body.retirements[0].id;
 const one = { creditId, amount: 1, retirementData };
-const requestId = (await askOwn('POST', 'inventory/requests/retire', one)).body.id;
+const requestId = (await callOwn('POST', 'inventory/requests/retire', one)).body.id;
 
-async function askOwn(method: string, path: string, body?: unknown): Promise<Answer> {
+async function callOwn(method: string, path: string, body?: unknown): Promise<Answer> {
   return ask(sandbox, `${method} /organizations/${home.id}/${path}`, { token: ownToken, body });
 }
 
@@ -34,13 +34,13 @@ async function reserve(token: string): Promise<string> {
   return body.id;
 }
 
-async function finish(reservationId: string): Promise<Answer> {
+async function finishReservation(reservationId: string): Promise<Answer> {
   const path = `/organizations/${installed.organization.id}/warehouse/inventory/reservations/${reservationId}`;
   return ask(sandbox, `POST ${path}/retire`, { token: installed.token, body: { retirementData } });
 }
 
-/** A token of the same installation with other permissions than it asked for. */
-function mintWith(permissions: object): string {
+/** Mints a token of the same installation with other permissions. */
+function mintTokenWith(permissions: object): string {
   const organizationInfo = 'organization_info' in permissions;
   sandbox.registry.apps.change(installed.app.id, { permissions, organizationInfo });
   sandbox.registry.installations.acceptPermissions(installed.installationId);
@@ -99,7 +99,7 @@ const TABLE: readonly Row[] = [
 const ROWS = TABLE.map(row => [row.call, row.permission, row] as const);
 const CALLS = TABLE.map(row => [row.call, row] as const);
 
-async function place({ call, body }: Row, token: string, reservationId: string): Promise<Answer> {
+async function makeCall({ call, body }: Row, token: string, reservationId: string): Promise<Answer> {
   const real = call
     .replace('<id>', installed.organization.id)
     .replace('<reservation_id>', reservationId)
@@ -109,8 +109,8 @@ async function place({ call, body }: Row, token: string, reservationId: string):
   return ask(sandbox, real, { token, headers: { accept }, ...(body && { body: body() }) });
 }
 
-/** The least that opens a row, and everything else that does not. */
-function grantsFor(permission: string): { least: object; without: object } {
+/** Returns the least permissions that allow a call, and all others, which do not. */
+function permissionSetsFor(permission: string): { least: object; without: object } {
   const [name = '', word = ''] = permission.split(':');
   const level = { read: 'VIEW', write: 'WRITE', read_request: 'REQUEST' }[word];
   const others = Object.fromEntries(Object.entries(ALL_PERMISSIONS).filter(([other]) => other !== name));
@@ -122,30 +122,30 @@ function grantsFor(permission: string): { least: object; without: object } {
 
 describe('an endpoint is usable only if the token holds its permission', () => {
   test.each(ROWS)('%s needs %s', async (_call, _permission, row) => {
-    const { least, without } = grantsFor(row.permission);
-    const reservationId = await reserve(mintWith(ALL_PERMISSIONS));
+    const { least, without } = permissionSetsFor(row.permission);
+    const reservationId = await reserve(mintTokenWith(ALL_PERMISSIONS));
 
-    const refused = await place(row, mintWith(without), reservationId);
+    const refused = await makeCall(row, mintTokenWith(without), reservationId);
     expect(refused.status).toBe(403);
     expect(refused.body.message).toBe(`The token has no permission ${row.permission}`);
 
-    const allowed = await place(row, mintWith(least), reservationId);
+    const allowed = await makeCall(row, mintTokenWith(least), reservationId);
     expect(allowed.status).toBe(200);
   });
 
-  test.each(CALLS)('%s is closed to an app access token', async (_call, row) => {
-    const refused = await place(row, mintToken(sandbox, installed.app), crypto.randomUUID());
+  test.each(CALLS)('%s refuses an app access token', async (_call, row) => {
+    const refused = await makeCall(row, mintToken(sandbox, installed.app), crypto.randomUUID());
     expect(refused).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
   });
 
-  test.each(CALLS)("%s is closed to another organization's installation", async (_call, row) => {
+  test.each(CALLS)("%s refuses a token of another organization's installation", async (_call, row) => {
     const { token } = installApp(sandbox, { app: installed.app });
-    const refused = await place(row, token, crypto.randomUUID());
+    const refused = await makeCall(row, token, crypto.randomUUID());
     expect(refused).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
   });
 });
 
-const OPEN_TO_ALL = [
+const OPEN_TO_ANY_TOKEN = [
   'GET /organizations/<id>/friendbot',
   'GET /projects?limit=1&page=0',
   'GET /projects/find?creditId=<credit_id>',
@@ -154,7 +154,7 @@ const OPEN_TO_ALL = [
   'GET /retirements/<retirement_id>/pdf',
 ] as const;
 
-test.each(OPEN_TO_ALL)('%s accepts any access token regardless of permissions', async call => {
+test.each(OPEN_TO_ANY_TOKEN)('%s accepts any access token regardless of permissions', async call => {
   const { projects } = sandbox.registry;
   const real = call
     .replace('<id>', installed.organization.id)
@@ -162,12 +162,12 @@ test.each(OPEN_TO_ALL)('%s accepts any access token regardless of permissions', 
     .replace('<project_id>', projects.findPublic({ creditId }).id)
     .replace('<retirement_id>', retirementId);
   const headers = { accept: call.endsWith('/pdf') ? 'application/octet-stream' : 'application/json' };
-  for (const token of [mintWith({}), mintToken(sandbox, installed.app)]) {
+  for (const token of [mintTokenWith({}), mintToken(sandbox, installed.app)]) {
     expect((await ask(sandbox, real, { token, headers })).status).toBe(200);
   }
 });
 
-test('an installation access token has exactly the permissions granted to the app and never more', async () => {
+test('an installation access token has exactly the permissions that were granted to the app', async () => {
   const { app, organization, installationId } = installApp(sandbox);
   const { apps, installations, tokens } = sandbox.registry;
   const read = () => tokens.mint(app.id, installations.getActive(app.id, installationId)).permissions;
@@ -185,7 +185,7 @@ test('an installation access token has exactly the permissions granted to the ap
   expect(kept.status).toBe(200);
 });
 
-test('a token does not gain what its installation is granted later', async () => {
+test('a token does not gain permissions that its installation is granted later', async () => {
   const { app, organization, installationId } = installApp(sandbox);
   const { apps, installations } = sandbox.registry;
   apps.change(app.id, { permissions: { organization_info: 'VIEW' } });
@@ -207,7 +207,7 @@ test('organization_info is part of every installation', () => {
   expect(permissions).toEqual({ organization_info: 'VIEW', organization_members: 'VIEW' });
 });
 
-test('an app that leaves organization_info out is refused all five calls that need it, until it asks for it', async () => {
+test('an app without organization_info is refused the five calls that need it until it requests it', async () => {
   const own = await temporarySandbox();
   const { registry } = own;
   const app = registerApp(own, { permissions: { organization_warehouse: 'VIEW' }, organizationInfo: false });

@@ -6,7 +6,7 @@ import {
   type Installed,
   installApp,
   issueCredit,
-  sandboxOfFile,
+  startSandboxForFile,
 } from '../support/sandbox.js';
 
 const TEN_MINUTES_MS = 10 * 60 * 1000;
@@ -17,7 +17,7 @@ let creditId: string;
 let root: string;
 let queue: string;
 
-const sandbox = await sandboxOfFile();
+const sandbox = await startSandboxForFile();
 beforeEach(() => {
   sandbox.registry.store.clock.freeze();
   installed = installApp(sandbox, installed === undefined ? {} : { app: installed.app });
@@ -25,7 +25,7 @@ beforeEach(() => {
   root = `/organizations/${installed.organization.id}`;
   queue = `${root}/warehouse/inventory/reservations`;
 });
-afterEach(() => sandbox.registry.store.clock.run());
+afterEach(() => sandbox.registry.store.clock.resume());
 
 async function call(what: string, body?: unknown): Promise<Answer> {
   return ask(sandbox, what, { token: installed.token, ...(body !== undefined && { body }) });
@@ -37,8 +37,8 @@ async function reserve(amount = 4): Promise<string> {
   return body.id;
 }
 
-/** What of the credit stands in a place of an organization. */
-async function amountIn(
+/** Reads the amount of the credit in a warehouse or inventory. */
+async function readAmountIn(
   place: 'warehouse/inventory' | 'inventory',
   owner: Installed = installed,
 ): Promise<number> {
@@ -49,7 +49,7 @@ async function amountIn(
 }
 
 describe('POST reserve credits', () => {
-  test('an outstanding reservation exists for the calling app, and its credits have left the warehouse listing', async () => {
+  test('creates an outstanding reservation of the calling app and removes its credits from the warehouse', async () => {
     const { body } = await call(`POST ${queue}`, { creditId, amount: 4 });
     expect(body).toEqual({
       id: expect.any(String),
@@ -68,62 +68,62 @@ describe('POST reserve credits', () => {
       reserver: { id: installed.app.id, name: installed.app.name },
     });
     expect(Date.parse(body.reservedToDate) - Date.parse(body.createdAt)).toBe(TEN_MINUTES_MS);
-    expect(await amountIn('warehouse/inventory')).toBe(6);
+    expect(await readAmountIn('warehouse/inventory')).toBe(6);
     expect((await call(`GET ${queue}/${body.id}`)).body).toEqual(body);
   });
 
-  test('a credit that is held whole is not in the warehouse listing at all', async () => {
+  test('a credit that is reserved completely is not in the warehouse', async () => {
     await reserve(10);
     const { body } = await call(`GET ${root}/warehouse/inventory`);
     expect(body.credits).toEqual([]);
   });
 
-  test('two callers cannot reserve the same credit twice', async () => {
+  test('two callers cannot reserve the same amount', async () => {
     const attempts = Array.from({ length: 20 }, () => call(`POST ${queue}`, { creditId, amount: 3 }));
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     expect(statuses.filter(status => status === 200)).toHaveLength(3);
     expect(statuses.filter(status => status === 409)).toHaveLength(17);
-    expect(await amountIn('warehouse/inventory')).toBe(1);
+    expect(await readAmountIn('warehouse/inventory')).toBe(1);
   });
 });
 
-describe('10 minutes elapse', () => {
-  test('the reservation ends and its credits move back into the warehouse, not a millisecond before', async () => {
+describe('after 10 minutes', () => {
+  test('the reservation expires and its credits return to the warehouse, not a millisecond earlier', async () => {
     const id = await reserve();
     const { clock } = sandbox.registry.store;
-    clock.move(TEN_MINUTES_MS - 1);
+    clock.shift(TEN_MINUTES_MS - 1);
     expect((await call(`GET ${queue}/${id}`)).body.state).toBe('outstanding');
-    expect(await amountIn('warehouse/inventory')).toBe(6);
-    clock.move(1);
+    expect(await readAmountIn('warehouse/inventory')).toBe(6);
+    clock.shift(1);
     expect((await call(`GET ${queue}/${id}`)).body).toMatchObject({ state: 'expired', isComplete: false });
-    expect(await amountIn('warehouse/inventory')).toBe(10);
+    expect(await readAmountIn('warehouse/inventory')).toBe(10);
   });
 
-  test('it can no longer be finished or cancelled', async () => {
+  test('the reservation can no longer be finished or cancelled', async () => {
     const id = await reserve();
-    sandbox.registry.store.clock.move(TEN_MINUTES_MS);
+    sandbox.registry.store.clock.shift(TEN_MINUTES_MS);
     const finished = await call(`POST ${queue}/${id}/retire`, { retirementData });
     expect(finished).toMatchObject({ status: 409, body: { message: 'The reservation is expired' } });
     expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
-    expect(await amountIn('warehouse/inventory')).toBe(10);
+    expect(await readAmountIn('warehouse/inventory')).toBe(10);
   });
 
-  test('it can be finished in the last millisecond', async () => {
+  test('the reservation can be finished until the last millisecond', async () => {
     const id = await reserve();
-    sandbox.registry.store.clock.move(TEN_MINUTES_MS - 1);
+    sandbox.registry.store.clock.shift(TEN_MINUTES_MS - 1);
     expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(200);
   });
 });
 
-test('DELETE specific reservation cancels an outstanding reservation and gives its credits back', async () => {
+test('DELETE of an outstanding reservation cancels it and returns its credits', async () => {
   const id = await reserve();
   const { status, body } = await call(`DELETE ${queue}/${id}`);
   expect(status).toBe(200);
   expect(body).toMatchObject({ id, state: 'cancelled', isComplete: false });
-  expect(await amountIn('warehouse/inventory')).toBe(10);
+  expect(await readAmountIn('warehouse/inventory')).toBe(10);
   expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
   expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(409);
-  expect(await amountIn('warehouse/inventory')).toBe(10);
+  expect(await readAmountIn('warehouse/inventory')).toBe(10);
 });
 
 describe('POST finish reservation with an action', () => {
@@ -133,26 +133,26 @@ describe('POST finish reservation with an action', () => {
     receiver = installApp(sandbox, { app: installed.app });
   });
 
-  test('transfer moves the credits into the inventory of the receiver by its id', async () => {
+  test('transfer moves the credits into the inventory of a receiver named by id', async () => {
     const id = await reserve();
     const body = { receiverId: receiver.organization.id, transferComment: 'thank you' };
     const finished = await call(`POST ${queue}/${id}/transfer`, body);
     expect(finished.body).toMatchObject({ id, state: 'finished', isComplete: true });
-    expect(await amountIn('inventory', receiver)).toBe(4);
-    expect(await amountIn('warehouse/inventory')).toBe(6);
+    expect(await readAmountIn('inventory', receiver)).toBe(4);
+    expect(await readAmountIn('warehouse/inventory')).toBe(6);
     const { transactions } = (await ask(sandbox, 'GET /_sandbox/transactions?limit=1')).body;
     expect(transactions).toMatchObject([
       { type: 'transfer', status: 'processed', comment: 'thank you', amount: 4 },
     ]);
   });
 
-  test('transfer moves the credits to the receiver by its address, in any case of letters', async () => {
+  test('transfer moves the credits to a receiver named by address, in any case of letters', async () => {
     const { body } = await ask(sandbox, `GET /organizations/${receiver.organization.id}/addresses`, {
       token: receiver.token,
     });
     const receiverAddress = `0x${body.addresses[0].address.slice(2).toUpperCase()}`;
     await call(`POST ${queue}/${await reserve()}/transfer`, { receiverAddress });
-    expect(await amountIn('inventory', receiver)).toBe(4);
+    expect(await readAmountIn('inventory', receiver)).toBe(4);
   });
 
   test('retire retires the credits for the organization itself', async () => {
@@ -161,7 +161,7 @@ describe('POST finish reservation with an action', () => {
     expect(body.retirements).toMatchObject([
       { amount: 4, reason: 'Voluntary purposes', beneficiary: 'Ada', comment: 'for 2026' },
     ]);
-    expect(await amountIn('inventory')).toBe(0);
+    expect(await readAmountIn('inventory')).toBe(0);
   });
 
   test('transfer_retire retires the credits for the receiver', async () => {
@@ -171,7 +171,7 @@ describe('POST finish reservation with an action', () => {
     const path = `/organizations/${receiver.organization.id}/retirements`;
     const { body: list } = await ask(sandbox, `GET ${path}`, { token: receiver.token });
     expect(list.retirements).toMatchObject([{ amount: 4, organizationId: receiver.organization.id }]);
-    expect(await amountIn('inventory', receiver)).toBe(0);
+    expect(await readAmountIn('inventory', receiver)).toBe(0);
   });
 
   test('a finished reservation can be neither finished again nor cancelled', async () => {
@@ -180,16 +180,16 @@ describe('POST finish reservation with an action', () => {
     const again = await call(`POST ${queue}/${id}/transfer`, { receiverId: receiver.organization.id });
     expect(again).toMatchObject({ status: 409, body: { message: 'The reservation is finished' } });
     expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
-    expect(await amountIn('inventory', receiver)).toBe(4);
+    expect(await readAmountIn('inventory', receiver)).toBe(4);
   });
 });
 
-test('GET the reservations pages through all of them, the newest first, and keeps the ended ones', async () => {
+test('GET reservations pages through all, newest first, also those that have ended', async () => {
   const { clock } = sandbox.registry.store;
   const [expired, cancelled, finished] = [await reserve(1), await reserve(1), await reserve(1)];
   await call(`DELETE ${queue}/${cancelled}`);
   await call(`POST ${queue}/${finished}/retire`, { retirementData });
-  clock.move(TEN_MINUTES_MS);
+  clock.shift(TEN_MINUTES_MS);
   const outstanding = await reserve(1);
   const seen: [string, string][] = [];
   for (const page of [0, 1]) {
@@ -205,7 +205,7 @@ test('GET the reservations pages through all of them, the newest first, and keep
   ]);
 });
 
-test('a reservation of one organization is not found through another', async () => {
+test('a reservation is not found through another organization', async () => {
   const id = await reserve();
   const other = installApp(sandbox, { app: installed.app, organization: createOrganization(sandbox) });
   const path = `/organizations/${other.organization.id}/warehouse/inventory/reservations/${id}`;

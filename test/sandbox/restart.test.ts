@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { openStore } from '../../src/sandbox/store/store.js';
 import {
-  asKilled,
+  copyJournalAsKilled,
   ask,
   createOrganization,
   installApp,
@@ -17,7 +17,7 @@ import {
   temporarySandbox,
 } from '../support/sandbox.js';
 
-test('without a folder it has one of its own, which goes with it', async () => {
+test('without a folder the sandbox uses a temporary one, which close removes', async () => {
   const { sandbox, stop } = await startTestSandbox();
   expect(existsSync(sandbox.folder)).toBe(true);
   await stop();
@@ -31,12 +31,12 @@ test('a restart loses nothing', async () => {
   const creditId = issueCredit(first.sandbox, organization.id);
   const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
   const held = await ask(first.sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
-  first.sandbox.registry.store.clock.move(400_000);
+  first.sandbox.registry.store.clock.shift(400_000);
   first.sandbox.registry.faults.add({ path: '/projects', kind: 'html' });
   await first.stop();
 
   const second = await temporarySandbox({ folder, seed: 1 });
-  expect(second.registry.store.clock.state().offsetMs).toBeGreaterThan(399_000);
+  expect(second.registry.store.clock.getState().offsetMs).toBeGreaterThan(399_000);
   expect((await ask(second, `GET ${queue}/${held.body.id}`, { token })).body).toEqual(held.body);
   expect((await ask(second, 'GET /app/installations', { token: signAppJwt(second, app) })).status).toBe(200);
   expect((await ask(second, 'GET /projects', { token })).body).toMatch(/^<!doctype html>/);
@@ -44,7 +44,7 @@ test('a restart loses nothing', async () => {
   expect(calls.body.calls.map(({ method }: { method: string }) => method)).toContain('POST');
 });
 
-test('a hold that ended while the sandbox was down has ended when it is back', async () => {
+test('a reservation whose time ended while the sandbox was stopped is expired after a restart', async () => {
   const folder = sandboxFolder();
   const first = await startTestSandbox({ folder });
   const { organization, token } = installApp(first.sandbox);
@@ -52,32 +52,32 @@ test('a hold that ended while the sandbox was down has ended when it is back', a
   const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
   const held = await ask(first.sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
   await first.stop();
-  const second = await temporarySandbox({ folder, wall: () => Date.now() + 600_000 });
+  const second = await temporarySandbox({ folder, wallClock: () => Date.now() + 600_000 });
   const { body } = await ask(second, `GET ${queue}/${held.body.id}`, { token });
   expect(body).toMatchObject({ state: 'expired', updatedAt: held.body.reservedToDate });
 });
 
-test('a folder that holds one world refuses to be started as another', async () => {
+test('a folder that holds one world cannot be started with another seed', async () => {
   const folder = sandboxFolder();
   const first = await startTestSandbox({ folder, seed: 1 });
   await first.stop();
   await expect(startSandbox({ port: 0, folder, seed: 2 })).rejects.toThrow(/holds the world/);
   const plain = await startTestSandbox({ folder });
-  expect(plain.sandbox.registry.projects.all().length).toBeGreaterThan(7);
+  expect(plain.sandbox.registry.projects.listAll().length).toBeGreaterThan(7);
   await plain.stop();
 });
 
-test('the same seed gives the same world, another seed another', async () => {
+test('the same seed gives the same world, and another seed a different one', async () => {
   const names = async (seed: number) => {
     const sandbox = await temporarySandbox({ seed });
-    return sandbox.registry.organizations.all();
+    return sandbox.registry.organizations.listAll();
   };
   const [one, same, other] = [await names(1), await names(1), await names(2)];
   expect(one).toEqual(same);
   expect(one).not.toEqual(other);
 });
 
-test('whatever was answered is there after a kill -9, every row of it', async () => {
+test('every row that was answered survives a kill -9', async () => {
   const first = await temporarySandbox({ seed: 1 });
   const { organization, token } = installApp(first);
   const creditId = issueCredit(first, organization.id);
@@ -87,31 +87,31 @@ test('whatever was answered is there after a kill -9, every row of it', async ()
   const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
   await ask(first, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
   await ask(first, `GET /organizations/${organization.id}/friendbot`, { token });
-  const again = await temporarySandbox({ folder: asKilled(first), seed: 1 });
+  const again = await temporarySandbox({ folder: copyJournalAsKilled(first), seed: 1 });
   expect(rowsOf(again)).toEqual(rowsOf(first));
   expect(again.registry.calls.list(WHOLE)).toEqual(first.registry.calls.list(WHOLE));
 });
 
-test('a line that broke off was never answered, and is not there', async () => {
+test('an incomplete last line was never answered and is dropped', async () => {
   const first = await temporarySandbox();
   createOrganization(first, 'Answered');
-  const folder = asKilled(first);
+  const folder = copyJournalAsKilled(first);
   appendFileSync(join(folder, 'sandbox.journal'), '["create organization",[{"fullName":"Half');
   const second = await startTestSandbox({ folder });
   createOrganization(second.sandbox, 'Later');
   await second.stop();
   const third = await temporarySandbox({ folder });
-  const names = third.registry.organizations.all().map(({ fullName }) => fullName);
+  const names = third.registry.organizations.listAll().map(({ fullName }) => fullName);
   expect(names.toSorted()).toEqual(['Answered', 'Later']);
 });
 
-test('what is refused leaves no line, and takes nothing from anywhere', async () => {
+test('a refused operation leaves no line and changes no row', async () => {
   const sandbox = await temporarySandbox();
   const { organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id);
   const journal = () => readFileSync(join(sandbox.folder, 'sandbox.journal'), 'utf8');
   const before = { journal: journal(), rows: rowsOf(sandbox) };
-  const refused = sandbox.registry.store.verb('refused', () => {
+  const refused = sandbox.registry.store.defineOperation('refused', () => {
     sandbox.registry.credits.withdraw(organization.id, { creditId, amount: 7 });
     sandbox.registry.organizations.claim(organization.id);
   });
@@ -119,14 +119,14 @@ test('what is refused leaves no line, and takes nothing from anywhere', async ()
   expect({ journal: journal(), rows: rowsOf(sandbox) }).toEqual(before);
 });
 
-test('a verb that ran over its last lines keeps only those, whatever else was done', async () => {
+test('an operation with a maximum of lines keeps only its last ones', async () => {
   const folder = sandboxFolder();
   const open = () => {
-    const store = openStore({ folder, wall: Date.now });
+    const store = openStore({ folder, wallClock: Date.now });
     const seen: string[] = [];
-    const note = store.verb('note', (what: string) => void seen.push(what));
-    const mark = store.verb('mark', () => void seen.push(store.newId()));
-    store.replay({ note: 2 });
+    const note = store.defineOperation('note', (what: string) => void seen.push(what));
+    const mark = store.defineOperation('mark', () => void seen.push(store.newId()));
+    store.replayJournal({ note: 2 });
     return { store, seen, note, mark };
   };
   const first = open();
@@ -145,48 +145,48 @@ test('a verb that ran over its last lines keeps only those, whatever else was do
 
 test.each([
   [
-    'of another form',
+    'of an unknown version',
     'sandbox.journal',
     '["carbon sandbox",99]\n',
-    /no journal that this sandbox reads: move/,
+    /is not a journal of this version of the sandbox: move/,
   ],
   [
-    'that is none',
+    'that is another file',
     'sandbox.journal',
     'hello, only a text',
-    /no journal that this sandbox reads: move it away/,
+    /is not a journal of this version of the sandbox: move it away/,
   ],
   [
-    'of a verb that is not known',
+    'with an unknown operation',
     'sandbox.journal',
     '["carbon sandbox",2]\n["fly",[],0,[]]\n',
-    /cannot be done again from line 2 on \(there is no verb "fly"\): move it away/,
+    /cannot be replayed from line 2 on \(unknown operation "fly"\): move it away/,
   ],
   [
-    'of an earlier version',
+    'of the earlier SQLite version',
     'sandbox.db',
     'SQLite format 3',
     /the sandbox of an earlier version: move it away/,
   ],
-])('a journal %s is refused in one sentence and left alone', async (_, name, content, why) => {
+])('a journal %s is refused and left unchanged', async (_, name, content, why) => {
   const folder = sandboxFolder();
   writeFileSync(join(folder, name), content);
   await expect(startSandbox({ port: 0, folder })).rejects.toThrow(why);
   expect(readFileSync(join(folder, name), 'utf8')).toBe(content);
 });
 
-test('of two sandboxes in one folder the one that is overtaken says so, and the journal stays whole', async () => {
+test('of two sandboxes in one folder the second writer fails, and the journal stays intact', async () => {
   const folder = sandboxFolder();
   const one = await temporarySandbox({ folder });
   const other = await temporarySandbox({ folder });
   createOrganization(one, 'First');
   expect(() => createOrganization(other, 'Second')).toThrow(/Another sandbox writes .*: stop one of the two/);
-  expect(other.registry.organizations.all()).toEqual([]);
-  const third = await temporarySandbox({ folder: asKilled(one) });
-  expect(third.registry.organizations.all()).toMatchObject([{ fullName: 'First' }]);
+  expect(other.registry.organizations.listAll()).toEqual([]);
+  const third = await temporarySandbox({ folder: copyJournalAsKilled(one) });
+  expect(third.registry.organizations.listAll()).toMatchObject([{ fullName: 'First' }]);
 });
 
-test('T70 the journal and a private key that was made are readable by their owner only', async () => {
+test('T70 the journal and a generated private key are readable by their owner only', async () => {
   const sandbox = await temporarySandbox();
   const body = { name: 'My Marketplace!', permissions: {}, generateKey: true };
   const { body: app } = await ask(sandbox, 'POST /_sandbox/apps', { body });
@@ -201,7 +201,7 @@ test('T70 the journal and a private key that was made are readable by their owne
   expect((await ask(sandbox, 'POST /app/accessTokens', { token })).status).toBe(200);
 });
 
-test('tokens are kept as digests only', async () => {
+test('tokens are stored as digests only', async () => {
   const sandbox = await temporarySandbox();
   const { token } = installApp(sandbox);
   const text = readFileSync(join(sandbox.folder, 'sandbox.journal'), 'utf8');

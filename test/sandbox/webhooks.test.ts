@@ -28,23 +28,23 @@ async function openScene(): Promise<Scene> {
   const receiver = await receiveWebhooks();
   const app = registerApp(sandbox, { webhookUrl: receiver.url, webhookSecret: SECRET });
   const scene = { sandbox, receiver, ...installApp(sandbox, { app }) };
-  await sandbox.registry.deliveries.settled();
+  await sandbox.registry.deliveries.waitUntilSettled();
   return scene;
 }
 
-function decode(post: Post | undefined) {
+function decodePost(post: Post | undefined) {
   const { signedData, ...outer } = JSON.parse(post?.body ?? '{}');
   return { outer, signedData, signed: JSON.parse(Buffer.from(signedData, 'base64').toString('utf8')) };
 }
 
-function eventsOf({ posts }: Receiver): string[] {
+function listEvents({ posts }: Receiver): string[] {
   return posts.map(({ event }) => event);
 }
 
-test('each webhook payload includes the installation id, and is signed over the text of signedData', async () => {
+test('each webhook includes the installation id and is signed over the text of signedData', async () => {
   const { receiver, installationId, app, organization } = await openScene();
   const [post] = receiver.posts;
-  const { outer, signed, signedData } = decode(post);
+  const { outer, signed, signedData } = decodePost(post);
   expect(signed).toEqual(outer);
   expect(Object.keys(signed)).toEqual(['event', 'installation', 'sender']);
   expect(signed).toMatchObject({
@@ -58,34 +58,34 @@ test('each webhook payload includes the installation id, and is signed over the 
   );
 });
 
-test('no signature is sent where no secret is set, and nothing at all where no URL is', async () => {
+test('an app without a secret gets no signature, and one without a URL gets no webhook', async () => {
   const sandbox = await temporarySandbox();
   const receiver = await receiveWebhooks();
   installApp(sandbox, { app: registerApp(sandbox, { webhookUrl: receiver.url }) });
   installApp(sandbox, { app: registerApp(sandbox) });
-  await sandbox.registry.deliveries.settled();
+  await sandbox.registry.deliveries.waitUntilSettled();
   expect(receiver.posts).toHaveLength(1);
   expect(receiver.posts[0]?.headers).not.toHaveProperty('x-registry-signature-256');
   expect(sandbox.registry.deliveries.list(10)).toHaveLength(1);
 });
 
-test('the header of the signature takes the prefix of the sandbox', async () => {
+test('the signature header has the prefix of the sandbox', async () => {
   const sandbox = await temporarySandbox({ headerPrefix: 'icr' });
   const receiver = await receiveWebhooks();
   installApp(sandbox, { app: registerApp(sandbox, { webhookUrl: receiver.url, webhookSecret: SECRET }) });
-  await sandbox.registry.deliveries.settled();
+  await sandbox.registry.deliveries.waitUntilSettled();
   expect(receiver.posts[0]?.headers['x-icr-signature-256']).toMatch(/^sha256=[0-9a-f]{64}$/);
 });
 
-test('the five events of an installation’s life are sent in order', async () => {
+test('the five installation events are sent in order', async () => {
   const { sandbox, receiver, installationId } = await openScene();
   const { installations, deliveries } = sandbox.registry;
   installations.suspend(installationId);
   installations.unsuspend(installationId);
   installations.acceptPermissions(installationId);
   installations.uninstall(installationId);
-  await deliveries.settled();
-  expect(eventsOf(receiver)).toEqual([
+  await deliveries.waitUntilSettled();
+  expect(listEvents(receiver)).toEqual([
     'installed',
     'suspended',
     'unsuspended',
@@ -102,15 +102,15 @@ test('creating a user and an organization sends installed', async () => {
   };
   const token = signAppJwt(sandbox, app);
   const created = await ask(sandbox, 'POST /app/create/user/organization', { token, body });
-  await sandbox.registry.deliveries.settled();
-  expect(decode(receiver.posts[1]).signed).toMatchObject({
+  await sandbox.registry.deliveries.waitUntilSettled();
+  expect(decodePost(receiver.posts[1]).signed).toMatchObject({
     event: 'installed',
     installation: { id: created.body.installation.id },
   });
 });
 
 describe('warehouseTransaction and organizationTransaction', () => {
-  test('a finished reservation is told to the apps of both organizations', async () => {
+  test('a finished reservation notifies the apps of both organizations', async () => {
     const { sandbox, receiver, app, organization, token, installationId } = await openScene();
     const buyer = installApp(sandbox, { app });
     const creditId = issueCredit(sandbox, organization.id);
@@ -118,9 +118,9 @@ describe('warehouseTransaction and organizationTransaction', () => {
     const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 2.5 } });
     const body = { receiverId: buyer.organization.id };
     await ask(sandbox, `POST ${queue}/${held.body.id}/transfer`, { token, body });
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
 
-    const told = receiver.posts.slice(2).map(post => decode(post).signed);
+    const told = receiver.posts.slice(2).map(post => decodePost(post).signed);
     expect(told).toMatchObject([
       { event: 'warehouseTransaction', installation: { id: installationId } },
       { event: 'organizationTransaction', installation: { id: buyer.installationId } },
@@ -137,7 +137,7 @@ describe('warehouseTransaction and organizationTransaction', () => {
     });
   });
 
-  test('an accepted request is told as organizationTransaction, a declined one is not told', async () => {
+  test('an accepted request sends organizationTransaction, a declined one nothing', async () => {
     const { sandbox, receiver, organization, token } = await openScene();
     const creditId = issueCredit(sandbox, organization.id, { place: 'inventory' });
     const path = `POST /organizations/${organization.id}/inventory/requests/retire`;
@@ -145,11 +145,11 @@ describe('warehouseTransaction and organizationTransaction', () => {
     const [one, two] = [await ask(sandbox, path, { token, body }), await ask(sandbox, path, { token, body })];
     sandbox.registry.requests.decline(one.body.id);
     sandbox.registry.requests.accept(two.body.id);
-    await sandbox.registry.deliveries.settled();
-    expect(eventsOf(receiver)).toEqual(['installed', 'organizationTransaction']);
+    await sandbox.registry.deliveries.waitUntilSettled();
+    expect(listEvents(receiver)).toEqual(['installed', 'organizationTransaction']);
   });
 
-  test('every app on the organization is told, except one that may not read the warehouse or is suspended', async () => {
+  test('every app on the organization is notified unless it may not read the warehouse or is suspended', async () => {
     const { sandbox, receiver, organization, token } = await openScene();
     const wish = { webhookUrl: receiver.url };
     const second = installApp(sandbox, { organization, app: registerApp(sandbox, wish) });
@@ -157,20 +157,20 @@ describe('warehouseTransaction and organizationTransaction', () => {
     installApp(sandbox, { organization, app: blind });
     const suspended = installApp(sandbox, { organization, app: registerApp(sandbox, wish) });
     sandbox.registry.installations.suspend(suspended.installationId);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     receiver.posts.length = 0;
 
     const creditId = issueCredit(sandbox, organization.id);
     const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
     const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
     await ask(sandbox, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
-    await sandbox.registry.deliveries.settled();
-    const told = receiver.posts.map(post => decode(post).signed);
+    await sandbox.registry.deliveries.waitUntilSettled();
+    const told = receiver.posts.map(post => decodePost(post).signed);
     expect(told.map(({ event }) => event)).toEqual(['warehouseTransaction', 'warehouseTransaction']);
     expect(told.map(({ installation }) => installation.appId)).toContain(second.app.id);
   });
 
-  test('issuing, depositing, reserving and cancelling are told to nobody', async () => {
+  test('issuing, depositing, reserving and cancelling send no webhook', async () => {
     const { sandbox, receiver, organization, token } = await openScene();
     const creditId = issueCredit(sandbox, organization.id, { place: 'inventory' });
     sandbox.registry.credits.deposit(organization.id, { creditId, amount: 5 });
@@ -178,18 +178,18 @@ describe('warehouseTransaction and organizationTransaction', () => {
     const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
     await ask(sandbox, `DELETE ${queue}/${held.body.id}`, { token });
     await ask(sandbox, `GET /organizations/${organization.id}/friendbot`, { token });
-    await sandbox.registry.deliveries.settled();
-    expect(eventsOf(receiver)).toEqual(['installed']);
+    await sandbox.registry.deliveries.waitUntilSettled();
+    expect(listEvents(receiver)).toEqual(['installed']);
   });
 });
 
 describe('delivery', () => {
-  test('is tried once by default, and the attempt is recorded', async () => {
+  test('is attempted once by default, and the attempt is recorded', async () => {
     const { sandbox, receiver, installationId } = await openScene();
     receiver.status = 500;
     sandbox.registry.installations.suspend(installationId);
-    await sandbox.registry.deliveries.settled();
-    expect(eventsOf(receiver)).toEqual(['installed', 'suspended']);
+    await sandbox.registry.deliveries.waitUntilSettled();
+    expect(listEvents(receiver)).toEqual(['installed', 'suspended']);
     const { body } = await ask(sandbox, 'GET /_sandbox/deliveries');
     expect(body.deliveries).toMatchObject([
       { event: 'suspended', state: 'failed', attempts: [{ status: 500, error: null }] },
@@ -197,12 +197,12 @@ describe('delivery', () => {
     ]);
   });
 
-  test('is retried with back-off on request, every attempt recorded', async () => {
+  test('is retried with backoff if configured, and every attempt is recorded', async () => {
     const { sandbox, receiver, installationId } = await openScene();
     await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { attempts: 3, backoffMs: 20 } });
     receiver.status = 503;
     sandbox.registry.installations.suspend(installationId);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     const [failed] = sandbox.registry.deliveries.list(1);
     expect(failed).toMatchObject({
       state: 'failed',
@@ -212,60 +212,60 @@ describe('delivery', () => {
     receiver.status = 202;
     receiver.failures = 1;
     sandbox.registry.installations.unsuspend(installationId);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     const [delivered] = sandbox.registry.deliveries.list(1);
     expect(delivered).toMatchObject({ state: 'delivered', attempts: [{ status: 503 }, { status: 202 }] });
   });
 
-  test('an address where nobody listens, and one that never answers, are failed attempts with their reason', async () => {
+  test('a refused connection and a timeout are failed attempts with a reason', async () => {
     const { sandbox, receiver, app, installationId } = await openScene();
     await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { timeoutMs: 50 } });
     receiver.status = 0;
     sandbox.registry.installations.suspend(installationId);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     await ask(sandbox, `PATCH /_sandbox/apps/${app.id}`, { body: { webhookUrl: 'http://127.0.0.1:1/' } });
     sandbox.registry.installations.unsuspend(installationId);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     const errors = sandbox.registry.deliveries.list(2).map(({ attempts }) => attempts[0]?.error);
     expect(errors).toEqual([expect.any(String), expect.stringMatching(/timeout/i)]);
   });
 
-  test('can be sent again by hand, byte for byte', async () => {
+  test('can be resent with the same bytes', async () => {
     const { sandbox, receiver } = await openScene();
     const [first] = sandbox.registry.deliveries.list(1);
     const again = await ask(sandbox, `POST /_sandbox/deliveries/${first?.id}/resend`);
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     expect(again.body.copyOf).toBe(first?.id);
     expect(receiver.posts[1]?.body).toBe(receiver.posts[0]?.body);
   });
 });
 
-describe('trouble on the way, on demand', () => {
-  async function troubled(behaviour: object) {
+describe('delivery settings', () => {
+  async function openSceneWith(settings: object) {
     const scene = await openScene();
-    await ask(scene.sandbox, 'PATCH /_sandbox/webhooks', { body: behaviour });
+    await ask(scene.sandbox, 'PATCH /_sandbox/webhooks', { body: settings });
     const { installations, deliveries } = scene.sandbox.registry;
-    const suspendAndBack = () => {
+    const suspendAndResume = () => {
       installations.suspend(scene.installationId);
       installations.unsuspend(scene.installationId);
     };
     scene.receiver.posts.length = 0;
-    return { ...scene, deliveries, suspendAndBack };
+    return { ...scene, deliveries, suspendAndResume };
   }
 
-  test('drop loses the next ones and no more', async () => {
-    const { receiver, deliveries, suspendAndBack } = await troubled({ drop: 1 });
-    suspendAndBack();
-    await deliveries.settled();
-    expect(eventsOf(receiver)).toEqual(['unsuspended']);
+  test('drop loses this many of the next deliveries', async () => {
+    const { receiver, deliveries, suspendAndResume } = await openSceneWith({ drop: 1 });
+    suspendAndResume();
+    await deliveries.waitUntilSettled();
+    expect(listEvents(receiver)).toEqual(['unsuspended']);
     expect(deliveries.list(2).map(({ state }) => state)).toEqual(['delivered', 'dropped']);
   });
 
-  test('duplicate sends further copies of each', async () => {
-    const { receiver, deliveries, suspendAndBack } = await troubled({ duplicate: 2 });
-    suspendAndBack();
-    await deliveries.settled();
-    expect(eventsOf(receiver).toSorted()).toEqual([
+  test('duplicate sends further copies of each delivery', async () => {
+    const { receiver, deliveries, suspendAndResume } = await openSceneWith({ duplicate: 2 });
+    suspendAndResume();
+    await deliveries.waitUntilSettled();
+    expect(listEvents(receiver).toSorted()).toEqual([
       'suspended',
       'suspended',
       'suspended',
@@ -275,48 +275,48 @@ describe('trouble on the way, on demand', () => {
     ]);
   });
 
-  test('reorder sends a group in reverse', async () => {
-    const { receiver, deliveries, suspendAndBack } = await troubled({ reorder: 2 });
-    suspendAndBack();
-    await deliveries.settled();
-    expect(eventsOf(receiver)).toEqual(['unsuspended', 'suspended']);
+  test('reorder sends a group in reverse order', async () => {
+    const { receiver, deliveries, suspendAndResume } = await openSceneWith({ reorder: 2 });
+    suspendAndResume();
+    await deliveries.waitUntilSettled();
+    expect(listEvents(receiver)).toEqual(['unsuspended', 'suspended']);
   });
 
-  test('delay lets later ones through first', async () => {
-    const { sandbox, receiver, deliveries, installationId } = await troubled({ delayMs: 200 });
+  test('delay lets later deliveries arrive first', async () => {
+    const { sandbox, receiver, deliveries, installationId } = await openSceneWith({ delayMs: 200 });
     sandbox.registry.installations.suspend(installationId);
     await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { delayMs: 0 } });
     sandbox.registry.installations.unsuspend(installationId);
-    await deliveries.settled();
-    expect(eventsOf(receiver)).toEqual(['unsuspended', 'suspended']);
+    await deliveries.waitUntilSettled();
+    expect(listEvents(receiver)).toEqual(['unsuspended', 'suspended']);
   });
 
-  test('hold keeps each until it is released, in any order, or dropped', async () => {
-    const { sandbox, receiver, deliveries, suspendAndBack } = await troubled({ hold: true });
-    suspendAndBack();
-    suspendAndBack();
-    await deliveries.settled();
+  test('hold keeps each delivery until it is released, in any order, or dropped', async () => {
+    const { sandbox, receiver, deliveries, suspendAndResume } = await openSceneWith({ hold: true });
+    suspendAndResume();
+    suspendAndResume();
+    await deliveries.waitUntilSettled();
     expect(receiver.posts).toEqual([]);
     const [four = 0, three = 0, two = 0, one = 0] = deliveries.list(4).map(({ id }) => id);
     const ids = [three, one, four];
     expect((await ask(sandbox, 'POST /_sandbox/deliveries/release', { body: { ids } })).status).toBe(200);
     await ask(sandbox, `POST /_sandbox/deliveries/${two}/drop`);
-    await deliveries.settled();
-    expect(eventsOf(receiver)).toEqual(['suspended', 'suspended', 'unsuspended']);
+    await deliveries.waitUntilSettled();
+    expect(listEvents(receiver)).toEqual(['suspended', 'suspended', 'unsuspended']);
     const again = { body: { ids: [one] } };
     expect((await ask(sandbox, 'POST /_sandbox/deliveries/release', again)).status).toBe(409);
   });
 });
 
-test('a delivery that was waiting when the sandbox stopped is sent by the next one', async () => {
+test('a delivery that was pending at a stop is sent after the restart', async () => {
   const folder = sandboxFolder();
   const receiver = await receiveWebhooks();
   const { sandbox: first, stop } = await startTestSandbox({ folder });
   const app = registerApp(first, { webhookUrl: receiver.url });
-  first.registry.deliveries.behave({ delayMs: 60_000 });
+  first.registry.deliveries.changeSettings({ delayMs: 60_000 });
   first.registry.installations.install(app.id, createOrganization(first).id);
   await stop();
-  const second = await temporarySandbox({ folder, wall: () => Date.now() + 120_000 });
-  await second.registry.deliveries.settled();
-  expect(eventsOf(receiver)).toEqual(['installed']);
+  const second = await temporarySandbox({ folder, wallClock: () => Date.now() + 120_000 });
+  await second.registry.deliveries.waitUntilSettled();
+  expect(listEvents(receiver)).toEqual(['installed']);
 });

@@ -1,7 +1,7 @@
 /** Somebody who asks the database that is argument one the SQL that is argument two, and waits for the answer. */
 import { ask } from '../../dist/src/store/postgres/asker.js';
 
-const [url, sql] = process.argv.slice(2);
+const [url = '', sql = ''] = process.argv.slice(2);
 const options = { url, name: 'asking', connections: 1, onFault: () => undefined };
 const { rows } = await ask(options, { sql, timeLimitMs: 600_000 });
 for await (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);

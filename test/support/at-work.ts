@@ -8,7 +8,7 @@ import type { SyncContext } from '../../src/sync/context.js';
 import { SyncError } from '../../src/sync/outcome.js';
 import { createJobHandler } from '../../src/sync/sync.js';
 import { temporaryFolder, temporaryInbox } from './inbox.js';
-import { MINUTE, temporaryMirror } from './mirror.js';
+import { MINUTE, temporaryMirror } from './mirror/open.js';
 import { clientOf, createTime } from './program.js';
 import { installApp, temporarySandbox } from './sandbox.js';
 import { tablesOf } from './tables.js';
@@ -27,7 +27,7 @@ interface HowDone extends Partial<Pick<ClaimedJob, 'onlyDuplicates' | 'attempts'
 export async function stageOfJobs({ context: own, aheadMs = 0 }: StageOptions = {}) {
   const time = createTime();
   const { now } = time;
-  const sandbox = await temporarySandbox({ wall: () => now() + aheadMs });
+  const sandbox = await temporarySandbox({ wallClock: () => now() + aheadMs });
   const installed = installApp(sandbox);
   const folder = temporaryFolder();
   const [mirror, inbox] = [temporaryMirror(folder), temporaryInbox(folder)];

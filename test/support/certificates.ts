@@ -1,13 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
-import { type Scene, TRAFFIC } from './mirror.js';
+import { type SqliteMirror, TRAFFIC } from './mirror/open.js';
 
 const PDF_OF = (id: string) => `%PDF-1.7 the certificate of ${id}\n%%EOF\n`;
 
 /** Stores one, as a walk does, and answers its name. */
 export async function storeCertificate(
-  scene: Pick<Scene, 'folder' | 'port' | 'pdfs' | 'clock'>,
+  scene: Pick<SqliteMirror, 'folder' | 'port' | 'pdfs' | 'clock'>,
   id: string,
   text = PDF_OF(id),
 ): Promise<string> {

@@ -1,6 +1,7 @@
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
-import { credit, installation, MINUTE, pageOf, retirement, type Scene, TRAFFIC } from './mirror.js';
+import { credit, installation, pageOf, retirement } from './mirror/rows.js';
+import { MINUTE, type SqliteMirror, TRAFFIC } from './mirror/open.js';
 import { createRandom, pick } from './random.js';
 
 /** A mirror that changes in every way in which one can. */
@@ -9,7 +10,7 @@ export interface Changing {
   readonly change: () => Promise<string>;
 }
 
-type Ground = Omit<Scene, 'handle'>;
+type Ground = Omit<SqliteMirror, 'handle'>;
 
 interface Player extends Ground {
   readonly random: () => number;

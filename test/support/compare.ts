@@ -1,4 +1,4 @@
-import { placeOf } from '../../src/sandbox/store/tables.js';
+import { holdingGroupKey } from '../../src/sandbox/store/tables.js';
 import type { Program } from './program.js';
 
 type Place = 'warehouse' | 'inventory';
@@ -29,12 +29,12 @@ const NO_WORDS = { reason: null, beneficiary: null, comment: null };
 
 function heldAt(tables: Registry, organizationId: string, place: Place) {
   const held = tables.holdings
-    .rows(placeOf(organizationId, place))
+    .list(holdingGroupKey(organizationId, place))
     .filter(({ amountMicro }) => amountMicro > 0);
   return held.map(row => ({
     ...pickFrom(row, 'credit_id', 'amount_micro'),
     ...pickFrom(
-      tables.credits.find(row.creditId),
+      tables.credits.getOrThrow(row.creditId),
       'project_id',
       'serialization',
       'vintage',
@@ -61,7 +61,7 @@ const COMPARISONS: readonly Comparison[] = [
     name: 'reservations',
     permission: 'organization_warehouse',
     registry: ({ reservations }, organizationId) =>
-      reservations.rows(organizationId).map(row => ({
+      reservations.list(organizationId).map(row => ({
         ...pickFrom(row, 'id', 'credit_id', 'amount_micro'),
         reserver_id: row.appId,
         state: row.state,
@@ -76,10 +76,10 @@ const COMPARISONS: readonly Comparison[] = [
     name: 'inventory_requests',
     permission: 'organization_inventory',
     registry: ({ requests }, organizationId) =>
-      requests.rows(organizationId).map(row => ({
+      requests.list(organizationId).map(row => ({
         ...pickFrom(row, 'id', 'credit_id', 'action', 'state', 'amount_micro', 'to_organization_id'),
         ...pickFrom(row, 'to_address', 'tx_id', 'updated_at'),
-        ...(row.words ?? NO_WORDS),
+        ...(row.retirementDetails ?? NO_WORDS),
       })),
     mirror: `SELECT id, credit_id, action, state, amount_micro, to_organization_id, to_address, tx_id,
       retirement_reason AS reason, beneficiary, retirement_comment AS comment, updated_at
@@ -89,12 +89,12 @@ const COMPARISONS: readonly Comparison[] = [
     name: 'retirements',
     permission: 'organization_info',
     registry: (tables, organizationId) =>
-      tables.retirements.rows(organizationId).map(row => ({
+      tables.retirements.list(organizationId).map(row => ({
         ...pickFrom(row, 'id', 'amount_micro'),
-        is_claimed: Number(row.words !== null),
-        ...pickFrom(tables.credits.find(row.creditId), 'serialization', 'vintage', 'project_id'),
+        is_claimed: Number(row.details !== null),
+        ...pickFrom(tables.credits.getOrThrow(row.creditId), 'serialization', 'vintage', 'project_id'),
         ...pickFrom(row, 'created_at'),
-        ...(row.words ?? NO_WORDS),
+        ...(row.details ?? NO_WORDS),
       })),
     mirror: `SELECT id, amount_micro, is_claimed, serialization, vintage, project_id, created_at, reason, beneficiary,
       comment FROM retirements WHERE organization_id = ?`,
@@ -104,8 +104,8 @@ const COMPARISONS: readonly Comparison[] = [
     permission: 'organization_info',
     registry: ({ retirements }, organizationId) =>
       retirements
-        .rows(organizationId)
-        .map(({ id, words }) => ({ id, state: words === null ? 'unavailable' : 'stored' })),
+        .list(organizationId)
+        .map(({ id, details: words }) => ({ id, state: words === null ? 'unavailable' : 'stored' })),
     mirror: 'SELECT retirement_id AS id, state FROM certificates WHERE organization_id = ?',
   },
   {
@@ -123,7 +123,7 @@ const COMPARISONS: readonly Comparison[] = [
     permission: 'organization_info',
     registry: ({ addresses }, organizationId) =>
       addresses
-        .rows(organizationId)
+        .list(organizationId)
         .map(({ address, name, isDefault }) => ({ address, name, is_default: Number(isDefault) })),
     mirror: 'SELECT address, name, is_default FROM addresses WHERE organization_id = ?',
     undocumented: 'all',
@@ -132,7 +132,7 @@ const COMPARISONS: readonly Comparison[] = [
     name: 'members',
     permission: 'organization_members',
     registry: ({ users }, organizationId) =>
-      users.rows(organizationId).map(row => pickFrom(row, 'id', 'full_name', 'email')),
+      users.list(organizationId).map(row => pickFrom(row, 'id', 'full_name', 'email')),
     mirror: 'SELECT id, full_name, email FROM members WHERE organization_id = ?',
   },
   {
@@ -140,7 +140,7 @@ const COMPARISONS: readonly Comparison[] = [
     permission: 'organization_inventory',
     registry: (tables, organizationId) => {
       const ids = new Set(heldAt(tables, organizationId, 'inventory').map(({ project_id: id }) => id));
-      const projects = tables.projects.rows().filter(({ id, isPublic }) => isPublic && ids.has(id));
+      const projects = tables.projects.list().filter(({ id, isPublic }) => isPublic && ids.has(id));
       return projects.map(row => pickFrom(row, 'id', 'num', 'full_name', 'short_description'));
     },
     mirror: `SELECT DISTINCT p.id, p.num, p.full_name, p.short_description
@@ -161,7 +161,7 @@ export async function differences(program: Program): Promise<string[]> {
   const { tables } = store;
   const mirrored = await program.rows<Installed>('SELECT id, organization_id, state FROM installations');
   const known = new Set(mirrored.map(({ id }) => id));
-  const installations = tables.installations.rows();
+  const installations = tables.installations.list();
   const installed = installations.filter(({ id, state }) => known.has(id) || state !== 'uninstalled');
   const found = compare(
     'installations',

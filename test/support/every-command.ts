@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { DemoMirror } from './demo-mirror.js';
+import type { DemoMirror } from './mirror/demo.js';
 import { issueCredit } from './sandbox.js';
 import { until } from './wait.js';
 

@@ -1,7 +1,7 @@
-import type { Stage } from './engines.js';
-import { credit, MINUTE, TRAFFIC } from './mirror.js';
+import { type TestMirror, MINUTE, TRAFFIC } from './mirror/open.js';
+import { credit } from './mirror/rows.js';
 
-type Played = Pick<Stage, 'mirror' | 'clock' | 'db'>;
+type Played = Pick<TestMirror, 'mirror' | 'clock' | 'db'>;
 
 export const beginWarehouse = ({ mirror, clock }: Played, claim: number) =>
   mirror.beginRead({

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from './command.js';
-import type { Engine } from './engines.js';
+import { type Engine, MINUTE } from './mirror/open.js';
+import { amount, credit, retirement } from './mirror/rows.js';
 import { storeCertificate } from './certificates.js';
 import { temporaryFolder } from './inbox.js';
-import { amount, credit, MINUTE, retirement } from './mirror.js';
 import { sealed } from './sealed.js';
 
 const SCRIPT = join(import.meta.dirname, '../../docs/check.sh');

@@ -9,7 +9,7 @@ import { unconfirmed } from './explained.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';
 import { type Program, type ProgramOptions, startProgram } from './program.js';
 import { startProxy } from './proxy.js';
-import { createCopy, shownAsOf, shownBy } from './replayed.js';
+import { createCopy, shownAsOf, shownBy } from './mirror/consumer-copy.js';
 import { createSaid, type Said } from './said.js';
 import { createOrganization, issueCredit } from './sandbox.js';
 import { withResolvers } from './wait.js';
@@ -196,14 +196,14 @@ function trouble({ registry }: Program, random: Random): void {
   const drop = random() < 0.25 ? 1 : 0;
   const duplicate = pick(random, [0, 0, 1, 2]) ?? 0;
   const reorder = pick(random, [0, 0, 2, 3]) ?? 0;
-  registry.deliveries.behave({ drop, duplicate, reorder });
+  registry.deliveries.changeSettings({ drop, duplicate, reorder });
 }
 
 /** What was held back is let go, and claims of before a step run out; the schedule finds what was lost. */
 async function settle(program: Program): Promise<void> {
   program.time.move(LEASE_MS + OPERATIONS_PER_REST * STEP_BACK_MS);
   void program.worker().idle();
-  program.registry.deliveries.behave({ drop: 0, duplicate: 0, reorder: 0 });
+  program.registry.deliveries.changeSettings({ drop: 0, duplicate: 0, reorder: 0 });
   program.registry.deliveries.release();
   await program.rest();
   await program.reconcile(LONG_REST_MS);

@@ -1,11 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type {
+  AcceptedDelivery,
+  NewDelivery,
+  StoredDelivery,
+  DeliveryRange,
+} from '../../src/inbox/delivery.js';
+import type { ClaimedJob, ClaimRef, JobEnd, JobError, NewJob, Part } from '../../src/inbox/job.js';
+import type { InboxPort, ReceiverPort } from '../../src/inbox/port.js';
+import type { Tables as Contract } from '../../src/store/contract/tables.js';
+import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import { migrate } from '../../src/store/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
-import type { Arrived } from './box.js';
 import { temporaryFolder } from './folder.js';
 import { layMigrated } from './migrated.js';
+import { type Tables, tablesOf } from './tables.js';
 
 /** Noon of a day on which nothing happens. */
 export const NOON = Date.UTC(2026, 4, 4, 12);
@@ -39,4 +49,117 @@ export function acceptedDelivery(overrides: Partial<Arrived> = {}): Arrived {
     secretIndex: 0,
     ...overrides,
   };
+}
+
+type JobRow = Contract['inbox.jobs'];
+
+/** Where an inbox is kept on some engine. */
+export interface Store {
+  readonly db: Tables;
+  /** Anew: it knows what the tables say, and no more. */
+  readonly open: (now: () => number) => InboxPort;
+  /** As another process has it. */
+  readonly beside: () => Store;
+}
+
+/** A delivery with the instant at which it came, in epoch ms. */
+export type Arrived = Omit<NewDelivery, 'receivedMsAgo'> & { readonly receivedAt: number };
+
+interface Claiming {
+  readonly now: number;
+  readonly leaseMs: number;
+  readonly slots: number;
+  readonly part?: Part;
+}
+
+/** An inbox whose clock stands wherever each call says. */
+export interface Box {
+  readonly db: Tables;
+  readonly at: (now: number) => InboxPort;
+  readonly accept: Accept;
+  readonly enqueue: (job: NewJob, now: number) => Promise<number>;
+  readonly claim: (claiming: Claiming) => Promise<ClaimedJob[]>;
+  readonly end: (held: ClaimRef, end: JobEnd, now: number) => Promise<boolean>;
+  readonly finish: (held: ClaimRef, outcome: string, now: number) => Promise<boolean>;
+  readonly retry: (held: ClaimRef, at: number, error: JobError, now: number) => Promise<boolean>;
+  readonly pause: (held: ClaimRef, at: number, error: JobError, now: number) => Promise<boolean>;
+  readonly fail: (held: ClaimRef, error: JobError, now: number) => Promise<boolean>;
+  readonly giveBack: (held: ClaimRef, now: number) => Promise<boolean>;
+  readonly retryFailed: (id: number, now: number) => Promise<number | null>;
+  /** Rows of jobs, newest first. */
+  readonly jobs: (where?: string) => Promise<JobRow[]>;
+  readonly job: (id: number) => Promise<JobRow>;
+}
+
+export function boxOf(db: Sqlite = temporaryInbox()): Box {
+  return boxIn({ db: tablesOf(db), open: now => createInboxPort(db, now) });
+}
+
+/** As one process opens it. */
+export function boxIn({ db, open }: Pick<Store, 'db' | 'open'>): Box {
+  let told = 0;
+  const port = open(() => told);
+  const at = (now: number): InboxPort => {
+    told = now;
+    return port;
+  };
+  const end: Box['end'] = async (held, how, now) => {
+    const [settled = false] = await at(now).settle([{ claim: held, end: how }]);
+    return settled;
+  };
+  return {
+    db,
+    at,
+    end,
+    accept: createAccept(port, at),
+    enqueue: async (job, now) => only(await at(now).enqueue([job])),
+    claim: async ({ now, leaseMs, slots, part = 'data' }) => [
+      ...(await at(now).claim({ parts: [{ part, slots }], leaseMs })).jobs,
+    ],
+    finish: (held, outcome, now) => end(held, { act: 'done', outcome }, now),
+    retry: (held, when, error, now) => end(held, { act: 'retry', delayMs: when - now, error }, now),
+    pause: (held, when, error, now) => end(held, { act: 'pause', delayMs: when - now, error }, now),
+    fail: (held, error, now) => end(held, { act: 'fail', error }, now),
+    giveBack: (held, now) => end(held, { act: 'release', delayMs: 0 }, now),
+    retryFailed: async (id, now) => only(await at(now).retryFailed([id])).job,
+    jobs: (where = 'true') => db.rows<JobRow>(`SELECT * FROM jobs WHERE ${where} ORDER BY id DESC`),
+    job: async id => only(await db.rows<JobRow>('SELECT * FROM jobs WHERE id = ?', id)),
+  };
+}
+
+/** Stores deliveries as they came; throws where one of them was not stored. */
+export type Accept = (deliveries: readonly Arrived[], now: number) => Promise<StoredDelivery[]>;
+
+/** As the receiver says it. */
+export function receivedBy(now: number, { receivedAt, ...delivery }: Arrived): NewDelivery {
+  return { ...delivery, receivedMsAgo: now - receivedAt };
+}
+
+function createAccept(port: Pick<ReceiverPort, 'store'>, at: (now: number) => unknown): Accept {
+  return async (deliveries, now) => {
+    at(now);
+    const results = await port.store(deliveries.map(delivery => receivedBy(now, delivery)));
+    return results.map(result => {
+      if ('failure' in result) throw new Error(result.failure.message);
+      return result;
+    });
+  };
+}
+
+/** What was announced, as slice after slice tells it. */
+export async function slicesOf({ at }: Box, whole: DeliveryRange): Promise<(readonly AcceptedDelivery[])[]> {
+  const slices: (readonly AcceptedDelivery[])[] = [];
+  for (let next: DeliveryRange | null = whole; next !== null; ) {
+    const slice: Awaited<ReturnType<InboxPort['listAcceptedDeliveries']>> =
+      await at(0).listAcceptedDeliveries(next);
+    slices.push(slice.deliveries);
+    next = slice.next;
+  }
+  return slices;
+}
+
+export function only<T>(items: readonly T[]): T {
+  const [item] = items;
+  if (item === undefined || items.length !== 1) throw new Error(`expected one, got ${items.length}`);
+  return item;
 }

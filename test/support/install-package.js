@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Installs a package of the tests, where its lock is not the one that was installed last; answers an exit code. */
+/**
+ * Installs a package of the tests, where its lock is not the one that was installed last; answers an exit code.
+ * @param {string} folder
+ */
 export function installPackage(folder) {
   /** Stands in node_modules/, which npm ci removes first: an installation that was cut short is made again. */
   const installed = join(folder, 'node_modules', '.lock-sha256');

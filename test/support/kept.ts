@@ -1,6 +1,6 @@
 import { inject, onTestFinished } from 'vitest';
 import type { DatabaseSettings } from '../../src/store/settings.js';
-import { type EmptyDatabase, emptyDatabase, tablesOf as tablesInSchemas } from './engines.js';
+import { type EmptyDatabase, emptyDatabase, tablesInSchemas } from './postgres.js';
 import { temporaryFolder } from './folder.js';
 import { layBoth } from './migrated.js';
 import { openBoth, type Tables, tablesOf } from './tables.js';

@@ -5,6 +5,30 @@ import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { openConnection, prepareDeliveries } from './load.js';
 import { startReceiver } from './receiver-child.js';
 
+/** @import { PreparedDelivery } from './load.js' */
+/** @typedef {Awaited<ReturnType<typeof startReceiver>>} Receiver */
+/** @typedef {{ sha256: string, text: string | null, job: number | null }} Stored */
+/**
+ * @typedef {{
+ *   readonly folder: string,
+ *   readonly kills: number,
+ *   readonly connections: number,
+ *   readonly answeredPerLife: number,
+ *   readonly mutant?: '' | 'answer-first' | 'unflushed',
+ *   readonly environment?: Readonly<Record<string, string>>,
+ *   readonly recover?: () => string,
+ *   readonly progress?: (life: number, acknowledged: number) => void,
+ * }} KillOptions
+ * @typedef {{
+ *   readonly kills: number,
+ *   readonly killsUnderLoad: number,
+ *   readonly acknowledged: number,
+ *   readonly stored: number,
+ *   readonly lost: number,
+ *   readonly halfWritten: number,
+ * }} KillResult
+ */
+
 const SECRET = 'a-secret-of-the-torture-test';
 const APP_ID = 'app-of-the-torture-test';
 const INSTALLATIONS = Array.from({ length: 50 }, (_, index) => ({
@@ -14,7 +38,8 @@ const INSTALLATIONS = Array.from({ length: 50 }, (_, index) => ({
 
 /**
  * `answeredPerLife` deliveries are answered before each kill. `environment` is added to the receiver's own; `recover` answers where the files are that survived.
- * Answers { kills, killsUnderLoad, acknowledged, stored, lost, halfWritten }.
+ * @param {KillOptions} options
+ * @returns {Promise<KillResult>}
  */
 export async function killReceiver({
   folder,
@@ -26,6 +51,7 @@ export async function killReceiver({
   recover = () => folder,
   progress = () => undefined,
 }) {
+  /** @type {string[]} */
   const acknowledged = [];
   let killsUnderLoad = 0;
   for (let life = 1; life <= kills; life += 1) {
@@ -42,18 +68,24 @@ export async function killReceiver({
   return { kills, killsUnderLoad, acknowledged: acknowledged.length, ...examine(recover(), acknowledged) };
 }
 
-/** Answers how many posts waited for their answer when the receiver was killed. */
+/**
+ * Answers how many posts waited for their answer when the receiver was killed.
+ * @param {Receiver} receiver
+ * @param {readonly PreparedDelivery[]} deliveries
+ * @param {number} connections
+ * @param {number} answeredPerLife
+ * @param {string[]} acknowledged
+ */
 async function loadAndKill({ child, exited, port }, deliveries, connections, answeredPerLife, acknowledged) {
   let next = 0;
   let answered = 0;
   let waiting = 0;
+  /** @type {number | null} */
   let atKill = null;
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const connection = openConnection(port);
-      while (next < deliveries.length) {
-        const delivery = deliveries[next];
-        next += 1;
+      for (let delivery = deliveries[next++]; delivery !== undefined; delivery = deliveries[next++]) {
         waiting += 1;
         const sent = connection.send(delivery.bytes);
         if (answered >= answeredPerLife && atKill === null && waiting === connections) {
@@ -74,14 +106,18 @@ async function loadAndKill({ child, exited, port }, deliveries, connections, ans
   return atKill;
 }
 
+/**
+ * @param {string} folder
+ * @param {readonly string[]} acknowledged
+ */
 function examine(folder, acknowledged) {
   const db = new Database(join(folder, 'inbox.db'));
-  const rows = db
-    .prepare(
-      `SELECT deliveries.signed_text_sha256 AS sha256, signed_data AS text, jobs.id AS job FROM deliveries
-       LEFT JOIN signed_texts ON signed_texts.id = deliveries.stored_text_id LEFT JOIN jobs ON jobs.id = deliveries.job_id`,
-    )
-    .all();
+  /** @type {import('better-sqlite3').Statement<[], Stored>} */
+  const select = db.prepare(
+    `SELECT deliveries.signed_text_sha256 AS sha256, signed_data AS text, jobs.id AS job FROM deliveries
+     LEFT JOIN signed_texts ON signed_texts.id = deliveries.stored_text_id LEFT JOIN jobs ON jobs.id = deliveries.job_id`,
+  );
+  const rows = select.all();
   const sound = db.pragma('integrity_check', { simple: true }) === 'ok';
   db.close();
   const whole = new Set(
@@ -96,6 +132,7 @@ function examine(folder, acknowledged) {
   };
 }
 
+/** @param {string} text */
 function digestOf(text) {
   return createHash('sha256').update(text).digest('hex');
 }

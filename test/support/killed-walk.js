@@ -2,7 +2,7 @@
 import { openPostgres } from '../../dist/src/store/postgres/open.js';
 import { createCertificateTable } from '../../dist/src/store/postgres/mirror/certificates.js';
 
-const [url] = process.argv.slice(2);
+const [url = ''] = process.argv.slice(2);
 const postgres = openPostgres({ url, name: 'killed', connections: 1, onFault: () => undefined });
 
 async function* neverWhole() {

@@ -7,7 +7,7 @@ import { migrateFile } from '../../dist/src/store/sqlite/migrate.js';
 import { openDatabase, write } from '../../dist/src/store/sqlite/open.js';
 import { writeCopy } from '../../dist/src/store/sqlite/copy.js';
 
-const [folder, changed] = process.argv.slice(2);
+const [folder = '', changed] = process.argv.slice(2);
 const at = new Date().toISOString();
 migrateFile(join(folder, 'inbox.db'), 'inbox', at);
 migrateFile(join(folder, 'mirror.db'), 'mirror', at);
@@ -19,6 +19,10 @@ const state = db.prepare(`INSERT INTO resource_states (organization_id, resource
   VALUES ('organization-1', 'retirements', ?, ?, 'complete')
   ON CONFLICT DO UPDATE SET rows = excluded.rows, as_of = excluded.as_of`);
 
+/**
+ * @param {number} from
+ * @param {number} rows
+ */
 function fill(from, rows) {
   write(db, () => {
     for (let row = from; row < from + rows; row += 1)

@@ -2,11 +2,24 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 
-/** Signed deliveries, each a different one, ready to be sent: [{ id, bytes }]. */
+/**
+ * @typedef {{ readonly id: string, readonly organizationId: string }} Installed
+ * @typedef {{ readonly id: string, readonly signedData: string, readonly bytes: Buffer }} PreparedDelivery
+ * @typedef {{ send(bytes: Buffer): Promise<number>, close(): void }} LoadConnection
+ */
+
+/**
+ * Signed deliveries, each a different one, ready to be sent: [{ id, bytes }].
+ * @param {number} count
+ * @param {{ appId: string, secret: string, installations: readonly Installed[] }} options
+ * @returns {PreparedDelivery[]}
+ */
 export function prepareDeliveries(count, { appId, secret, installations }) {
   return Array.from({ length: count }, (_, index) => {
     const id = randomUUID();
-    const payload = describeDelivery(id, appId, installations[index % installations.length]);
+    const installation = installations[index % installations.length];
+    if (installation === undefined) throw new Error('expected at least one installation');
+    const payload = describeDelivery(id, appId, installation);
     const signedData = Buffer.from(JSON.stringify(payload)).toString('base64');
     const body = JSON.stringify({ ...payload, signedData });
     const signature = createHmac('sha256', secret).update(signedData).digest('hex');
@@ -21,18 +34,24 @@ export function prepareDeliveries(count, { appId, secret, installations }) {
   });
 }
 
-/** A keep-alive connection; `send` answers the status, and 0 once the connection is gone. One request at a time. */
+/**
+ * A keep-alive connection; `send` answers the status, and 0 once the connection is gone. One request at a time.
+ * @param {number} port
+ * @returns {LoadConnection}
+ */
 export function openConnection(port) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  /** @type {((status: number) => void) | null} */
   let settle = null;
   let text = '';
   let gone = false;
+  /** @param {number} status */
   const finish = status => {
     text = '';
     settle?.(status);
   };
   socket.on('data', chunk => {
-    text += chunk.latin1Slice();
+    text += chunk.toString('latin1');
     const end = text.indexOf('\r\n\r\n');
     if (end === -1) return;
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
@@ -54,10 +73,19 @@ export function openConnection(port) {
   };
 }
 
+/**
+ * @param {readonly number[]} sorted
+ * @param {number} share
+ */
 export function percentile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
+/**
+ * @param {string} id
+ * @param {string} appId
+ * @param {Installed} installation
+ */
 function describeDelivery(id, appId, installation) {
   const at = '2026-01-02T03:04:05.678Z';
   return {

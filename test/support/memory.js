@@ -3,11 +3,18 @@ import { tmpdir } from 'node:os';
 
 const IN_MEMORY = '/dev/shm';
 
-/** Where folders of tests are made: in memory where that has so much room, else on the disk. */
+/**
+ * Where folders of tests are made: in memory where that has so much room, else on the disk.
+ * @param {number} roomBytes
+ */
 export function rootWith(roomBytes) {
   return hasRoom(IN_MEMORY, roomBytes) ? IN_MEMORY : tmpdir();
 }
 
+/**
+ * @param {string} folder
+ * @param {number} roomBytes
+ */
 function hasRoom(folder, roomBytes) {
   try {
     accessSync(folder, constants.W_OK);

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
 import type { createMirror } from '../../src/mirror/create-mirror.js';
 import { temporaryFolder } from './inbox.js';
-import type { MirrorMaker } from './mirror.js';
+import type { MirrorMaker } from './mirror/open.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 

@@ -3,9 +3,9 @@ import { projectAnswer } from '../../src/mirror/projects.js';
 import type { InstallationState } from '../../src/store/contract/states.js';
 import { amountOf } from '../../src/registry/json/amount.js';
 import type { Amount, Organization, Reservation } from '../../src/registry/model.js';
-import type { Stage } from './engines.js';
+import { type TestMirror, MINUTE, TRAFFIC } from './mirror/open.js';
+import { credit, installation, retirement } from './mirror/rows.js';
 import { NOON } from './inbox.js';
-import { credit, installation, MINUTE, retirement, TRAFFIC } from './mirror.js';
 import type { Tables } from './tables.js';
 
 /** Texts that people, collations and engines put in different orders. */
@@ -65,7 +65,7 @@ const at = <Item>(items: readonly Item[], index: number): Item => {
 const oddAmount = (index: number): Amount => amountOf(at(AMOUNTS, index));
 
 /** What the registry might send, in every list, for four organizations, and what became of reading it. */
-export async function fillOddly(stage: Stage): Promise<void> {
+export async function fillOddly(stage: TestMirror): Promise<void> {
   const { mirror, clock } = stage;
   await mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
   for (const [index, organizationId] of OWNERS.entries()) {
@@ -104,7 +104,7 @@ function named(index: number): { organization: Organization | null; document: st
   };
 }
 
-async function fillOne(stage: Stage, organizationId: string, turn: number): Promise<void> {
+async function fillOne(stage: TestMirror, organizationId: string, turn: number): Promise<void> {
   const { read, mirror, clock } = stage;
   const by = { ...BY, organizationId };
   if (turn === 0) await read('organization', [oddOrganization(organizationId, turn)], by);
@@ -255,7 +255,7 @@ function oddMember(id: string, fullName: string) {
   return { id, fullName, email: `${fullName}@example.com`, document: odd({ id, fullName }) };
 }
 
-async function certify({ pdfs, port, clock }: Stage, organizationId: string, ids: readonly string[]) {
+async function certify({ pdfs, port, clock }: TestMirror, organizationId: string, ids: readonly string[]) {
   const now = () => clock.at;
   const files = pdfs(1000);
   await files.prepare();
@@ -274,7 +274,7 @@ async function* pdf(word: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`%PDF-1.7 ${word}\n%%EOF\n`);
 }
 
-async function project({ mirror, clock }: Stage, organizationId: string, turn: number): Promise<void> {
+async function project({ mirror, clock }: TestMirror, organizationId: string, turn: number): Promise<void> {
   const asked = { organizationId, claim: 1, trigger: 'schedule', startedAt: clock.at };
   const walk = await mirror.beginProjects(asked);
   const told = { askedAt: clock.at, arrivedAt: clock.at };

@@ -44,7 +44,7 @@ function amountOf(world: World, micro: number): number {
 }
 
 function holding(world: World, organizationId: string, place: 'warehouse' | 'inventory') {
-  const rows = world.program.registry.store.accounts.held(organizationId, place);
+  const rows = world.program.registry.store.accounts.listHoldings(organizationId, place);
   return draw(world, rows);
 }
 
@@ -75,19 +75,19 @@ function inState(
 }
 
 function outstanding(world: World, organizationId: string): string {
-  return inState(world, tablesOf(world).reservations.rows(organizationId), 'outstanding');
+  return inState(world, tablesOf(world).reservations.list(organizationId), 'outstanding');
 }
 
 function pending(world: World, organizationId: string): string {
-  return inState(world, tablesOf(world).requests.rows(organizationId), 'Pending');
+  return inState(world, tablesOf(world).requests.list(organizationId), 'Pending');
 }
 
 function installation(world: World, organizationId: string, state: string): string {
-  return inState(world, tablesOf(world).installations.rows(organizationId), state);
+  return inState(world, tablesOf(world).installations.list(organizationId), state);
 }
 
 function project(world: World): string {
-  return draw(world, tablesOf(world).projects.rows()).id;
+  return draw(world, tablesOf(world).projects.list()).id;
 }
 
 function issue(place: 'warehouse' | 'inventory'): Operation {
@@ -154,12 +154,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     world.program.registry.credits.retireOffPlatform(organizationId, body);
   },
   claimRetirement: (world, organizationId) => {
-    const rows = tablesOf(world).retirements.rows(organizationId);
+    const rows = tablesOf(world).retirements.list(organizationId);
     const { id } = draw(
       world,
-      rows.filter(({ words: said }) => said === null),
+      rows.filter(({ details: said }) => said === null),
     );
-    world.program.registry.retirements.describe(id, { beneficiary: 'Grace', reason: 'found again' });
+    world.program.registry.retirements.changeDetails(id, { beneficiary: 'Grace', reason: 'found again' });
   },
   changeProject: world => {
     const isPublic = world.random() < 0.7;

@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { grantsTo, type Purpose } from '../../src/store/contract/grants.js';
+import { createInboxPort } from '../../src/store/postgres/inbox/inbox.js';
 import { openPostgres, type Postgres } from '../../src/store/postgres/open.js';
 import type { Server } from '../postgres/server.js';
+import type { Store } from './inbox.js';
+import type { Tables, Value } from './tables.js';
 
 export interface Database {
   readonly name: string;
@@ -73,4 +76,116 @@ export async function grantedTo(
 
 export function roleOf({ url }: Database): string {
   return decodeURIComponent(new URL(url).username);
+}
+
+export function inboxOn(postgres: Postgres): Store {
+  return {
+    db: tablesInSchemas(postgres),
+    open: now => createInboxPort(postgres, now),
+    beside: () => inboxOn(postgres),
+  };
+}
+
+/** What is true is 1, as it is on SQLite. */
+export function tablesInSchemas({ query }: Postgres): Tables {
+  const rows: Tables['rows'] = async <Row>(sql: string, ...values: Value[]) => {
+    let place = 0;
+    const found = await query<Row & object>(
+      sql.replaceAll('?', () => `$${(place += 1)}`),
+      values,
+    );
+    return found.map(withoutBooleans);
+  };
+  const column: Tables['column'] = async <Cell>(sql: string, ...values: Value[]) => {
+    const found = await rows<Record<string, Cell>>(sql, ...values);
+    return found.flatMap(row => Object.values(row).slice(0, 1));
+  };
+  const named = (kind: string) =>
+    column<string>(
+      "SELECT table_name FROM information_schema.tables WHERE table_schema = 'mirror' AND table_type = ?",
+      kind,
+    );
+  return {
+    rows,
+    column,
+    row: async <Row>(sql: string, ...values: Value[]) => (await rows<Row>(sql, ...values))[0],
+    value: async <Cell>(sql: string, ...values: Value[]) => (await column<Cell>(sql, ...values))[0],
+    tables: () => named('BASE TABLE'),
+    views: () => named('VIEW'),
+    columns: table =>
+      column<string>(
+        "SELECT column_name FROM information_schema.columns WHERE table_schema = 'mirror' AND table_name = ? ORDER BY ordinal_position",
+        table,
+      ),
+    change: async (sql, ...values) => {
+      if (values.length === 0) await query(sql);
+      else await rows(sql, ...values);
+    },
+  };
+}
+
+export function openAs(database: Database): Postgres {
+  const postgres = connectTo(database);
+  onTestFinished(postgres.close);
+  return postgres;
+}
+
+function connectTo({ url }: Database): Postgres {
+  return openPostgres({
+    url: `${url}&options=-c%20search_path=mirror,inbox`,
+    name: 'contract',
+    connections: 4,
+    onFault: error => {
+      throw error;
+    },
+  });
+}
+
+function withoutBooleans<Row extends object>(row: Row): Row {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value === 'boolean') Object.assign(row, { [name]: Number(value) });
+  }
+  return row;
+}
+
+/** One whose tables are empty, and who connects to it as its owner. */
+export interface EmptyDatabase extends Database {
+  readonly postgres: Postgres;
+}
+
+/** To make a database and to connect to it takes longer than most tests: one is emptied and used again. */
+export interface Stock {
+  readonly free: EmptyDatabase[];
+  /** Done once in each, before it is used. */
+  readonly prepare: string | null;
+}
+
+const PLAIN: Stock = { free: [], prepare: null };
+
+const EMPTY = `DO $$
+  DECLARE t record;
+  BEGIN
+    FOR t IN SELECT schemaname AS s, tablename AS n FROM pg_tables
+      WHERE schemaname IN ('inbox', 'mirror', 'evidence') AND tablename <> 'schema_migrations'
+    LOOP EXECUTE format('DELETE FROM %I.%I', t.s, t.n); END LOOP;
+    FOR t IN SELECT schemaname AS s, sequencename AS n FROM pg_sequences WHERE schemaname IN ('inbox', 'mirror', 'evidence')
+    LOOP PERFORM setval(format('%I.%I', t.s, t.n)::regclass, 1, false); END LOOP;
+    INSERT INTO mirror.version_counter VALUES (1, 0);
+    INSERT INTO mirror.certificate_mark VALUES (1, 0);
+    INSERT INTO inbox.claims VALUES (1, 0);
+  END $$`;
+
+/** Those that are prepared in another way are kept apart. */
+export async function emptyDatabase({ free, prepare }: Stock = PLAIN): Promise<EmptyDatabase> {
+  const database = free.pop() ?? (await newDatabase(prepare));
+  await database.postgres.query(EMPTY);
+  onTestFinished(() => void free.push(database));
+  return database;
+}
+
+async function newDatabase(prepare: string | null): Promise<EmptyDatabase> {
+  const database = await temporaryDatabase();
+  const postgres = connectTo(database);
+  if (prepare !== null) await postgres.query(prepare);
+  return { ...database, postgres };
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { killReceiver } from './kill-receiver.js';
 
+/** @import { KillOptions } from './kill-receiver.js' */
+
 const SHIM = fileURLToPath(new URL('../torture/power-cut.c', import.meta.url));
 
 /** Whether this machine can compile the shim. */
@@ -17,7 +19,10 @@ export function canCutPower() {
   }
 }
 
-/** Each cut is a life of its own: the survivor of one is examined, and the next begins anew. */
+/**
+ * Each cut is a life of its own: the survivor of one is examined, and the next begins anew.
+ * @param {Pick<KillOptions, 'folder' | 'connections' | 'answeredPerLife' | 'mutant'> & { readonly cuts: number }} options
+ */
 export async function cutPower({ folder, cuts, connections, answeredPerLife, mutant = '' }) {
   const shim = join(folder, 'power-cut.so');
   execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', shim, SHIM, '-ldl']);
@@ -46,6 +51,10 @@ export async function cutPower({ folder, cuts, connections, answeredPerLife, mut
   return total;
 }
 
+/**
+ * @param {string} shadow
+ * @param {string} survivor
+ */
 function survive(shadow, survivor) {
   cpSync(shadow, survivor, { recursive: true });
   return survivor;

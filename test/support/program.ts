@@ -21,7 +21,17 @@ import type { Sync, SyncOptions } from '../../src/sync/sync.js';
 import type { EndedJob } from '../../src/sync/worker/settle-job.js';
 import { type KeptIn, temporaryPlace } from './kept.js';
 import { mortal } from './mortal.js';
-import { ALL_PERMISSIONS, registerApp, sandboxFolder, startTestSandbox, type TestApp } from './sandbox.js';
+import {
+  ALL_PERMISSIONS,
+  callsTo,
+  createOrganization,
+  issueCredit,
+  registerApp,
+  retireFrom,
+  sandboxFolder,
+  startTestSandbox,
+  type TestApp,
+} from './sandbox.js';
 import type { Tables } from './tables.js';
 import { until } from './wait.js';
 
@@ -86,7 +96,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   const time = createTime();
   const { keptIn, folder, database, openTables } = await temporaryPlace();
   const { profile } = options;
-  const world = { folder: sandboxFolder(), wall: time.now, ...(profile !== undefined && { profile }) };
+  const world = { folder: sandboxFolder(), wallClock: time.now, ...(profile !== undefined && { profile }) };
   let { sandbox, stop } = await startTestSandbox(world);
   onTestFinished(() => stop());
   const app = registerApp(sandbox, {
@@ -162,7 +172,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   }
 
   async function rest(): Promise<void> {
-    await sandbox.registry.deliveries.settled();
+    await sandbox.registry.deliveries.waitUntilSettled();
     if (current === undefined) return;
     await until(isQuiet, 'a program at rest');
   }
@@ -234,4 +244,34 @@ export function clientOf(
     random: Math.random,
     ...http,
   });
+}
+
+export interface Installed {
+  readonly program: Program;
+  readonly organizationId: string;
+  readonly installationId: string;
+  /** 100 tonnes in the warehouse. */
+  readonly creditId: string;
+  /** A retirement of so many tonnes out of the warehouse. */
+  readonly retire: (amount: number) => void;
+  /** How often the registry was asked on paths that end so. */
+  readonly calls: (ending: string) => number;
+}
+
+/** A program at rest with the app installed on one organization. */
+export async function startInstalled(options: ProgramOptions = {}): Promise<Installed> {
+  const program = await startProgram(options);
+  const { registry, app, sandbox } = program;
+  const { id: organizationId } = createOrganization(sandbox);
+  const creditId = issueCredit(sandbox, organizationId);
+  const { id: installationId } = registry.installations.install(app.id, organizationId);
+  await program.rest();
+  return {
+    program,
+    organizationId,
+    installationId,
+    creditId,
+    retire: amount => retireFrom(sandbox, { organizationId, appId: app.id, creditId }, amount),
+    calls: ending => callsTo(sandbox, ending),
+  };
 }

@@ -5,10 +5,24 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** @import { ChildProcess } from 'node:child_process' */
+/**
+ * @typedef {{
+ *   readonly appId: string,
+ *   readonly secret: string,
+ *   readonly mutant?: string,
+ *   readonly environment?: Readonly<Record<string, string>>,
+ * }} ReceiverOptions
+ */
+
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const BROKEN = fileURLToPath(new URL('receiver-process.js', import.meta.url));
 
-/** Answers { child, exited, port }. Its log goes to a file: reading it would cost the load client its time. */
+/**
+ * Answers { child, exited, port }. Its log goes to a file: reading it would cost the load client its time.
+ * @param {string} folder
+ * @param {ReceiverOptions} options
+ */
 export async function startReceiver(folder, { appId, secret, mutant = '', environment = {} }) {
   const logFile = join(folder, 'receive.log');
   const log = openSync(logFile, 'w');
@@ -30,6 +44,10 @@ export async function startReceiver(folder, { appId, secret, mutant = '', enviro
   return { child, exited, port: await findPort(child, logFile) };
 }
 
+/**
+ * @param {ChildProcess} child
+ * @param {string} logFile
+ */
 async function findPort(child, logFile) {
   while (child.exitCode === null) {
     const port = Number(/"port":(\d+)/.exec(readFileSync(logFile, 'utf8'))?.[1] ?? 0);

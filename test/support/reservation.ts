@@ -1,6 +1,7 @@
 import type { Reservation } from '../../src/registry/model.js';
 import { NOON } from './inbox.js';
-import { amount, MINUTE } from './mirror.js';
+import { amount } from './mirror/rows.js';
+import { MINUTE } from './mirror/open.js';
 
 /** One that stands for ten minutes from noon. */
 export function reservation(id: string, overrides: Partial<Reservation> = {}): Reservation {

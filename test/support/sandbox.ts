@@ -14,49 +14,50 @@ export const ALL_PERMISSIONS = {
 
 export const VERSION = { 'x-registry-api-version': '2023-06-16' } as const;
 
-/** A strict sandbox in a folder of its own. A fault inside it fails whoever stops it. */
+/** Starts a strict sandbox in a temporary folder. `stop` rejects if the sandbox had an internal error. */
 export async function startTestSandbox(
   options: Partial<SandboxOptions> = {},
 ): Promise<{ sandbox: Sandbox; stop: () => Promise<void> }> {
-  const unexpected: unknown[] = [];
-  const onUnexpected = (error: unknown) => unexpected.push(error);
-  const sandbox = await startSandbox({ port: 0, strict: true, onUnexpected, ...options });
+  const unexpectedErrors: unknown[] = [];
+  const onUnexpectedError = (error: unknown) => unexpectedErrors.push(error);
+  const sandbox = await startSandbox({ port: 0, strict: true, onUnexpectedError, ...options });
   const stop = async () => {
     await sandbox.close();
-    if (unexpected.length > 0) throw new AggregateError(unexpected, 'the sandbox answered 500');
+    if (unexpectedErrors.length > 0) throw new AggregateError(unexpectedErrors, 'the sandbox answered 500');
   };
   return { sandbox, stop };
 }
 
-/** The same, for all tests of a file. */
-export async function sandboxOfFile(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+/** Starts a strict sandbox for all tests of a file, and stops it after them. */
+export async function startSandboxForFile(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
   const { sandbox, stop } = await startTestSandbox(options);
   afterAll(stop);
   return sandbox;
 }
 
-/** The same, going away with its test. */
+/** Starts a strict sandbox that is stopped and removed after the running test. */
 export async function temporarySandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
   const { sandbox, stop } = await startTestSandbox({ folder: sandboxFolder(), ...options });
   onTestFinished(stop);
   return sandbox;
 }
 
-/** A folder that goes away with its test. */
+/** Creates a folder that is removed after the running test. */
 export function sandboxFolder(): string {
   return temporaryFolder('carbon-sandbox-test-');
 }
 
-/** Its journal as a kill -9 leaves it at this instant, in a folder of its own. */
-export function asKilled({ folder }: Pick<Sandbox, 'folder'>): string {
-  const left = sandboxFolder();
-  copyFileSync(join(folder, 'sandbox.journal'), join(left, 'sandbox.journal'));
-  return left;
+/** Copies the journal as a kill -9 would leave it now into a new folder, and returns that folder. */
+export function copyJournalAsKilled({ folder }: Pick<Sandbox, 'folder'>): string {
+  const copy = sandboxFolder();
+  copyFileSync(join(folder, 'sandbox.journal'), join(copy, 'sandbox.journal'));
+  return copy;
 }
 
+/** Returns all rows of the sandbox as sorted text, to compare two sandboxes. */
 export function rowsOf({ registry }: Sandbox): unknown {
   return Object.entries(registry.store.tables).flatMap(([name, table]) => {
-    const lines: string[] = table.rows().map(row => `${name} ${JSON.stringify(row)}`);
+    const lines: string[] = table.list().map(row => `${name} ${JSON.stringify(row)}`);
     return lines.toSorted();
   });
 }
@@ -68,7 +69,7 @@ export interface TestApp {
   readonly privateKey: string;
 }
 
-export interface AppWish {
+export interface AppOptions {
   readonly name?: string;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly webhookUrl?: string;
@@ -77,39 +78,40 @@ export interface AppWish {
   readonly privateKey?: string;
 }
 
-/** Made for tests alone, long ago: to make one takes longer than most tests. */
+/** RSA keys for tests only. They are stored because generating one takes longer than most tests. */
 const KEYS =
   readFileSync(join(import.meta.dirname, '../fixtures/private-keys.pem'), 'utf8').match(/-.+?END.+?\n/gs) ??
   [];
-const OF_STRANGERS = 4;
+/** How many of them are never given to an app. */
+const UNUSED_KEYS = 4;
 
-/** Each is another one than the last few. */
-function takeInTurn(keys: readonly string[]): () => string {
-  let taken = 0;
-  return () => keys[taken++ % keys.length] ?? '';
+/** Returns a function that returns the keys in turn, so that each differs from the last few. */
+function rotate(keys: readonly string[]): () => string {
+  let next = 0;
+  return () => keys[next++ % keys.length] ?? '';
 }
 
-/** One that no app has unless it is told. */
-export const createPrivateKey = takeInTurn(KEYS.slice(0, OF_STRANGERS));
-const keyOfTheNextApp = takeInTurn(KEYS.slice(OF_STRANGERS));
+/** Returns a private key that no app has, unless the test registers it. */
+export const createPrivateKey = rotate(KEYS.slice(0, UNUSED_KEYS));
+const createAppKey = rotate(KEYS.slice(UNUSED_KEYS));
 
 export function publicKeyOf(privateKey: string): string {
   return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** An app with a fresh key, asking for every permission unless told otherwise. */
-export function registerApp(sandbox: Sandbox, wish: AppWish = {}): TestApp {
-  const { privateKey = keyOfTheNextApp(), ...words } = wish;
+/** Registers an app with a key of its own that requests every permission by default. */
+export function registerApp(sandbox: Sandbox, options: AppOptions = {}): TestApp {
+  const { privateKey = createAppKey(), ...settings } = options;
   const { id, name } = sandbox.registry.apps.register({
     name: `app ${randomUUID()}`,
     permissions: ALL_PERMISSIONS,
-    ...words,
+    ...settings,
     publicKeys: [publicKeyOf(privateKey)],
   });
   return { id, name, privateKey };
 }
 
-/** An app JWT that is good for five minutes by the sandbox's clock. */
+/** Signs an app JWT that is valid for five minutes by the sandbox's clock. */
 export function signAppJwt(sandbox: Sandbox, app: TestApp, claims: object = {}): string {
   const now = Math.floor(sandbox.registry.store.clock.now() / 1000);
   return signJwt(app.privateKey, { alg: 'RS256', iss: app.id, iat: now - 60, exp: now + 300, ...claims });
@@ -142,11 +144,11 @@ export function createOrganization(
   return { id: organization.id, fullName };
 }
 
-/** A new credit of a new public project, straight into an organization's warehouse or inventory. */
+/** Issues a credit of a new public project into an organization's warehouse or inventory, and returns its id. */
 export function issueCredit(
   sandbox: Sandbox,
   organizationId: string,
-  wish: {
+  options: {
     readonly place?: 'warehouse' | 'inventory';
     readonly amount?: number;
     readonly vintage?: string;
@@ -163,12 +165,12 @@ export function issueCredit(
     place: 'warehouse',
     amount: 100,
     vintage: '2021',
-    ...wish,
+    ...options,
   });
   return creditId;
 }
 
-/** A retirement of so many tonnes out of the warehouse, by way of a reservation. */
+/** Retires an amount, in tonnes, from the warehouse by a reservation. */
 export function retireFrom(
   { registry }: Sandbox,
   { organizationId, appId, creditId }: Readonly<Record<'organizationId' | 'appId' | 'creditId', string>>,
@@ -179,7 +181,7 @@ export function retireFrom(
   registry.reservations.finish(organizationId, appId, { id, action: 'retire', body: { retirementData } });
 }
 
-/** How often it was asked on paths that end so. */
+/** Counts the calls whose path ends with `ending`. */
 export function callsTo({ registry }: Sandbox, ending: string): number {
   const calls = registry.calls.list({ appId: null, installationId: null, limit: 10_000 });
   return calls.filter(({ path }) => path.endsWith(ending)).length;
@@ -192,7 +194,7 @@ export interface Installed {
   readonly token: string;
 }
 
-/** An app installed on an organization, with an installation token. New ones of each unless given. */
+/** Installs an app on an organization and mints a token. Creates those that are not given. */
 export function installApp(
   sandbox: Sandbox,
   { app = registerApp(sandbox), organization = createOrganization(sandbox) }: Partial<Installed> = {},
@@ -207,25 +209,25 @@ export function mintToken(sandbox: Sandbox, app: TestApp, installationId?: strin
   return tokens.mint(app.id, installations.getActive(app.id, installationId)).token;
 }
 
-/** The credits that do not stand in exactly one place each, or of which less than nothing stands anywhere. */
-export function unequalCredits({ registry }: Sandbox): readonly string[] {
+/** Returns the ids of credits whose parts do not add up to the issued amount, and of negative holdings. */
+export function findUnbalancedCredits({ registry }: Sandbox): readonly string[] {
   const { credits, holdings, reservations, retirements, transactions } = registry.store.tables;
-  const standing = [
-    ...holdings.rows(),
-    ...reservations.rows().filter(({ state }) => state === 'outstanding'),
-    ...transactions.rows().filter(({ status }) => status === 'pending_queue'),
-    ...retirements.rows(),
+  const parts = [
+    ...holdings.list(),
+    ...reservations.list().filter(({ state }) => state === 'outstanding'),
+    ...transactions.list().filter(({ status }) => status === 'pending_queue'),
+    ...retirements.list(),
   ];
   const sums = new Map<string, number>();
-  for (const { creditId, amountMicro } of standing)
-    sums.set(creditId, (sums.get(creditId) ?? 0) + amountMicro);
-  const unequal = credits.rows().filter(row => (sums.get(row.id) ?? 0) !== row.issuedMicro);
-  const owed = holdings.rows().filter(({ amountMicro }) => amountMicro < 0);
-  return [...unequal.map(({ id }) => id), ...owed.map(({ creditId }) => creditId)];
+  for (const { creditId, amountMicro } of parts) sums.set(creditId, (sums.get(creditId) ?? 0) + amountMicro);
+  const unbalanced = credits.list().filter(row => (sums.get(row.id) ?? 0) !== row.issuedMicro);
+  const negative = holdings.list().filter(({ amountMicro }) => amountMicro < 0);
+  return [...unbalanced.map(({ id }) => id), ...negative.map(({ creditId }) => creditId)];
 }
 
+/** Sums what was issued of all credits, in millionths of a tonne. */
 export function issuedMicro({ registry }: Sandbox): number {
-  return registry.store.tables.credits.rows().reduce((sum, row) => sum + row.issuedMicro, 0);
+  return registry.store.tables.credits.list().reduce((sum, row) => sum + row.issuedMicro, 0);
 }
 
 export interface Answer {
@@ -236,17 +238,17 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-export interface Ask {
+export interface CallOptions {
   readonly token?: string;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
 }
 
-/** One call over real HTTP, with the headers that the registry wants. */
+/** Makes a call such as `GET /projects` over HTTP, with the headers that the registry requires. */
 export async function ask(
   sandbox: Sandbox,
   call: string,
-  { token, body, headers }: Ask = {},
+  { token, body, headers }: CallOptions = {},
 ): Promise<Answer> {
   const [method = 'GET', path = '/'] = call.split(' ');
   const response = await fetch(`${sandbox.url}${path}`, {

@@ -8,9 +8,9 @@ import type { EvidencePort, Leaf } from '../../src/evidence/port.js';
 import { seal, type Sealing } from '../../src/evidence/seal.js';
 import { verifyEvidence } from '../../src/evidence/verify.js';
 import { openEngine } from '../../src/store/open.js';
-import type { Engine } from './engines.js';
+import { type Engine, MINUTE } from './mirror/open.js';
+import { retirements } from './mirror/rows.js';
 import { temporaryFolder } from './inbox.js';
-import { MINUTE, retirements } from './mirror.js';
 import { tablesInFile, type Value } from './tables.js';
 
 export const ALL = Number.MAX_SAFE_INTEGER;

@@ -1,157 +1,181 @@
 import type { Credit, Reservation, Retirement } from '../../src/registry/model.js';
-import type { Stage } from './engines.js';
+import { type TestMirror, MINUTE } from './mirror/open.js';
+import { amount, credit, installation, retirement } from './mirror/rows.js';
 import { reservation } from './reservation.js';
-import { amount, credit, installation, MINUTE, retirement } from './mirror.js';
 import { createRandom, pick } from './random.js';
 
-type Place = 'warehouse' | 'inventory';
+type TradePlace = 'warehouse' | 'inventory';
 
-interface Hold {
+interface TradeReservation {
   readonly id: string;
   readonly organizationId: string;
   readonly creditId: string;
   readonly micro: bigint;
-  readonly madeAt: string;
-  changedAt: string;
-  endsAt: string;
+  readonly createdAt: string;
+  updatedAt: string;
+  expiresAt: string;
   state: 'outstanding' | 'cancelled' | 'finished' | 'expired';
 }
 
-interface World {
+/** The registry that the trade happens in. */
+interface TradeWorld {
   readonly random: () => number;
   readonly creditIds: readonly string[];
-  /** By organization, place and credit. */
+  /** Amounts in millionths of a tonne. The key is the JSON of organization, place and credit. */
   readonly stock: Map<string, bigint>;
-  readonly holds: Hold[];
+  readonly reservations: TradeReservation[];
   readonly retirements: Retirement[];
-  /** Whether it sends the state of a reservation; the documented registry sends none. */
+  /** Whether answers show the state of a reservation. The documented registry shows none. */
   readonly hasState: boolean;
 }
 
+/** A made-up registry whose credits move, with a mirror that can read it. */
 export interface Trade {
-  /** Credits move, are held and retired at the registry, and nobody looks. */
-  readonly act: (times: number) => void;
-  /** Reads what one organization has now. */
-  readonly look: (organizationId: string) => Promise<void>;
-  /** Lets every reservation end whose time is limited. */
-  readonly endReservations: () => void;
-  /** Millionths of a tonne that reservations hold at the registry. */
-  readonly reserved: () => bigint;
+  /** Moves, reserves and retires credits at the registry this many times. The mirror reads nothing meanwhile. */
+  readonly playMoves: (times: number) => void;
+  /** Reads all lists of one organization into the mirror. */
+  readonly readOrganization: (organizationId: string) => Promise<void>;
+  /** Lets the time of every limited reservation pass. */
+  readonly expireReservations: () => void;
+  /** Sums what is reserved at the registry, in millionths of a tonne. */
+  readonly sumReserved: () => bigint;
   readonly organizations: readonly string[];
 }
 
 const ORGANIZATIONS = ['organization-1', 'organization-2', 'organization-3'];
 const NEVER = '2999-01-01T00:00:00.000Z';
-const HOLD_MS = 10 * MINUTE;
+const RESERVATION_MS = 10 * MINUTE;
 
-/** A registry in which nothing comes from anywhere or goes anywhere but by what it shows. */
+/** Creates a registry with random stock. Credits change only by movements that the registry's lists show. */
 export async function createTrade(
-  stage: Stage,
+  stage: TestMirror,
   seed: number,
   credits: number,
   hasState: boolean,
 ): Promise<Trade> {
   const random = createRandom(seed);
   const creditIds = Array.from({ length: credits }, (_, index) => `c-${index}`);
-  const world: World = { random, creditIds, stock: new Map(), holds: [], retirements: [], hasState };
+  const world: TradeWorld = {
+    random,
+    creditIds,
+    stock: new Map(),
+    reservations: [],
+    retirements: [],
+    hasState,
+  };
   for (const creditId of creditIds) {
-    give(
+    addCredits(
       world,
       pick(random, ORGANIZATIONS, ''),
       pick(random, ['warehouse', 'inventory'], 'inventory'),
       creditId,
-      someMicro(random),
+      pickAmountMicro(random),
     );
   }
   for (const organizationId of ORGANIZATIONS.slice(1)) await install(stage, organizationId);
   return {
     organizations: ORGANIZATIONS,
-    act: times => {
+    playMoves: times => {
       for (let time = 0; time < times; time += 1) {
         stage.clock.at += 1 + Math.floor(random() * MINUTE);
-        expire(world, stage.clock.at);
+        expireDue(world, stage.clock.at);
         pick(random, MOVES, retire)(world, new Date(stage.clock.at).toISOString());
       }
     },
-    look: organizationId => look(stage, world, organizationId),
-    endReservations: () => {
-      stage.clock.at += HOLD_MS;
-      expire(world, stage.clock.at);
+    readOrganization: organizationId => readOrganization(stage, world, organizationId),
+    expireReservations: () => {
+      stage.clock.at += RESERVATION_MS;
+      expireDue(world, stage.clock.at);
     },
-    reserved: () =>
-      world.holds.reduce((sum, { state, micro }) => (state === 'outstanding' ? sum + micro : sum), 0n),
+    sumReserved: () =>
+      world.reservations.reduce((sum, { state, micro }) => (state === 'outstanding' ? sum + micro : sum), 0n),
   };
 }
 
-type Move = (world: World, at: string) => void;
+type Move = (world: TradeWorld, at: string) => void;
 
-const MOVES: readonly Move[] = [transfer, shift, reserve, reserve, reserve, settle, settle, retire];
+const MOVES: readonly Move[] = [
+  transfer,
+  depositOrWithdraw,
+  reserve,
+  reserve,
+  reserve,
+  endReservation,
+  endReservation,
+  retire,
+];
 
-function transfer({ random, ...world }: World): void {
+function transfer({ random, ...world }: TradeWorld): void {
   const [from, to] = [0, 1].map(() => pick(random, ORGANIZATIONS, ''));
-  take({ random, ...world }, from ?? '', 'inventory', (creditId, micro) =>
-    give({ random, ...world }, to ?? '', 'inventory', creditId, micro),
+  takeCredits({ random, ...world }, from ?? '', 'inventory', (creditId, micro) =>
+    addCredits({ random, ...world }, to ?? '', 'inventory', creditId, micro),
   );
 }
 
-/** Between the warehouse and the inventory of one. */
-function shift(world: World): void {
+/** Moves credits between the warehouse and the inventory of one organization. */
+function depositOrWithdraw(world: TradeWorld): void {
   const organizationId = pick(world.random, ORGANIZATIONS, '');
   const isOut = world.random() < 0.5;
-  take(world, organizationId, isOut ? 'warehouse' : 'inventory', (creditId, micro) =>
-    give(world, organizationId, isOut ? 'inventory' : 'warehouse', creditId, micro),
+  takeCredits(world, organizationId, isOut ? 'warehouse' : 'inventory', (creditId, micro) =>
+    addCredits(world, organizationId, isOut ? 'inventory' : 'warehouse', creditId, micro),
   );
 }
 
-function reserve(world: World, at: string): void {
+function reserve(world: TradeWorld, at: string): void {
   const organizationId = pick(world.random, ORGANIZATIONS, '');
-  take(world, organizationId, 'warehouse', (creditId, micro) => {
-    world.holds.push({
-      id: `h-${world.holds.length}`,
+  takeCredits(world, organizationId, 'warehouse', (creditId, micro) => {
+    world.reservations.push({
+      id: `h-${world.reservations.length}`,
       organizationId,
       creditId,
       micro,
-      madeAt: at,
-      changedAt: at,
-      endsAt: world.random() < 0.5 ? NEVER : new Date(Date.parse(at) + HOLD_MS).toISOString(),
+      createdAt: at,
+      updatedAt: at,
+      expiresAt: world.random() < 0.5 ? NEVER : new Date(Date.parse(at) + RESERVATION_MS).toISOString(),
       state: 'outstanding',
     });
   });
 }
 
-/** Holds whose time is over give back what they held. */
-function expire(world: World, now: number): void {
-  for (const hold of world.holds) {
-    if (hold.state !== 'outstanding' || Date.parse(hold.endsAt) > now) continue;
-    hold.state = 'expired';
-    hold.changedAt = hold.endsAt;
-    give(world, hold.organizationId, 'warehouse', hold.creditId, hold.micro);
+/** Expires the reservations whose time has passed, which returns their credits. */
+function expireDue(world: TradeWorld, now: number): void {
+  for (const candidate of world.reservations) {
+    if (candidate.state !== 'outstanding' || Date.parse(candidate.expiresAt) > now) continue;
+    candidate.state = 'expired';
+    candidate.updatedAt = candidate.expiresAt;
+    addCredits(world, candidate.organizationId, 'warehouse', candidate.creditId, candidate.micro);
   }
 }
 
-/** A hold is given back, or what it held is retired by whoever bought it. */
-function settle(world: World, at: string): void {
-  const open = world.holds.filter(({ state }) => state === 'outstanding');
-  const held = open[Math.floor(world.random() * open.length)];
-  if (held === undefined) return;
+/** Ends a reservation: cancels it, or retires its credits for a buyer. */
+function endReservation(world: TradeWorld, at: string): void {
+  const open = world.reservations.filter(({ state }) => state === 'outstanding');
+  const ended = open[Math.floor(world.random() * open.length)];
+  if (ended === undefined) return;
   const isSold = world.random() < 0.5;
-  held.state = isSold ? 'finished' : 'cancelled';
-  held.changedAt = at;
-  if (isSold) record(world, pick(world.random, ORGANIZATIONS, ''), held.creditId, held.micro, at);
+  ended.state = isSold ? 'finished' : 'cancelled';
+  ended.updatedAt = at;
+  if (isSold) recordRetirement(world, pick(world.random, ORGANIZATIONS, ''), ended.creditId, ended.micro, at);
   else {
-    held.endsAt = at;
-    give(world, held.organizationId, 'warehouse', held.creditId, held.micro);
+    ended.expiresAt = at;
+    addCredits(world, ended.organizationId, 'warehouse', ended.creditId, ended.micro);
   }
 }
 
-function retire(world: World, at: string): void {
+function retire(world: TradeWorld, at: string): void {
   const organizationId = pick(world.random, ORGANIZATIONS, '');
-  take(world, organizationId, 'inventory', (creditId, micro) =>
-    record(world, organizationId, creditId, micro, at),
+  takeCredits(world, organizationId, 'inventory', (creditId, micro) =>
+    recordRetirement(world, organizationId, creditId, micro, at),
   );
 }
 
-function record({ retirements }: World, organizationId: string, creditId: string, micro: bigint, at: string) {
+function recordRetirement(
+  { retirements }: TradeWorld,
+  organizationId: string,
+  creditId: string,
+  micro: bigint,
+  at: string,
+) {
   const of = `ICR-${creditId}-2021`;
   const made = {
     organizationId,
@@ -163,19 +187,26 @@ function record({ retirements }: World, organizationId: string, creditId: string
   retirements.push(retirement(`r-${retirements.length}`, made));
 }
 
-function give({ stock }: World, organizationId: string, place: Place, creditId: string, micro: bigint): void {
+function addCredits(
+  { stock }: TradeWorld,
+  organizationId: string,
+  place: TradePlace,
+  creditId: string,
+  micro: bigint,
+): void {
   const key = JSON.stringify([organizationId, place, creditId]);
   stock.set(key, (stock.get(key) ?? 0n) + micro);
 }
 
+/** How many credits are tried until one is found that the organization holds. */
 const TRIES = 30;
 
-/** Some of what stands there, if anything is found. */
-function take(
-  { random, stock, creditIds }: World,
+/** Removes a random part of a random credit and passes it on. Does nothing if it finds none. */
+function takeCredits(
+  { random, stock, creditIds }: TradeWorld,
   organizationId: string,
-  place: Place,
-  then: (creditId: string, micro: bigint) => void,
+  place: TradePlace,
+  onTaken: (creditId: string, micro: bigint) => void,
 ): void {
   for (let turn = 0; turn < TRIES; turn += 1) {
     const creditId = pick(random, creditIds, '');
@@ -184,20 +215,20 @@ function take(
     const part = random() < 0.3 ? micro : (micro * BigInt(1 + Math.floor(random() * 999))) / 1_000n;
     if (part === 0n) continue;
     stock.set(key, micro - part);
-    return then(creditId, part);
+    return onTaken(creditId, part);
   }
 }
 
-async function look({ read, clock }: Stage, world: World, organizationId: string) {
-  const { stock, holds, retirements, hasState } = world;
+async function readOrganization({ read, clock }: TestMirror, world: TradeWorld, organizationId: string) {
+  const { stock, reservations, retirements, hasState } = world;
   const by = { organizationId };
   const shown = [...stock]
     .filter(([, micro]) => micro > 0n)
     .map(([key, micro]) => ({ key: JSON.parse(key), micro }));
-  const at = (place: Place): Credit[] =>
+  const at = (place: TradePlace): Credit[] =>
     shown
       .filter(({ key }) => key[0] === organizationId && key[1] === place)
-      .map(({ key, micro }) => shownCredit(String(key[2]), micro, organizationId));
+      .map(({ key, micro }) => toCredit(String(key[2]), micro, organizationId));
   const own = retirements.filter(each => each.organizationId === organizationId);
   for (const list of ['warehouse', 'inventory'] as const) {
     clock.at += 10;
@@ -206,21 +237,21 @@ async function look({ read, clock }: Stage, world: World, organizationId: string
     if (state !== 'complete') await read(list, at(list), by);
   }
   clock.at += 10;
-  expire(world, clock.at);
-  const held = holds
+  expireDue(world, clock.at);
+  const held = reservations
     .filter(each => each.organizationId === organizationId)
-    .map(each => shownHold(each, hasState));
+    .map(each => toReservation(each, hasState));
   await read('reservations', held, { ...by, limit: 100, total: held.length, ask: async ids => ids });
   await read('retirements', own, { ...by, limit: 100, total: own.length, ask: async ids => ids });
 }
 
-function shownCredit(creditId: string, micro: bigint, organizationId: string): Credit {
+function toCredit(creditId: string, micro: bigint, organizationId: string): Credit {
   const more = { serialization: `ICR-${creditId}-2021`, vintage: '2021', project: projectOf(creditId) };
   return credit(creditId, { amount: amount(tonnes(micro)), organizationId, ...more });
 }
 
-function shownHold(
-  { id, creditId, micro, state, madeAt, changedAt, endsAt }: Hold,
+function toReservation(
+  { id, creditId, micro, state, createdAt, updatedAt, expiresAt }: TradeReservation,
   hasState: boolean,
 ): Reservation {
   const of = {
@@ -228,11 +259,11 @@ function shownHold(
     amount: amount(tonnes(micro)),
     state: hasState ? state : null,
     isComplete: state === 'finished',
-    reservedToDate: endsAt,
-    createdAt: madeAt,
-    updatedAt: changedAt,
+    reservedToDate: expiresAt,
+    createdAt,
+    updatedAt,
   };
-  const document = JSON.stringify([id, of.state, of.isComplete, endsAt, changedAt]);
+  const document = JSON.stringify([id, of.state, of.isComplete, expiresAt, updatedAt]);
   return reservation(id, {
     ...of,
     serialization: `ICR-${creditId}-2021`,
@@ -246,7 +277,7 @@ function projectOf(creditId: string) {
   return { id: `project-${number}`, fullName: `Peat bog ${number}` };
 }
 
-function someMicro(random: () => number): bigint {
+function pickAmountMicro(random: () => number): bigint {
   return 1n + BigInt(Math.floor(random() * 50_000_000));
 }
 
@@ -255,7 +286,7 @@ function tonnes(micro: bigint): string {
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
-async function install({ mirror, clock }: Stage, organizationId: string): Promise<void> {
+async function install({ mirror, clock }: TestMirror, organizationId: string): Promise<void> {
   await mirror.writeInstallation({
     installation: installation(`installation of ${organizationId}`, { organizationId }),
     state: 'active',

@@ -1,8 +1,7 @@
 import type { SyncContext } from '../../src/sync/context.js';
 import { thisProcess } from '../../src/app/heartbeats.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
-import { type Installed, startInstalled } from './installed.js';
-import { contextOf, type ProgramOptions } from './program.js';
+import { type Installed, startInstalled, contextOf, type ProgramOptions } from './program.js';
 
 const LOOK_SECONDS = 15;
 
@@ -98,7 +97,7 @@ export async function startWatched(
     reconcile: () => read(() => program.reconcile(0)),
     announce: async () => {
       installed.retire(0.01);
-      await program.registry.deliveries.settled();
+      await program.registry.deliveries.waitUntilSettled();
     },
     freshness,
     resources: async state => (await freshness()).flatMap(row => (row.state === state ? [row.resource] : [])),

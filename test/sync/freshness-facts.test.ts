@@ -3,8 +3,7 @@ import type { LivingProcess } from '../../src/inbox/process.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { createFreshnessFacts, writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { stageOfJobs } from '../support/at-work.js';
-import { receivedBy } from '../support/box.js';
-import { acceptedDelivery } from '../support/inbox.js';
+import { receivedBy, acceptedDelivery } from '../support/inbox.js';
 import { contextOf, startProgram } from '../support/program.js';
 
 const SELF: LivingProcess = { role: 'work', host: 'here', pid: 1, startedAt: 0 };

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { installationJob, type NewJob } from '../../src/inbox/job.js';
 import { stageOfJobs } from '../support/at-work.js';
-import { receivedBy } from '../support/box.js';
-import { acceptedDelivery } from '../support/inbox.js';
+import { receivedBy, acceptedDelivery } from '../support/inbox.js';
 import {
   ALL_PERMISSIONS,
   ask,

@@ -8,8 +8,7 @@ import {
   findTickTimes,
 } from '../../src/sync/schedule/schedule.js';
 import { computeIntervalOffset } from '../../src/sync/plan.js';
-import { boxOf, only } from '../support/box.js';
-import { NOON, temporaryInbox } from '../support/inbox.js';
+import { boxOf, only, NOON, temporaryInbox } from '../support/inbox.js';
 
 const QUARTER = '*/15 * * * *';
 const MINUTE_MS = 60_000;

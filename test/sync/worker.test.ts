@@ -2,11 +2,17 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { PARTIAL_READ, installationJob } from '../../src/inbox/job.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { type Box, boxOf } from '../support/box.js';
+import {
+  type Box,
+  boxOf,
+  acceptedDelivery,
+  NOON,
+  temporaryFolder,
+  temporaryInbox,
+} from '../support/inbox.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import type { JobHandler } from '../../src/sync/worker/execute-job.js';
 import { createWorker, type Worker, type WorkerOptions } from '../../src/sync/worker/worker.js';
-import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
 const SILENT_LOG = { info: () => {}, warn: () => {}, error: () => {} };
 

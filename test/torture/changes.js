@@ -26,10 +26,16 @@ if (process.exitCode === undefined) {
   });
 }
 
+/**
+ * @param {string} file
+ * @param {readonly string[]} more
+ * @param {Readonly<Record<string, number>>} env
+ */
 async function run(file, more, env) {
   process.stdout.write(`${file} ${JSON.stringify(env)}\n`);
+  const inWords = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
   const vitest = ['vitest', 'run', file, '--reporter=dot', '--silent=passed-only', ...more];
-  const child = spawn('npx', vitest, { env: { ...process.env, ...env }, stdio: 'inherit' });
+  const child = spawn('npx', vitest, { env: { ...process.env, ...inWords }, stdio: 'inherit' });
   const [code] = await once(child, 'exit');
   if (code !== 0) process.exitCode = 1;
 }

@@ -1,5 +1,31 @@
 // Random and mutated answers of a registry, at the code that reads them. Each is read or refused as a RegistryError.
-import { createDice, damageBytes, mutateJson, randomJson } from './fuzz-random.js';
+import {
+  createDice,
+  damageBytes,
+  growthAfter,
+  measureHeapMb,
+  mutateJson,
+  randomJson,
+  stackOf,
+} from './fuzz-random.js';
+
+/** @import { Source } from '../../dist/src/registry/json/fields.js' */
+/** @import { Dice } from './fuzz-random.js' */
+/** @typedef {keyof typeof SAMPLES} Kind what the registry answers with, as the parsers are called */
+/** @typedef {{ name: string, make: (dice: Dice) => Buffer, read: (bytes: Buffer, dice: Dice) => unknown }} Reader */
+/**
+ * Modules of the program that read answers.
+ * @typedef {typeof import('../../dist/src/registry/json/parse.js')
+ *   & typeof import('../../dist/src/registry/json/parse-token.js')
+ *   & typeof import('../../dist/src/registry/pages/single.js')
+ *   & typeof import('../../dist/src/registry/json/fields.js')
+ *   & typeof import('../../dist/src/registry/json/elements.js')
+ *   & typeof import('../../dist/src/registry/pages/pagination.js')
+ *   & typeof import('../../dist/src/registry/owner.js')
+ *   & typeof import('../../dist/src/registry/json/json-text.js')
+ *   & typeof import('../../dist/src/registry/http/retry-after.js')
+ *   & typeof import('../../dist/src/registry/http/http-date.js')} Code
+ */
 
 const ORGANIZATION = 'd1d0f0a2-0000-4000-8000-000000000001';
 const project = { id: 'project-1', fullName: 'Peat bog' };
@@ -46,13 +72,28 @@ export const SAMPLES = {
   Address: { id: 'a-1', address: '0x00', name: 'main', isDefault: true },
   Member: { id: 'm-1', fullName: 'Ada', email: 'ada@example.org' },
 };
+/** @type {readonly Kind[]} */
+const KINDS = [
+  'Organization',
+  'Installation',
+  'User',
+  'Credit',
+  'Reservation',
+  'InventoryRequest',
+  'Retirement',
+  'Project',
+  'Address',
+  'Member',
+];
 const TOKENS = [
   { token: 'abc', expiresAt: '2026-05-04T12:00:00.000Z', permissions, organizationId: ORGANIZATION },
   { accessToken: 'abc', expiresIn: 3600 },
 ];
 
+/** @param {import("./fuzz.js").Fuzzing} fuzzing */
 export async function fuzzAnswers({ count, seed, program }) {
-  const from = name => import(new URL(`src/registry/${name}.js`, program));
+  /** @param {string} name */
+  const from = name => import(new URL(`src/registry/${name}.js`, program).href);
   const readers = createReaders(
     Object.assign(
       {},
@@ -73,6 +114,7 @@ export async function fuzzAnswers({ count, seed, program }) {
     ),
   );
   const dice = createDice(seed);
+  /** @type {{ read: number, refused: number, faults: string[], sizes: number[] }} */
   const tally = { read: 0, refused: 0, faults: [], sizes: [] };
   for (let round = 0; round < count; round += 1) {
     const reader = dice.pick(readers);
@@ -81,37 +123,45 @@ export async function fuzzAnswers({ count, seed, program }) {
       reader.read(bytes, dice);
       tally.read += 1;
     } catch (error) {
-      if (error?.name === 'RegistryError') tally.refused += 1;
-      else
-        tally.faults.push(`answer ${round} at ${reader.name}: ${error?.stack ?? error}\n${shorten(bytes)}`);
+      if (error instanceof Error && error.name === 'RegistryError') tally.refused += 1;
+      else tally.faults.push(`answer ${round} at ${reader.name}: ${stackOf(error)}\n${shorten(bytes)}`);
     }
     if (tally.faults.length >= 5) break;
-    if (round % Math.ceil(count / 5) === 0) tally.sizes.push(heapMb());
+    if (round % Math.ceil(count / 5) === 0) tally.sizes.push(measureHeapMb());
   }
-  tally.sizes.push(heapMb());
+  tally.sizes.push(measureHeapMb());
   if (Object.getOwnPropertyNames(Object.prototype).length !== PROTOTYPE)
     tally.faults.push('the prototype was changed');
-  return { ...tally, growth: tally.sizes.at(-1) - tally.sizes[1], unit: 'MB of heap after collection' };
+  return { ...tally, growth: growthAfter(tally.sizes, 1), unit: 'MB of heap after collection' };
 }
 
 const PROTOTYPE = Object.getOwnPropertyNames(Object.prototype).length;
 
+/**
+ * @param {Code} code
+ * @returns {Reader[]}
+ */
 function createReaders(code) {
-  const kinds = Object.keys(SAMPLES);
-  const ones = kinds.map(kind => ({
+  /** @type {Reader[]} */
+  const ones = KINDS.map(kind => ({
     name: `parse${kind}`,
     make: dice => maybeDamage(dice, oneOf(dice, SAMPLES[kind], kind)),
-    read: bytes => code[`parse${kind}`](code.readWrapped(code.bodyText({ body: bytes }), kind.toLowerCase())),
+    read: bytes =>
+      code[`parse${kind}`](code.readWrapped(code.bodyText({ status: 200, body: bytes }), kind.toLowerCase())),
   }));
-  const lists = kinds.map(kind => ({
+  /** @type {Reader[]} */
+  const lists = KINDS.map(kind => ({
     name: `list of ${kind}`,
     make: dice => maybeDamage(dice, listOf(dice, SAMPLES[kind])),
     read: bytes => {
-      const { envelope } = code.cutAll({ body: bytes }, 'items', code[`parse${kind}`]);
+      /** @type {(source: Source) => object} */
+      const parse = code[`parse${kind}`];
+      const { envelope } = code.cutAll({ status: 200, body: bytes }, 'items', parse);
       code.readPagination(envelope);
       code.readOwner(envelope, ORGANIZATION);
     },
   }));
+  /** @type {Reader} */
   const streamed = {
     name: 'streaming cutter',
     make: dice => maybeDamage(dice, listOf(dice, dice.pick(Object.values(SAMPLES)))),
@@ -128,11 +178,13 @@ function createReaders(code) {
       code.readOwner(cutter.end(), ORGANIZATION);
     },
   };
-  const tokens = ['parseToken'].map(name => ({
-    name,
+  /** @type {Reader} */
+  const token = {
+    name: 'parseToken',
     make: dice => maybeDamage(dice, mutateJson(dice, dice.pick(TOKENS))),
-    read: bytes => code[name](bytes.toString()),
-  }));
+    read: bytes => code.parseToken(bytes.toString()),
+  };
+  /** @type {Reader} */
   const headers = {
     name: 'headers',
     make: dice =>
@@ -142,14 +194,23 @@ function createReaders(code) {
       code.readRetryAfter(bytes.toString('latin1'), Date.now());
     },
   };
-  return [...ones, ...lists, streamed, ...tokens, headers];
+  return [...ones, ...lists, streamed, token, headers];
 }
 
+/**
+ * @param {Dice} dice
+ * @param {object} sample
+ * @param {string} kind
+ */
 function oneOf(dice, sample, kind) {
   const text = mutateJson(dice, sample);
   return dice.chance(0.3) ? `{${JSON.stringify(kind.toLowerCase())}:${text}}` : text;
 }
 
+/**
+ * @param {Dice} dice
+ * @param {object} sample
+ */
 function listOf(dice, sample) {
   const items = Array.from({ length: dice.below(6) }, () => mutateJson(dice, sample, 0.05)).join(',');
   if (dice.chance(0.1)) return `[${items}]`;
@@ -160,16 +221,16 @@ function listOf(dice, sample) {
   return `{"items":[${items}],${around.slice(1, -1) || '"x":0'}}`;
 }
 
+/**
+ * @param {Dice} dice
+ * @param {string} text
+ */
 function maybeDamage(dice, text) {
   const bytes = Buffer.from(text);
   return dice.chance(0.5) ? damageBytes(dice, bytes) : bytes;
 }
 
+/** @param {Buffer} bytes */
 function shorten(bytes) {
   return bytes.subarray(0, 1_000).toString('latin1');
-}
-
-function heapMb() {
-  globalThis.gc?.();
-  return Math.round(process.memoryUsage().heapUsed / 1e6);
 }

@@ -5,8 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createDice } from './fuzz-random.js';
+import { createDice, growthAfter, measureHeapMb, stackOf } from './fuzz-random.js';
 import { fillMirror } from './fuzz-mirror.js';
+
+/** @import { Argument, Command as Commander, Option } from 'commander' */
+/** @import { Dice } from './fuzz-random.js' */
+/** @import { Load } from './fuzz-mirror.js' */
+/** @typedef {{ path: string[], options: readonly Option[], most: readonly Argument[] }} Line a command and what it takes */
+/** @typedef {{ code: number | string, error: unknown }} End */
 
 const CODES = [0, 1, 2, 3, 4, 5, 6, 130];
 const STACK = /\n\s+at .*:\d+:\d+|TypeError|RangeError|ReferenceError|is not a function/;
@@ -85,11 +91,15 @@ const SETTINGS = [
 /** What would run until it is stopped, in processes of its own. */
 const STARTS = ['up', 'receive', 'work'];
 
+/** @param {import("./fuzz.js").Fuzzing} fuzzing */
 export async function fuzzCommands({ count, seed, program }) {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-fuzz-'));
-  const from = name => import(new URL(`src/${name}`, program));
+  /** @type {Load} */
+  const from = name => import(new URL(`src/${name}`, program).href);
+  /** @type {typeof import('../../dist/src/cli/program.js')} */
   const { runProgram } = await from('cli/program.js');
   const dice = createDice(seed);
+  /** @type {{ codes: Record<string, number>, faults: string[], sizes: number[] }} */
   const tally = { codes: {}, faults: [], sizes: [] };
   const home = process.cwd();
   mkdirSync(join(folder, 'here'));
@@ -98,34 +108,41 @@ export async function fuzzCommands({ count, seed, program }) {
     await fillMirror(folder, from);
     const lines = await readCommands(from);
     for (let round = 0; round < count && tally.faults.length < 5; round += 1) {
-      if (round % Math.ceil(count / 5) === 0) tally.sizes.push(heapMb());
+      if (round % Math.ceil(count / 5) === 0) tally.sizes.push(measureHeapMb());
       if (dice.chance(0.05)) writeFileSync('settings.env', makeSettings(dice));
       const argv = makeLine(dice, dice.pick(lines));
       const env = makeEnvironment(dice, folder, argv[0] ?? '');
       const { code, said, printed, talked, error } = await run(runProgram, dice, argv, env);
       tally.codes[code] = (tally.codes[code] ?? 0) + 1;
       const isSilent = code === 0 ? tellsNothing(printed) && talked.trim() === '' : said.trim() === '';
-      if (error === null && CODES.includes(code) && !STACK.test(said) && !isSilent) continue;
+      if (error === null && CODES.includes(Number(code)) && !STACK.test(said) && !isSilent) continue;
       tally.faults.push(
-        `${JSON.stringify(argv)} with ${JSON.stringify(env)}: ${code} ${error?.stack ?? said.slice(-1_500)}`,
+        `${JSON.stringify(argv)} with ${JSON.stringify(env)}: ${code} ${error === null ? said.slice(-1_500) : stackOf(error)}`,
       );
     }
   } finally {
     process.chdir(home);
     rmSync(folder, { recursive: true, force: true });
   }
-  tally.sizes.push(heapMb());
-  return { ...tally, growth: tally.sizes.at(-1) - tally.sizes[1], unit: 'MB of heap after collection' };
+  tally.sizes.push(measureHeapMb());
+  return { ...tally, growth: growthAfter(tally.sizes, 1), unit: 'MB of heap after collection' };
 }
 
-/** Every command that takes words, with its options and arguments, out of its own definition. */
+/**
+ * Every command that takes words, with its options and arguments, out of its own definition.
+ * @param {Load} from
+ * @returns {Promise<Line[]>}
+ */
 async function readCommands(from) {
+  /** @type {typeof import('../../dist/src/cli/commands.js')} */
   const { COMMANDS } = await from('cli/commands.js');
   const { Command } = await import('commander');
   const root = new Command();
+  /** @type {typeof import('../../dist/src/cli/define.js')} */
   const { define } = await from('cli/define.js');
   for (const [name, command] of Object.entries(COMMANDS))
-    define(root, name, command, { env: {}, now: Date.now });
+    define(root, name, command, createIo({}, new AbortController().signal, false));
+  /** @type {(command: Commander, path: string[]) => Line[]} */
   const walk = (command, path) => [
     ...(command.commands.length === 0
       ? [{ path, options: command.options, most: command.registeredArguments }]
@@ -135,6 +152,10 @@ async function readCommands(from) {
   return walk(root, []);
 }
 
+/**
+ * @param {Dice} dice
+ * @param {Line} line
+ */
 function makeLine(dice, { path, options, most }) {
   const words = [...path];
   const word = () => dice.pick(WORDS);
@@ -143,9 +164,10 @@ function makeLine(dice, { path, options, most }) {
   }
   for (const option of options) {
     if (!dice.chance(option.mandatory ? 0.85 : 0.25)) continue;
+    const { long = '' } = option;
     const value = option.argChoices ? dice.pick([...option.argChoices, word()]) : word();
-    if (!option.required && !option.optional) words.push(option.long);
-    else words.push(...(dice.chance(0.2) ? [`${option.long}=${value}`] : [option.long, value]));
+    if (!option.required && !option.optional) words.push(long);
+    else words.push(...(dice.chance(0.2) ? [`${long}=${value}`] : [long, value]));
   }
   if (dice.chance(0.1)) words.splice(dice.below(words.length + 1), 0, word());
   if (dice.chance(0.05)) words.splice(dice.below(words.length), 1);
@@ -154,7 +176,10 @@ function makeLine(dice, { path, options, most }) {
   return words.filter(each => !each.includes('..'));
 }
 
-/** A file may hold what no environment can. */
+/**
+ * A file may hold what no environment can.
+ * @param {Dice} dice
+ */
 function makeSettings(dice) {
   return Array.from(
     { length: 3 },
@@ -162,6 +187,12 @@ function makeSettings(dice) {
   ).join('\n');
 }
 
+/**
+ * @param {Dice} dice
+ * @param {string} folder
+ * @param {string} command
+ * @returns {Record<string, string>}
+ */
 function makeEnvironment(dice, folder, command) {
   const env = {
     DATA_DIR: join(folder, 'data'),
@@ -175,52 +206,75 @@ function makeEnvironment(dice, folder, command) {
   return dice.chance(0.1) ? { ...env, [name]: name === 'DATA_DIR' ? 'elsewhere' : dice.pick(WORDS) } : env;
 }
 
+/**
+ * @param {typeof import('../../dist/src/cli/program.js').runProgram} runProgram
+ * @param {Dice} dice
+ * @param {readonly string[]} argv
+ * @param {Readonly<Record<string, string>>} env
+ */
 async function run(runProgram, dice, argv, env) {
   const interrupted = new AbortController();
   const alarm = setTimeout(() => interrupted.abort('SIGINT'), INTERRUPT_AFTER_MS);
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  const heard = { stdout: '', stderr: '' };
-  for (const [name, stream] of Object.entries({ stdout, stderr })) {
-    stream.on('data', chunk => (heard[name] += heard[name].length < 1e6 ? chunk : ''));
-  }
-  stdin.end(dice.pick(WORDS));
-  const isTerminal = dice.chance(0.2);
-  const io = {
-    stdin,
-    stdout,
-    stderr,
-    env,
-    now: Date.now,
-    columns: 100,
-    interruption: () => interrupted.signal,
-    tellParent: () => undefined,
-  };
+  const typed = dice.pick(WORDS);
+  const io = createIo(env, interrupted.signal, dice.chance(0.2));
+  const [printed, talked] = [listenTo(io.stdout), listenTo(io.stderr)];
+  io.stdin.end(typed);
   const over = new AbortController();
+  /** @type {Promise<End>} */
   const hang = pause(HANGS_AFTER_MS, { code: 'hangs', error: null }, { signal: over.signal }).catch(() => ({
     code: 'over',
     error: null,
   }));
-  const ended = runProgram(argv, '0.0.0', {
-    ...io,
-    terminal: { stdin: false, stdout: isTerminal, stderr: isTerminal },
-  }).then(
+  /** @type {Promise<End>} */
+  const ended = runProgram(argv, '0.0.0', io).then(
     code => ({ code, error: null }),
     error => ({ code: 'thrown', error }),
   );
   const end = await Promise.race([ended, hang]);
   clearTimeout(alarm);
   over.abort();
-  const { stdout: printed, stderr: talked } = heard;
-  return { ...end, said: printed + talked, printed, talked };
+  return { ...end, said: printed() + talked(), printed: printed(), talked: talked() };
 }
 
-/** No line, a list of nothing, or the names of columns with no row below them. */
+/**
+ * What a command reads and writes, none of it this process's own.
+ * @param {Readonly<Record<string, string>>} env
+ * @param {AbortSignal} interrupted
+ * @param {boolean} isTerminal
+ */
+function createIo(env, interrupted, isTerminal) {
+  return {
+    stdin: new PassThrough(),
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+    env,
+    secretFiles: [],
+    hasEnvFile: false,
+    now: Date.now,
+    columns: 100,
+    interruption: () => interrupted,
+    tellParent: () => undefined,
+    terminal: { stdin: false, stdout: isTerminal, stderr: isTerminal },
+  };
+}
+
+/**
+ * Returns what a stream has said when it is asked, the first megabyte of it.
+ * @param {PassThrough} stream
+ */
+function listenTo(stream) {
+  let text = '';
+  stream.on('data', chunk => {
+    if (text.length < 1e6) text += chunk;
+  });
+  return () => text;
+}
+
+/**
+ * No line, a list of nothing, or the names of columns with no row below them.
+ * @param {string} printed
+ */
 function tellsNothing(printed) {
   const text = printed.trim();
   return text === '' || text === '[]' || /^[a-z_0-9:]+(( {2,}|,)[a-z_0-9:]+)*$/.test(text);
-}
-
-function heapMb() {
-  globalThis.gc?.();
-  return Math.round(process.memoryUsage().heapUsed / 1e6);
 }

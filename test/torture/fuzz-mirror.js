@@ -4,58 +4,75 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SAMPLES } from './fuzz-answers.js';
 
-const LISTS = {
-  organization: 'Organization',
-  warehouse: 'Credit',
-  inventory: 'Credit',
-  reservations: 'Reservation',
-  inventory_requests: 'InventoryRequest',
-  retirements: 'Retirement',
-  addresses: 'Address',
-  members: 'Member',
-};
+/** @import { ListItems, ListResource } from '../../dist/src/resources/lists.js' */
+/** @import { NewDelivery } from '../../dist/src/inbox/delivery.js' */
+/** @import { Kind } from './fuzz-answers.js' */
+/**
+ * Imports a module of the program that is fuzzed, which may be another build than dist/.
+ * @typedef {<Module>(path: string) => Promise<Module>} Load
+ */
 
+/**
+ * @param {string} folder
+ * @param {Load} from
+ */
 export async function fillMirror(folder, from) {
-  const [
-    { migrateFile },
-    { openDatabase },
-    { createMirrorPort },
-    { createMirror },
-    { createInboxPort },
-    parsers,
-    { readSource },
-  ] = await Promise.all(
-    [
-      'store/sqlite/migrate.js',
-      'store/sqlite/open.js',
-      'store/sqlite/mirror/mirror.js',
-      'mirror/create-mirror.js',
-      'store/sqlite/inbox/inbox.js',
-      'registry/json/parse.js',
-      'registry/json/fields.js',
-    ].map(from),
-  );
+  /** @type {typeof import('../../dist/src/store/sqlite/migrate.js')} */
+  const { migrateFile } = await from('store/sqlite/migrate.js');
+  /** @type {typeof import('../../dist/src/store/sqlite/open.js')} */
+  const { openDatabase } = await from('store/sqlite/open.js');
+  /** @type {typeof import('../../dist/src/store/sqlite/mirror/mirror.js')} */
+  const { createMirrorPort } = await from('store/sqlite/mirror/mirror.js');
+  /** @type {typeof import('../../dist/src/mirror/create-mirror.js')} */
+  const { createMirror } = await from('mirror/create-mirror.js');
+  /** @type {typeof import('../../dist/src/store/sqlite/inbox/inbox.js')} */
+  const { createInboxPort } = await from('store/sqlite/inbox/inbox.js');
+  /** @type {typeof import('../../dist/src/registry/json/parse.js')} */
+  const parsers = await from('registry/json/parse.js');
+  /** @type {typeof import('../../dist/src/registry/json/fields.js')} */
+  const { readSource } = await from('registry/json/fields.js');
   const data = join(folder, 'data');
   mkdirSync(join(data, 'certificates'), { recursive: true });
+  /** @param {'mirror' | 'inbox'} name */
   const open = name => {
     const file = join(data, `${name}.db`);
     migrateFile(file, name, new Date().toISOString());
     return openDatabase(file, { busyTimeoutMs: 5_000 });
   };
-  const parse = kind => parsers[`parse${kind}`](readSource(JSON.stringify(SAMPLES[kind]), kind));
+  /** @param {Kind} kind */
+  const sourceOf = kind => readSource(JSON.stringify(SAMPLES[kind]), kind);
   const mirrorDb = open('mirror');
   const mirror = createMirror(createMirrorPort(mirrorDb, join(data, 'certificates')), Date.now);
   const organizationId = SAMPLES.Organization.id;
   const request = { claim: 1, startedAt: Date.now(), trigger: 'delivery' };
-  const installation = parse('Installation');
+  const installation = parsers.parseInstallation(sourceOf('Installation'));
   await mirror.writeInstallation({ ...request, installation, state: 'active', arrivedAt: Date.now() });
-  for (const [resource, kind] of Object.entries(LISTS)) {
-    const read = await mirror.beginRead({ ...request, organizationId, resource, announced: true });
-    await read.writeBatch([parse(kind)], Date.now());
+  /**
+   * @template {ListResource} Name
+   * @param {Name} resource
+   * @param {ListItems[Name]} item
+   */
+  const readOne = async (resource, item) => {
+    const read = await mirror.beginRead({
+      ...request,
+      organizationId,
+      resource,
+      announced: async () => true,
+    });
+    await read.writeBatch([item], Date.now());
     await read.finish({ requests: 1, bytes: 1, total: null });
-  }
+  };
+  await readOne('organization', parsers.parseOrganization(sourceOf('Organization')));
+  await readOne('warehouse', parsers.parseCredit(sourceOf('Credit')));
+  await readOne('inventory', parsers.parseCredit(sourceOf('Credit')));
+  await readOne('reservations', parsers.parseReservation(sourceOf('Reservation')));
+  await readOne('inventory_requests', parsers.parseInventoryRequest(sourceOf('InventoryRequest')));
+  await readOne('retirements', parsers.parseRetirement(sourceOf('Retirement')));
+  await readOne('addresses', parsers.parseAddress(sourceOf('Address')));
+  await readOne('members', parsers.parseMember(sourceOf('Member')));
   mirrorDb.close();
   const inboxDb = open('inbox');
+  /** @type {Pick<NewDelivery, 'event' | 'installationId' | 'organizationId' | 'signedData' | 'verdict'>} */
   const delivery = {
     event: 'installed',
     installationId: installation.id,

@@ -9,7 +9,18 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createDice, damageBytes, mutateJson, randomJson } from './fuzz-random.js';
+import { createDice, damageBytes, growthAfter, mutateJson, randomJson } from './fuzz-random.js';
+
+/** @import { Dice } from './fuzz-random.js' */
+/**
+ * @typedef {{
+ *   body: Buffer,
+ *   headers: Readonly<Record<string, string>>,
+ *   isGenuine?: boolean,
+ *   raw?: Buffer,
+ * }} Post
+ * @typedef {{ status: number, text: string }} Answer
+ */
 
 const SECRET = 'a secret of the fuzzed receiver';
 const APP_ID = '0b6f9a52-6a0e-4f0e-9a0f-1f6f6d0c1a11';
@@ -26,11 +37,13 @@ const EVENTS = [
 ];
 const STACK = /\n\s+at |node_modules|\/dist\/|SQLITE|"stack"/;
 
+/** @param {import("./fuzz.js").Fuzzing} fuzzing */
 export async function fuzzPosts({ count, seed, program }) {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-fuzz-'));
   const receiver = await startReceiver(folder, program);
   const dice = createDice(seed);
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  /** @type {{ statuses: Record<number, number>, genuine: number, faults: string[], sizes: number[] }} */
   const tally = { statuses: {}, genuine: 0, faults: [], sizes: [] };
   let sent = 0;
 
@@ -42,7 +55,7 @@ export async function fuzzPosts({ count, seed, program }) {
       const { status, text } = await send(receiver.port, agent, post);
       tally.statuses[status] = (tally.statuses[status] ?? 0) + 1;
       tally.genuine += post.isGenuine ? 1 : 0;
-      const expected = post.isGenuine ? status === 202 : post.raw || ANSWERS.includes(status);
+      const expected = post.isGenuine ? status === 202 : post.raw !== undefined || ANSWERS.includes(status);
       if (!expected || status >= 500 || STACK.test(text)) {
         tally.faults.push(`post answered ${status}: ${text.slice(0, 400)}\n${describe(post)}`);
       }
@@ -66,14 +79,18 @@ export async function fuzzPosts({ count, seed, program }) {
     receiver.child.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   }
-  return { ...tally, growth: tally.sizes.at(-1) - tally.sizes[0], unit: 'MB of the receiver' };
+  return { ...tally, growth: growthAfter(tally.sizes, 0), unit: 'MB of the receiver' };
 }
 
+/**
+ * @param {string} folder
+ * @param {URL} program
+ */
 async function startReceiver(folder, program) {
   const log = join(folder, 'receive.log');
   const out = openSync(log, 'w');
   const env = {
-    PATH: process.env.PATH,
+    PATH: process.env['PATH'],
     DATA_DIR: folder,
     PORT: '0',
     OPERATIONS_PORT: '0',
@@ -93,6 +110,7 @@ async function startReceiver(folder, program) {
   }
 }
 
+/** @param {Dice} dice */
 const payloadOf = dice => ({
   event: dice.pick(EVENTS),
   installation: {
@@ -105,7 +123,11 @@ const payloadOf = dice => ({
   sender: { id: 'user-1', email: 'ann@example.org', fullName: 'Ann', profilePicture: null },
 });
 
-/** Changed before it is signed, in what is signed, around it, in its headers, or in its very bytes. */
+/**
+ * Changed before it is signed, in what is signed, around it, in its headers, or in its very bytes.
+ * @param {Dice} dice
+ * @returns {Post}
+ */
 function makePost(dice) {
   const payload = payloadOf(dice);
   const kind = dice.below(100);
@@ -123,26 +145,43 @@ function makePost(dice) {
   return { ...post, raw: damageBytes(dice, bytesOf(dice, post)) };
 }
 
+/** @param {object} payload */
 const base64 = payload => Buffer.from(Buffer.from(JSON.stringify(payload)).toString('base64'));
+/** @param {string | Buffer} text */
 const signed = text => signedText(Buffer.from(text).toString('base64'));
+/** @param {string} text */
 const sign = text => `sha256=${createHmac('sha256', SECRET).update(text).digest('hex')}`;
 
+/**
+ * @param {string} text
+ * @returns {Post}
+ */
 function signedText(text) {
   const headers = { 'content-type': 'application/json', 'x-registry-signature-256': sign(text) };
   return { body: Buffer.from(JSON.stringify({ signedData: text })), headers };
 }
 
+/**
+ * @param {string} body
+ * @param {Dice} dice
+ * @returns {Post}
+ */
 function around(body, dice) {
   const headers = { 'content-type': 'application/json', 'x-registry-signature-256': sign(body) };
   return { body: Buffer.from(dice.chance(0.5) ? `{"signedData":${body}}` : body), headers };
 }
 
+/** @param {Dice} dice */
 function randomText(dice) {
   return Array.from({ length: dice.below(200) }, () =>
     String.fromCharCode(dice.below(dice.chance(0.9) ? 128 : 65_536)),
   ).join('');
 }
 
+/**
+ * @param {Dice} dice
+ * @param {Post['headers']} headers
+ */
 function mutateHeaders(dice, headers) {
   const name = dice.pick([
     'content-type',
@@ -169,6 +208,10 @@ function mutateHeaders(dice, headers) {
   return { ...headers, [name]: value.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '') };
 }
 
+/**
+ * @param {Dice} dice
+ * @param {Post} post
+ */
 function bytesOf(dice, { body, headers }) {
   const start = `${dice.pick(['POST', 'GET', 'PUT', 'OPTIONS', 'QUERY'])} ${dice.pick(['/webhooks', '/', '/%ff', '//x', '/webhooks?a', '*'])} HTTP/1.1`;
   const lines = [
@@ -180,6 +223,11 @@ function bytesOf(dice, { body, headers }) {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\nconnection: close\r\n\r\n`), body]);
 }
 
+/**
+ * @param {number} port
+ * @param {Agent} agent
+ * @param {Post} post
+ */
 async function send(port, agent, post) {
   if (post.raw) return await sendBytes(port, post.raw);
   for (let attempt = 0; ; attempt += 1) {
@@ -191,6 +239,12 @@ async function send(port, agent, post) {
   }
 }
 
+/**
+ * @param {number} port
+ * @param {Agent} agent
+ * @param {Post} post
+ * @returns {Promise<Answer>}
+ */
 function sendPost(port, agent, { body, headers }) {
   return new Promise((resolve, reject) => {
     const options = { port, host: '127.0.0.1', method: 'POST', path: '/webhooks', agent };
@@ -199,14 +253,19 @@ function sendPost(port, agent, { body, headers }) {
       response => {
         let text = '';
         response.setEncoding('utf8').on('data', chunk => (text += chunk));
-        response.on('end', () => resolve({ status: response.statusCode, text })).on('error', reject);
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text })).on('error', reject);
       },
     );
     sending.on('error', reject).end(body);
   });
 }
 
-/** What is no whole request has no answer at once: half a second is enough to see one. */
+/**
+ * What is no whole request has no answer at once: half a second is enough to see one.
+ * @param {number} port
+ * @param {Buffer} bytes
+ * @returns {Promise<Answer>}
+ */
 function sendBytes(port, bytes) {
   return new Promise(resolve => {
     let text = '';
@@ -221,12 +280,14 @@ function sendBytes(port, bytes) {
   });
 }
 
+/** @param {Post} post */
 function describe({ body, headers, raw }) {
   return raw
     ? raw.toString('latin1').slice(0, 1_500)
     : `${JSON.stringify(headers)}\n${body.toString('latin1').slice(0, 1_000)}`;
 }
 
+/** @param {number | undefined} pid */
 function memoryMb(pid) {
   return Math.round(
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_000,

@@ -1,5 +1,9 @@
 // Random and mutated values. All of it from one seed, so that a fault can be run again.
 
+/**
+ * @typedef {ReturnType<typeof createDice>} Dice
+ * @param {number} seed
+ */
 export function createDice(seed) {
   let state = seed | 0;
   const random = () => {
@@ -8,8 +12,21 @@ export function createDice(seed) {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
   };
+  /** @param {number} limit */
   const below = limit => Math.floor(random() * limit);
-  return { random, below, pick: from => from[below(from.length)], chance: odds => random() < odds };
+  /**
+   * Returns one of some values, of which there is at least one.
+   * @template Value
+   * @param {readonly Value[]} from
+   */
+  const pick = from => {
+    const next = from.slice(below(from.length)).values().next();
+    if (next.done) throw new Error('expected something to pick from');
+    return next.value;
+  };
+  /** @param {number} odds */
+  const chance = odds => random() < odds;
+  return { random, below, pick, chance };
 }
 
 const TEXTS = [
@@ -64,7 +81,12 @@ const NAMES = [
   'ü',
 ];
 
-/** JSON text, so that it may say what no JavaScript value can. */
+/**
+ * JSON text, so that it may say what no JavaScript value can.
+ * @param {Dice} dice
+ * @param {number} [depth]
+ * @returns {string}
+ */
 export function randomJson(dice, depth = 3) {
   const kind = dice.random();
   if (kind < 0.01) return `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
@@ -77,11 +99,22 @@ export function randomJson(dice, depth = 3) {
   return JSON.stringify(dice.pick(TEXTS));
 }
 
+/**
+ * @param {Dice} dice
+ * @param {number} most
+ * @param {() => string} make
+ */
 function many(dice, most, make) {
   return Array.from({ length: dice.below(most) }, make).join(',');
 }
 
-/** The same object with some of its members, at any depth, replaced, missing, said twice or new. */
+/**
+ * The same object with some of its members, at any depth, replaced, missing, said twice or new.
+ * @param {Dice} dice
+ * @param {unknown} value
+ * @param {number} [odds]
+ * @returns {string}
+ */
 export function mutateJson(dice, value, odds = 0.15) {
   if (Array.isArray(value)) return `[${value.map(each => mutateJson(dice, each, odds)).join(',')}]`;
   if (typeof value !== 'object' || value === null) {
@@ -97,7 +130,11 @@ export function mutateJson(dice, value, odds = 0.15) {
   return `{${members.join(',')}}`;
 }
 
-/** Some bytes changed, removed, doubled or put in; mostly few. */
+/**
+ * Some bytes changed, removed, doubled or put in; mostly few.
+ * @param {Dice} dice
+ * @param {Buffer} bytes
+ */
 export function damageBytes(dice, bytes) {
   let damaged = Buffer.from(bytes);
   for (let left = 1 + dice.below(3); left > 0; left -= 1) {
@@ -118,4 +155,27 @@ export function damageBytes(dice, bytes) {
       damaged[at] = dice.pick([0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x3a, 0, 0xff, dice.below(256)]);
   }
   return damaged;
+}
+
+/**
+ * Returns the stack of an error, or as much as is known of whatever was thrown.
+ * @param {unknown} thrown
+ */
+export function stackOf(thrown) {
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+}
+
+/** Returns the used heap, collected first where that is possible. */
+export function measureHeapMb() {
+  globalThis.gc?.();
+  return Math.round(process.memoryUsage().heapUsed / 1e6);
+}
+
+/**
+ * Returns how much memory grew after one of the first sizes.
+ * @param {readonly number[]} sizes
+ * @param {number} from
+ */
+export function growthAfter(sizes, from) {
+  return (sizes.at(-1) ?? 0) - (sizes[from] ?? 0);
 }

@@ -8,7 +8,15 @@ import { runInNewContext } from 'node:vm';
 import { fuzzAnswers } from './fuzz-answers.js';
 import { fuzzCommands } from './fuzz-commands.js';
 import { fuzzPosts } from './fuzz-posts.js';
+import { stackOf } from './fuzz-random.js';
 
+/** What every kind of fuzzing is told. */
+/** @typedef {{ count: number, seed: number, program: URL }} Fuzzing */
+/** What came of it: the faults, and how much memory grew. */
+/** @typedef {{ faults: string[], sizes: number[], growth: number, unit: string }} Tally */
+/** @typedef {'posts' | 'answers' | 'commands'} Kind */
+
+/** @type {Readonly<Record<Kind, { run: (fuzzing: Fuzzing) => Promise<Tally>, count: number, smallest: number }>>} */
 const KINDS = {
   posts: { run: fuzzPosts, count: 100_000, smallest: 200 },
   answers: { run: fuzzAnswers, count: 100_000, smallest: 500 },
@@ -20,35 +28,40 @@ const LONG = 5_000;
 
 setFlagsFromString('--expose-gc');
 globalThis.gc ??= runInNewContext('gc');
+/** @type {Readonly<Record<string, string>>} */
 const asked = Object.fromEntries(
   process.argv.slice(2).flatMap(word => (word.includes('=') ? [word.split('=')] : [])),
 );
-const seed = Number(asked.seed ?? Date.now() % 1_000_000);
-const program = pathToFileURL(asked.program ?? join(import.meta.dirname, '../../dist/main.js'));
-const named = Object.keys(KINDS).filter(kind => kind in asked);
+const seed = Number(asked['seed'] ?? Date.now() % 1_000_000);
+const program = pathToFileURL(asked['program'] ?? join(import.meta.dirname, '../../dist/main.js'));
+/** @type {readonly Kind[]} */
+const all = ['posts', 'answers', 'commands'];
+const named = all.filter(kind => kind in asked);
+/** @type {string[]} */
 const unawaited = [];
-process.on('unhandledRejection', error => unawaited.push(`not awaited: ${error?.stack ?? error}`));
-process.on('uncaughtException', error => unawaited.push(`not caught: ${error?.stack ?? error}`));
+process.on('unhandledRejection', error => unawaited.push(`not awaited: ${stackOf(error)}`));
+process.on('uncaughtException', error => unawaited.push(`not caught: ${stackOf(error)}`));
 
 let failed = false;
 process.stdout.write(`seed=${seed}\n`);
 try {
-  for (const kind of named.length > 0 ? named : Object.keys(KINDS)) await fuzz(kind);
+  for (const kind of named.length > 0 ? named : all) await fuzz(kind);
 } catch (error) {
   failed = true;
-  process.stdout.write(`FAULT ${error?.stack}\n`);
+  process.stdout.write(`FAULT ${stackOf(error)}\n`);
 }
 process.exit(failed ? 1 : 0);
 
+/** @param {Kind} kind */
 async function fuzz(kind) {
   const { run, count: usual, smallest } = KINDS[kind];
   const count = Number(asked[kind] ?? (process.argv.includes('smallest') ? smallest : usual));
   const startedAt = Date.now();
   const { faults, growth, unit, sizes, ...told } = await run({ count, seed, program });
-  const all = [...faults, ...unawaited.splice(0)];
-  if (count >= LONG && growth > MOST_GROWTH_MB) all.push(`grew by ${growth} ${unit}: ${sizes.join(', ')}`);
+  const found = [...faults, ...unawaited.splice(0)];
+  if (count >= LONG && growth > MOST_GROWTH_MB) found.push(`grew by ${growth} ${unit}: ${sizes.join(', ')}`);
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   process.stdout.write(`${kind}: ${count} in ${seconds} s, ${JSON.stringify(told)}, ${growth} ${unit}\n`);
-  for (const fault of all) process.stdout.write(`FAULT ${fault}\n`);
-  failed ||= all.length > 0;
+  for (const fault of found) process.stdout.write(`FAULT ${fault}\n`);
+  failed ||= found.length > 0;
 }

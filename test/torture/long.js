@@ -12,6 +12,7 @@ const grown = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map(file => `test/${file}`);
 
 const env = { ...process.env, LONG: '1' };
+/** @type {(files: readonly string[]) => Promise<number>} */
 const run = async files =>
   (await once(spawn('npx', ['vitest', 'run', ...files], { env, stdio: 'inherit' }), 'exit'))[0] ?? 1;
 

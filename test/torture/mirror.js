@@ -11,6 +11,7 @@ import { readSizes } from './read-sizes.js';
 const BATCH = 50;
 const [SEEDS = 0, FIRST = 0] = readSizes(['500', '1001'], ['1', '23']).map(Number);
 const folder = mkdtempSync(join(tmpdir(), 'torture-mirror-'));
+/** @type {Record<string, number>} */
 const totals = { seeds: 0, operations: 0, drops: 0, kills: 0, falls: 0, closed: 0, steps: 0, pages: 0 };
 let failed = false;
 
@@ -27,9 +28,18 @@ for (const [name, value] of Object.entries(totals)) {
 }
 process.exitCode = failed ? 1 : 0;
 
+/**
+ * @param {number} first
+ * @param {number} seeds
+ */
 async function playBatch(first, seeds) {
   const report = join(folder, `${first}.json`);
-  const env = { ...process.env, HISTORY_SEEDS: seeds, HISTORY_FIRST_SEED: first, HISTORY_REPORT: report };
+  const env = {
+    ...process.env,
+    HISTORY_SEEDS: `${seeds}`,
+    HISTORY_FIRST_SEED: `${first}`,
+    HISTORY_REPORT: report,
+  };
   const vitest = ['vitest', 'run', 'test/flows/history.test.ts', '--reporter=dot', '--silent=passed-only'];
   const child = spawn('npx', vitest, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
@@ -42,8 +52,9 @@ async function playBatch(first, seeds) {
     process.stdout.write(output);
     return;
   }
+  /** @type {Record<string, number>} */
   const played = JSON.parse(readFileSync(report, 'utf8'));
-  for (const name of Object.keys(totals)) totals[name] += played[name];
+  for (const name of Object.keys(totals)) totals[name] = (totals[name] ?? 0) + (played[name] ?? 0);
   process.stdout.write(
     `seeds ${first} to ${first + seeds - 1}: the mirror equals the registry at every rest\n`,
   );

@@ -9,6 +9,11 @@ import { readSizes } from './read-sizes.js';
 
 const [cuts = 0] = readSizes(['50'], ['1']).map(Number);
 
+/**
+ * @param {string} title
+ * @param {number} times
+ * @param {'' | 'unflushed'} mutant
+ */
 async function torture(title, times, mutant) {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-power-'));
   try {

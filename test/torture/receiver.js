@@ -11,6 +11,11 @@ const [kills = 0] = readSizes(['110'], ['2']).map(Number);
 const CONNECTIONS = 32;
 const ANSWERED_PER_LIFE = 500;
 
+/**
+ * @param {string} title
+ * @param {number} lives
+ * @param {'' | 'answer-first'} mutant
+ */
 async function torture(title, lives, mutant) {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-torture-'));
   try {

@@ -2,7 +2,7 @@
 // A hyphen in the name of a file marks a part of a torture.
 import { readdirSync } from 'node:fs';
 
-const [name] = process.argv.slice(2);
+const [name = ''] = process.argv.slice(2);
 const names = readdirSync(new URL('.', import.meta.url))
   .filter(file => /^[a-z]+\.js$/.test(file) && file !== 'run.js')
   .map(file => file.slice(0, -'.js'.length));
@@ -13,5 +13,5 @@ if (names.includes(name)) {
   process.stderr.write(
     `usage: npm run torture -- NAME [smallest | SIZE ...]\nthere are: ${names.join(', ')}\n`,
   );
-  process.exitCode = name === undefined ? 0 : 2;
+  process.exitCode = name === '' ? 0 : 2;
 }

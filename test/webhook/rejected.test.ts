@@ -3,13 +3,12 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { MIRROR_CHECKS } from '../../src/cli/commands/doctor/mirror.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
-import { boxOf } from '../support/box.js';
+import { boxOf, acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import type { RejectionCount } from '../../src/inbox/rejected.js';
 import { readStatus } from '../../src/query/status.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { createRejectionCounter, findPrefix } from '../../src/webhook/rejected.js';
 import { openReceiver, payloadOf, signedPost } from '../support/receiver.js';
-import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
 function aRejected(overrides: Partial<RejectionCount> = {}): RejectionCount {
   return {

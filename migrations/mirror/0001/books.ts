@@ -13,9 +13,9 @@ export const BOOKS = [
       created_at: ['instant', 'when the mirror was first filled', 'NOT NULL'],
       worker_seen_at: ['instant', 'the latest heartbeat of any worker; one comes every 15 seconds'],
       simulated_until: ['instant', 'until when the past of a demo was played; null where none was'],
-      syncs_removed_before: [
+      syncs_kept_since_at: [
         'instant',
-        'old syncs that ended before it may have been removed; null where none was',
+        'syncs that ended before it may have been removed because they were old; null where none was',
       ],
       listed_at: ['instant', 'when all installations were last listed with their permissions; null before'],
     },

@@ -96,24 +96,23 @@ moment AS MATERIALIZED (
   END AS surely_from
   FROM clock AS c
 ),
-requested AS (
-  SELECT n.organization_id, min(p.checked_at) AS oldest_at, count(*) - count(p.checked_at) AS never
-  FROM ${mirror}project_references AS n LEFT JOIN ${mirror}project_states AS p ON p.project_id = n.project_id
-  GROUP BY n.organization_id
-),
 reads AS (
-  SELECT r.organization_id, r.resource, CASE
-      WHEN r.resource <> 'projects' THEN r.as_of
-      WHEN p.never = 0 THEN p.oldest_at
-      WHEN p.never IS NULL THEN (
-        SELECT min(l.as_of) FROM ${mirror}resource_states AS l
-        WHERE l.organization_id = r.organization_id AND l.resource IN (${NAMING_PROJECTS})
-          AND l.no_permission_at IS NULL AND l.not_offered_at IS NULL)
-    END AS as_of,
+  SELECT r.organization_id, r.resource, CASE WHEN r.resource <> 'projects' THEN r.as_of ELSE ${as(
+    'instant',
+    `(
+      SELECT CASE
+          WHEN count(*) = 0 THEN (
+            SELECT min(l.as_of) FROM ${mirror}resource_states AS l
+            WHERE l.organization_id = r.organization_id AND l.resource IN (${NAMING_PROJECTS})
+              AND l.no_permission_at IS NULL AND l.not_offered_at IS NULL)
+          WHEN count(p.checked_at) = count(*) THEN min(p.checked_at)
+        END
+      FROM ${mirror}project_references AS n LEFT JOIN ${mirror}project_states AS p ON p.project_id = n.project_id
+      WHERE n.organization_id = r.organization_id)`,
+  )} END AS as_of,
     r.rows, r.attempted_at, r.outcome, r.error, r.failing_since, r.webhook_failed, r.no_permission_at, r.not_offered_at,
     r.open_sync, r.doubted_at, r.drift_total, r.duration_ms, r.stamp_at, r.every_seconds
   FROM ${mirror}resource_states AS r
-  LEFT JOIN requested AS p ON r.resource = 'projects' AND p.organization_id = r.organization_id
 ),
 known AS (
   SELECT r.*, m.now_at, m.now, m.worker_seen_at, m.worker_seen, m.surely_from, m.trusted_from,

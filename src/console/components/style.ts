@@ -7,6 +7,7 @@ const blocksOf = (matrix: string): string => `
   ${matrix} td.number { padding: .1rem .3rem; border: 0; text-align: left; }
   ${matrix} td::before { content: attr(data-label); display: block; color: var(--quiet); font-size: var(--small); font-weight: 400; }
   ${matrix} .sum { background: var(--sunk); }
+  ${matrix} tbody + tbody .sum > * { border-top: 0; }
 `;
 
 /** The whole look: wide and narrow, light and dark, and on paper. Colour means a state, which a sign and a word say as well. */

@@ -55,16 +55,17 @@ export function byVintage(
     ...(count < sums.length ? [OTHERS] : []),
   ];
   const fits = (count: number) => {
-    const shown = new Set(columnsOf(count));
-    const totals = sumsBy(rows, row => (shown.has(vintageOf(row)) ? vintageOf(row) : OTHERS));
+    const names = columnsOf(count);
+    const totals = sumsBy(rows, row => (names.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
     return widthOf([...totals, ['Sum', sum(rows)]]) <= ROOM;
   };
-  let count = isAll ? sums.length : Math.min(sums.length, MOST_VINTAGES);
-  while (!isAll && count > 1 && !fits(count)) count -= 1;
+  const most = isAll ? sums.length : Math.min(sums.length, MOST_VINTAGES);
+  const fewer = Array.from({ length: most }, (_, place) => most - place);
+  const count = isAll ? most : (fewer.find(fits) ?? 1);
   const columns = columnsOf(count);
   const cellsOf = (of: readonly Row[]) =>
     sumsBy(of, row => (columns.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
-  const most = Math.max(1, ...[...shown].flatMap(each => [...cellsOf(each.rows).values()].map(Number)));
+  const largest = Math.max(1, ...[...shown].flatMap(each => [...cellsOf(each.rows).values()].map(Number)));
 
   const across = (name: Html, of: readonly Row[], cell: (value: bigint, vintage: string) => Html) => {
     const cells = cellsOf(of);
@@ -77,7 +78,7 @@ export function byVintage(
   const line = ({ row, rows: of }: Line) => {
     const name = isOne ? creditTypeName(textIn(row, 'type')) : linked(row);
     return across(html`<tr><th scope="row" title="${nameOf(row)}">${name}</th>`, of, (value, vintage) => {
-      const heat = Math.ceil((HEATS * Number(value)) / most);
+      const heat = Math.ceil((HEATS * Number(value)) / largest);
       return html`<td class="number heat${heat}" data-label="${vintage || 'none'}" title="${formatTonnes(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
     });
   };

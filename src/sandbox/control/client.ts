@@ -1,8 +1,9 @@
-import { call } from '../http/call.js';
+import { fetchWithoutRedirect } from '../http/fetch.js';
 
-/** Calls the control API of a sandbox that runs in another process on this machine. */
+/** Calls the control API and returns its JSON. `path` is the part after `/_sandbox`, such as `/apps`. */
 export type ControlClient = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
+/** An error answer of the control API. */
 export class ControlError extends Error {
   readonly statusCode: number;
 
@@ -13,11 +14,11 @@ export class ControlError extends Error {
   }
 }
 
-/** `path` is the part after `/_sandbox`, such as `/apps`. */
+/** Creates a client for the control API of a sandbox that runs in another process on this machine. */
 export function createControlClient(url: string, signal?: AbortSignal): ControlClient {
   const base = url.replace(/\/$/, '');
   return async (method, path, body) => {
-    const response = await call(`${base}/_sandbox${path}`, {
+    const response = await fetchWithoutRedirect(`${base}/_sandbox${path}`, {
       method,
       ...(signal !== undefined && { signal }),
       ...(body !== undefined && {
@@ -31,8 +32,10 @@ export function createControlClient(url: string, signal?: AbortSignal): ControlC
   };
 }
 
+/** Returns the message of an error answer. */
 function readMessage(answer: unknown): string {
-  if (typeof answer !== 'object' || answer === null || !('message' in answer)) return 'The sandbox refused';
+  if (typeof answer !== 'object' || answer === null || !('message' in answer))
+    return 'The sandbox refused the call';
   const { message } = answer;
   return Array.isArray(message) ? message.join('; ') : String(message);
 }

@@ -1,20 +1,25 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Registry } from '../registry/registry.js';
+import type { SandboxRegistry } from '../registry/registry.js';
 
-/** What a call of the control API brings. */
-export interface Asked {
-  /** Of the path. */
+/** A call of the control API. */
+export interface ControlRequest {
+  /** The id in the path, or an empty text. */
   readonly id: string;
-  readonly query: (name: string) => string | null;
-  readonly limit: () => number;
+  /** Returns a query parameter, or null if it is absent. */
+  readonly getQuery: (name: string) => string | null;
+  /** Reads `limit`, or throws 400 if it is invalid. */
+  readonly readLimit: () => number;
   readonly body: unknown;
 }
 
-/** Nothing is answered as an empty object, a list in the member that its path names. */
-type ControlRoute = readonly [route: string, answer: (registry: Registry, asked: Asked) => unknown];
+/** An endpoint. Its result is sent as JSON: undefined as an empty object, a list as the member that the path names. */
+type ControlRoute = readonly [
+  route: string,
+  answer: (registry: SandboxRegistry, request: ControlRequest) => unknown,
+];
 
-/** What people do with a registry and its description leaves to them; then what a sandbox can and a registry cannot. */
+/** The control API: what people do in the registry's pages, and what only a sandbox can do, such as faults. */
 export const CONTROL_ROUTES: readonly ControlRoute[] = [
   [
     'GET /status',
@@ -23,15 +28,19 @@ export const CONTROL_ROUTES: readonly ControlRoute[] = [
       headerPrefix,
       profile,
       folder: realpathSync(dirname(store.file)),
-      callsWithoutVersion: calls.countWithoutVersion(),
+      callsWithoutVersion: calls.countCallsWithoutVersion(),
     }),
   ],
   [
     'GET /calls',
-    ({ calls }, { query, limit }) =>
-      calls.list({ appId: query('appId'), installationId: query('installationId'), limit: limit() }),
+    ({ calls }, { getQuery, readLimit }) =>
+      calls.list({
+        appId: getQuery('appId'),
+        installationId: getQuery('installationId'),
+        limit: readLimit(),
+      }),
   ],
-  ['GET /transactions', ({ transactions }, { limit }) => transactions.list(limit())],
+  ['GET /transactions', ({ transactions }, { readLimit }) => transactions.list(readLimit())],
   ['POST /transactions/:id/process', ({ transactions }, { id }) => transactions.complete(id, 'processed')],
   ['POST /transactions/:id/fail', ({ transactions }, { id }) => transactions.complete(id, 'failed')],
   ['GET /apps', ({ apps }) => apps.list()],
@@ -39,12 +48,15 @@ export const CONTROL_ROUTES: readonly ControlRoute[] = [
   ['POST /apps', ({ apps }, { body }) => apps.register(body)],
   ['PATCH /apps/:id', ({ apps }, { id, body }) => apps.change(id, body)],
   ['POST /apps/:id/keys', ({ apps }, { id, body }) => apps.addKey(id, body)],
-  ['DELETE /apps/:id/keys', ({ apps }, { id, query }) => apps.removeKey(id, query('fingerprint') ?? '')],
-  ['GET /organizations', ({ organizations }) => organizations.all()],
+  [
+    'DELETE /apps/:id/keys',
+    ({ apps }, { id, getQuery }) => apps.removeKey(id, getQuery('fingerprint') ?? ''),
+  ],
+  ['GET /organizations', ({ organizations }) => organizations.listAll()],
   ['POST /organizations', ({ organizations }, { body }) => organizations.create(body)],
   ['POST /organizations/:id/claim', ({ organizations }, { id }) => organizations.claim(id)],
-  ['GET /installations', ({ installations }) => installations.all()],
-  ['POST /installations', ({ installations }, { body }) => installations.installAsked(body)],
+  ['GET /installations', ({ installations }) => installations.listAll()],
+  ['POST /installations', ({ installations }, { body }) => installations.installFromBody(body)],
   ['POST /installations/:id/uninstall', ({ installations }, { id }) => installations.uninstall(id)],
   ['POST /installations/:id/suspend', ({ installations }, { id }) => installations.suspend(id)],
   ['POST /installations/:id/unsuspend', ({ installations }, { id }) => installations.unsuspend(id)],
@@ -52,10 +64,10 @@ export const CONTROL_ROUTES: readonly ControlRoute[] = [
     'POST /installations/:id/accept-permissions',
     ({ installations }, { id }) => installations.acceptPermissions(id),
   ],
-  ['GET /requests', ({ requests }, { limit }) => requests.newest(limit())],
+  ['GET /requests', ({ requests }, { readLimit }) => requests.listNewest(readLimit())],
   ['POST /requests/:id/accept', ({ requests }, { id }) => requests.accept(id)],
   ['POST /requests/:id/decline', ({ requests }, { id }) => requests.decline(id)],
-  ['GET /projects', ({ projects }) => projects.all()],
+  ['GET /projects', ({ projects }) => projects.listAll()],
   ['POST /projects', ({ projects }, { body }) => projects.create(body)],
   ['PATCH /projects/:id', ({ projects }, { id, body }) => projects.change(id, body)],
   ['POST /credits', ({ credits }, { body }) => credits.issue(body)],
@@ -65,18 +77,18 @@ export const CONTROL_ROUTES: readonly ControlRoute[] = [
     'POST /organizations/:id/retire-off-platform',
     ({ credits }, { id, body }) => credits.retireOffPlatform(id, body),
   ],
-  ['PATCH /retirements/:id', ({ retirements }, { id, body }) => retirements.describe(id, body)],
-  ['GET /reservations', ({ reservations }, { limit }) => reservations.newest(limit())],
+  ['PATCH /retirements/:id', ({ retirements }, { id, body }) => retirements.changeDetails(id, body)],
+  ['GET /reservations', ({ reservations }, { readLimit }) => reservations.listNewest(readLimit())],
   ['POST /reservations/:id/expire', ({ reservations }, { id }) => reservations.expire(id)],
-  ['GET /tokens', ({ tokens }, { limit }) => tokens.newest(limit())],
+  ['GET /tokens', ({ tokens }, { readLimit }) => tokens.listNewest(readLimit())],
   ['POST /tokens/:id/expire', ({ tokens }, { id }) => tokens.expire(id)],
-  ['GET /deliveries', ({ deliveries }, { limit }) => deliveries.list(limit())],
+  ['GET /deliveries', ({ deliveries }, { readLimit }) => deliveries.list(readLimit())],
   ['GET /deliveries/:id', ({ deliveries }, { id }) => deliveries.get(Number(id))],
   ['POST /deliveries/:id/resend', ({ deliveries }, { id }) => deliveries.resend(Number(id))],
   ['POST /deliveries/release', ({ deliveries }, { body }) => deliveries.release(body)],
   ['POST /deliveries/:id/drop', ({ deliveries }, { id }) => deliveries.drop(Number(id))],
-  ['GET /webhooks', ({ deliveries }) => deliveries.behaviour()],
-  ['PATCH /webhooks', ({ deliveries }, { body }) => deliveries.behave(body)],
+  ['GET /webhooks', ({ deliveries }) => deliveries.getSettings()],
+  ['PATCH /webhooks', ({ deliveries }, { body }) => deliveries.changeSettings(body)],
   ['POST /clock', ({ clock }, { body }) => clock.change(body)],
   ['GET /clock', ({ clock }) => clock.show()],
   ['GET /faults', ({ faults }) => faults.list()],

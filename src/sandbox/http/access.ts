@@ -1,63 +1,81 @@
 import type { Request } from 'express';
-import type { Attribution } from './calls.js';
-import { trustsOwnClock, verifyAppJwt } from './app-jwt.js';
+import type { CallerIdentity } from './call-log.js';
+import { usesSandboxClockOnly, verifyAppJwt } from './app-jwt.js';
 import { forbidden, unauthorized } from './errors.js';
-import { allows, type Permission } from '../registry/permissions.js';
-import type { Store } from '../store/store.js';
+import { hasPermission, type Permission } from '../registry/permissions.js';
+import type { SandboxStore } from '../store/store.js';
 import type { Caller, Tokens } from '../registry/tokens.js';
 
-/** The app itself by its JWT; an access token; one that reaches this organization; one that holds a permission on it. */
-export type Needs = 'an app' | 'any token' | 'a token of it' | Permission;
+/**
+ * Which credential an endpoint requires: a JWT signed by an app, any access token, a token that reaches the organization,
+ * or an installation token with a permission on the organization.
+ */
+export type AccessRequirement = 'app JWT' | 'any token' | 'organization token' | Permission;
 
-interface AccessParts {
-  readonly store: Store;
+interface AccessCheckOptions {
+  readonly store: SandboxStore;
   readonly tokens: Tokens;
+  /** Refuses JWTs without `iat` or `alg`. */
   readonly strict: boolean;
-  readonly attribute: (req: Request, who: Attribution) => void;
+  /** Tells the call log who made a request. */
+  readonly setCaller: (req: Request, caller: CallerIdentity) => void;
 }
 
-const NOBODY = { tokenId: null, installationId: null, organizationId: null, isSuspended: false, grants: {} };
+const NO_TOKEN = {
+  tokenId: null,
+  installationId: null,
+  organizationId: null,
+  isSuspended: false,
+  grants: {},
+};
 const BEARER = /^Bearer +(\S+)$/i;
 
-export function createAccess({ store, tokens, strict, attribute }: AccessParts) {
-  const { tables, clock, wall } = store;
+/** Creates the check of credentials that every endpoint of the registry uses. */
+export function createAccess({ store, tokens, strict, setCaller }: AccessCheckOptions) {
+  const { tables, clock, wallClock } = store;
 
-  function keysOf(appId: string): readonly string[] | undefined {
+  function listAppKeys(appId: string): readonly string[] | undefined {
     return tables.apps.get(appId)?.keys.map(({ pem }) => pem);
   }
 
-  /** Other programs sign by the wall clock, and cannot know that the sandbox's was moved. */
-  function clocksFor({ res }: Request): readonly number[] {
-    return trustsOwnClock(res) ? [clock.now()] : [clock.now(), wall()];
+  /** Returns the times by which a JWT may be valid. Programs sign by the wall clock: they cannot know that the sandbox's was moved. */
+  function listAcceptedTimes({ res }: Request): readonly number[] {
+    return usesSandboxClockOnly(res) ? [clock.now()] : [clock.now(), wallClock()];
   }
 
-  function readApp(credential: string, clocks: readonly number[]): Caller {
+  /** Returns the app that signed a JWT, or throws 401 with the reason why the JWT is refused. */
+  function authenticateApp(credential: string, acceptedTimes: readonly number[]): Caller {
     if (credential.startsWith('crs_'))
       throw unauthorized('A JWT signed by the app is needed, not an access token');
-    const checked = verifyAppJwt({ jwt: credential, nowMs: clocks, strict, keysOf });
-    if ('refused' in checked) throw unauthorized(checked.refused);
-    return { ...NOBODY, appId: checked.appId };
+    const result = verifyAppJwt({ jwt: credential, acceptedTimes, strict, listAppKeys });
+    if ('refusal' in result) throw unauthorized(result.refusal);
+    return { ...NO_TOKEN, appId: result.appId };
   }
 
-  /** Who calls, if that is who is needed; refuses with the registry's own words if not. */
-  function admit(req: Request, needs: Needs, organizationId: string): Caller {
+  /** Returns the caller if its credential meets the requirement; otherwise throws 401 or 403 with the registry's message. */
+  function authorize(req: Request, requirement: AccessRequirement, organizationId: string): Caller {
     const credential = readBearer(req);
-    const caller = needs === 'an app' ? readApp(credential, clocksFor(req)) : tokens.open(credential);
-    attribute(req, caller);
-    if (needs === 'an app') return caller;
+    const caller =
+      requirement === 'app JWT'
+        ? authenticateApp(credential, listAcceptedTimes(req))
+        : tokens.authenticate(credential);
+    setCaller(req, caller);
+    if (requirement === 'app JWT') return caller;
     if (caller.isSuspended) throw forbidden('The installation is suspended');
-    if (needs === 'any token') return caller;
+    if (requirement === 'any token') return caller;
     if (caller.organizationId !== null && caller.organizationId !== organizationId)
       throw forbidden('The token has no access to this organization');
-    if (needs === 'a token of it') return caller;
+    if (requirement === 'organization token') return caller;
     if (caller.organizationId === null) throw forbidden('An installation access token is needed');
-    if (!allows(caller.grants, needs)) throw forbidden(`The token has no permission ${needs}`);
+    if (!hasPermission(caller.grants, requirement))
+      throw forbidden(`The token has no permission ${requirement}`);
     return caller;
   }
 
-  return { admit };
+  return { authorize };
 }
 
+/** Reads the credential from the Authorization header, or throws 401. */
 function readBearer(req: Request): string {
   const header = req.get('authorization');
   if (header === undefined) throw unauthorized('The Authorization header is missing');

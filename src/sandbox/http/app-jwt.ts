@@ -1,22 +1,22 @@
 import type { Response } from 'express';
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 
-/** The furthest ahead that an app may let its JWT expire. */
+/** The longest time until a JWT expires. */
 const MAX_AHEAD_SECONDS = 600;
-/** The furthest that an app's clock may be ahead. */
+/** How far an app's clock may be ahead. */
 const MAX_EARLY_SECONDS = 60;
 const MIN_MODULUS_BITS = 2048;
-/** Node's own decoder would skip whatever is not base64url. */
+/** Checked because Node's decoder skips characters that are not base64url. */
 const COMPACT_JWT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
-export interface PublicKey {
+export interface AppPublicKey {
   readonly pem: string;
-  /** SHA-256 of the key's SPKI form, to compare with what the dashboard shows. */
+  /** SHA-256 of the key's SPKI form, as the registry's dashboard shows it. */
   readonly fingerprint: string;
 }
 
-/** Undefined where the text is no RSA public key of at least 2048 bits. */
-export function readPublicKey(pem: string): PublicKey | undefined {
+/** Parses an RSA public key of at least 2048 bits. Returns undefined for anything else. */
+export function parsePublicKey(pem: string): AppPublicKey | undefined {
   const key = parseKey(pem);
   if (key?.asymmetricKeyType !== 'rsa') return undefined;
   if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < MIN_MODULUS_BITS) return undefined;
@@ -27,6 +27,7 @@ export function readPublicKey(pem: string): PublicKey | undefined {
   };
 }
 
+/** Parses a public key in PEM form. Returns undefined for anything else, also for a private key. */
 function parseKey(pem: string): KeyObject | undefined {
   if (!pem.includes('PUBLIC KEY')) return undefined;
   try {
@@ -36,58 +37,73 @@ function parseKey(pem: string): KeyObject | undefined {
   }
 }
 
-export interface JwtCheck {
+export interface JwtVerification {
   readonly jwt: string;
-  /** Good by one of these clocks is good. */
-  readonly nowMs: readonly number[];
-  /** Refuses one without the `iat` and `alg` that its description asks for among the claims. */
+  /** Current times of different clocks, in epoch milliseconds. The JWT must be valid by one of them. */
+  readonly acceptedTimes: readonly number[];
+  /** Also requires the claims `iat` and `alg`, which the registry's documentation asks for. */
   readonly strict: boolean;
-  /** The public keys of the app that the JWT names, or undefined where there is no such app. */
-  readonly keysOf: (appId: string) => readonly string[] | undefined;
+  /** Returns the public keys of an app, or undefined if there is no such app. */
+  readonly listAppKeys: (appId: string) => readonly string[] | undefined;
 }
 
-export type CheckedJwt = { readonly appId: string } | { readonly refused: string };
+export type JwtVerificationResult = { readonly appId: string } | { readonly refusal: string };
 
-/** RS256 only, by any key of the app in `iss`, with an `exp` in the next ten minutes and neither `nbf` nor `iat` ahead. */
-export function verifyAppJwt({ jwt, nowMs, strict, keysOf }: JwtCheck): CheckedJwt {
+/**
+ * Verifies a JWT and returns the id of its app, or why it is refused. It must be signed with RS256 by a key of the app in
+ * `iss` and expire within ten minutes; `nbf` and `iat` may be at most a minute in the future.
+ */
+export function verifyAppJwt({
+  jwt,
+  acceptedTimes,
+  strict,
+  listAppKeys,
+}: JwtVerification): JwtVerificationResult {
   const [, head, body, signature] = COMPACT_JWT.exec(jwt) ?? [];
-  if (!head || !body || !signature) return { refused: 'A JWT is needed' };
-  const header = decode(head);
-  const claims = decode(body);
-  if (header === undefined || claims === undefined) return { refused: 'The JWT cannot be read' };
+  if (!head || !body || !signature) return { refusal: 'A JWT is needed' };
+  const header = decodePart(head);
+  const claims = decodePart(body);
+  if (header === undefined || claims === undefined) return { refusal: 'The JWT cannot be read' };
   if (header.get('alg') !== 'RS256' || header.has('crit'))
-    return { refused: 'The JWT must be signed with RS256' };
+    return { refusal: 'The JWT must be signed with RS256' };
 
   const appId = claims.get('iss');
-  if (typeof appId !== 'string') return { refused: 'The JWT names no app in iss' };
-  const keys = keysOf(appId);
-  if (keys === undefined) return { refused: 'The JWT names an unknown app in iss' };
+  if (typeof appId !== 'string') return { refusal: 'The JWT names no app in iss' };
+  const keys = listAppKeys(appId);
+  if (keys === undefined) return { refusal: 'The JWT names an unknown app in iss' };
   const signed = Buffer.from(`${head}.${body}`);
   const bytes = Buffer.from(signature, 'base64url');
   if (!keys.some(key => verify('RSA-SHA256', signed, key, bytes))) {
-    return { refused: 'No key of the app verifies the JWT' };
+    return { refusal: 'No key of the app verifies the JWT' };
   }
-  if (strict && claims.get('alg') !== 'RS256') return { refused: 'The JWT has no alg among its claims' };
-  if (strict && !claims.has('iat')) return { refused: 'The JWT has no iat' };
-  const refusals = nowMs.map(ms => checkTimes(claims, ms / 1000));
-  return refusals.includes(undefined) ? { appId } : (refusals[0] ?? { refused: 'The JWT cannot be dated' });
+  if (strict && claims.get('alg') !== 'RS256') return { refusal: 'The JWT has no alg among its claims' };
+  if (strict && !claims.has('iat')) return { refusal: 'The JWT has no iat' };
+  const refusals = acceptedTimes.map(ms => checkTimes(claims, ms / 1000));
+  const isValidByOneClock = refusals.includes(undefined);
+  if (isValidByOneClock) return { appId };
+  return refusals[0] ?? { refusal: 'The JWT cannot be dated' };
 }
 
-function checkTimes(claims: ReadonlyMap<string, unknown>, now: number): { refused: string } | undefined {
+/** Returns why the JWT is not valid at this time, in epoch seconds, or undefined if it is. */
+function checkTimes(
+  claims: ReadonlyMap<string, unknown>,
+  nowSeconds: number,
+): { refusal: string } | undefined {
   const exp = claims.get('exp');
-  if (typeof exp !== 'number') return { refused: 'The JWT has no exp' };
-  if (exp <= now) return { refused: 'The JWT has expired' };
-  if (exp > now + MAX_AHEAD_SECONDS) return { refused: 'The JWT expires more than 10 minutes ahead' };
+  if (typeof exp !== 'number') return { refusal: 'The JWT has no exp' };
+  if (exp <= nowSeconds) return { refusal: 'The JWT has expired' };
+  if (exp > nowSeconds + MAX_AHEAD_SECONDS) return { refusal: 'The JWT expires more than 10 minutes ahead' };
   for (const name of ['nbf', 'iat']) {
-    const at = claims.get(name) ?? now;
-    if (typeof at !== 'number') return { refused: `The ${name} of the JWT is no number` };
-    if (at > now + MAX_EARLY_SECONDS)
-      return { refused: `The ${name} of the JWT is more than a minute ahead` };
+    const at = claims.get(name) ?? nowSeconds;
+    if (typeof at !== 'number') return { refusal: `The ${name} of the JWT is not a number` };
+    if (at > nowSeconds + MAX_EARLY_SECONDS)
+      return { refusal: `The ${name} of the JWT is more than a minute ahead` };
   }
   return undefined;
 }
 
-function decode(part: string): ReadonlyMap<string, unknown> | undefined {
+/** Decodes the header or the claims of a JWT. Returns undefined if they are no JSON object. */
+function decodePart(part: string): ReadonlyMap<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
     return typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : undefined;
@@ -96,11 +112,11 @@ function decode(part: string): ReadonlyMap<string, unknown> | undefined {
   }
 }
 
-/** From here on the sandbox's clock alone says whether this call's JWT is good. */
-export function trustOwnClock(res: Response): void {
-  res.locals['trustsOwnClock'] = true;
+/** Makes this call's JWT valid by the sandbox's clock only, not by the wall clock. */
+export function useSandboxClockOnly(res: Response): void {
+  res.locals['usesSandboxClockOnly'] = true;
 }
 
-export function trustsOwnClock(res: Response | undefined): boolean {
-  return res?.locals['trustsOwnClock'] === true;
+export function usesSandboxClockOnly(res: Response | undefined): boolean {
+  return res?.locals['usesSandboxClockOnly'] === true;
 }

@@ -1,36 +1,37 @@
 import type { RequestHandler } from 'express';
-import { badRequest, RegistryError } from './errors.js';
+import { badRequest, ApiError } from './errors.js';
 
 const API_VERSION = '2023-06-16';
 
-export interface HeaderRules {
-  /** As in `x-<prefix>-api-version`. */
+export interface HeaderOptions {
+  /** The `registry` in `x-registry-api-version`. */
   readonly prefix: string;
-  /** Refuses what the registry is known to forgive: no version header, or an Accept that fits no answer. */
+  /** Refuses a missing version header and an unsuitable Accept header, which the registry tolerates. */
   readonly strict: boolean;
 }
 
-export function versionHeader(prefix: string): string {
+export function versionHeaderName(prefix: string): string {
   return `x-${prefix}-api-version`;
 }
 
-/** A page of any site may ask, as a certificate's button does: what it may see, its token says. */
-export function createPageRules(prefix: string): RequestHandler {
-  const asked = {
+/** Lets web pages of any origin call the registry, and answers their preflight requests. Access depends on the token alone. */
+export function createCorsMiddleware(prefix: string): RequestHandler {
+  const preflightHeaders = {
     'Access-Control-Allow-Methods': 'GET, POST, DELETE',
-    'Access-Control-Allow-Headers': `Accept, Authorization, Content-Type, ${versionHeader(prefix)}`,
+    'Access-Control-Allow-Headers': `Accept, Authorization, Content-Type, ${versionHeaderName(prefix)}`,
     'Access-Control-Max-Age': '600',
   };
   return (req, res, next) => {
     res.set('Access-Control-Allow-Origin', '*');
     res.set('Access-Control-Expose-Headers', 'Content-Disposition, Date, Retry-After');
     if (req.method !== 'OPTIONS') return next();
-    return void res.set(asked).status(204).end();
+    return void res.set(preflightHeaders).status(204).end();
   };
 }
 
-export function createHeaderCheck({ prefix, strict }: HeaderRules): RequestHandler {
-  const name = versionHeader(prefix);
+/** Middleware that answers 400 or 406 to a wrong version or Accept header. */
+export function createHeaderValidator({ prefix, strict }: HeaderOptions): RequestHandler {
+  const name = versionHeaderName(prefix);
   return (req, _res, next) => {
     const version = req.get(name);
     if (version === undefined && strict) throw badRequest(`The header ${name} is missing`);
@@ -38,8 +39,7 @@ export function createHeaderCheck({ prefix, strict }: HeaderRules): RequestHandl
       throw badRequest(`The header ${name} must be ${API_VERSION}`);
     }
     const type = req.path.endsWith('/pdf') ? 'application/octet-stream' : 'application/json';
-    if (strict && req.accepts(type) === false)
-      throw new RegistryError(406, `The accept header must be ${type}`);
+    if (strict && req.accepts(type) === false) throw new ApiError(406, `The accept header must be ${type}`);
     next();
   };
 }

@@ -1,36 +1,38 @@
 import express, { type Request, type Response, Router } from 'express';
-import type { Registry } from '../registry/registry.js';
-import { forbidden, found } from './errors.js';
+import type { SandboxRegistry } from '../registry/registry.js';
+import { forbidden, requireFound } from './errors.js';
 
 const PATH = '/apps/:nameId/installations/new';
 
-/** What the registry's web pages do: an administrator picks the organization and is sent back to the app. */
-export function createInstallPage(registry: Registry, names: readonly string[]): Router {
+/** Serves the page on which an administrator installs an app on an organization and is redirected back to the app. */
+export function createInstallPage(registry: SandboxRegistry, allowedHosts: readonly string[]): Router {
   const router = Router();
   router.use(PATH, (req, _res, next) => {
-    demandOwnPage(req, names);
+    assertSameOrigin(req, allowedHosts);
     next();
   });
-  router.get(PATH, (req, res) => sendPage(res, choicePage(registry, askedOf(req, req.query))));
+  router.get(PATH, (req, res) => sendPage(res, renderForm(registry, readForm(req, req.query))));
   router.post(PATH, express.urlencoded({ extended: false, limit: '8kb' }), (req, res) => {
-    const asked = askedOf(req, req.body);
-    const { appId, callback } = readApp(registry, asked);
-    const installationId = installOn(registry, appId, asked.organizationId);
-    if (callback === null) return sendPage(res, `<p>Installed as ${escape(installationId)}.</p>`);
-    return res.redirect(302, addressOf(callback, installationId, asked.state));
+    const form = readForm(req, req.body);
+    const { appId, callbackUrl } = findApp(registry, form);
+    const installationId = installOnce(registry, appId, form.organizationId);
+    if (callbackUrl === null) return sendPage(res, `<p>Installed as ${escapeHtml(installationId)}.</p>`);
+    return res.redirect(302, addInstallationToUrl(callbackUrl, installationId, form.state));
   });
   return router;
 }
 
-interface Asked {
+interface InstallForm {
+  /** The app's name in URLs. */
   readonly nameId: string;
   readonly state: string;
   readonly redirectUri: string;
   readonly organizationId: string;
 }
 
-function askedOf(req: Request, given: unknown): Asked {
-  const values = new Map(Object.entries(typeof given === 'object' && given !== null ? given : {}));
+/** Reads the fields of the page from a query or a form body. A missing field is an empty text. */
+function readForm(req: Request, input: unknown): InstallForm {
+  const values = new Map(Object.entries(typeof input === 'object' && input !== null ? input : {}));
   const text = (name: string) => {
     const value: unknown = values.get(name);
     return typeof value === 'string' ? value : '';
@@ -43,68 +45,76 @@ function askedOf(req: Request, given: unknown): Asked {
   };
 }
 
-/** An address that is not on the app's list is passed over without a word, as the registry does: the first of the list is taken. */
-function readApp({ apps }: Registry, { nameId, redirectUri }: Asked) {
-  const app = found(
+/** Finds the app and the URL to redirect to. Like the registry, ignores a URL that is not on the app's list and uses the first one. */
+function findApp({ apps }: SandboxRegistry, { nameId, redirectUri }: InstallForm) {
+  const app = requireFound(
     apps.list().find(each => each.nameId === nameId),
     'App',
   );
-  const [usual = null] = app.callbackUrls;
-  const callback = app.callbackUrls.includes(redirectUri) ? redirectUri : usual;
-  return { appId: app.id, name: app.name, callback };
+  const [defaultUrl = null] = app.callbackUrls;
+  const callbackUrl = app.callbackUrls.includes(redirectUri) ? redirectUri : defaultUrl;
+  return { appId: app.id, name: app.name, callbackUrl };
 }
 
-/** Where it is installed already nothing is done, and its id is told again. */
-function installOn({ installations }: Registry, appId: string, organizationId: string): string {
-  const there = installations
-    .all()
+/** Installs the app unless it is installed already. Returns the id of the installation in both cases. */
+function installOnce({ installations }: SandboxRegistry, appId: string, organizationId: string): string {
+  const existing = installations
+    .listAll()
     .find(
       ({ appId: app, organization, state }) =>
         app === appId && organization.id === organizationId && state !== 'uninstalled',
     );
-  return there?.id ?? installations.install(appId, organizationId).id;
+  return existing?.id ?? installations.install(appId, organizationId).id;
 }
 
-function addressOf(callback: string, installationId: string, state: string): string {
-  const url = new URL(callback);
+/** Adds the new installation and the app's own `state` to the URL that the browser is redirected to. */
+function addInstallationToUrl(callbackUrl: string, installationId: string, state: string): string {
+  const url = new URL(callbackUrl);
   url.searchParams.set('installationId', installationId);
   if (state !== '') url.searchParams.set('state', state);
   url.searchParams.set('event', 'installed');
   return url.href;
 }
 
-/** No page can have these as its own name and lie elsewhere. */
-const NEVER_BENT = /^(localhost|[a-z\d.-]+\.localhost|\d+(\.\d+){3}|\[[\d.:a-f]+\])$/;
+/** Host names that DNS rebinding cannot point elsewhere: localhost and IP addresses. */
+const REBINDING_SAFE_HOST = /^(localhost|[a-z\d.-]+\.localhost|\d+(\.\d+){3}|\[[\d.:a-f]+\])$/;
 
-/** No page of another site may press the button, nor one whose name was bent to this machine. A proxy may speak TLS before it. */
-function demandOwnPage(req: Request, names: readonly string[]): void {
+/**
+ * Throws 403 if the request comes from a page of another site, or by a host name that may be rebound to this machine.
+ * Compares hosts but not protocols, because a proxy may terminate TLS.
+ */
+function assertSameOrigin(req: Request, allowedHosts: readonly string[]): void {
   const origin = req.get('origin');
-  const page = readUrl(origin ?? `http://${req.get('host')}`);
-  const own = readUrl(`${page?.protocol ?? 'http:'}//${req.get('host')}`);
-  if (own === null || !(NEVER_BENT.test(own.hostname) || names.includes(own.hostname)))
-    throw forbidden('The page does not go by this name: "sandbox start --name" tells it one');
-  if (page?.host !== own.host) throw forbidden('Only the page itself may send this');
+  const pageUrl = parseUrl(origin ?? `http://${req.get('host')}`);
+  const ownUrl = parseUrl(`${pageUrl?.protocol ?? 'http:'}//${req.get('host')}`);
+  const isKnownHost =
+    ownUrl !== null && (REBINDING_SAFE_HOST.test(ownUrl.hostname) || allowedHosts.includes(ownUrl.hostname));
+  if (!isKnownHost)
+    throw forbidden('The install page does not accept this host name. Add it with "sandbox start --name".');
+  if (pageUrl?.host !== ownUrl.host) throw forbidden('Only the install page itself may send this form');
 }
 
-function readUrl(text: string): URL | null {
+function parseUrl(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }
 
-function choicePage(registry: Registry, asked: Asked): string {
-  const { name } = readApp(registry, asked);
+/** Renders the HTML form on which an administrator chooses the organization. */
+function renderForm(registry: SandboxRegistry, form: InstallForm): string {
+  const { name } = findApp(registry, form);
   const options = registry.organizations
-    .all()
-    .map(({ id, fullName }) => `<option value="${escape(id)}">${escape(fullName)}</option>`)
+    .listAll()
+    .map(({ id, fullName }) => `<option value="${escapeHtml(id)}">${escapeHtml(fullName)}</option>`)
     .join('');
-  return `<h1>Install ${escape(name)}</h1>
-<p>A made-up registry: whoever opens this page is the administrator of every organization.</p>
+  return `<h1>Install ${escapeHtml(name)}</h1>
+<p>This is a sandbox registry: everybody who opens this page is an administrator of every organization.</p>
 <form method="post">
-<input type="hidden" name="state" value="${escape(asked.state)}">
-<input type="hidden" name="redirectUri" value="${escape(asked.redirectUri)}">
+<input type="hidden" name="state" value="${escapeHtml(form.state)}">
+<input type="hidden" name="redirectUri" value="${escapeHtml(form.redirectUri)}">
 <select name="organizationId">${options}</select> <button>Install</button>
 </form>`;
 }
 
+/** Sends HTML as a page that may not be framed and may not load anything. */
 function sendPage(res: Response, content: string): void {
   res.set('Content-Security-Policy', "default-src 'none'; form-action *; frame-ancestors 'none'");
   res
@@ -114,6 +124,6 @@ function sendPage(res: Response, content: string): void {
     );
 }
 
-function escape(text: string): string {
-  return text.replaceAll(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`);
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`);
 }

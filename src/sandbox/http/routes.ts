@@ -1,61 +1,62 @@
 import { type Request, type Response, Router } from 'express';
-import type { Registry } from '../registry/registry.js';
+import type { SandboxRegistry } from '../registry/registry.js';
 import type { Caller } from '../registry/tokens.js';
-import type { Needs } from './access.js';
-import { type PageQuery, readPageQuery, readSlice } from './pages.js';
-import { sendCertificate, sendPieces } from './send.js';
+import type { AccessRequirement } from './access.js';
+import { type PageRequest, readPageRequest, readSlice } from './paging.js';
+import { sendCertificate, sendChunks } from './send.js';
 
-/** What a call of the registry brings, once its caller may make it. */
-interface Asked {
+/** An authorized call of the registry's API. */
+interface RegistryCall {
   readonly caller: Caller;
   readonly organizationId: string;
   readonly id: string;
   readonly action: string;
   readonly query: Request['query'];
-  readonly page: () => PageQuery;
+  /** Reads `limit` and `page`; throws 400 if they are invalid. */
+  readonly readPage: () => PageRequest;
   readonly body: unknown;
 }
 
-/** Its answer is JSON, a certificate, or the pieces of a JSON text that is long. */
-type Route = readonly [
+/** An endpoint. It answers with an object to send as JSON, a certificate, or a long JSON text in chunks. */
+type RegistryRoute = readonly [
   route: string,
-  needs: Needs,
-  answer: (registry: Registry, asked: Asked) => object | Buffer | Generator<string>,
+  requirement: AccessRequirement,
+  answer: (registry: SandboxRegistry, call: RegistryCall) => object | Buffer | Generator<string>,
 ];
 
 const ORGANIZATION = '/organizations/:organizationId';
 const REQUESTS = `${ORGANIZATION}/inventory/requests`;
 const RESERVATIONS = `${ORGANIZATION}/warehouse/inventory/reservations`;
 
-/** The registry's endpoints: first an app as itself, then on an organization, then what any token may see. */
-export const ROUTES: readonly Route[] = [
-  ['POST /app/accessTokens', 'an app', ({ tokens }, { caller }) => tokens.mint(caller.appId)],
+/** The registry's endpoints: those of an app, then of an organization, then those that any token may call. */
+export const ROUTES: readonly RegistryRoute[] = [
+  ['POST /app/accessTokens', 'app JWT', ({ tokens }, { caller }) => tokens.mint(caller.appId)],
   [
     'POST /app/installations/:id/accessTokens',
-    'an app',
+    'app JWT',
     ({ tokens, installations }, { caller: { appId }, id }) =>
       tokens.mint(appId, installations.getActive(appId, id)),
   ],
   [
     'POST /app/create/user/organization',
-    'an app',
+    'app JWT',
     ({ organizations }, { caller, body }) => organizations.createForApp(caller.appId, body),
   ],
   [
     'GET /app/installations',
-    'an app',
-    ({ installations }, { caller, page }) => installations.list(caller.appId, page()),
+    'app JWT',
+    ({ installations }, { caller, readPage }) => installations.list(caller.appId, readPage()),
   ],
   [
     'GET /app/installations/:id',
-    'an app',
+    'app JWT',
     ({ installations }, { caller, id }) => installations.get(caller.appId, id),
   ],
   [
     'GET /app/organizations/:organizationId/installation',
-    'an app',
+    'app JWT',
     ({ installations }, { caller, organizationId }) =>
-      installations.ofOrganization(caller.appId, organizationId),
+      installations.getForOrganization(caller.appId, organizationId),
   ],
   ['DELETE /app/installations/token', 'any token', ({ tokens }, { caller }) => tokens.revoke(caller)],
   [
@@ -66,17 +67,17 @@ export const ROUTES: readonly Route[] = [
   [
     `GET ${ORGANIZATION}/addresses`,
     'organization_info:read',
-    ({ organizations }, { organizationId }) => organizations.addresses(organizationId),
+    ({ organizations }, { organizationId }) => organizations.listAddresses(organizationId),
   ],
   [
     `GET ${ORGANIZATION}/members`,
     'organization_members:read',
-    ({ organizations }, { organizationId }) => organizations.members(organizationId),
+    ({ organizations }, { organizationId }) => organizations.listMembers(organizationId),
   ],
   [
     `GET ${ORGANIZATION}/retirements`,
     'organization_info:read',
-    ({ retirements }, { organizationId, page }) => retirements.list(organizationId, page()),
+    ({ retirements }, { organizationId, readPage }) => retirements.list(organizationId, readPage()),
   ],
   [
     `GET ${ORGANIZATION}/retirements/:id`,
@@ -86,27 +87,27 @@ export const ROUTES: readonly Route[] = [
   [
     `GET ${ORGANIZATION}/retirements/:id/pdf`,
     'organization_info:read',
-    ({ retirements }, { organizationId, id }) => retirements.certificate(id, organizationId),
+    ({ retirements }, { organizationId, id }) => retirements.renderCertificate(id, organizationId),
   ],
   [
     `GET ${ORGANIZATION}/friendbot`,
-    'a token of it',
+    'organization token',
     ({ credits }, { organizationId }) => credits.friendbot(organizationId),
   ],
   [
     `GET ${ORGANIZATION}/warehouse/inventory`,
     'organization_warehouse:read',
-    ({ holdings }, { organizationId }) => holdings.list(organizationId, 'warehouse'),
+    ({ holdings }, { organizationId }) => holdings.streamCredits(organizationId, 'warehouse'),
   ],
   [
     `GET ${ORGANIZATION}/inventory`,
     'organization_inventory:read',
-    ({ holdings }, { organizationId }) => holdings.list(organizationId, 'inventory'),
+    ({ holdings }, { organizationId }) => holdings.streamCredits(organizationId, 'inventory'),
   ],
   [
     `GET ${REQUESTS}`,
     'organization_inventory:read',
-    ({ requests }, { organizationId, page }) => requests.list(organizationId, page()),
+    ({ requests }, { organizationId, readPage }) => requests.list(organizationId, readPage()),
   ],
   [
     `GET ${REQUESTS}/:id`,
@@ -122,7 +123,7 @@ export const ROUTES: readonly Route[] = [
   [
     `GET ${RESERVATIONS}`,
     'organization_warehouse:read',
-    ({ reservations }, { organizationId, page }) => reservations.list(organizationId, page()),
+    ({ reservations }, { organizationId, readPage }) => reservations.list(organizationId, readPage()),
   ],
   [
     `POST ${RESERVATIONS}`,
@@ -147,46 +148,49 @@ export const ROUTES: readonly Route[] = [
     ({ reservations }, { organizationId, caller, id, action, body }) =>
       reservations.finish(organizationId, caller.appId, { id, action, body }),
   ],
-  ['GET /projects', 'any token', ({ projects }, { page }) => projects.list(page())],
+  ['GET /projects', 'any token', ({ projects }, { readPage }) => projects.list(readPage())],
   ['GET /projects/find', 'any token', ({ projects }, { query }) => projects.findPublic(query)],
   ['GET /projects/find/project', 'any token', ({ projects }, { query }) => projects.findPublic(query)],
   ['GET /projects/:id', 'any token', ({ projects }, { id }) => projects.getPublic(id)],
-  ['GET /retirements', 'any token', ({ retirements }, { query }) => retirements.find(query['id'])],
+  ['GET /retirements', 'any token', ({ retirements }, { query }) => retirements.getByQueryId(query['id'])],
   [
     'GET /retirements/list',
     'any token',
-    ({ retirements }, { query }) => retirements.everywhere(readSlice(query)),
+    ({ retirements }, { query }) => retirements.listEverywhere(readSlice(query)),
   ],
-  ['GET /carbonCredits/projects/:id', 'any token', ({ projects }, { id }) => projects.credits(id)],
-  ['GET /retirements/:id/pdf', 'any token', ({ retirements }, { id }) => retirements.certificate(id)],
+  ['GET /carbonCredits/projects/:id', 'any token', ({ projects }, { id }) => projects.summarizeIssuance(id)],
+  ['GET /retirements/:id/pdf', 'any token', ({ retirements }, { id }) => retirements.renderCertificate(id)],
 ];
 
-export function createRoutes(registry: Registry): Router {
+/** Creates the router of the registry's endpoints, which authorizes each call before it is answered. */
+export function createRoutes(registry: SandboxRegistry): Router {
   const router = Router();
-  for (const [route, needs, answer] of ROUTES) {
+  for (const [route, requirement, answer] of ROUTES) {
     const [method = '', path = ''] = route.split(' ');
     router.all(path, async (req, res, next) => {
-      if (req.method !== method && !(req.method === 'HEAD' && method === 'GET')) return next();
-      const { organizationId = '', id = '', action = '' } = textsOf(req.params);
-      const caller = registry.access.admit(req, needs, organizationId);
+      const isHead = req.method === 'HEAD' && method === 'GET';
+      if (req.method !== method && !isHead) return next();
+      const { organizationId = '', id = '', action = '' } = readPathParameters(req);
+      const caller = registry.access.authorize(req, requirement, organizationId);
       const { query, body } = req;
-      const page = () => readPageQuery(req, res, registry.mostRows);
-      await send(res, answer(registry, { caller, organizationId, id, action, query, page, body }), id);
+      const readPage = () => readPageRequest(req, res, registry.maxPageSize);
+      await send(res, answer(registry, { caller, organizationId, id, action, query, readPage, body }), id);
     });
   }
   return router;
 }
 
+/** Sends a certificate, a long JSON text in chunks, or an object as JSON. */
 async function send(res: Response, answer: object, id: string): Promise<void> {
   if (Buffer.isBuffer(answer)) sendCertificate(res, id, answer);
-  else if (isPieces(answer)) await sendPieces(res, answer);
+  else if (isChunked(answer)) await sendChunks(res, answer);
   else res.json(answer);
 }
 
-function isPieces(answer: object): answer is Generator<string> {
+function isChunked(answer: object): answer is Generator<string> {
   return Symbol.iterator in answer;
 }
 
-function textsOf(params: Request['params']): Readonly<Record<string, string>> {
+function readPathParameters({ params }: Request): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
 }

@@ -1,33 +1,35 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 
-const PIECE_BYTES = 64 * 1024;
+const MIN_WRITE_LENGTH = 64 * 1024;
 
+/** Sends a PDF as a file to download. */
 export function sendCertificate(res: Response, retirementId: string, pdf: Buffer): void {
-  // Without quotes: known clients take all that follows the sign.
+  // Without quotes: known clients take everything after the equals sign as the file name.
   res.set('Content-Disposition', `attachment; filename=retirement-${retirementId}.pdf`);
   res.type('application/octet-stream').send(pdf);
 }
 
-/** Writes pieces of text as fast as the caller reads them, and stops when the caller leaves. */
-export async function sendPieces(res: Response, pieces: Iterable<string>): Promise<void> {
+/** Streams JSON text as fast as the caller reads it, and stops when the caller disconnects. */
+export async function sendChunks(res: Response, chunks: Iterable<string>): Promise<void> {
   res.type('json');
   let text = '';
-  for (const piece of pieces) {
-    text += piece;
-    if (text.length < PIECE_BYTES) continue;
-    const isFull = !res.write(text);
+  for (const chunk of chunks) {
+    text += chunk;
+    if (text.length < MIN_WRITE_LENGTH) continue;
+    const isBufferFull = !res.write(text);
     text = '';
-    if (isFull) await waitForRoom(res);
+    if (isBufferFull) await waitForDrain(res);
     if (res.destroyed) return;
   }
   res.end(text);
 }
 
-async function waitForRoom(res: Response): Promise<void> {
+/** Resolves when the response can take more data or its connection is closed. */
+async function waitForDrain(res: Response): Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;
   await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })]);
-  // Takes the other listener away: a long answer waits a thousand times.
+  // Removes the listener that is left over: a long answer waits thousands of times.
   waiting.abort();
 }

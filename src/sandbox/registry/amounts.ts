@@ -1,10 +1,10 @@
 const MICRO_PER_TONNE = 1_000_000;
 const MAX_TONNES = 1_000_000_000;
 
-/** No credit is issued beyond this, so that every amount is exact as a number. */
+/** The largest amount of a credit that may be issued, so that every amount is exact as a number. */
 export const MAX_MICRO = MAX_TONNES * MICRO_PER_TONNE;
 
-/** Whole millionths of a tonne, or undefined where the number is no amount that can be held exactly. */
+/** Converts tonnes to whole millionths. Returns undefined unless the value is a valid amount that converts exactly. */
 export function toMicro(tonnes: unknown): number | undefined {
   if (typeof tonnes !== 'number' || !Number.isFinite(tonnes)) return undefined;
   if (tonnes <= 0 || tonnes > MAX_TONNES) return undefined;
@@ -16,4 +16,5 @@ export function toTonnes(micro: number): number {
   return micro / MICRO_PER_TONNE;
 }
 
+/** What a valid amount is, for error messages. */
 export const AMOUNT_RULE = 'a number above 0 with at most 6 decimals, at most 1000000000';

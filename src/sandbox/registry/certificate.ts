@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-export interface CertificateFacts {
+export interface CertificateData {
   readonly registryName: string;
   readonly projectName: string;
   readonly projectNumber: string;
@@ -18,7 +18,7 @@ export interface CertificateFacts {
   readonly organizationName: string;
 }
 
-/** Operators of one A4 page. Texts are of one width a letter, and cut where the page ends. */
+/** PDF operators of one A4 page. The words in capitals are placeholders. All texts use a fixed-width font. */
 const PAGE = `0.99 0.98 0.96 rg 0 0 595 842 re f
 0.05 0.28 0.22 RG 2.6 w 22 22 551 798 re S
 0.69 0.55 0.25 RG 0.7 w 28 28 539 786 re S 84 664 427 0 re S 84 96 427 0 re S
@@ -36,40 +36,45 @@ FACTS
 BT /F0 7 Tf 84 78 Td (Sandbox document, made by a test registry for the development of software. It stands for no) Tj ET
 BT /F0 7 Tf 84 68 Td (real emission reduction, cannot be traded or claimed, and has no value outside its sandbox.) Tj ET`;
 
-/** Of how many letters a text may be, by its size: the page is 427 points wide, a letter 0.6 of the size. */
-const LETTERS = { 10: 54, 14: 50, 28: 25 } as const;
+/** How many characters fit into a line, by font size: a line is 427 points wide, a character 0.6 times the font size. */
+const MAX_CHARACTERS = { 10: 54, 14: 50, 28: 25 } as const;
 
-/** The retirement's certificate: the same bytes for the same facts. */
-export function drawCertificate(facts: CertificateFacts): Buffer {
+/** Creates the certificate of a retirement as a PDF. The same data always give the same bytes. */
+export function createCertificatePdf(certificate: CertificateData): Buffer {
   const rows = [
-    ['Project', facts.projectName],
-    ['Project number', `${facts.projectNumber}, ${facts.projectCountry}`],
-    ['Serialization', facts.serialization],
-    ['Vintage', facts.vintage],
-    ['Reason', facts.reason],
-    ['Comment', facts.comment],
-    ['Retired by', facts.organizationName],
-    ['Date', facts.retiredAt.slice(0, 'YYYY-MM-DD'.length)],
-    ['Retirement id', facts.retirementId],
+    ['Project', certificate.projectName],
+    ['Project number', `${certificate.projectNumber}, ${certificate.projectCountry}`],
+    ['Serialization', certificate.serialization],
+    ['Vintage', certificate.vintage],
+    ['Reason', certificate.reason],
+    ['Comment', certificate.comment],
+    ['Retired by', certificate.organizationName],
+    ['Date', certificate.retiredAt.slice(0, 'YYYY-MM-DD'.length)],
+    ['Retirement id', certificate.retirementId],
   ] as const;
-  const drawn = rows.map(([label, value], index) => {
+  const tableOperators = rows.map(([label, value], index) => {
     const y = 450 - 30 * index;
-    return `BT /F0 8 Tf 84 ${y} Td (${label}) Tj ET\nBT /F0 10 Tf 185 ${y} Td (${show(value, 10)}) Tj ET`;
+    return `BT /F0 8 Tf 84 ${y} Td (${label}) Tj ET\nBT /F0 10 Tf 185 ${y} Td (${toLineText(value, 10)}) Tj ET`;
   });
-  const beneficiary = facts.beneficiary.trim() === '' ? facts.organizationName : facts.beneficiary;
-  const words: Readonly<Record<string, string>> = {
-    REGISTRY: show(facts.registryName.toUpperCase(), 10),
-    BENEFICIARY: show(beneficiary, 14),
-    AMOUNT: show(String(facts.amount), 28),
-    FACTS: drawn.join('\n'),
+  const beneficiary =
+    certificate.beneficiary.trim() === '' ? certificate.organizationName : certificate.beneficiary;
+  const valueByPlaceholder: Readonly<Record<string, string>> = {
+    REGISTRY: toLineText(certificate.registryName.toUpperCase(), 10),
+    BENEFICIARY: toLineText(beneficiary, 14),
+    AMOUNT: toLineText(String(certificate.amount), 28),
+    FACTS: tableOperators.join('\n'),
   };
-  const content = PAGE.replaceAll(/\b(?:REGISTRY|BENEFICIARY|AMOUNT|FACTS)\b/g, word => words[word] ?? word);
-  const title = `Certificate of retirement ${facts.retirementId}`;
-  const subject = `${facts.serialization}, ${facts.amount} tonnes, for ${facts.beneficiary}`;
-  return assemble(content, `/Title ${property(title)} /Subject ${property(subject)}`);
+  const content = PAGE.replaceAll(
+    /\b(?:REGISTRY|BENEFICIARY|AMOUNT|FACTS)\b/g,
+    placeholder => valueByPlaceholder[placeholder] ?? placeholder,
+  );
+  const title = `Certificate of retirement ${certificate.retirementId}`;
+  const subject = `${certificate.serialization}, ${certificate.amount} tonnes, for ${certificate.beneficiary}`;
+  return assemblePdf(content, `/Title ${toHexString(title)} /Subject ${toHexString(subject)}`);
 }
 
-function assemble(content: string, properties: string): Buffer {
+/** Assembles a PDF file of one page from its operators and its document properties. */
+function assemblePdf(content: string, properties: string): Buffer {
   const id = createHash('sha256').update(content).update(properties).digest('hex').slice(0, 32);
   const font = (name: string) =>
     `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /Encoding /WinAnsiEncoding >>`;
@@ -93,27 +98,30 @@ function assemble(content: string, properties: string): Buffer {
   return Buffer.from(`${body}xref\n0 ${entries.length}\n${entries.join('')}${end}`, 'latin1');
 }
 
-/** One line of a PDF string in plain ASCII: marks are dropped where need be, anything unknown becomes a question mark. */
-function show(text: string, size: keyof typeof LETTERS): string {
+/**
+ * Converts a text to the inside of a PDF string that fits into one line. A character that the font lacks loses its
+ * diacritics or becomes a question mark.
+ */
+function toLineText(text: string, fontSize: keyof typeof MAX_CHARACTERS): string {
   const plain = Array.from(
     text
       .normalize('NFC')
       .replaceAll(/[\s\p{Cc}]+/gu, ' ')
       .trim(),
-    letter =>
-      /[\x20-\x7e\xa1-\xff]/.test(letter)
-        ? letter
-        : letter.normalize('NFKD').replaceAll(/\P{ASCII}/gu, '') || '?',
+    character =>
+      /[\x20-\x7e\xa1-\xff]/.test(character)
+        ? character
+        : character.normalize('NFKD').replaceAll(/\P{ASCII}/gu, '') || '?',
   ).join('');
-  const room = LETTERS[size];
-  const cut = plain.length > room ? `${plain.slice(0, room - 3)}...` : plain;
-  return cut.replaceAll(/[()\\]|[^\x20-\x7e]/g, letter =>
-    letter < '\x7f' ? `\\${letter}` : `\\${letter.charCodeAt(0).toString(8)}`,
+  const limit = MAX_CHARACTERS[fontSize];
+  const cut = plain.length > limit ? `${plain.slice(0, limit - 3)}...` : plain;
+  return cut.replaceAll(/[()\\]|[^\x20-\x7e]/g, character =>
+    character < '\x7f' ? `\\${character}` : `\\${character.charCodeAt(0).toString(8)}`,
   );
 }
 
-/** A property of the document keeps every character. */
-function property(text: string): string {
+/** Converts a text to a UTF-16 hexadecimal PDF string, which keeps every character. */
+function toHexString(text: string): string {
   const wellFormed = text.slice(0, 4000).replaceAll(/\p{Surrogate}/gu, '\ufffd');
   return `<FEFF${Buffer.from(wellFormed, 'utf16le').swap16().toString('hex')}>`;
 }

@@ -1,11 +1,12 @@
 import { MAX_MICRO, toTonnes } from './amounts.js';
 import { conflict } from '../http/errors.js';
 import type { Retirements } from './retirements.js';
-import type { CreditRow, Place } from '../store/rows.js';
-import { findIssued, inventoryCredit } from './shapes.js';
-import type { Store } from '../store/store.js';
-import { type Fields, IS_YEAR, NOT_EMPTY, oneOf, readBody, readPart } from '../http/validate.js';
+import type { CreditRecord, HoldingPlace } from '../store/records.js';
+import { getCreditOrigin, toInventoryCreditJson } from './to-json.js';
+import type { SandboxStore } from '../store/store.js';
+import { type BodyFields, YEAR, NOT_EMPTY, oneOf, readBody, readCreditAmount } from '../http/read-body.js';
 
+/** The friendbot gives this amount of a test credit at each call. */
 const FRIENDBOT_MICRO = 100_000_000;
 const FRIENDBOT_NUMBER = '0';
 const FRIENDBOT_PROJECT = {
@@ -23,29 +24,32 @@ const FRIENDBOT_PROJECT = {
   details: {},
 };
 
-type NewCredit = Pick<CreditRow, 'projectId' | 'vintage' | 'type'> & {
+type NewCredit = Pick<CreditRecord, 'projectId' | 'vintage' | 'type'> & {
   readonly serialization: string | null;
 };
 
 interface IssueOrder extends NewCredit {
   readonly organizationId: string;
+  /** Whole millionths of a tonne. */
   readonly micro: number;
-  readonly place: Place;
-  /** Null for a new credit of the project. */
+  readonly place: HoldingPlace;
+  /** The credit to issue more of, or null for a new credit of the project. */
   readonly creditId: string | null;
 }
 
-export function createCredits(store: Store, retirements: Retirements) {
-  const { tables, accounts, newId, newHash, now, verb } = store;
+/** Issues credits, moves them between warehouse and inventory, and retires them off the platform. */
+export function createCredits(store: SandboxStore, retirements: Retirements) {
+  const { tables, accounts, newId, newHash, now, defineOperation } = store;
   const { credits, projects, organizations } = tables;
 
-  function create({ projectId, vintage, type, serialization: asked }: NewCredit): string {
-    const { num } = projects.find(projectId);
-    const [last] = credits.newest(1);
+  /** Creates a credit of which nothing is issued yet, and returns its id. */
+  function createCredit({ projectId, vintage, type, serialization: requested }: NewCredit): string {
+    const { num } = projects.getOrThrow(projectId);
+    const [last] = credits.listNewest(1);
     const tokenId = String(Number(last?.tokenId ?? 0) + 1);
     const tokenAddress = newHash(40);
-    const serialization = asked ?? `ICR-ISL-354-${num}-${tokenId}-R-0-${vintage}`;
-    if (credits.named(serialization.toUpperCase()) !== undefined)
+    const serialization = requested ?? `ICR-ISL-354-${num}-${tokenId}-R-0-${vintage}`;
+    if (credits.getByName(serialization.toUpperCase()) !== undefined)
       throw conflict('A credit with this serialization exists');
     const id = `${type}-${tokenId}-${tokenAddress}`;
     const token = { tokenId, tokenAddress, serialization, vintage, type };
@@ -53,82 +57,94 @@ export function createCredits(store: Store, retirements: Retirements) {
     return id;
   }
 
-  function issueTo(organizationId: string, place: Place, creditId: string, micro: number) {
-    const row = credits.find(creditId);
-    if (row.issuedMicro > MAX_MICRO - micro) throw conflict('No more of this credit can be issued');
-    credits.put({ ...row, issuedMicro: row.issuedMicro + micro });
-    accounts.give(organizationId, place, creditId, micro);
-    return { creditId, organizationId, place, amount: toTonnes(micro) };
+  /** Issues more of a credit into a warehouse or inventory, or throws 409 above the largest amount. */
+  function issueTo(organizationId: string, place: HoldingPlace, creditId: string, amountMicro: number) {
+    const row = credits.getOrThrow(creditId);
+    if (row.issuedMicro > MAX_MICRO - amountMicro) throw conflict('No more of this credit can be issued');
+    credits.put({ ...row, issuedMicro: row.issuedMicro + amountMicro });
+    accounts.add(organizationId, place, creditId, amountMicro);
+    return { creditId, organizationId, place, amount: toTonnes(amountMicro) };
   }
 
-  const issue = verb('issue', (order: IssueOrder) => {
-    organizations.find(order.organizationId);
-    const creditId = order.creditId ?? create(order);
+  const issue = defineOperation('issue', (order: IssueOrder) => {
+    organizations.getOrThrow(order.organizationId);
+    const creditId = order.creditId ?? createCredit(order);
     return issueTo(order.organizationId, order.place, creditId, order.micro);
   });
 
-  function take(organizationId: string, body: unknown, from: Place) {
-    const { creditId, micro } = readBody(body, readPart);
-    organizations.find(organizationId);
-    const { type } = credits.find(creditId);
-    accounts.take(organizationId, from, creditId, micro);
-    return { creditId, micro, type };
+  /** Removes the credits that a body names from a warehouse or inventory. */
+  function removeFrom(organizationId: string, body: unknown, from: HoldingPlace) {
+    const { creditId, amountMicro } = readBody(body, readCreditAmount);
+    organizations.getOrThrow(organizationId);
+    const { type } = credits.getOrThrow(creditId);
+    accounts.remove(organizationId, from, creditId, amountMicro);
+    return { creditId, amountMicro, type };
   }
 
-  const move = verb('move', (organizationId: string, body: unknown, from: Place, to: Place) => {
-    const { creditId, micro } = take(organizationId, body, from);
-    accounts.give(organizationId, to, creditId, micro);
-    return { creditId, organizationId, place: to, amount: toTonnes(micro) };
-  });
+  const move = defineOperation(
+    'move',
+    (organizationId: string, body: unknown, from: HoldingPlace, to: HoldingPlace) => {
+      const { creditId, amountMicro } = removeFrom(organizationId, body, from);
+      accounts.add(organizationId, to, creditId, amountMicro);
+      return { creditId, organizationId, place: to, amount: toTonnes(amountMicro) };
+    },
+  );
 
-  /** Retired outside the platform: a retirement that nobody has claimed. */
-  const retireOffPlatform = verb('retire off platform', (organizationId: string, body: unknown) => {
-    const { creditId, micro: amountMicro, type } = take(organizationId, body, 'inventory');
-    retirements.demandRetirable(type);
-    return retirements.record({ organizationId, appId: null, creditId, amountMicro, words: null });
-  });
+  /** Retires credits outside of the registry's pages and apps, which leaves an unclaimed retirement. */
+  const retireOffPlatform = defineOperation(
+    'retire off platform',
+    (organizationId: string, body: unknown) => {
+      const { creditId, amountMicro, type } = removeFrom(organizationId, body, 'inventory');
+      retirements.assertRetirable(type);
+      return retirements.record({ organizationId, appId: null, creditId, amountMicro, details: null });
+    },
+  );
 
+  /** Creates the test project of the friendbot and its only credit. Returns the credit's id. */
   function createFriendbotCredit(): string {
     const id = newId();
     projects.put({ ...FRIENDBOT_PROJECT, id, createdAt: now(), updatedAt: now() });
-    return create({ projectId: id, vintage: now().slice(0, 4), type: 'exPost', serialization: null });
+    return createCredit({ projectId: id, vintage: now().slice(0, 4), type: 'exPost', serialization: null });
   }
 
-  const friendbot = verb('friendbot', (organizationId: string) => {
-    organizations.find(organizationId);
-    const [first] = credits.rows(projects.named(FRIENDBOT_NUMBER)?.id ?? 'none');
+  /** Deposits test credits into the organization's inventory, as the registry's endpoint of this name does. */
+  const friendbot = defineOperation('friendbot', (organizationId: string) => {
+    organizations.getOrThrow(organizationId);
+    const project = projects.getByName(FRIENDBOT_NUMBER);
+    const [existing] = project === undefined ? [] : credits.list(project.id);
+    const id = existing?.id ?? createFriendbotCredit();
     const amountMicro = FRIENDBOT_MICRO;
-    const id = first?.id ?? createFriendbotCredit();
     issueTo(organizationId, 'inventory', id, amountMicro);
     return {
-      credits: [inventoryCredit({ organizationId, amountMicro }, findIssued(tables, id))],
+      credits: [toInventoryCreditJson({ organizationId, amountMicro }, getCreditOrigin(tables, id))],
       organizationId,
     };
   });
 
   return {
-    /** A new credit for a project, or more of one that exists, into an organization's inventory or warehouse. */
+    /** Issues a new credit of a project, or more of an existing one, into an organization's inventory or warehouse. */
     issue: (body: unknown) => issue(readBody(body, readIssue)),
-    /** From the inventory into the warehouse. */
+    /** Moves credits from the inventory into the warehouse. */
     deposit: (organizationId: string, body: unknown) => move(organizationId, body, 'inventory', 'warehouse'),
-    /** And back. */
+    /** Moves credits from the warehouse into the inventory. */
     withdraw: (organizationId: string, body: unknown) => move(organizationId, body, 'warehouse', 'inventory'),
     retireOffPlatform,
     friendbot,
   };
 }
 
-function readIssue(fields: Fields): IssueOrder {
+/** Reads which credit to issue, and how much of it to whom, from a body of the control API. */
+function readIssue(fields: BodyFields): IssueOrder {
   const creditId = fields.optionalText('creditId');
   const place = fields.optionalText('place', oneOf(['warehouse', 'inventory']));
   const type = fields.optionalText('type', oneOf(['exPost', 'exAnte']));
   return {
     organizationId: fields.text('organizationId'),
-    micro: fields.micro('amount'),
+    micro: fields.amountMicro('amount'),
     place: place === 'warehouse' ? 'warehouse' : 'inventory',
     creditId,
     projectId: creditId === null ? fields.text('projectId') : '',
-    vintage: fields.optionalText('vintage', IS_YEAR) ?? '2024',
+    vintage: fields.optionalText('vintage', YEAR) ?? '2024',
     type: type === 'exAnte' ? 'exAnte' : 'exPost',
     serialization: fields.optionalText('serialization', NOT_EMPTY),
   };

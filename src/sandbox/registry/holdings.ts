@@ -1,26 +1,32 @@
-import type { Place } from '../store/rows.js';
-import type { Store } from '../store/store.js';
-import { compare } from '../store/tables.js';
-import { documentedWarehouseCredit, findIssued, inventoryCredit, warehouseCredit } from './shapes.js';
+import type { HoldingPlace } from '../store/records.js';
+import type { SandboxStore } from '../store/store.js';
+import { compareText } from '../store/tables.js';
+import {
+  toDocumentedWarehouseCreditJson,
+  getCreditOrigin,
+  toInventoryCreditJson,
+  toWarehouseCreditJson,
+} from './to-json.js';
 
-export function createHoldings({ tables, accounts }: Store, asDocumented: boolean) {
-  const inWarehouse = asDocumented ? documentedWarehouseCredit : warehouseCredit;
+/** Lists the contents of warehouses and inventories. */
+export function createHoldings({ tables, accounts }: SandboxStore, asDocumented: boolean) {
+  const toCreditJson = asDocumented ? toDocumentedWarehouseCreditJson : toWarehouseCreditJson;
 
-  /** The whole answer as pieces of JSON text, all of it as it stood when the first was taken. */
-  function* list(organizationId: string, place: Place): Generator<string> {
-    const { warehouseId } = tables.organizations.find(organizationId);
+  /** Yields the credits of a warehouse or inventory as chunks of JSON text, all as of the moment of the first chunk. */
+  function* streamCredits(organizationId: string, place: HoldingPlace): Generator<string> {
+    const { warehouseId } = tables.organizations.getOrThrow(organizationId);
     const rows = accounts
-      .held(organizationId, place)
-      .toSorted((one, other) => compare(one.creditId, other.creditId))
-      .map(row => [row, findIssued(tables, row.creditId)] as const);
+      .listHoldings(organizationId, place)
+      .toSorted((left, right) => compareText(left.creditId, right.creditId))
+      .map(row => ({ row, origin: getCreditOrigin(tables, row.creditId) }));
     yield '{"credits":[';
-    for (const [index, [row, issued]] of rows.entries()) {
+    for (const [index, { row, origin }] of rows.entries()) {
       const credit =
-        place === 'warehouse' ? inWarehouse(row, issued, warehouseId) : inventoryCredit(row, issued);
+        place === 'warehouse' ? toCreditJson(row, origin, warehouseId) : toInventoryCreditJson(row, origin);
       yield (index === 0 ? '' : ',') + JSON.stringify(credit);
     }
     yield `],"organizationId":${JSON.stringify(organizationId)}}`;
   }
 
-  return { list };
+  return { streamCredits };
 }

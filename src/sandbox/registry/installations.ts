@@ -1,89 +1,102 @@
-import { conflict, forbidden, found } from '../http/errors.js';
-import { type PageQuery, pageOf } from '../http/pages.js';
-import { readBody } from '../http/validate.js';
-import type { InstallationRow, InstallationState } from '../store/rows.js';
-import type { Store } from '../store/store.js';
-import { newestFirst, oldestFirst } from '../store/tables.js';
-import type { Announcer, LifeCycleEvent } from '../webhooks/announcer.js';
-import { installation } from './shapes.js';
+import { conflict, forbidden, requireFound } from '../http/errors.js';
+import { type PageRequest, paginate } from '../http/paging.js';
+import { readBody } from '../http/read-body.js';
+import type { InstallationRecord, InstallationStatus } from '../store/records.js';
+import type { SandboxStore } from '../store/store.js';
+import { sortNewestFirst, sortOldestFirst } from '../store/tables.js';
+import type { WebhookPublisher, InstallationEvent } from '../webhooks/publisher.js';
+import { toInstallationJson } from './to-json.js';
 
 export type Installations = ReturnType<typeof createInstallations>;
 
-export function createInstallations({ tables, newId, now, verb }: Store, announcer: Announcer) {
+/** Installs apps on organizations and changes the state of installations. */
+export function createInstallations(
+  { tables, newId, now, defineOperation }: SandboxStore,
+  publisher: WebhookPublisher,
+) {
   const { apps, organizations, installations } = tables;
 
-  function show(row: InstallationRow) {
-    return installation(row, apps.find(row.appId), organizations.find(row.organizationId));
+  /** Converts an installation to JSON, with its app and organization. */
+  function toJson(row: InstallationRecord) {
+    return toInstallationJson(row, apps.getOrThrow(row.appId), organizations.getOrThrow(row.organizationId));
   }
 
-  /** Not where it was uninstalled, nor that of another app. */
-  function findLive(id: string, ofApp?: string): InstallationRow {
+  /** Returns the installation, or throws 404 if it was uninstalled or belongs to another app. */
+  function getLive(id: string, appId?: string): InstallationRecord {
     const row = installations.get(id);
-    const isThere = row?.state !== 'uninstalled' && (ofApp ?? row?.appId) === row?.appId;
-    return found(isThere ? row : undefined, 'Installation');
+    const isOfApp = appId === undefined || row?.appId === appId;
+    const isLive = row?.state !== 'uninstalled';
+    return requireFound(isLive && isOfApp ? row : undefined, 'Installation');
   }
 
-  function findOn(ofApp: string, organizationId: string): InstallationRow | undefined {
-    const rows = installations.rows(organizationId);
-    return rows.find(({ appId, state }) => appId === ofApp && state !== 'uninstalled');
+  /** Finds the app's installation on an organization that was not uninstalled. */
+  function findByOrganization(appId: string, organizationId: string): InstallationRecord | undefined {
+    const rows = installations.list(organizationId);
+    return rows.find(row => row.appId === appId && row.state !== 'uninstalled');
   }
 
-  function save(row: InstallationRow, event: LifeCycleEvent) {
+  /** Stores an installation and publishes its event. */
+  function save(row: InstallationRecord, event: InstallationEvent) {
     installations.put(row);
-    announcer.announce(event, row.id);
-    return show(row);
+    publisher.publishInstallationEvent(event, row.id);
+    return toJson(row);
   }
 
-  const install = verb('install', (appId: string, organizationId: string) => {
-    const { permissions } = apps.find(appId);
-    organizations.find(organizationId);
-    if (findOn(appId, organizationId) !== undefined) throw conflict('The app is already installed');
+  const install = defineOperation('install', (appId: string, organizationId: string) => {
+    const { permissions } = apps.getOrThrow(appId);
+    organizations.getOrThrow(organizationId);
+    if (findByOrganization(appId, organizationId) !== undefined)
+      throw conflict('The app is already installed');
     const row = { id: newId(), appId, organizationId, permissions, createdAt: now(), updatedAt: now() };
     return save({ ...row, state: 'active' }, 'installed');
   });
 
-  const change = verb(
+  const change = defineOperation(
     'change installation',
-    (id: string, state: InstallationState, event: LifeCycleEvent) => {
-      const row = findLive(id);
+    (id: string, state: InstallationStatus, event: InstallationEvent) => {
+      const row = getLive(id);
       if (row.state === state) throw conflict(`The installation is already ${state}`);
       return save({ ...row, state, updatedAt: now() }, event);
     },
   );
 
-  /** Grants what the app asks for now. */
-  const acceptPermissions = verb('accept permissions', (id: string) => {
-    const row = findLive(id);
-    const { permissions } = apps.find(row.appId);
+  /** Grants the permissions that the app requests now. */
+  const acceptPermissions = defineOperation('accept permissions', (id: string) => {
+    const row = getLive(id);
+    const { permissions } = apps.getOrThrow(row.appId);
     return save({ ...row, permissions, updatedAt: now() }, 'newPermissionsAccepted');
   });
 
   return {
-    list(ofApp: string, query: PageQuery) {
-      const rows = newestFirst(installations.live().filter(({ appId }) => appId === ofApp));
-      const { pagination, items } = pageOf(rows, query);
-      return { pagination, installations: items.map(show) };
+    /** Returns one page of the app's installations. */
+    list(appId: string, query: PageRequest) {
+      const rows = sortNewestFirst(installations.listLive().filter(row => row.appId === appId));
+      const { pagination, items } = paginate(rows, query);
+      return { pagination, installations: items.map(toJson) };
     },
-    get: (ofApp: string, id: string) => show(findLive(id, ofApp)),
-    ofOrganization: (ofApp: string, organizationId: string) =>
-      show(found(findOn(ofApp, organizationId), 'Installation')),
-    /** For minting: refuses a suspended one. */
-    getActive(ofApp: string, id: string): InstallationRow {
-      const row = findLive(id, ofApp);
+    get: (appId: string, id: string) => toJson(getLive(id, appId)),
+    getForOrganization: (appId: string, organizationId: string) =>
+      toJson(requireFound(findByOrganization(appId, organizationId), 'Installation')),
+    /** Returns the installation to mint a token for, or throws 403 if it is suspended. */
+    getActive(appId: string, id: string): InstallationRecord {
+      const row = getLive(id, appId);
       if (row.state === 'suspended') throw forbidden('The installation is suspended');
       return row;
     },
     install,
-    /** The same, of the `appId` and the `organizationId` of a body. */
-    installAsked(body: unknown) {
-      const both = readBody(body, fields => [fields.text('appId'), fields.text('organizationId')] as const);
-      return install(...both);
+    /** Installs the app `appId` on the organization `organizationId` of a body. */
+    installFromBody(body: unknown) {
+      const { appId, organizationId } = readBody(body, fields => ({
+        appId: fields.text('appId'),
+        organizationId: fields.text('organizationId'),
+      }));
+      return install(appId, organizationId);
     },
     uninstall: (id: string) => change(id, 'uninstalled', 'uninstalled'),
     suspend: (id: string) => change(id, 'suspended', 'suspended'),
     unsuspend: (id: string) => change(id, 'active', 'unsuspended'),
     acceptPermissions,
-    /** The human side sees every one, and its state. */
-    all: () => oldestFirst(installations.rows()).map(row => ({ ...show(row), state: row.state })),
+    /** Lists all installations with their states, which the registry itself does not show. */
+    listAll: () => sortOldestFirst(installations.list()).map(row => ({ ...toJson(row), state: row.state })),
   };
 }

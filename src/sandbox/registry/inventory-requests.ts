@@ -1,91 +1,110 @@
 import { conflict } from '../http/errors.js';
-import { type PageQuery, pageOf } from '../http/pages.js';
-import { readBody, readPart } from '../http/validate.js';
-import type { InventoryRequestRow } from '../store/rows.js';
-import type { Store } from '../store/store.js';
-import { newestFirst } from '../store/tables.js';
-import { findIssued, inventoryRequest } from './shapes.js';
-import { readAction, readDestination, readRetirementWords, type Transactions } from './transactions.js';
+import { type PageRequest, paginate } from '../http/paging.js';
+import { readBody, readCreditAmount } from '../http/read-body.js';
+import type { InventoryRequestRecord } from '../store/records.js';
+import type { SandboxStore } from '../store/store.js';
+import { sortNewestFirst } from '../store/tables.js';
+import { getCreditOrigin, toInventoryRequestJson } from './to-json.js';
+import { parseAction, readDestination, readRetirementDetails, type Transactions } from './transactions.js';
 
+/** Creates requests to transfer or retire credits of an inventory, which an administrator accepts or declines. */
 export function createInventoryRequests(
-  { tables, accounts, newId, now, verb }: Store,
+  { tables, accounts, newId, now, defineOperation }: SandboxStore,
   transactions: Transactions,
 ) {
   const { credits, requests } = tables;
 
-  function show(row: InventoryRequestRow) {
-    return inventoryRequest(row, findIssued(tables, row.creditId));
+  function toJson(row: InventoryRequestRecord) {
+    return toInventoryRequestJson(row, getCreditOrigin(tables, row.creditId));
   }
 
-  function findPending(id: string): InventoryRequestRow {
-    const row = requests.find(id);
+  /** Returns the request, or throws 409 if it was decided already. */
+  function getPending(id: string): InventoryRequestRecord {
+    const row = requests.getOrThrow(id);
     if (row.state !== 'Pending') throw conflict(`The request is ${row.state}`);
     return row;
   }
 
-  const create = verb(
+  const create = defineOperation(
     'request',
-    (organizationId: string, appId: string, asked: { readonly action: string; readonly body: unknown }) => {
-      const action = readAction(asked.action);
-      const { creditId, micro, words, to } = readBody(asked.body, (fields, faults) => ({
-        ...readPart(fields),
-        to: readDestination(fields, { action, id: 'toOrganizationId', address: 'toAddress', faults }),
-        words: readRetirementWords(fields, action),
-      }));
-      transactions.demandPossible(action, credits.find(creditId).type);
-      transactions.resolve(action, to);
-      accounts.demand(organizationId, 'inventory', creditId, micro);
-      const of = { id: newId(), organizationId, appId, creditId, amountMicro: micro };
-      const asks = { action, toOrganizationId: to.organizationId, toAddress: to.address, words };
-      const at = now();
-      const row: InventoryRequestRow = {
-        ...of,
-        ...asks,
+    (organizationId: string, appId: string, call: { readonly action: string; readonly body: unknown }) => {
+      const action = parseAction(call.action);
+      const { creditId, amountMicro, retirementDetails, destination } = readBody(
+        call.body,
+        (fields, problems) => ({
+          ...readCreditAmount(fields),
+          destination: readDestination(fields, {
+            action,
+            idField: 'toOrganizationId',
+            addressField: 'toAddress',
+            problems,
+          }),
+          retirementDetails: readRetirementDetails(fields, action),
+        }),
+      );
+      transactions.assertPossible(action, credits.getOrThrow(creditId).type);
+      transactions.resolveReceiver(action, destination);
+      accounts.assertAvailable(organizationId, 'inventory', creditId, amountMicro);
+      const createdAt = now();
+      const row: InventoryRequestRecord = {
+        id: newId(),
+        organizationId,
+        appId,
+        creditId,
+        amountMicro,
+        action,
+        toOrganizationId: destination.organizationId,
+        toAddress: destination.address,
+        retirementDetails,
         state: 'Pending',
         txId: null,
-        createdAt: at,
-        updatedAt: at,
+        createdAt,
+        updatedAt: createdAt,
       };
       requests.put(row);
-      return show(row);
+      return toJson(row);
     },
   );
 
-  const accept = verb('accept request', (id: string) => {
-    const row = findPending(id);
-    const { organizationId, appId, creditId, amountMicro, action, words } = row;
-    accounts.take(organizationId, 'inventory', creditId, amountMicro);
-    transactions.carryOut({
+  /** Accepts a request as an administrator of the organization would, and executes its transaction. */
+  const accept = defineOperation('accept request', (id: string) => {
+    const row = getPending(id);
+    const { organizationId, appId, creditId, amountMicro, action, retirementDetails } = row;
+    accounts.remove(organizationId, 'inventory', creditId, amountMicro);
+    transactions.execute({
       event: 'organizationTransaction',
       type: action,
       organizationId,
       appId,
-      ...transactions.resolve(action, { organizationId: row.toOrganizationId, address: row.toAddress }),
+      ...transactions.resolveReceiver(action, {
+        organizationId: row.toOrganizationId,
+        address: row.toAddress,
+      }),
       reservationId: null,
       requestId: id,
-      words,
+      retirementDetails: retirementDetails,
       creditId,
       amountMicro,
       comment: null,
     });
-    return show(requests.find(id));
+    return toJson(requests.getOrThrow(id));
   });
 
-  const decline = verb('decline request', (id: string) => {
-    requests.put({ ...findPending(id), state: 'Rejected', txId: null, updatedAt: now() });
-    return show(requests.find(id));
+  const decline = defineOperation('decline request', (id: string) => {
+    requests.put({ ...getPending(id), state: 'Rejected', txId: null, updatedAt: now() });
+    return toJson(requests.getOrThrow(id));
   });
 
   return {
-    list(organizationId: string, query: PageQuery) {
-      const { pagination, items } = pageOf(requests, query, organizationId);
-      return { pagination, creditRequests: items.map(show) };
+    /** Returns one page of the organization's requests. */
+    list(organizationId: string, query: PageRequest) {
+      const { pagination, items } = paginate(requests, query, organizationId);
+      return { pagination, creditRequests: items.map(toJson) };
     },
-    get: (organizationId: string, id: string) => show(requests.find(id, organizationId)),
+    get: (organizationId: string, id: string) => toJson(requests.getOrThrow(id, organizationId)),
     create,
-    /** Of every organization, the newest first. */
-    newest: (limit: number) => newestFirst(requests.rows()).slice(0, limit).map(show),
-    /** The administrator's two answers. */
+    /** Lists the newest requests of all organizations. */
+    listNewest: (limit: number) => sortNewestFirst(requests.list()).slice(0, limit).map(toJson),
     accept,
     decline,
   };

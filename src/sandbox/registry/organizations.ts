@@ -1,95 +1,120 @@
 import { conflict } from '../http/errors.js';
-import { type Fields, IS_COUNTRY_CODE, IS_EMAIL, NOT_EMPTY, oneOf, readBody } from '../http/validate.js';
-import type { UserRow } from '../store/rows.js';
-import type { Store } from '../store/store.js';
-import { compare, oldestFirst } from '../store/tables.js';
+import {
+  type BodyFields,
+  COUNTRY_CODE,
+  EMAIL_ADDRESS,
+  NOT_EMPTY,
+  oneOf,
+  readBody,
+} from '../http/read-body.js';
+import type { UserRecord } from '../store/records.js';
+import type { SandboxStore } from '../store/store.js';
+import { compareText, sortOldestFirst } from '../store/tables.js';
 import type { Installations } from './installations.js';
-import { address, member, organization, user } from './shapes.js';
+import { toAddressJson, toMemberJson, toOrganizationJson, toUserJson } from './to-json.js';
 
 const TYPES = ['projectProponent', 'projectDeveloper', 'marketParticipant', 'other', 'validationBody'];
 
-const UNTOLD = { city: '', zip: '', physicalAddress: '', registrationNumber: '', website: '', logo: null };
+const DEFAULTS = { city: '', zip: '', physicalAddress: '', registrationNumber: '', website: '', logo: null };
 
-type Creation = ReturnType<typeof readCreation>;
+type NewOrganization = ReturnType<typeof readNewOrganization>;
 
+/** Creates and lists organizations with their users and addresses. */
 export function createOrganizations(
-  { tables, newId, newHash, now, verb }: Store,
+  { tables, newId, newHash, now, defineOperation }: SandboxStore,
   installations: Installations,
   asDocumented: boolean,
 ) {
   const { organizations, users, addresses } = tables;
 
-  function insert({ owner, ...said }: Creation, isClaimed: boolean) {
-    if (users.named(owner.email) !== undefined) throw conflict('A user with this e-mail address exists');
-    if (organizations.named(said.fullName) !== undefined)
+  /** Stores a new organization with its first user and address. Throws 409 if its name or the e-mail address is in use. */
+  function insert({ owner, ...fields }: NewOrganization, isClaimed: boolean) {
+    if (users.getByName(owner.email) !== undefined) throw conflict('A user with this e-mail address exists');
+    if (organizations.getByName(fields.fullName) !== undefined)
       throw conflict('An organization with this name exists');
     const organizationId = newId();
     const at = now();
     const dates = { claimedAt: isClaimed ? at : null, createdAt: at, updatedAt: at };
-    const row = { ...UNTOLD, ...said, id: organizationId, warehouseId: newId(), isPublic: true, ...dates };
-    const admin: UserRow = { ...owner, id: newId(), organizationId, isAdmin: true, createdAt: at };
+    const row = {
+      ...DEFAULTS,
+      ...fields,
+      id: organizationId,
+      warehouseId: newId(),
+      isPublic: true,
+      ...dates,
+    };
+    const admin: UserRecord = { ...owner, id: newId(), organizationId, isAdmin: true, createdAt: at };
     organizations.put(row);
     users.put(admin);
     addresses.put({ address: newHash(40), organizationId, name: 'Default', isDefault: true });
-    return { user: user(admin), organization: organization(row) };
+    return { user: toUserJson(admin), organization: toOrganizationJson(row) };
   }
 
-  const create = verb('create organization', (made: Creation) => insert(made, true));
+  const create = defineOperation('create organization', (newOrganization: NewOrganization) =>
+    insert(newOrganization, true),
+  );
 
-  const createForApp = verb('create organization for app', (appId: string, made: Creation) => {
-    const shown = insert(made, false);
-    return { ...shown, installation: installations.install(appId, shown.organization.id) };
-  });
+  const createForApp = defineOperation(
+    'create organization for app',
+    (appId: string, newOrganization: NewOrganization) => {
+      const created = insert(newOrganization, false);
+      return { ...created, installation: installations.install(appId, created.organization.id) };
+    },
+  );
 
-  const claim = verb('claim organization', (id: string) => {
-    const row = organizations.find(id);
+  const claim = defineOperation('claim organization', (id: string) => {
+    const row = organizations.getOrThrow(id);
     if (row.claimedAt !== null) throw conflict('The organization is already claimed');
     organizations.put({ ...row, claimedAt: now(), updatedAt: now() });
-    return organization(organizations.find(id));
+    return toOrganizationJson(organizations.getOrThrow(id));
   });
 
   function get(id: string) {
-    return organization(organizations.find(id));
+    return toOrganizationJson(organizations.getOrThrow(id));
   }
 
+  /** Lists the addresses of an organization, the default one first. */
   function listAddresses(id: string) {
     const rows = addresses
-      .rows(organizations.find(id).id)
+      .list(organizations.getOrThrow(id).id)
       .toSorted(
-        (one, other) =>
-          Number(other.isDefault) - Number(one.isDefault) ||
-          compare(one.name, other.name) ||
-          compare(one.address, other.address),
+        (left, right) =>
+          Number(right.isDefault) - Number(left.isDefault) ||
+          compareText(left.name, right.name) ||
+          compareText(left.address, right.address),
       );
-    return { addresses: rows.map(address), organizationId: id };
+    return { addresses: rows.map(toAddressJson), organizationId: id };
   }
 
   return {
     get,
-    addresses: asDocumented ? get : listAddresses,
-    members: (id: string) => ({
-      members: oldestFirst(users.rows(organizations.find(id).id)).map(member),
+    /** The documentation of this endpoint shows the organization instead of its addresses. */
+    listAddresses: asDocumented ? get : listAddresses,
+    listMembers: (id: string) => ({
+      members: sortOldestFirst(users.list(organizations.getOrThrow(id).id)).map(toMemberJson),
       organizationId: id,
     }),
-    /** The endpoint: a user, an organization under that user, and the app installed on it. */
-    createForApp: (appId: string, body: unknown) => createForApp(appId, readBody(body, readCreation)),
-    /** The human side: the same without an app, already claimed. */
-    create: (body: unknown) => create(readBody(body, readCreation)),
+    /** Creates a user with an unclaimed organization, and installs the app on it. */
+    createForApp: (appId: string, body: unknown) => createForApp(appId, readBody(body, readNewOrganization)),
+    /** Creates a user with a claimed organization. */
+    create: (body: unknown) => create(readBody(body, readNewOrganization)),
     claim,
-    all: () => oldestFirst(organizations.rows()).map(organization),
+    listAll: () => sortOldestFirst(organizations.list()).map(toOrganizationJson),
   };
 }
 
-function readCreation(fields: Fields) {
-  const [owner, owned] = [fields.object('user'), fields.object('organization')];
+/** Reads a new organization and its first user from a body. */
+function readNewOrganization(fields: BodyFields) {
+  const user = fields.object('user');
+  const organization = fields.object('organization');
   return {
     owner: {
-      email: owner.text('email', IS_EMAIL).toLowerCase(),
-      fullName: owner.optionalText('fullName') ?? '',
-      profilePicture: owner.optionalText('profilePicture'),
+      email: user.text('email', EMAIL_ADDRESS).toLowerCase(),
+      fullName: user.optionalText('fullName') ?? '',
+      profilePicture: user.optionalText('profilePicture'),
     },
-    fullName: owned.text('fullName', NOT_EMPTY),
-    type: owned.text('type', oneOf(TYPES)),
-    countryCode: owned.optionalText('countryCode', IS_COUNTRY_CODE),
+    fullName: organization.text('fullName', NOT_EMPTY),
+    type: organization.text('type', oneOf(TYPES)),
+    countryCode: organization.optionalText('countryCode', COUNTRY_CODE),
   };
 }

@@ -1,6 +1,6 @@
-import type { Grants, Level } from '../store/rows.js';
+import type { PermissionGrants, GrantLevel } from '../store/records.js';
 
-/** The words of the dashboard and of the endpoint table; JSON says VIEW, REQUEST or WRITE instead. */
+/** The permissions by their names in the registry's dashboard and endpoint table. In JSON each is a name and a level. */
 const PERMISSIONS = {
   'organization_info:read': { name: 'organization_info', level: 'VIEW' },
   'organization_members:read': { name: 'organization_members', level: 'VIEW' },
@@ -14,56 +14,64 @@ const PERMISSIONS = {
   'examiner:read': { name: 'examiner', level: 'VIEW' },
 } as const;
 export type Permission = keyof typeof PERMISSIONS;
-/** As an app asks for them. */
-export const PERMISSION_WORDS = Object.keys(PERMISSIONS);
+/** The permissions that an app can request. */
+export const PERMISSION_NAMES = Object.keys(PERMISSIONS);
 
 const RANK = { VIEW: 1, REQUEST: 2, WRITE: 3 } as const;
 
-export function allows(grants: Grants, permission: Permission): boolean {
+/** Whether the grants include the permission, at its level or a higher one. */
+export function hasPermission(grants: PermissionGrants, permission: Permission): boolean {
   const { name, level } = PERMISSIONS[permission];
   const granted = grants[name];
   return granted !== undefined && RANK[granted] >= RANK[level];
 }
 
-/** What both grant: a token that was minted before its installation lost a permission has lost it too. */
-export function narrower(one: Grants, other: Grants): Grants {
-  const both: Record<string, Level> = {};
-  for (const [name, level] of Object.entries(one)) {
-    const limit = other[name];
+/** Returns what both grant. A token uses it so that it loses what its installation has lost since. */
+export function intersectGrants(left: PermissionGrants, right: PermissionGrants): PermissionGrants {
+  const both: Record<string, GrantLevel> = {};
+  for (const [name, level] of Object.entries(left)) {
+    const limit = right[name];
     if (limit !== undefined) both[name] = RANK[level] <= RANK[limit] ? level : limit;
   }
   return both;
 }
 
 /**
- * Reads what an app asks for, as `{ organization_info: 'VIEW' }` or as a list of endpoint words such as
- * `organization_warehouse:write`. organization_info is part of every installation, unless it is left out on purpose.
+ * Reads the permissions that an app requests: an object such as `{ organization_info: 'VIEW' }`, or a list of names such as
+ * `organization_warehouse:write`. Unknown ones become problems. With `includesInfo`, organization_info is granted even if it is not requested; without it,
+ * it is never granted.
  */
-export function readGrants(value: unknown, withInfo: boolean, faults: string[]): Grants {
-  const grants: Record<string, Level> = withInfo ? { organization_info: 'VIEW' } : {};
-  if (typeof value !== 'object' || value === null) faults.push('permissions must be an object or a list');
-  const asked = Array.isArray(value) ? value.map(fromWord) : Object.entries(Object(value));
-  for (const [name, level] of asked) {
-    const known = Object.values(PERMISSIONS).find(one => one.name === name && one.level === level);
-    if (known === undefined) faults.push(`permissions: ${expected(name, level)}`);
-    else if (withInfo || name !== 'organization_info') grants[name] = higher(grants[name], known.level);
+export function readGrants(value: unknown, includesInfo: boolean, problems: string[]): PermissionGrants {
+  const grants: Record<string, GrantLevel> = includesInfo ? { organization_info: 'VIEW' } : {};
+  if (typeof value !== 'object' || value === null) problems.push('permissions must be an object or a list');
+  const requested = Array.isArray(value) ? value.map(parsePermission) : Object.entries(Object(value));
+  for (const [name, level] of requested) {
+    const known = Object.values(PERMISSIONS).find(
+      permission => permission.name === name && permission.level === level,
+    );
+    if (known === undefined) problems.push(`permissions: ${describeUnknownPermission(name, level)}`);
+    else if (includesInfo || name !== 'organization_info')
+      grants[name] = higherLevel(grants[name], known.level);
   }
   return grants;
 }
 
-/** In the words in which it was asked. */
-function expected(name: string, level: unknown): string {
+/** Says which permissions exist, in the notation of the request. */
+function describeUnknownPermission(name: string, level: unknown): string {
   if (level === undefined) return `expected ${Object.keys(PERMISSIONS).join(', ')}, got ${name}`;
-  const grants = new Set(Object.values(PERMISSIONS).map(one => `${one.name}: ${one.level}`));
-  const came = typeof level === 'string' ? level : JSON.stringify(level);
-  return `expected ${[...grants].join(', ')}, got ${name}: ${came}`;
+  const possibleGrants = new Set(
+    Object.values(PERMISSIONS).map(permission => `${permission.name}: ${permission.level}`),
+  );
+  const received = typeof level === 'string' ? level : JSON.stringify(level);
+  return `expected ${[...possibleGrants].join(', ')}, got ${name}: ${received}`;
 }
 
-function higher(one: Level | undefined, other: Level): Level {
-  return one !== undefined && RANK[one] > RANK[other] ? one : other;
+function higherLevel(left: GrantLevel | undefined, right: GrantLevel): GrantLevel {
+  return left !== undefined && RANK[left] > RANK[right] ? left : right;
 }
 
-function fromWord(word: unknown): [string, unknown] {
-  const known = Object.entries(PERMISSIONS).find(([permission]) => permission === word);
-  return known === undefined ? [String(word), undefined] : [known[1].name, known[1].level];
+/** Parses a permission such as `organization_info:read` into name and level. The level is undefined if it is unknown. */
+function parsePermission(text: unknown): [name: string, level: unknown] {
+  const known = Object.entries(PERMISSIONS).find(([permission]) => permission === text);
+  return known === undefined ? [String(text), undefined] : [known[1].name, known[1].level];
 }

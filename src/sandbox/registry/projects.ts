@@ -1,114 +1,126 @@
-import { badRequest, conflict, found } from '../http/errors.js';
-import { type PageQuery, pageOf } from '../http/pages.js';
-import type { ProjectRow } from '../store/rows.js';
-import { issuance, project, summarize } from './shapes.js';
-import type { Store } from '../store/store.js';
-import { compare, newestFirst } from '../store/tables.js';
-import { type Fields, IS_COUNTRY_CODE, NOT_EMPTY, readBody } from '../http/validate.js';
+import { badRequest, conflict, requireFound } from '../http/errors.js';
+import { type PageRequest, paginate } from '../http/paging.js';
+import type { ProjectRecord } from '../store/records.js';
+import { toIssuanceJson, toProjectJson, summarizeCredits } from './to-json.js';
+import type { SandboxStore } from '../store/store.js';
+import { compareText, sortNewestFirst } from '../store/tables.js';
+import { type BodyFields, COUNTRY_CODE, NOT_EMPTY, readBody } from '../http/read-body.js';
 
-type Creation = ReturnType<typeof readCreation>;
+type NewProject = ReturnType<typeof readNewProject>;
 
-const UNTOLD = { city: null, startDate: null, creditingPeriodStartDate: null, details: {} };
+const DEFAULTS = { city: null, startDate: null, creditingPeriodStartDate: null, details: {} };
 
-export function createProjects({ tables, newId, now, verb }: Store) {
+/** Creates, finds and lists projects. */
+export function createProjects({ tables, newId, now, defineOperation }: SandboxStore) {
   const { projects, organizations, retirements } = tables;
 
-  function show(row: ProjectRow) {
-    return project(row, organizations.get(row.proponentId ?? ''));
+  /** Converts a project to JSON, with its proponent if it has one. */
+  function toJson(row: ProjectRecord) {
+    return toProjectJson(row, organizations.get(row.proponentId ?? ''));
   }
 
-  function showWhole(row: ProjectRow) {
-    return { ...show(row), isPublic: row.isPublic };
+  /** Converts a project to JSON for the control API, which also shows whether it is public. */
+  function toControlJson(row: ProjectRecord) {
+    return { ...toJson(row), isPublic: row.isPublic };
   }
 
-  function showPublic(id: string | undefined) {
+  /** Returns the JSON of a project, or throws 404 if there is none or it is not public. */
+  function getPublic(id: string | undefined) {
     const row = projects.get(id ?? '');
-    return show(found(row?.isPublic ? row : undefined, 'Project'));
+    return toJson(requireFound(row?.isPublic ? row : undefined, 'Project'));
   }
 
+  /** Finds a public project by the `serialization` or `creditId` of a credit. If both are given, they must name the same credit. */
   function findPublic(query: Readonly<Record<string, unknown>>) {
     const serialization = readQueryText(query, 'serialization')?.toUpperCase() ?? null;
     const creditId = readQueryText(query, 'creditId');
-    const bySerialization = serialization === null ? undefined : tables.credits.named(serialization);
+    const bySerialization = serialization === null ? undefined : tables.credits.getByName(serialization);
     if (creditId === null) {
       if (serialization === null) throw badRequest('serialization or creditId is needed');
-      return showPublic(bySerialization?.projectId);
+      return getPublic(bySerialization?.projectId);
     }
     const credit = tables.credits.get(creditId);
-    return showPublic(serialization === null || credit === bySerialization ? credit?.projectId : undefined);
+    return getPublic(serialization === null || credit === bySerialization ? credit?.projectId : undefined);
   }
 
-  /** What a public project has issued, year by year. */
-  function credits(id: string) {
-    const shown = showPublic(id);
+  /** Sums what a public project has issued and what of it was retired, in total and by vintage. */
+  function summarizeIssuance(id: string) {
+    const shown = getPublic(id);
     const retired = new Map<string, number>();
-    for (const { creditId, amountMicro } of retirements.rows())
+    for (const { creditId, amountMicro } of retirements.list())
       retired.set(creditId, (retired.get(creditId) ?? 0) + amountMicro);
     const issued = tables.credits
-      .rows(id)
+      .list(id)
       .map(row => ({ ...row, retiredMicro: retired.get(row.id) ?? 0 }))
-      .toSorted((one, other) => compare(one.vintage, other.vintage) || compare(one.id, other.id));
+      .toSorted((left, right) => compareText(left.vintage, right.vintage) || compareText(left.id, right.id));
     const vintages = [...new Set(issued.map(({ vintage }) => vintage))].map(vintage => {
       const rows = issued.filter(row => row.vintage === vintage);
-      return { vintage, summary: summarize(rows), events: rows.map(issuance) };
+      return { vintage, summary: summarizeCredits(rows), events: rows.map(toIssuanceJson) };
     });
-    return { summary: summarize(issued), vintages, project: shown };
+    return { summary: summarizeCredits(issued), vintages, project: shown };
   }
 
-  const create = verb('create project', ({ num: asked, ...made }: Creation) => {
-    if (made.proponentId !== null) found(organizations.get(made.proponentId), 'Proponent');
-    const last = projects.rows().reduce((most, { num }) => Math.max(most, Number.parseInt(num, 10) || 0), 0);
-    const num = asked ?? String(last + 1);
-    if (projects.named(num) !== undefined) throw conflict('A project with this number exists');
-    const row = { ...made, id: newId(), num, createdAt: now(), updatedAt: now() };
+  const create = defineOperation('create project', ({ num: requestedNum, ...fields }: NewProject) => {
+    if (fields.proponentId !== null) requireFound(organizations.get(fields.proponentId), 'Proponent');
+    const numbers = projects.list().map(row => Number.parseInt(row.num, 10) || 0);
+    const last = numbers.reduce((highest, number) => Math.max(highest, number), 0);
+    const num = requestedNum ?? String(last + 1);
+    if (projects.getByName(num) !== undefined) throw conflict('A project with this number exists');
+    const row = { ...fields, id: newId(), num, createdAt: now(), updatedAt: now() };
     projects.put(row);
-    return showWhole(row);
+    return toControlJson(row);
   });
 
-  const change = verb('change project', (id: string, changed: Partial<ProjectRow>) => {
-    const row = { ...projects.find(id), ...changed, updatedAt: now() };
+  const change = defineOperation('change project', (id: string, changes: Partial<ProjectRecord>) => {
+    const row = { ...projects.getOrThrow(id), ...changes, updatedAt: now() };
     projects.put(row);
-    return showWhole(row);
+    return toControlJson(row);
   });
 
   return {
-    /** The list, one, and the finder show public projects only. */
-    list(query: PageQuery) {
-      const { pagination, items } = pageOf(newestFirst(projects.rows().filter(row => row.isPublic)), query);
-      return { pagination, projects: items.map(show) };
+    /** Lists the public projects. */
+    list(query: PageRequest) {
+      const { pagination, items } = paginate(
+        sortNewestFirst(projects.list().filter(row => row.isPublic)),
+        query,
+      );
+      return { pagination, projects: items.map(toJson) };
     },
-    getPublic: showPublic,
+    getPublic,
     findPublic,
-    credits,
-    /** The human side sees every project. */
-    all: () => newestFirst(projects.rows()).map(showWhole),
-    create: (body: unknown) => create(readBody(body, readCreation)),
+    summarizeIssuance,
+    /** Lists all projects, also those that are not public. */
+    listAll: () => sortNewestFirst(projects.list()).map(toControlJson),
+    create: (body: unknown) => create(readBody(body, readNewProject)),
+    /** Changes the name, the short description or the visibility of a project. */
     change(id: string, body: unknown) {
-      const old = projects.find(id);
-      const changed = readBody(body, fields => ({
+      const old = projects.getOrThrow(id);
+      const changes = readBody(body, fields => ({
         fullName: fields.optionalText('fullName', NOT_EMPTY) ?? old.fullName,
         shortDescription: fields.optionalText('shortDescription') ?? old.shortDescription,
-        isPublic: fields.flag('isPublic', old.isPublic),
+        isPublic: fields.boolean('isPublic', old.isPublic),
       }));
-      return change(id, changed);
+      return change(id, changes);
     },
   };
 }
 
-function readCreation(fields: Fields) {
+/** Reads a new project from a body of the control API. */
+function readNewProject(fields: BodyFields) {
   return {
-    ...UNTOLD,
+    ...DEFAULTS,
     num: fields.optionalText('num'),
     fullName: fields.text('fullName', NOT_EMPTY),
     shortDescription: fields.optionalText('shortDescription') ?? '',
     description: fields.optionalText('description') ?? '',
     status: fields.optionalText('status') ?? 'validated',
-    isPublic: fields.flag('isPublic', true),
+    isPublic: fields.boolean('isPublic', true),
     proponentId: fields.optionalText('proponentId'),
-    countryCode: fields.optionalText('countryCode', IS_COUNTRY_CODE),
+    countryCode: fields.optionalText('countryCode', COUNTRY_CODE),
   };
 }
 
+/** Reads a query parameter. Returns null if it is absent; throws 400 if it is empty or given twice. */
 function readQueryText(query: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = query[name];
   if (value === undefined) return null;

@@ -1,10 +1,10 @@
-import { MAX_LIMIT } from '../http/pages.js';
+import { MAX_PAGE_SIZE } from '../http/paging.js';
 import { createAccess } from '../http/access.js';
 import { createApps } from './apps.js';
-import { createCalls } from '../http/calls.js';
+import { createCallLog } from '../http/call-log.js';
 import { createCredits } from './credits.js';
 import { createDeliveries, type DeliveryOptions } from '../webhooks/deliveries.js';
-import { createFaults } from '../trouble/faults.js';
+import { createFaults } from '../faults/faults.js';
 import { createHoldings } from './holdings.js';
 import { createInstallations } from './installations.js';
 import { createInventoryRequests } from './inventory-requests.js';
@@ -12,41 +12,45 @@ import { createOrganizations } from './organizations.js';
 import { createProjects } from './projects.js';
 import { createReservations } from './reservations.js';
 import { createRetirements } from './retirements.js';
-import { createClockControl } from '../trouble/clock-control.js';
+import { createClockControl } from '../control/clock-control.js';
 import { createTokens } from './tokens.js';
 import { createTransactions } from './transactions.js';
-import { createAnnouncer } from '../webhooks/announcer.js';
+import { createWebhookPublisher } from '../webhooks/publisher.js';
 
-/** The whole registry as a value: what its routes, its control API and its direct users call. */
-export type Registry = ReturnType<typeof createRegistry>;
+export type SandboxRegistry = ReturnType<typeof createRegistry>;
 
 export interface RegistryOptions extends DeliveryOptions {
   readonly strict: boolean;
+  /** Whether the profile as-documented is on. */
   readonly asDocumented: boolean;
 }
 
+/**
+ * Assembles the registry: the parts that its routes, its control API and tests in the same process call.
+ * A part reads and checks its input, changes the tables by operations of the store, and returns JSON.
+ * Parts throw an `ApiError` for what the registry refuses.
+ */
 export function createRegistry({ store, prefix, strict, asDocumented }: RegistryOptions) {
   const deliveries = createDeliveries({ store, prefix });
-  const announcer = createAnnouncer(store, deliveries.send);
+  const publisher = createWebhookPublisher(store, deliveries.enqueue);
   const tokens = createTokens(store);
-  const calls = createCalls(store, prefix);
+  const calls = createCallLog(store, prefix);
   const faults = createFaults(store);
   const retirements = createRetirements(store, asDocumented);
   const transactions = createTransactions({
     store,
     retirements,
-    announcer,
-    fateOf: faults.fateOf,
+    publisher,
+    chooseStatus: faults.chooseTransactionStatus,
     asDocumented,
   });
-  const installations = createInstallations(store, announcer);
+  const installations = createInstallations(store, publisher);
   return {
     store,
     headerPrefix: prefix,
     profile: asDocumented ? 'as-documented' : null,
-    /** The most rows of a page. */
-    mostRows: asDocumented ? 50 : MAX_LIMIT,
-    access: createAccess({ store, tokens, strict, attribute: calls.attribute }),
+    maxPageSize: asDocumented ? 50 : MAX_PAGE_SIZE,
+    access: createAccess({ store, tokens, strict, setCaller: calls.setCaller }),
     apps: createApps(store),
     calls,
     clock: createClockControl(store),

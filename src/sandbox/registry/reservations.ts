@@ -1,124 +1,142 @@
 import { conflict, forbidden } from '../http/errors.js';
-import { type PageQuery, pageOf } from '../http/pages.js';
-import { readBody, readPart } from '../http/validate.js';
+import { type PageRequest, paginate } from '../http/paging.js';
+import { readBody, readCreditAmount } from '../http/read-body.js';
 import { toInstant } from '../store/clock.js';
-import type { ReservationRow } from '../store/rows.js';
-import type { Store } from '../store/store.js';
-import { newestFirst } from '../store/tables.js';
-import { findIssued, reservation } from './shapes.js';
-import { readAction, readDestination, readRetirementWords, type Transactions } from './transactions.js';
+import type { ReservationRecord } from '../store/records.js';
+import type { SandboxStore } from '../store/store.js';
+import { sortNewestFirst } from '../store/tables.js';
+import { getCreditOrigin, toReservationJson } from './to-json.js';
+import { parseAction, readDestination, readRetirementDetails, type Transactions } from './transactions.js';
 
+/** How long a reservation lasts. */
 const HOLD_MS = 10 * 60 * 1000;
 
+/** Which reservation to finish, by which action, and the body of that call. */
 export interface FinishOrder {
   readonly id: string;
   readonly action: string;
   readonly body: unknown;
 }
 
+/** Reserves credits of a warehouse for ten minutes. A reservation is cancelled, finished by a transaction, or expires. */
 export function createReservations(
-  { tables, accounts, newId, now, verb }: Store,
+  { tables, accounts, newId, now, defineOperation }: SandboxStore,
   transactions: Transactions,
   asDocumented: boolean,
 ) {
   const { apps, credits, reservations } = tables;
 
-  function showState(row: ReservationRow) {
-    return reservation(row, findIssued(tables, row.creditId), apps.find(row.appId));
+  /** Converts a reservation to JSON, with its credit, app and state. */
+  function toJsonWithState(row: ReservationRecord) {
+    return toReservationJson(row, getCreditOrigin(tables, row.creditId), apps.getOrThrow(row.appId));
   }
 
-  function show(row: ReservationRow) {
-    const { state, ...shown } = showState(row);
+  /** Converts a reservation to JSON. The state is left out as documented, if that profile is on. */
+  function toJson(row: ReservationRecord) {
+    const { state, ...shown } = toJsonWithState(row);
     return asDocumented ? shown : { ...shown, state };
   }
 
-  function showWhole(row: ReservationRow) {
-    return { ...showState(row), organizationId: row.organizationId };
+  /** Converts a reservation to JSON for the control API, which also shows its state and organization. */
+  function toControlJson(row: ReservationRecord) {
+    return { ...toJsonWithState(row), organizationId: row.organizationId };
   }
 
-  function findOutstanding(organizationId: string, appId: string, id: string): ReservationRow {
-    const row = reservations.find(id, organizationId);
+  /** Returns the reservation. Throws 403 if another app made it, 409 if it has ended. */
+  function getOutstanding(organizationId: string, appId: string, id: string): ReservationRecord {
+    const row = reservations.getOrThrow(id, organizationId);
     if (row.appId !== appId) throw forbidden('The reservation was made by another app');
-    return demandOutstanding(row);
+    assertOutstanding(row);
+    return row;
   }
 
-  /** As if its time had come. */
-  const expire = verb('expire reservation', (id: string) => {
-    reservations.put({ ...demandOutstanding(reservations.find(id)), reservedToDate: now() });
-    accounts.endExpiredReservations(now());
-    return showWhole(reservations.find(id));
+  /** Expires a reservation now, as if its time had passed. */
+  const expire = defineOperation('expire reservation', (id: string) => {
+    const row = reservations.getOrThrow(id);
+    assertOutstanding(row);
+    reservations.put({ ...row, reservedToDate: now() });
+    accounts.expireDueReservations(now());
+    return toControlJson(reservations.getOrThrow(id));
   });
 
-  const reserve = verb('reserve', (organizationId: string, appId: string, body: unknown) => {
-    const { creditId, micro } = readBody(body, readPart);
-    credits.find(creditId);
-    accounts.take(organizationId, 'warehouse', creditId, micro);
-    const at = now();
-    const row: ReservationRow = {
+  const reserve = defineOperation('reserve', (organizationId: string, appId: string, body: unknown) => {
+    const { creditId, amountMicro } = readBody(body, readCreditAmount);
+    credits.getOrThrow(creditId);
+    accounts.remove(organizationId, 'warehouse', creditId, amountMicro);
+    const createdAt = now();
+    const row: ReservationRecord = {
       id: newId(),
       organizationId,
       appId,
       creditId,
-      amountMicro: micro,
+      amountMicro,
       state: 'outstanding',
-      createdAt: at,
-      updatedAt: at,
-      reservedToDate: toInstant(Date.parse(at) + HOLD_MS),
+      createdAt,
+      updatedAt: createdAt,
+      reservedToDate: toInstant(Date.parse(createdAt) + HOLD_MS),
     };
     reservations.put(row);
-    return show(row);
+    return toJson(row);
   });
 
-  const cancel = verb('cancel', (organizationId: string, appId: string, id: string) => {
-    const row = findOutstanding(organizationId, appId, id);
-    accounts.give(organizationId, 'warehouse', row.creditId, row.amountMicro);
+  const cancel = defineOperation('cancel', (organizationId: string, appId: string, id: string) => {
+    const row = getOutstanding(organizationId, appId, id);
+    accounts.add(organizationId, 'warehouse', row.creditId, row.amountMicro);
     reservations.put({ ...row, state: 'cancelled', updatedAt: now(), reservedToDate: now() });
-    return show(reservations.find(id));
+    return toJson(reservations.getOrThrow(id));
   });
 
-  const finish = verb(
+  /** Executes the transaction that the reservation was made for. */
+  const finish = defineOperation(
     'finish',
-    (organizationId: string, appId: string, { id, action: word, body }: FinishOrder) => {
-      const action = readAction(word);
-      const { creditId, amountMicro } = findOutstanding(organizationId, appId, id);
-      const { to, ...told } = readBody(body, (fields, faults) => ({
-        to: readDestination(fields, { action, id: 'receiverId', address: 'receiverAddress', faults }),
-        words: readRetirementWords(fields, action),
+    (organizationId: string, appId: string, { id, action: actionName, body }: FinishOrder) => {
+      const action = parseAction(actionName);
+      const { creditId, amountMicro } = getOutstanding(organizationId, appId, id);
+      const { destination, retirementDetails, comment } = readBody(body, (fields, problems) => ({
+        destination: readDestination(fields, {
+          action,
+          idField: 'receiverId',
+          addressField: 'receiverAddress',
+          problems,
+        }),
+        retirementDetails: readRetirementDetails(fields, action),
         comment: fields.optionalText('transferComment'),
       }));
-      transactions.demandPossible(action, credits.find(creditId).type);
-      transactions.carryOut({
+      transactions.assertPossible(action, credits.getOrThrow(creditId).type);
+      transactions.execute({
         event: 'warehouseTransaction',
         type: action,
         organizationId,
         appId,
-        ...transactions.resolve(action, to),
+        ...transactions.resolveReceiver(action, destination),
         reservationId: id,
         requestId: null,
         creditId,
         amountMicro,
-        ...told,
+        retirementDetails,
+        comment,
       });
-      return show(reservations.find(id));
+      return toJson(reservations.getOrThrow(id));
     },
   );
 
   return {
-    list(organizationId: string, query: PageQuery) {
-      const { pagination, items } = pageOf(reservations, query, organizationId);
-      return { pagination, reservations: items.map(show) };
+    /** Returns one page of the organization's reservations. */
+    list(organizationId: string, query: PageRequest) {
+      const { pagination, items } = paginate(reservations, query, organizationId);
+      return { pagination, reservations: items.map(toJson) };
     },
-    get: (organizationId: string, id: string) => show(reservations.find(id, organizationId)),
+    get: (organizationId: string, id: string) => toJson(reservations.getOrThrow(id, organizationId)),
     reserve,
     cancel,
     finish,
-    /** The human side: of every organization, the newest first. */
-    newest: (limit: number) => newestFirst(reservations.rows()).slice(0, limit).map(showWhole),
+    /** Lists the newest reservations of all organizations. */
+    listNewest: (limit: number) => sortNewestFirst(reservations.list()).slice(0, limit).map(toControlJson),
     expire,
   };
 }
 
-function demandOutstanding(row: ReservationRow): ReservationRow {
+/** Throws 409 if the reservation has ended. */
+function assertOutstanding(row: ReservationRecord): void {
   if (row.state !== 'outstanding') throw conflict(`The reservation is ${row.state}`);
-  return row;
 }

@@ -1,88 +1,100 @@
 import { badRequest, conflict, notFound } from '../http/errors.js';
-import { type PageQuery, pageOf, type Slice } from '../http/pages.js';
-import { NOT_EMPTY, readBody } from '../http/validate.js';
-import type { RetirementRow, RetirementWords } from '../store/rows.js';
-import type { Store } from '../store/store.js';
+import { type PageRequest, paginate, type ListSlice } from '../http/paging.js';
+import { NOT_EMPTY, readBody } from '../http/read-body.js';
+import type { RetirementRecord, RetirementDetails } from '../store/records.js';
+import type { SandboxStore } from '../store/store.js';
 import { toTonnes } from './amounts.js';
-import { drawCertificate } from './certificate.js';
-import { findIssued, retirement } from './shapes.js';
+import { createCertificatePdf } from './certificate.js';
+import { getCreditOrigin, toRetirementJson } from './to-json.js';
 
 export type Retirements = ReturnType<typeof createRetirements>;
 
-export function createRetirements({ tables, newId, now, verb }: Store, asDocumented: boolean) {
+/** Stores and lists retirements, and creates their certificates. */
+export function createRetirements(
+  { tables, newId, now, defineOperation }: SandboxStore,
+  asDocumented: boolean,
+) {
   const { retirements, organizations } = tables;
 
-  function show(row: RetirementRow) {
-    return retirement(row, findIssued(tables, row.creditId), organizations.find(row.organizationId));
+  /** Converts a retirement to JSON, with its credit and organization. */
+  function toJson(row: RetirementRecord) {
+    return toRetirementJson(
+      row,
+      getCreditOrigin(tables, row.creditId),
+      organizations.getOrThrow(row.organizationId),
+    );
   }
 
   function get(id: string, organizationId?: string) {
-    return show(retirements.find(id, organizationId));
+    return toJson(retirements.getOrThrow(id, organizationId));
   }
 
-  /** A beneficiary for an unclaimed retirement, or other words for a claimed one. */
-  const describe = verb('describe retirement', (id: string, words: RetirementWords) => {
-    retirements.put({ ...retirements.find(id), words });
+  /** Claims an unclaimed retirement, or changes the details of a claimed one. */
+  const changeDetails = defineOperation('describe retirement', (id: string, details: RetirementDetails) => {
+    retirements.put({ ...retirements.getOrThrow(id), details });
     return get(id);
   });
 
   return {
-    /** Only verified credits are retired on the public registry's chain. */
-    demandRetirable(creditType: string): void {
+    /** Throws 409 if a credit of this type cannot be retired: with the profile as-documented only exPost, that is verified, ones can. */
+    assertRetirable(creditType: string): void {
       if (asDocumented && creditType !== 'exPost')
         throw conflict(`An ${creditType} credit cannot be retired`);
     },
-    /** Part of a verb that has taken the credits from where they stood. */
-    record(made: Omit<RetirementRow, 'id' | 'projectName' | 'createdAt'>) {
-      const { fullName: projectName } = findIssued(tables, made.creditId).issuer;
-      const row = { ...made, id: newId(), projectName, createdAt: now() };
+    /** Stores a retirement. The calling operation must have removed the credits from their holding. */
+    record(retirement: Omit<RetirementRecord, 'id' | 'projectName' | 'createdAt'>) {
+      const { fullName: projectName } = getCreditOrigin(tables, retirement.creditId).project;
+      const row = { ...retirement, id: newId(), projectName, createdAt: now() };
       retirements.put(row);
-      return show(row);
+      return toJson(row);
     },
-    describe(id: string, body: unknown) {
-      const words = readBody(body, fields => ({
+    /** Claims or changes a retirement with the details of a body. */
+    changeDetails(id: string, body: unknown) {
+      const details = readBody(body, fields => ({
         reason: fields.text('reason', NOT_EMPTY),
         beneficiary: fields.text('beneficiary', NOT_EMPTY),
         comment: fields.optionalText('comment'),
       }));
-      return describe(id, words);
+      return changeDetails(id, details);
     },
-    list(organizationId: string, query: PageQuery) {
-      const { pagination, items } = pageOf(retirements, query, organizationId);
-      return { pagination, retirements: items.map(show) };
+    /** Returns one page of the organization's retirements. */
+    list(organizationId: string, query: PageRequest) {
+      const { pagination, items } = paginate(retirements, query, organizationId);
+      return { pagination, retirements: items.map(toJson) };
     },
     get,
-    /** Of every organization, the newest first; of an unclaimed one only how much and of what. */
-    everywhere({ first, skip }: Slice) {
-      const rows = retirements.newest(first, skip).map(row => {
-        const { amount, project, ...rest } = show(row);
-        return row.words === null ? { amount, project } : { ...rest, amount, project };
+    /** Lists retirements of all organizations, newest first. An unclaimed one shows only its amount and project. */
+    listEverywhere({ limit, skip }: ListSlice) {
+      const rows = retirements.listNewest(limit, skip).map(row => {
+        const { amount, project, ...rest } = toJson(row);
+        return row.details === null ? { amount, project } : { ...rest, amount, project };
       });
       return { retirements: rows };
     },
-    /** One, by the `id` of a query. */
-    find(id: unknown) {
+    /** Returns a retirement by the `id` of a query. */
+    getByQueryId(id: unknown) {
       if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
       return get(id);
     },
-    certificate(id: string, organizationId?: string): Buffer {
-      const { words, ...row } = retirements.find(id, organizationId);
-      if (words === null) throw notFound('An unclaimed retirement has no certificate');
-      const { credit, issuer } = findIssued(tables, row.creditId);
-      return drawCertificate({
+    /** Creates the certificate of a retirement as a PDF. Throws 404 if the retirement is unclaimed. */
+    renderCertificate(id: string, organizationId?: string): Buffer {
+      const { details, ...row } = retirements.getOrThrow(id, organizationId);
+      if (details === null) throw notFound('An unclaimed retirement has no certificate');
+      const { credit, project } = getCreditOrigin(tables, row.creditId);
+      return createCertificatePdf({
         registryName: 'Carbon registry sandbox',
         projectName: row.projectName,
-        projectNumber: issuer.num,
-        projectCountry: issuer.countryCode ?? '',
+        projectNumber: project.num,
+        projectCountry: project.countryCode ?? '',
         serialization: credit.serialization,
         vintage: credit.vintage,
         amount: toTonnes(row.amountMicro),
-        beneficiary: words.beneficiary,
-        reason: words.reason,
-        comment: words.comment ?? '',
+        beneficiary: details.beneficiary,
+        reason: details.reason,
+        comment: details.comment ?? '',
         retiredAt: row.createdAt,
         retirementId: row.id,
-        organizationName: organizations.find(row.organizationId).fullName,
+        organizationName: organizations.getOrThrow(row.organizationId).fullName,
       });
     },
   };

@@ -1,39 +1,41 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { toInstant } from '../store/clock.js';
 import { forbidden } from '../http/errors.js';
-import { narrower } from './permissions.js';
-import { present } from './shapes.js';
-import type { Grants, InstallationRow, TokenRow } from '../store/rows.js';
-import type { Store } from '../store/store.js';
+import { intersectGrants } from './permissions.js';
+import { omitNulls } from './to-json.js';
+import type { PermissionGrants, InstallationRecord, TokenRecord } from '../store/records.js';
+import type { SandboxStore } from '../store/store.js';
 
 const LIFETIME_MS = 2 * 60 * 60 * 1000;
 
-/** Whoever makes a call. */
+/** The authenticated caller of a request. */
 export interface Caller {
   readonly appId: string;
-  /** Null for a JWT. */
+  /** Null if the caller used a JWT. */
   readonly tokenId: string | null;
-  /** Null for a JWT and for an app access token. */
+  /** Null if the caller used a JWT or an app access token. */
   readonly installationId: string | null;
   readonly organizationId: string | null;
   readonly isSuspended: boolean;
-  readonly grants: Grants;
+  readonly grants: PermissionGrants;
 }
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-export function createTokens({ tables, clock, now, newId, verb }: Store) {
+/** Mints, verifies and revokes access tokens. */
+export function createTokens({ tables, clock, now, newId, defineOperation }: SandboxStore) {
   const { tokens, installations } = tables;
 
-  function show({ digest: _digest, permissions: _permissions, revokedAt, ...row }: TokenRow) {
+  /** Converts a token to JSON, without the token text itself, which is not stored. */
+  function toTokenJson({ digest: _digest, permissions: _permissions, revokedAt, ...row }: TokenRecord) {
     const { installationId, organizationId, ...shown } = row;
     const isActive = revokedAt === null && Date.parse(row.expiresAt) > clock.now();
-    return { ...shown, ...present({ installationId, organizationId }), isActive };
+    return { ...shown, ...omitNulls({ installationId, organizationId }), isActive };
   }
 
-  const mint = verb('mint', (appId: string, installationId: string | null, digest: string) => {
+  const mint = defineOperation('mint', (appId: string, installationId: string | null, digest: string) => {
     const installation = installations.get(installationId ?? '');
-    const row: TokenRow = {
+    const row: TokenRecord = {
       id: newId(),
       digest,
       appId,
@@ -48,22 +50,22 @@ export function createTokens({ tables, clock, now, newId, verb }: Store) {
     return row;
   });
 
-  const revoke = verb('revoke', (id: string) => {
-    tokens.put({ ...tokens.find(id), revokedAt: now() });
+  const revoke = defineOperation('revoke', (id: string) => {
+    tokens.put({ ...tokens.getOrThrow(id), revokedAt: now() });
     return {};
   });
 
-  /** As if its time had come. */
-  const expire = verb('expire token', (id: string) => {
-    const row = tokens.find(id);
+  /** Expires a token now, as if its time had passed. */
+  const expire = defineOperation('expire token', (id: string) => {
+    const row = tokens.getOrThrow(id);
     const expiresAt = row.expiresAt < now() ? row.expiresAt : now();
     tokens.put({ ...row, expiresAt });
-    return show({ ...row, expiresAt });
+    return toTokenJson({ ...row, expiresAt });
   });
 
-  /** Who holds this token, if it is still good; refuses with the registry's own words if not. */
-  function open(token: string): Caller {
-    const row = tokens.named(digestOf(token));
+  /** Returns the caller that holds this token. Throws 403 with the registry's message if the token is not valid any more. */
+  function authenticate(token: string): Caller {
+    const row = tokens.getByName(hashToken(token));
     if (row === undefined || row.revokedAt !== null) throw forbidden('Access token invalid');
     if (Date.parse(row.expiresAt) <= clock.now()) throw forbidden('Access token invalid: it has expired');
     const installation = installations.get(row.installationId ?? '');
@@ -75,26 +77,27 @@ export function createTokens({ tables, clock, now, newId, verb }: Store) {
       installationId: row.installationId,
       organizationId: row.organizationId,
       isSuspended: installation?.state === 'suspended',
-      grants: narrower(row.permissions, installation?.permissions ?? {}),
+      grants: intersectGrants(row.permissions, installation?.permissions ?? {}),
     };
   }
 
   return {
-    mint(appId: string, installation?: InstallationRow) {
+    /** Creates an access token of the installation or, without one, of the app itself. */
+    mint(appId: string, installation?: InstallationRecord) {
       const token = `crs_${randomBytes(24).toString('hex')}`;
-      const row = mint(appId, installation?.id ?? null, digestOf(token));
+      const row = mint(appId, installation?.id ?? null, hashToken(token));
       const { permissions, createdAt: updatedAt } = row;
-      return { ...show(row), updatedAt, token, permissions };
+      return { ...toTokenJson(row), updatedAt, token, permissions };
     },
-    open,
-    /** The token that the call was made with. */
+    authenticate,
+    /** Revokes the token that the caller used. */
     revoke: ({ tokenId }: Caller) => revoke(tokenId ?? ''),
-    /** The human side: without what opens them. */
-    newest: (limit: number) => tokens.newest(limit).map(show),
+    /** Lists the newest tokens of all apps. */
+    listNewest: (limit: number) => tokens.listNewest(limit).map(toTokenJson),
     expire,
   };
 }
 
-function digestOf(token: string): string {
+function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

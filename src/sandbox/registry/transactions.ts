@@ -1,45 +1,57 @@
-import { badRequest, conflict, found } from '../http/errors.js';
+import { badRequest, conflict, requireFound } from '../http/errors.js';
 import type { Retirements } from './retirements.js';
-import type { Action, RetirementWords, TransactionRow, TransactionStatus } from '../store/rows.js';
+import type {
+  CreditAction,
+  RetirementDetails,
+  TransactionRecord,
+  TransactionStatus,
+} from '../store/records.js';
 import { toTonnes } from './amounts.js';
-import type { Store } from '../store/store.js';
-import type { Announcer } from '../webhooks/announcer.js';
-import { type Fields, IS_ADDRESS, IS_UUID, NOT_EMPTY } from '../http/validate.js';
+import type { SandboxStore } from '../store/store.js';
+import type { WebhookPublisher } from '../webhooks/publisher.js';
+import { type BodyFields, EVM_ADDRESS, NOT_EMPTY, UUID } from '../http/read-body.js';
 
 const ACTIONS = ['transfer', 'retire', 'transfer_retire'] as const;
 
-export function readAction(word: string): Action {
-  const action = ACTIONS.find(known => known === word);
+/** Parses the action in the path of a call, or throws 400. */
+export function parseAction(text: string): CreditAction {
+  const action = ACTIONS.find(name => name === text);
   if (action === undefined) throw badRequest(`The action must be one of ${ACTIONS.join(', ')}`);
   return action;
 }
 
-export interface Destination {
+/** The receiver of a transfer as a caller names it: by id, by address, or by both. */
+export interface TransferDestination {
   readonly organizationId: string | null;
   readonly address: string | null;
 }
 
-interface FieldNames {
-  readonly action: Action;
-  readonly id: string;
-  readonly address: string;
-  readonly faults: string[];
+interface DestinationFields {
+  readonly action: CreditAction;
+  /** The name of the field with the receiver's id. */
+  readonly idField: string;
+  /** The name of the field with the receiver's address. */
+  readonly addressField: string;
+  readonly problems: string[];
 }
 
-/** Every action but a plain retire goes to someone; an id or an address says to whom. */
-export function readDestination(fields: Fields, { action, id, address, faults }: FieldNames): Destination {
+/** Reads who receives the credits. Every action but a plain retirement needs a receiver. */
+export function readDestination(
+  fields: BodyFields,
+  { action, idField, addressField, problems }: DestinationFields,
+): TransferDestination {
   const destination = {
-    organizationId: fields.optionalText(id, IS_UUID),
-    address: fields.optionalText(address, IS_ADDRESS),
+    organizationId: fields.optionalText(idField, UUID),
+    address: fields.optionalText(addressField, EVM_ADDRESS),
   };
-  if (action !== 'retire' && !fields.has(id) && !fields.has(address)) {
-    faults.push(`${id} or ${address} is needed for ${action}`);
+  if (action !== 'retire' && !fields.has(idField) && !fields.has(addressField)) {
+    problems.push(`${idField} or ${addressField} is needed for ${action}`);
   }
   return destination;
 }
 
-/** Needed for every retirement; a transfer may bring it and it then means nothing. */
-export function readRetirementWords(fields: Fields, action: Action): RetirementWords | null {
+/** Reads `retirementData`. Every retirement needs it; a transfer may have it, but does not use it. */
+export function readRetirementDetails(fields: BodyFields, action: CreditAction): RetirementDetails | null {
   if (action === 'transfer' && !fields.has('retirementData')) return null;
   const data = fields.object('retirementData');
   return {
@@ -49,120 +61,154 @@ export function readRetirementWords(fields: Fields, action: Action): RetirementW
   };
 }
 
-export interface Receiver {
+/** The receiver of a transaction. Both are null if the credits stay with their organization. */
+export interface TransferReceiver {
   readonly receiverId: string | null;
-  /** An address that belongs to nobody here: what goes there has left the registry. */
-  readonly outside: string | null;
+  /** An address that no organization of the registry has. Credits that go there leave the registry. */
+  readonly externalAddress: string | null;
 }
 
-export type Move = Omit<TransactionRow, 'id' | 'status' | 'retirementId' | 'createdAt' | 'updatedAt'>;
+/** A transaction to execute. */
+export type TransactionOrder = Omit<
+  TransactionRecord,
+  'id' | 'status' | 'retirementId' | 'createdAt' | 'updatedAt'
+>;
 
-interface TransactionParts {
-  readonly store: Store;
+interface TransactionsOptions {
+  readonly store: SandboxStore;
   readonly retirements: Retirements;
-  readonly announcer: Announcer;
-  readonly fateOf: (path: string) => TransactionStatus;
+  readonly publisher: WebhookPublisher;
+  /** Returns the status of the transaction that a POST to this path starts. A fault may let it fail or queue it. */
+  readonly chooseStatus: (path: string) => TransactionStatus;
   readonly asDocumented: boolean;
 }
 
 export type Transactions = ReturnType<typeof createTransactions>;
 
-export function createTransactions(parts: TransactionParts) {
-  const { store, retirements, announcer, fateOf, asDocumented } = parts;
-  const { tables, accounts, newHash, newId, now, verb } = store;
-  const { organizations, addresses, outside: left, transactions, reservations, requests } = tables;
+/** Executes transfers and retirements, which finish a reservation or an inventory request. */
+export function createTransactions(options: TransactionsOptions) {
+  const { store, retirements, publisher, chooseStatus, asDocumented } = options;
+  const { tables, accounts, newHash, newId, now, defineOperation } = store;
+  const { organizations, addresses, externalHoldings, transactions, reservations, requests } = tables;
 
-  /** The organization that an id or an address belongs to, where the action has a receiver. */
-  function resolve(action: Action, { organizationId, address }: Destination): Receiver {
-    if (action === 'retire') return { receiverId: null, outside: null };
-    const byId = organizationId === null ? null : found(organizations.get(organizationId), 'Receiver').id;
-    if (address === null) return { receiverId: byId, outside: null };
-    const outside = address.toLowerCase();
-    const owner = addresses.get(outside);
-    if (owner === undefined && asDocumented && byId === null) return { receiverId: null, outside };
-    const { organizationId: receiverId } = found(owner, 'Receiver with this address');
-    if (byId !== null && byId !== receiverId) throw badRequest('The id and the address name two receivers');
-    return { receiverId, outside: null };
+  /**
+   * Finds the receiver that an id, an address or both name. Throws 404 if there is none, 400 if they name two.
+   * The as-documented profile also accepts an address that no organization has.
+   */
+  function resolveReceiver(
+    action: CreditAction,
+    { organizationId, address }: TransferDestination,
+  ): TransferReceiver {
+    if (action === 'retire') return { receiverId: null, externalAddress: null };
+    const idByOrganization =
+      organizationId === null ? null : requireFound(organizations.get(organizationId), 'Receiver').id;
+    if (address === null) return { receiverId: idByOrganization, externalAddress: null };
+    const lowerCaseAddress = address.toLowerCase();
+    const owner = addresses.get(lowerCaseAddress);
+    if (owner === undefined && asDocumented && idByOrganization === null)
+      return { receiverId: null, externalAddress: lowerCaseAddress };
+    const { organizationId: idByAddress } = requireFound(owner, 'Receiver with this address');
+    if (idByOrganization !== null && idByOrganization !== idByAddress)
+      throw badRequest('The id and the address name two receivers');
+    return { receiverId: idByAddress, externalAddress: null };
   }
 
-  function leave(address: string, creditId: string, micro: number): void {
-    const before = left.get(`${address} ${creditId}`)?.amountMicro ?? 0;
-    left.put({ address, creditId, amountMicro: before + micro });
+  /** Records credits that leave the registry to an external address. */
+  function addExternalHolding(address: string, creditId: string, addedMicro: number): void {
+    const previousMicro = externalHoldings.get(`${address} ${creditId}`)?.amountMicro ?? 0;
+    externalHoldings.put({ address, creditId, amountMicro: previousMicro + addedMicro });
   }
 
-  /** Answers the retirement that it made. */
-  function deliver(row: TransactionRow): string | null {
-    const { appId, creditId, amountMicro, words } = row;
-    const organizationId = row.receiverId ?? row.organizationId;
-    if (row.type !== 'transfer')
-      return retirements.record({ organizationId, appId, creditId, amountMicro, words }).id;
-    if (row.outside === null) accounts.give(organizationId, 'inventory', creditId, amountMicro);
-    else leave(row.outside, creditId, amountMicro);
+  /** Transfers or retires the credits of a processed transaction. Returns the id of the retirement, if there is one. */
+  function deliverCredits(transaction: TransactionRecord): string | null {
+    const { appId, creditId, amountMicro, externalAddress, retirementDetails } = transaction;
+    const organizationId = transaction.receiverId ?? transaction.organizationId;
+    if (transaction.type !== 'transfer') {
+      const details = retirementDetails;
+      return retirements.record({ organizationId, appId, creditId, amountMicro, details }).id;
+    }
+    if (externalAddress === null) accounts.add(organizationId, 'inventory', creditId, amountMicro);
+    else addExternalHolding(externalAddress, creditId, amountMicro);
     return null;
   }
 
-  function giveBack({ event, organizationId, creditId, amountMicro }: TransactionRow): void {
+  /** Returns the credits of a failed transaction to the warehouse or inventory from which they came. */
+  function returnCredits({ event, organizationId, creditId, amountMicro }: TransactionRecord): void {
     const place = event === 'warehouseTransaction' ? 'warehouse' : 'inventory';
-    accounts.give(organizationId, place, creditId, amountMicro);
+    accounts.add(organizationId, place, creditId, amountMicro);
   }
 
-  function mark({ status, reservationId, requestId }: TransactionRow): void {
-    const at = now();
+  /** Updates the state of the reservation or request that started the transaction. */
+  function updateOrigin({ status, reservationId, requestId }: TransactionRecord): void {
+    const updatedAt = now();
+    const hasFailed = status === 'failed';
     const reservation = reservations.get(reservationId ?? '');
     const request = requests.get(requestId ?? '');
-    const state = status === 'failed' ? 'cancelled' : 'finished';
-    if (reservation !== undefined)
-      reservations.put({ ...reservation, state, updatedAt: at, reservedToDate: at });
-    if (request === undefined) return;
-    const txId = status === 'processed' ? newHash(64) : null;
-    requests.put({ ...request, state: status === 'failed' ? 'Rejected' : 'Accepted', txId, updatedAt: at });
+    if (reservation !== undefined) {
+      const state = hasFailed ? 'cancelled' : 'finished';
+      reservations.put({ ...reservation, state, updatedAt, reservedToDate: updatedAt });
+    }
+    if (request !== undefined) {
+      const txId = status === 'processed' ? newHash(64) : null;
+      requests.put({ ...request, state: hasFailed ? 'Rejected' : 'Accepted', txId, updatedAt });
+    }
   }
 
-  /** Does what the status says, and tells of it. */
-  function bringAbout(row: TransactionRow): TransactionRow {
-    if (row.status === 'failed') giveBack(row);
-    const retirementId = row.status === 'processed' ? deliver(row) : null;
-    const done = { ...row, retirementId, updatedAt: now() };
-    transactions.put(done);
-    mark(done);
-    announcer.announceTransaction(done);
-    return done;
+  /** Carries out what the transaction's status means, stores the transaction and publishes its webhooks. */
+  function applyStatus(transaction: TransactionRecord): TransactionRecord {
+    if (transaction.status === 'failed') returnCredits(transaction);
+    const retirementId = transaction.status === 'processed' ? deliverCredits(transaction) : null;
+    const updated = { ...transaction, retirementId, updatedAt: now() };
+    transactions.put(updated);
+    updateOrigin(updated);
+    publisher.publishTransaction(updated);
+    return updated;
   }
 
-  /** What becomes of a queued one. */
-  const complete = verb('complete transaction', (id: string, status: 'processed' | 'failed') => {
-    const row = transactions.find(id);
-    if (row.status !== 'pending_queue') throw conflict(`The transaction is ${row.status}`);
-    return show(bringAbout({ ...row, status }));
+  /** Processes a queued transaction or lets it fail. */
+  const complete = defineOperation('complete transaction', (id: string, status: 'processed' | 'failed') => {
+    const transaction = transactions.getOrThrow(id);
+    if (transaction.status !== 'pending_queue') throw conflict(`The transaction is ${transaction.status}`);
+    return toJson(applyStatus({ ...transaction, status }));
   });
 
   return {
-    resolve,
-    /** Refuses to retire what the registry does not retire. */
-    demandPossible(action: Action, creditType: string): void {
-      if (action !== 'transfer') retirements.demandRetirable(creditType);
+    resolveReceiver,
+    /** Throws 409 if the action would retire a credit of a type that cannot be retired. */
+    assertPossible(action: CreditAction, creditType: string): void {
+      if (action !== 'transfer') retirements.assertRetirable(creditType);
     },
-    /**
-     * Part of a verb that has taken the credits from where they stood. What came of it is told to the apps,
-     * and shows on the reservation or the request; a fault may queue it, or let it fail and put the credits back.
-     */
-    carryOut(move: Move): void {
-      const made = { id: newId(), status: fateOf(pathOf(move)), retirementId: null };
-      bringAbout({ ...move, ...made, createdAt: now(), updatedAt: now() });
+    /** Executes a transaction. The calling operation must have removed the credits from their holding. */
+    execute(order: TransactionOrder): void {
+      const status = chooseStatus(pathOf(order));
+      applyStatus({
+        ...order,
+        id: newId(),
+        status,
+        retirementId: null,
+        createdAt: now(),
+        updatedAt: now(),
+      });
     },
     complete,
-    /** The human side: the newest first. */
-    list: (limit: number) => transactions.newest(limit).map(show),
+    /** Lists the newest transactions of all organizations. */
+    list: (limit: number) => transactions.listNewest(limit).map(toJson),
   };
 }
 
-/** Of the call that asked for it. */
-function pathOf({ organizationId, reservationId, type }: Move): string {
+/** Returns the path of the call that started the transaction, which faults are matched with. */
+function pathOf({ organizationId, reservationId, type }: TransactionOrder): string {
   const organization = `/organizations/${organizationId}`;
   if (reservationId === null) return `${organization}/inventory/requests/${type}`;
   return `${organization}/warehouse/inventory/reservations/${reservationId}/${type}`;
 }
 
-function show({ amountMicro, words: _words, outside: _outside, ...row }: TransactionRow) {
-  return { ...row, amount: toTonnes(amountMicro) };
+/** Converts a transaction to JSON for the control API. */
+function toJson({
+  amountMicro,
+  retirementDetails: _details,
+  externalAddress: _address,
+  ...shown
+}: TransactionRecord) {
+  return { ...shown, amount: toTonnes(amountMicro) };
 }

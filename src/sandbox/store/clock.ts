@@ -1,48 +1,59 @@
 interface ClockState {
-  /** How far the sandbox's clock is ahead of the wall clock. Unused while it stands still. */
+  /** How far the sandbox's clock is ahead of the wall clock. Not used while the clock is frozen. */
   readonly offsetMs: number;
-  /** The instant at which it stands still, or null while it runs. */
+  /** The instant at which the clock is frozen, or null while it runs. */
   readonly frozenAt: number | null;
 }
 
-/** Instants are compared as text, which needs four digits of the year, with room for what is still to expire. */
-export const EARLIEST = Date.UTC(2000, 0, 1);
-export const LATEST = Date.UTC(9000, 0, 1);
+/** The limits of the clock: instants are compared as text, so years need four digits, also those of later expiry dates. */
+export const EARLIEST_INSTANT = Date.UTC(2000, 0, 1);
+export const LATEST_INSTANT = Date.UTC(9000, 0, 1);
 
 const RUNNING: ClockState = { offsetMs: 0, frozenAt: null };
 
-/** Where the state of a clock is kept. */
-interface ClockPlace {
+/** Reads and writes the stored state of a clock. */
+interface ClockStateStorage {
   readonly read: () => unknown;
   readonly write: (state: ClockState) => void;
 }
 
 export type Clock = ReturnType<typeof createClock>;
 
-/** The sandbox's own clock: everything that the registry dates or lets expire reads this one. */
-export function createClock({ read, write }: ClockPlace, wall: () => number) {
-  const state = (): ClockState => ({ ...RUNNING, ...Object(read()) });
+/** Creates the sandbox's own clock, which can be set, shifted and frozen. All dates and expiries of the registry use it. */
+export function createClock({ read, write }: ClockStateStorage, wallClock: () => number) {
+  function getState(): ClockState {
+    return { ...RUNNING, ...Object(read()) };
+  }
 
+  /** Returns the sandbox's time in epoch milliseconds. */
   function now(): number {
-    const { offsetMs, frozenAt } = state();
-    return frozenAt ?? wall() + offsetMs;
+    const { offsetMs, frozenAt } = getState();
+    return frozenAt ?? wallClock() + offsetMs;
   }
 
-  function setTo(at: number): void {
-    write({ offsetMs: at - wall(), frozenAt: state().frozenAt === null ? null : at });
+  /** Sets the time. A frozen clock stays frozen, at the new instant. */
+  function set(instantMs: number): void {
+    write({ offsetMs: instantMs - wallClock(), frozenAt: getState().frozenAt === null ? null : instantMs });
   }
 
-  return {
-    now,
-    state,
-    /** Ahead, or back where negative. A clock that stands still goes on standing still. */
-    move: (ms: number) => setTo(now() + ms),
-    setTo,
-    freeze: () => write({ ...state(), frozenAt: now() }),
-    run: () => write({ offsetMs: now() - wall(), frozenAt: null }),
-  };
+  /** Moves the time forward, or back if `deltaMs` is negative. A frozen clock stays frozen. */
+  function shift(deltaMs: number): void {
+    set(now() + deltaMs);
+  }
+
+  function freeze(): void {
+    write({ ...getState(), frozenAt: now() });
+  }
+
+  /** Lets a frozen clock run on from the instant at which it was frozen. */
+  function resume(): void {
+    write({ offsetMs: now() - wallClock(), frozenAt: null });
+  }
+
+  return { now, getState, set, shift, freeze, resume };
 }
 
+/** Formats epoch milliseconds as `YYYY-MM-DDTHH:MM:SS.sssZ`. */
 export function toInstant(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -10,23 +10,27 @@ import {
   writeSync,
 } from 'node:fs';
 
-/** What was done, a line each. A line is written before its answer leaves, so whatever was told is there after a kill. */
+/** An append-only file with one line per operation. A line is written before its answer is sent, so no answer is lost by a kill. */
 export interface Journal {
+  /** The lines that were in the file when it was opened, without its header. */
   readonly lines: readonly string[];
   append(line: string): void;
-  /** Writes it anew, with these lines alone. */
+  /** Replaces the contents of the file with these lines. */
   rewrite(lines: readonly string[]): void;
   close(): void;
 }
 
-const FORM = '["carbon sandbox",2]';
+/** The first line of a journal: its format and version. */
+const HEADER_LINE = '["carbon sandbox",2]';
 
+/** Opens the journal, or creates it. Throws if the file is something else. */
 export function openJournal(file: string): Journal {
   const lines = existsSync(file) ? readLines(file) : [];
   let fd = openSync(file, 'a', 0o600);
   let size = fstatSync(fd).size;
-  if (size === 0) append(FORM);
+  if (size === 0) append(HEADER_LINE);
 
+  /** Appends a line, or throws if another process has written to the file. */
   function append(line: string): void {
     if (fstatSync(fd).size !== size) throw new Error(`Another sandbox writes ${file}: stop one of the two`);
     size += writeSync(fd, `${line}\n`);
@@ -35,8 +39,9 @@ export function openJournal(file: string): Journal {
   return {
     lines,
     append,
-    rewrite(kept) {
-      writeFileSync(`${file}.new`, [FORM, ...kept, ''].join('\n'), { mode: 0o600 });
+    /** Replaces the file by one with only these lines. */
+    rewrite(newLines: readonly string[]): void {
+      writeFileSync(`${file}.new`, [HEADER_LINE, ...newLines, ''].join('\n'), { mode: 0o600 });
       renameSync(`${file}.new`, file);
       closeSync(fd);
       fd = openSync(file, 'a');
@@ -46,13 +51,14 @@ export function openJournal(file: string): Journal {
   };
 }
 
-/** A last line without an end was never answered: it is cut off. */
+/** Reads the lines after the header. An incomplete last line was never answered, so it is cut off the file. */
 function readLines(file: string): string[] {
   const bytes = readFileSync(file);
   const end = bytes.lastIndexOf('\n') + 1;
-  const [form, ...lines] = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);
-  if (form !== FORM && !(form === undefined && FORM.startsWith(bytes.toString('utf8'))))
-    throw new Error(`${file} is no journal that this sandbox reads: move it away`);
+  const [header, ...lines] = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);
+  const isIncompleteHeader = header === undefined && HEADER_LINE.startsWith(bytes.toString('utf8'));
+  if (header !== HEADER_LINE && !isIncompleteHeader)
+    throw new Error(`${file} is not a journal of this version of the sandbox: move it away`);
   if (end < bytes.length) truncateSync(file, end);
   return lines;
 }

@@ -4,119 +4,162 @@ import { join } from 'node:path';
 import { type Accounts, createAccounts } from './accounts.js';
 import { type Clock, createClock, toInstant } from './clock.js';
 import { openJournal } from './journal.js';
-import { createTables, type Tables } from './tables.js';
+import { createTables, type RegistryTables } from './tables.js';
 
-/** What the registry knows, its clock, its accounts and its source of ids. Whatever changes them is a verb. */
-export interface Store {
-  readonly tables: Tables;
+/**
+ * The data of the registry in memory, with its clock and its source of ids.
+ *
+ * Every change is made by an operation. An operation is atomic: if it throws, its changes are undone. Its name, its
+ * arguments, its time and the random values that it drew are a line of the journal, so that a start can replay it with
+ * the same result. Nothing may change the tables outside of an operation, or the change is lost at the next start.
+ */
+export interface SandboxStore {
+  readonly tables: RegistryTables;
+  /** The path of the journal. */
   readonly file: string;
   readonly clock: Clock;
   readonly accounts: Accounts;
-  /** The wall clock: of the verb that is at work its own instant, when it is done again too. */
-  readonly wall: () => number;
+  /** The wall clock. During an operation it stands still at the operation's start, also when that is replayed. */
+  readonly wallClock: () => number;
+  /** The time of the sandbox's clock, as text. */
   readonly now: () => string;
-  /** Drawn at random once, and the same whenever the verb is done again. */
+  /** Returns a random UUID. A replayed operation gets the ids that it got the first time. */
   readonly newId: () => string;
+  /** Returns `0x` and random hexadecimal digits, repeatable like `newId`. */
   readonly newHash: (digits: number) => string;
+  readonly defineOperation: DefineOperation;
+  /** Expires reservations as an operation of its own, if any are due. */
+  readonly expireDueReservations: () => void;
   /**
-   * What changes something: all of it or, where it throws, nothing. Its words are written into the journal before it
-   * returns, unless it is part of another. Reservations whose time has come have ended before it begins.
+   * Replays the journal, once all operations are defined. For the operations named here, only the last so many lines are
+   * replayed and kept in the file.
    */
-  readonly verb: Verb;
-  readonly endExpiredReservations: () => void;
-  /** Does again what the journal holds, once all verbs are there; a verb that is named keeps only its last lines. */
-  readonly replay: (kept: Readonly<Record<string, number>>) => void;
+  readonly replayJournal: (maxLinesByOperation: Readonly<Record<string, number>>) => void;
   readonly isOpen: () => boolean;
   readonly close: () => void;
 }
 
-type Verb = <Words extends readonly unknown[], Result>(
+/**
+ * Turns a function into a journaled, atomic operation, and returns the function to call.
+ * Called inside another operation it is part of that one and writes no line of its own.
+ * Due reservations are expired before an operation begins.
+ */
+type DefineOperation = <Args extends readonly unknown[], Result>(
   name: string,
-  work: (...words: Words) => Result,
-) => (...words: Words) => Result;
+  action: (...args: Args) => Result,
+) => (...args: Args) => Result;
 
-type Line<Words> = readonly [verb: string, words: Words, at: number, drawn: readonly string[]];
+/** A line of the journal. */
+type JournalEntry<Args> = readonly [
+  operation: string,
+  args: Args,
+  startedAt: number,
+  randomValues: readonly string[],
+];
 
-/** A verb that is at work. */
-interface Work {
-  readonly at: number;
-  readonly draw: (make: () => string) => string;
-  readonly undo: (() => void)[];
+interface RunningOperation {
+  /** By the wall clock. */
+  readonly startedAt: number;
+  /** Makes and records a random value, or returns the recorded one during a replay. */
+  readonly drawRandom: (make: () => string) => string;
+  /** Undo the changes that were made so far, last to be run first. */
+  readonly undoSteps: (() => void)[];
 }
 
-export interface StoreOptions {
+export interface SandboxStoreOptions {
   readonly folder: string;
-  readonly wall: () => number;
+  readonly wallClock: () => number;
 }
 
-export function openStore({ folder, wall: realWall }: StoreOptions): Store {
+/** Opens the store with empty tables. The journal is replayed later, by `replayJournal`, when all operations are defined. */
+export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOptions): SandboxStore {
   const file = join(folder, 'sandbox.journal');
   if (!existsSync(file) && existsSync(join(folder, 'sandbox.db')))
     throw new Error(`${folder} holds the sandbox of an earlier version: move it away`);
   const journal = openJournal(file);
-  const again = new Map<string, (line: string) => void>();
-  let work: Work | null = null;
+  const replayByOperation = new Map<string, (line: string) => void>();
+  let running: RunningOperation | null = null;
   let isOpen = true;
-  const tables = createTables(undo => work?.undo.push(undo));
+  const tables = createTables(undo => running?.undoSteps.push(undo));
   const accounts = createAccounts(tables);
-  const wall = () => work?.at ?? realWall();
-  const setClock = verb('clock', (value: object) => {
+  const wallClock = () => running?.startedAt ?? realWallClock();
+  const setClock = defineOperation('clock', (value: object) => {
     tables.settings.put({ name: 'clock', value });
-    accounts.endExpiredReservations(now());
+    accounts.expireDueReservations(now());
   });
-  const clock = createClock({ read: () => tables.settings.get('clock')?.value, write: setClock }, wall);
-  const endReservations = verb('end reservations', () => undefined);
+  const clock = createClock({ read: () => tables.settings.get('clock')?.value, write: setClock }, wallClock);
+  // Does nothing itself: every operation begins by expiring due reservations.
+  const expireReservations = defineOperation('end reservations', () => undefined);
 
   function now(): string {
     return toInstant(clock.now());
   }
 
-  function draw(make: () => string): string {
-    return work === null ? make() : work.draw(make);
+  /** Makes a random value, which the running operation records or takes from the journal. */
+  function drawRandom(make: () => string): string {
+    return running === null ? make() : running.drawRandom(make);
   }
 
-  function carryOut<Result>(begun: Work, action: () => Result): Result {
-    work = begun;
+  /** Runs an action as the given operation, and undoes its changes if it throws. */
+  function run<Result>(operation: RunningOperation, action: () => Result): Result {
+    running = operation;
     try {
-      accounts.endExpiredReservations(now());
+      accounts.expireDueReservations(now());
       return action();
     } catch (error) {
-      for (const undo of begun.undo.toReversed()) undo();
+      for (const undo of operation.undoSteps.toReversed()) undo();
       throw error;
     } finally {
-      work = null;
+      running = null;
     }
   }
 
-  function verb<Words extends readonly unknown[], Result>(name: string, action: (...words: Words) => Result) {
-    again.set(name, line => {
-      const [, words, at, drawn]: Line<Words> = JSON.parse(line);
-      const left = [...drawn];
-      carryOut({ at, draw: () => left.shift() ?? '', undo: [] }, () => action(...words));
+  /** Registers how a line of this operation is replayed, and returns the function that runs and journals it. */
+  function defineOperation<Args extends readonly unknown[], Result>(
+    name: string,
+    action: (...args: Args) => Result,
+  ) {
+    replayByOperation.set(name, line => {
+      const [, args, startedAt, randomValues]: JournalEntry<Args> = JSON.parse(line);
+      const remaining = [...randomValues];
+      const takeRecorded = () => remaining.shift() ?? '';
+      run({ startedAt, drawRandom: takeRecorded, undoSteps: [] }, () => action(...args));
     });
-    return (...words: Words): Result => {
-      if (work !== null) return action(...words);
-      const drawn: string[] = [];
-      const at = realWall();
-      const drawAnew = (make: () => string) => drawn[drawn.push(make()) - 1] ?? '';
-      return carryOut({ at, draw: drawAnew, undo: [] }, () => {
-        const result = action(...words);
-        journal.append(JSON.stringify([name, words, at, drawn]));
+    return (...args: Args): Result => {
+      if (running !== null) return action(...args);
+      const randomValues: string[] = [];
+      const startedAt = realWallClock();
+      const recordRandom = (make: () => string) => {
+        const value = make();
+        randomValues.push(value);
+        return value;
+      };
+      return run({ startedAt, drawRandom: recordRandom, undoSteps: [] }, () => {
+        const result = action(...args);
+        journal.append(JSON.stringify([name, args, startedAt, randomValues]));
         return result;
       });
     };
   }
 
-  function replay(kept: Readonly<Record<string, number>>): void {
-    const lines = dropOld(journal.lines, kept);
+  /** Repeats the operation of one line of the journal. */
+  function replayLine(line: string): void {
+    const name = operationOf(line);
+    const replay = replayByOperation.get(name);
+    if (replay === undefined) throw new Error(`unknown operation "${name}"`);
+    replay(line);
+  }
+
+  /** Replays the journal. Of the operations named here only the last so many lines are replayed and kept in the file. */
+  function replayJournal(maxLinesByOperation: Readonly<Record<string, number>>): void {
+    const lines = dropOldLines(journal.lines, maxLinesByOperation);
     for (const [index, line] of lines.entries()) {
       try {
-        const redo = again.get(verbOf(line));
-        if (redo === undefined) throw new Error(`there is no verb "${verbOf(line)}"`);
-        redo(line);
+        replayLine(line);
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        throw new Error(`${file} cannot be done again from line ${index + 2} on (${why}): move it away`, {
+        const reason = error instanceof Error ? error.message : String(error);
+        // The first line of the file is its header, and lines are counted from 1.
+        throw new Error(`${file} cannot be replayed from line ${index + 2} on (${reason}): move it away`, {
           cause: error,
         });
       }
@@ -124,19 +167,24 @@ export function openStore({ folder, wall: realWall }: StoreOptions): Store {
     if (lines.length < journal.lines.length) journal.rewrite(lines);
   }
 
+  function expireDueReservations(): void {
+    if (accounts.hasDueReservations(now())) expireReservations();
+  }
+
   return {
     tables,
     file,
     clock,
     accounts,
-    wall,
+    wallClock,
     now,
-    newId: () => draw(randomUUID),
-    newHash: digits => draw(() => `0x${randomBytes(digits / 2).toString('hex')}`),
-    verb,
-    endExpiredReservations: () => accounts.hasExpiredReservations(now()) && endReservations(),
-    replay,
+    newId: () => drawRandom(randomUUID),
+    newHash: digits => drawRandom(() => `0x${randomBytes(digits / 2).toString('hex')}`),
+    defineOperation,
+    expireDueReservations,
+    replayJournal,
     isOpen: () => isOpen,
+    /** Closes the journal. The store must not be used any more. */
     close() {
       isOpen = false;
       journal.close();
@@ -144,21 +192,25 @@ export function openStore({ folder, wall: realWall }: StoreOptions): Store {
   };
 }
 
-function verbOf(line: string): string {
+/** Reads the name of the operation from the start of a journal line, without parsing the rest. */
+function operationOf(line: string): string {
   return /^\["([^"]*)"/.exec(line)?.[1] ?? '';
 }
 
-function dropOld(lines: readonly string[], kept: Readonly<Record<string, number>>): readonly string[] {
-  const extra = new Map(
-    Object.entries(kept).map(([verb, most]) => [
-      verb,
-      lines.filter(line => verbOf(line) === verb).length - most,
-    ]),
-  );
+/** Drops the oldest lines of each operation that has more lines than its maximum, and returns the rest. */
+function dropOldLines(
+  lines: readonly string[],
+  maxLinesByOperation: Readonly<Record<string, number>>,
+): readonly string[] {
+  const excessByOperation = new Map<string, number>();
+  for (const [operation, maxLines] of Object.entries(maxLinesByOperation)) {
+    const count = lines.filter(line => operationOf(line) === operation).length;
+    excessByOperation.set(operation, count - maxLines);
+  }
   return lines.filter(line => {
-    const verb = verbOf(line);
-    const left = extra.get(verb) ?? 0;
-    extra.set(verb, left - 1);
-    return left <= 0;
+    const operation = operationOf(line);
+    const excess = excessByOperation.get(operation) ?? 0;
+    excessByOperation.set(operation, excess - 1);
+    return excess <= 0;
   });
 }

@@ -1,137 +1,147 @@
 import { notFound } from '../http/errors.js';
-import type { FaultRow } from '../trouble/kinds.js';
+import type { FaultRecord } from '../faults/fault-kinds.js';
 import type {
-  AddressRow,
-  AppRow,
-  CreditRow,
-  DeliveryRow,
-  HoldingRow,
-  InstallationRow,
-  InventoryRequestRow,
-  OrganizationRow,
-  OutsideRow,
-  Place,
-  ProjectRow,
-  ReservationRow,
-  RetirementRow,
-  SettingRow,
-  TokenRow,
-  TransactionRow,
-  UserRow,
-} from './rows.js';
+  AddressRecord,
+  AppRecord,
+  CreditRecord,
+  DeliveryRecord,
+  HoldingRecord,
+  InstallationRecord,
+  InventoryRequestRecord,
+  OrganizationRecord,
+  ExternalHoldingRecord,
+  HoldingPlace,
+  ProjectRecord,
+  ReservationRecord,
+  RetirementRecord,
+  SettingRecord,
+  TokenRecord,
+  TransactionRecord,
+  UserRecord,
+} from './records.js';
 
-/** Everything that the registry knows. */
-export type Tables = ReturnType<typeof createTables>;
+/** All data of the registry, in memory. */
+export type RegistryTables = ReturnType<typeof createTables>;
 
-export function createTables(remember: Remember) {
-  const of = <Row extends { readonly id: string | number }>(what: string) => ({
-    what,
-    id: (row: Row) => row.id,
+export function createTables(onChange: UndoRecorder) {
+  const byId = <Row extends { readonly id: string | number }>(label: string) => ({
+    label,
+    idOf: (row: Row) => row.id,
   });
-  const owned = <Row extends Owned>(what: string) => ({ ...of<Row>(what), group: ownerOf });
+  const byOrganization = <Row extends OwnedRecord>(label: string) => ({
+    ...byId<Row>(label),
+    groupOf: organizationIdOf,
+  });
   return {
-    apps: createTable(remember, of<AppRow>('App')),
-    users: createTable<UserRow>(remember, { ...owned('User'), name: row => row.email }),
-    organizations: createTable<OrganizationRow>(remember, {
-      ...of('Organization'),
-      name: row => row.fullName,
+    apps: createMemoryTable(onChange, byId<AppRecord>('App')),
+    users: createMemoryTable<UserRecord>(onChange, { ...byOrganization('User'), nameOf: row => row.email }),
+    organizations: createMemoryTable<OrganizationRecord>(onChange, {
+      ...byId('Organization'),
+      nameOf: row => row.fullName,
     }),
-    addresses: createTable<AddressRow>(remember, { what: 'Address', id: row => row.address, group: ownerOf }),
-    projects: createTable<ProjectRow>(remember, { ...of('Project'), name: row => row.num }),
-    credits: createTable<CreditRow>(remember, {
-      ...of('Credit'),
-      group: row => row.projectId,
-      name: row => row.serialization.toUpperCase(),
+    addresses: createMemoryTable<AddressRecord>(onChange, {
+      label: 'Address',
+      idOf: row => row.address,
+      groupOf: organizationIdOf,
     }),
-    /** What stands in warehouses and inventories, and where something once stood. */
-    holdings: createTable<HoldingRow>(remember, {
-      what: 'Holding',
-      id: row => `${placeOf(row.organizationId, row.place)} ${row.creditId}`,
-      group: row => placeOf(row.organizationId, row.place),
+    projects: createMemoryTable<ProjectRecord>(onChange, { ...byId('Project'), nameOf: row => row.num }),
+    credits: createMemoryTable<CreditRecord>(onChange, {
+      ...byId('Credit'),
+      groupOf: row => row.projectId,
+      nameOf: row => row.serialization.toUpperCase(),
     }),
-    outside: createTable<OutsideRow>(remember, {
-      what: 'Address',
-      id: row => `${row.address} ${row.creditId}`,
+    /** The contents of warehouses and inventories. An emptied holding stays, with an amount of 0. */
+    holdings: createMemoryTable<HoldingRecord>(onChange, {
+      label: 'Holding',
+      idOf: row => `${holdingGroupKey(row.organizationId, row.place)} ${row.creditId}`,
+      groupOf: row => holdingGroupKey(row.organizationId, row.place),
     }),
-    reservations: createTable<ReservationRow>(remember, {
-      ...owned('Reservation'),
+    externalHoldings: createMemoryTable<ExternalHoldingRecord>(onChange, {
+      label: 'Address',
+      idOf: row => `${row.address} ${row.creditId}`,
+    }),
+    reservations: createMemoryTable<ReservationRecord>(onChange, {
+      ...byOrganization('Reservation'),
       isLive: row => row.state === 'outstanding',
     }),
-    requests: createTable(remember, owned<InventoryRequestRow>('Request')),
-    retirements: createTable(remember, owned<RetirementRow>('Retirement')),
-    transactions: createTable(remember, of<TransactionRow>('Transaction')),
-    installations: createTable<InstallationRow>(remember, {
-      ...owned('Installation'),
+    requests: createMemoryTable(onChange, byOrganization<InventoryRequestRecord>('Request')),
+    retirements: createMemoryTable(onChange, byOrganization<RetirementRecord>('Retirement')),
+    transactions: createMemoryTable(onChange, byId<TransactionRecord>('Transaction')),
+    installations: createMemoryTable<InstallationRecord>(onChange, {
+      ...byOrganization('Installation'),
       isLive: row => row.state !== 'uninstalled',
     }),
-    tokens: createTable<TokenRow>(remember, { ...of('Token'), name: row => row.digest }),
-    deliveries: createTable<DeliveryRow>(remember, {
-      ...of('Delivery'),
+    tokens: createMemoryTable<TokenRecord>(onChange, { ...byId('Token'), nameOf: row => row.digest }),
+    deliveries: createMemoryTable<DeliveryRecord>(onChange, {
+      ...byId('Delivery'),
       isLive: row => row.state === 'pending' || row.state === 'held',
     }),
-    faults: createTable<FaultRow>(remember, { ...of('Fault'), isLive: row => !row.isRemoved }),
-    settings: createTable<SettingRow>(remember, { what: 'Setting', id: row => row.name }),
+    faults: createMemoryTable<FaultRecord>(onChange, { ...byId('Fault'), isLive: row => !row.isRemoved }),
+    settings: createMemoryTable<SettingRecord>(onChange, { label: 'Setting', idOf: row => row.name }),
   };
 }
 
-export function placeOf(organizationId: string, place: Place): string {
+/** Returns the key that groups the holdings of one warehouse or inventory. */
+export function holdingGroupKey(organizationId: string, place: HoldingPlace): string {
   return `${organizationId} ${place}`;
 }
 
-interface Owned {
+interface OwnedRecord {
   readonly id: string;
   readonly organizationId: string;
 }
 
-function ownerOf({ organizationId }: Pick<Owned, 'organizationId'>): string {
+function organizationIdOf({ organizationId }: Pick<OwnedRecord, 'organizationId'>): string {
   return organizationId;
 }
 
-/** Rows by their id, in the order in which they came. A row is replaced, never changed: who has read one keeps it as it was. */
-export interface Table<Row> {
+/** Rows by id, in order of insertion. A row is replaced, never changed, so a reader keeps the version that it has read. */
+export interface MemoryTable<Row> {
   get(id: string | number): Row | undefined;
-  /** Refuses where there is none, or where it is of another group. */
-  find(id: string | number, group?: string): Row;
-  /** By the other word that one row alone goes by. */
-  named(name: string): Row | undefined;
-  /** Adds the row, or replaces the one with its id. */
+  /** Returns the row, or throws 404 if there is none or if it belongs to another group. */
+  getOrThrow(id: string | number, group?: string): Row;
+  /** Returns the row with this unique name, such as a serialization or an e-mail address. */
+  getByName(name: string): Row | undefined;
+  /** Inserts the row or replaces the one with its id. Undone if the running operation fails. */
   put(row: Row): void;
-  /** The same, where nothing can be refused afterwards. */
-  load(row: Row): void;
-  rows(group?: string): Row[];
+  /** Like `put`, but never undone: for bulk loads after which nothing can fail. */
+  putWithoutUndo(row: Row): void;
+  list(group?: string): Row[];
   count(group?: string): number;
-  /** So many, the last that came first, beginning after some. */
-  newest(first: number, skip?: number, group?: string): Row[];
-  /** Those with which something is still to happen. */
-  live(): Row[];
+  /** Returns up to `limit` rows, the last inserted first, after skipping `skip` of them. */
+  listNewest(limit: number, skip?: number, group?: string): Row[];
+  /** Returns the rows that can still change, such as outstanding reservations and pending deliveries. */
+  listLive(): Row[];
 }
 
-interface TableOptions<Row> {
-  /** As in `Credit not found`. */
-  readonly what: string;
-  readonly id: (row: Row) => string | number;
-  readonly group?: (row: Row) => string;
-  readonly name?: (row: Row) => string;
+interface MemoryTableOptions<Row> {
+  /** What a row is called in messages, as in `Credit not found`. */
+  readonly label: string;
+  readonly idOf: (row: Row) => string | number;
+  readonly groupOf?: (row: Row) => string;
+  readonly nameOf?: (row: Row) => string;
   readonly isLive?: (row: Row) => boolean;
 }
 
-/** How to take a change back. */
-type Remember = (undo: () => void) => void;
+/** Receives the function that undoes a change which was just made. */
+type UndoRecorder = (undo: () => void) => void;
 
+/** The group that all rows belong to. */
 const ALL = '';
 
-function createTable<Row>(remember: Remember, options: TableOptions<Row>): Table<Row> {
-  const { what, id: idOf, group: groupOf, name: nameOf, isLive } = options;
+function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOptions<Row>): MemoryTable<Row> {
+  const { label, idOf, groupOf, nameOf, isLive } = options;
   const rowById = new Map<string | number, Row>();
   const idByName = new Map<string, string | number>();
   const idsByGroup = new Map<string, (string | number)[]>([[ALL, []]]);
-  const live = new Map<string | number, Row>();
+  const liveRows = new Map<string | number, Row>();
 
   function groupsOf(row: Row): string[] {
     return groupOf === undefined ? [ALL] : [ALL, groupOf(row)];
   }
 
-  function load(row: Row): void {
+  /** Inserts or replaces a row and updates the indexes by group, by name and of live rows. */
+  function putWithoutUndo(row: Row): void {
     const id = idOf(row);
     if (!rowById.has(id)) {
       for (const group of groupsOf(row)) {
@@ -142,62 +152,72 @@ function createTable<Row>(remember: Remember, options: TableOptions<Row>): Table
       if (nameOf !== undefined) idByName.set(nameOf(row), id);
     }
     rowById.set(id, row);
-    if (isLive?.(row)) live.set(id, row);
-    else live.delete(id);
+    if (isLive?.(row)) liveRows.set(id, row);
+    else liveRows.delete(id);
   }
 
-  /** Only what came last is ever taken back. */
-  function remove(row: Row): void {
+  /** Undoes an insertion. The row must be the last one that was inserted. */
+  function removeLast(row: Row): void {
     const id = idOf(row);
     for (const group of groupsOf(row)) idsByGroup.get(group)?.pop();
     if (nameOf !== undefined) idByName.delete(nameOf(row));
     rowById.delete(id);
-    live.delete(id);
+    liveRows.delete(id);
   }
 
-  function rowsOf(ids: readonly (string | number)[]): Row[] {
+  function getRows(ids: readonly (string | number)[]): Row[] {
     return ids.flatMap(id => rowById.get(id) ?? []);
   }
 
   return {
     get: id => rowById.get(id),
-    find(id, group) {
+    /** Returns the row with this id, or throws 404 if there is none in the table or, if given, in the group. */
+    getOrThrow(id: string | number, group?: string): Row {
       const row = rowById.get(id);
-      if (row === undefined || !groupsOf(row).includes(group ?? ALL)) throw notFound(`${what} not found`);
+      if (row === undefined || !groupsOf(row).includes(group ?? ALL)) throw notFound(`${label} not found`);
       return row;
     },
-    named: name => rowById.get(idByName.get(name) ?? ALL),
-    put(row) {
-      const old = rowById.get(idOf(row));
-      remember(() => (old === undefined ? remove(row) : load(old)));
-      load(row);
+    getByName: name => rowById.get(idByName.get(name) ?? ALL),
+    /** Inserts or replaces a row and reports how to undo that. */
+    put(row: Row): void {
+      const previous = rowById.get(idOf(row));
+      onChange(() => (previous === undefined ? removeLast(row) : putWithoutUndo(previous)));
+      putWithoutUndo(row);
     },
-    load,
-    rows: (group = ALL) => rowsOf(idsByGroup.get(group) ?? []),
+    putWithoutUndo,
+    list: (group = ALL) => getRows(idsByGroup.get(group) ?? []),
     count: (group = ALL) => idsByGroup.get(group)?.length ?? 0,
-    newest(first, skip = 0, group = ALL) {
+    /** Returns up to `limit` rows, the last inserted first, after skipping `skip` of them. */
+    listNewest(limit: number, skip = 0, group = ALL): Row[] {
       const ids = idsByGroup.get(group) ?? [];
       const end = Math.max(0, ids.length - skip);
-      return rowsOf(ids.slice(Math.max(0, end - first), end).toReversed());
+      return getRows(ids.slice(Math.max(0, end - limit), end).toReversed());
     },
-    live: () => [...live.values()],
+    listLive: () => [...liveRows.values()],
   };
 }
 
-interface Dated {
+interface CreatedRecord {
   readonly id: string;
   readonly createdAt: string;
 }
 
-export function oldestFirst<Row extends Dated>(rows: readonly Row[]): Row[] {
-  return rows.toSorted((one, other) => compare(one.createdAt, other.createdAt) || compare(one.id, other.id));
+/** Sorts rows by creation time, then by id. */
+export function sortOldestFirst<Row extends CreatedRecord>(rows: readonly Row[]): Row[] {
+  return rows.toSorted(
+    (left, right) => compareText(left.createdAt, right.createdAt) || compareText(left.id, right.id),
+  );
 }
 
-export function newestFirst<Row extends Dated>(rows: readonly Row[]): Row[] {
-  return rows.toSorted((one, other) => compare(other.createdAt, one.createdAt) || compare(one.id, other.id));
+/** Sorts rows by creation time in reverse, then by id. */
+export function sortNewestFirst<Row extends CreatedRecord>(rows: readonly Row[]): Row[] {
+  return rows.toSorted(
+    (left, right) => compareText(right.createdAt, left.createdAt) || compareText(left.id, right.id),
+  );
 }
 
-export function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
+/** Compares by code units, for sorting: independent of any locale. */
+export function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }

@@ -1,111 +1,128 @@
 import { badRequest, conflict } from '../http/errors.js';
-import { readBody } from '../http/validate.js';
-import { createBehaviour } from './behaviour.js';
+import { readBody } from '../http/read-body.js';
+import { createDeliverySettings } from './delivery-settings.js';
 import { createSender } from './sender.js';
-import type { DeliveryRow } from '../store/rows.js';
-import type { Store } from '../store/store.js';
-import { type Message, signPayload } from './announcer.js';
+import type { DeliveryRecord } from '../store/records.js';
+import type { SandboxStore } from '../store/store.js';
+import { type WebhookMessage, signPayload } from './publisher.js';
 
 export interface DeliveryOptions {
-  readonly store: Store;
+  readonly store: SandboxStore;
   readonly prefix: string;
 }
 
+/** Stores the webhooks that the publisher creates, and applies the delivery settings to them. The sender posts them. */
 export function createDeliveries({ store, prefix }: DeliveryOptions) {
-  const { tables, now, wall, verb } = store;
+  const { tables, now, wallClock, defineOperation } = store;
   const { deliveries } = tables;
-  const mood = createBehaviour(store);
-  const sender = createSender({ store, prefix, behaviour: mood.read });
+  const settings = createDeliverySettings(store);
+  const sender = createSender({ store, prefix, getSettings: settings.read });
 
-  function add(row: Omit<DeliveryRow, 'id' | 'attempts' | 'createdAt'>): DeliveryRow {
+  /** Stores a new delivery and wakes the sender. */
+  function add(row: Omit<DeliveryRecord, 'id' | 'attempts' | 'createdAt'>): DeliveryRecord {
     const added = { ...row, id: deliveries.count() + 1, attempts: [], createdAt: now() };
     deliveries.put(added);
     sender.wake();
     return added;
   }
 
-  /** Part of the verb that is told of. */
-  function send({ app, installationId, event, payload }: Message): void {
+  /** Adds a delivery for an app that has a webhook URL, subject to the delivery settings. */
+  function enqueue({ app, installationId, event, payload }: WebhookMessage): void {
     if (app.webhookUrl === null) return;
-    const way = mood.read();
-    const isDropped = way.drop > 0;
-    if (isDropped) mood.write({ ...way, drop: way.drop - 1 });
-    const isHeld = way.hold || way.reorder > 1;
+    const current = settings.read();
+    const isDropped = current.drop > 0;
+    if (isDropped) settings.write({ ...current, drop: current.drop - 1 });
+    const isHeld = current.hold || current.reorder > 1;
     const row = {
       appId: app.id,
       installationId,
       event,
       url: app.webhookUrl,
       ...signPayload(payload, app.webhookSecret),
-      state: isDropped ? 'dropped' : isHeld ? 'held' : 'pending',
-      attemptsLeft: Math.max(1, way.attempts),
-      dueAt: wall() + way.delayMs,
+      state: firstState(isDropped, isHeld),
+      attemptsLeft: Math.max(1, current.attempts),
+      dueAt: wallClock() + current.delayMs,
     } as const;
     const { id } = add({ ...row, copyOf: null });
-    for (let copy = 0; copy < way.duplicate; copy += 1) add({ ...row, copyOf: id });
-    const held = heldIds();
-    if (!way.hold && way.reorder > 1 && held.length >= way.reorder) letGo(held.toReversed());
+    for (let copy = 0; copy < current.duplicate; copy += 1) add({ ...row, copyOf: id });
+    const held = listHeldIds();
+    if (!current.hold && current.reorder > 1 && held.length >= current.reorder)
+      sendInOrder(held.toReversed());
   }
 
-  function heldIds(): number[] {
-    const rows = deliveries.live().filter(({ state }) => state === 'held');
-    return rows.map(({ id }) => id).toSorted((one, other) => one - other);
+  /** Lists the held deliveries in the order of their creation. */
+  function listHeldIds(): number[] {
+    const rows = deliveries.listLive().filter(({ state }) => state === 'held');
+    return rows.map(({ id }) => id).toSorted((left, right) => left - right);
   }
 
-  /** In this order. */
-  function letGo(ids: readonly number[]): void {
-    const from = wall() - ids.length;
-    for (const [place, id] of ids.entries())
-      deliveries.put({ ...deliveries.find(id), state: 'pending', dueAt: from + place });
+  /** Makes held deliveries due, in the given order. */
+  function sendInOrder(ids: readonly number[]): void {
+    // Deliveries are sent in the order of `dueAt`, so each gets a later one.
+    const firstDueAt = wallClock() - ids.length;
+    for (const [index, id] of ids.entries())
+      deliveries.put({ ...deliveries.getOrThrow(id), state: 'pending', dueAt: firstDueAt + index });
     sender.wake();
   }
 
-  /** Sends one more copy, whatever became of the first. */
-  const resend = verb('resend', (id: number) => {
-    const { copyOf, ...same } = deliveries.find(id);
-    const fresh = { state: 'pending', attemptsLeft: 1, dueAt: wall() } as const;
-    return show(add({ ...same, ...fresh, copyOf: copyOf ?? id }));
+  /** Sends one more copy of a delivery, whatever the state of the first one. */
+  const resend = defineOperation('resend', (id: number) => {
+    const { copyOf, ...original } = deliveries.getOrThrow(id);
+    const pending = { state: 'pending', attemptsLeft: 1, dueAt: wallClock() } as const;
+    return toJson(add({ ...original, ...pending, copyOf: copyOf ?? id }));
   });
 
-  function findHeld(id: number): DeliveryRow {
-    const row = deliveries.find(id);
+  /** Returns the delivery, or throws 409 if it is not held. */
+  function getHeld(id: number): DeliveryRecord {
+    const row = deliveries.getOrThrow(id);
     if (row.state !== 'held') throw conflict(`Delivery ${id} is not held`);
     return row;
   }
 
-  const release = verb('release', (ids: readonly number[]) => letGo(ids.map(id => findHeld(id).id)));
+  const release = defineOperation('release', (ids: readonly number[]) =>
+    sendInOrder(ids.map(id => getHeld(id).id)),
+  );
 
-  const drop = verb('drop', (id: number) => {
-    const row: DeliveryRow = { ...findHeld(id), state: 'dropped' };
+  const drop = defineOperation('drop', (id: number) => {
+    const row: DeliveryRecord = { ...getHeld(id), state: 'dropped' };
     deliveries.put(row);
-    return show(row);
+    return toJson(row);
   });
 
   return {
-    send,
-    /** Once what was done before is known. */
+    enqueue,
+    /** Starts sending. To be called after the journal was replayed. */
     start: sender.start,
-    behaviour: mood.read,
-    behave: mood.change,
-    list: (limit: number) => deliveries.newest(limit).map(show),
+    getSettings: settings.read,
+    changeSettings: settings.change,
+    list: (limit: number) => deliveries.listNewest(limit).map(toJson),
+    /** Returns the JSON of a delivery with its body and signature. */
     get(id: number) {
-      const row = deliveries.find(id);
-      return { ...show(row), body: row.body, signature: row.signature };
+      const row = deliveries.getOrThrow(id);
+      return { ...toJson(row), body: row.body, signature: row.signature };
     },
     resend,
-    /** Lets held ones go, in the order of the `ids`; all of them in their own order where there are none. */
-    release: (body?: unknown) => release(readIds(body) ?? heldIds()),
+    /** Releases held deliveries in the order of `ids`, or all of them in the order of their creation. */
+    release: (body?: unknown) => release(readIds(body) ?? listHeldIds()),
     drop,
-    settled: sender.settled,
+    waitUntilSettled: sender.waitUntilSettled,
     close: sender.close,
   };
 }
 
-function show(row: DeliveryRow) {
+/** Returns the state in which a new delivery starts. */
+function firstState(isDropped: boolean, isHeld: boolean): DeliveryRecord['state'] {
+  if (isDropped) return 'dropped';
+  return isHeld ? 'held' : 'pending';
+}
+
+/** Converts a delivery to JSON for the control API, without its body. */
+function toJson(row: DeliveryRecord) {
   const { attemptsLeft: _left, dueAt: _due, body: _body, signature: _signature, ...shown } = row;
   return shown;
 }
 
+/** Reads the `ids` of a body. Returns undefined if there is no body or it has no `ids`. */
 function readIds(body: unknown): readonly number[] | undefined {
   const ids = body === undefined ? undefined : readBody(body, fields => fields.value('ids'));
   if (ids === undefined) return undefined;

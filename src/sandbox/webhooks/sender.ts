@@ -1,139 +1,149 @@
-import { call } from '../http/call.js';
-import type { Attempt, DeliveryRow } from '../store/rows.js';
-import type { Store } from '../store/store.js';
+import { fetchWithoutRedirect } from '../http/fetch.js';
+import type { DeliveryAttempt, DeliveryRecord } from '../store/records.js';
+import type { SandboxStore } from '../store/store.js';
 
 interface SenderOptions {
-  readonly store: Store;
+  readonly store: SandboxStore;
   readonly prefix: string;
-  readonly behaviour: () => { readonly backoffMs: number; readonly timeoutMs: number };
+  readonly getSettings: () => { readonly backoffMs: number; readonly timeoutMs: number };
 }
 
-type Outcome = Pick<Attempt, 'status' | 'error'>;
+type AttemptOutcome = Pick<DeliveryAttempt, 'status' | 'error'>;
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-const UNKNOWN: Outcome = { status: null, error: null };
+/** The outcome of an attempt that runs, or that was interrupted by a stop. */
+const UNKNOWN: AttemptOutcome = { status: null, error: null };
 
 /**
- * Posts waiting deliveries: each app's one after the other, so that they arrive in order. They wait by the wall clock:
- * moving the sandbox's clock neither hurries nor delays them.
+ * Posts pending deliveries to the apps' webhook URLs: one after another for each app, so that they arrive in order.
+ * Due times and retries follow the wall clock, not the sandbox's clock.
  */
-export function createSender({ store, prefix, behaviour }: SenderOptions) {
-  const { tables, now, wall, verb } = store;
+export function createSender({ store, prefix, getSettings }: SenderOptions) {
+  const { tables, now, wallClock, defineOperation } = store;
   const { deliveries } = tables;
   const stopping = new AbortController();
-  const busy = new Map<string, Promise<void>>();
+  const workByApp = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
 
-  const begin = verb('begin attempt', (id: number) => {
+  const beginAttempt = defineOperation('begin attempt', (id: number) => {
     const row = deliveries.get(id);
     if (row === undefined) return;
     const attempts = [...row.attempts, { startedAt: now(), ...UNKNOWN }];
     deliveries.put({ ...row, attempts, attemptsLeft: row.attemptsLeft - 1 });
   });
 
-  const end = verb('end attempt', (id: number, outcome: Outcome) => {
+  /** Records the outcome of the attempt that runs, and whether and when there will be another. */
+  const endAttempt = defineOperation('end attempt', (id: number, outcome: AttemptOutcome) => {
     const row = deliveries.get(id);
     if (row === undefined) return;
-    const attempts = row.attempts.map((made, index) =>
-      index === row.attempts.length - 1 ? { ...made, ...outcome } : made,
+    const attempts = row.attempts.map((attempt, index) =>
+      index === row.attempts.length - 1 ? { ...attempt, ...outcome } : attempt,
     );
     const isDelivered = outcome.status !== null && outcome.status >= 200 && outcome.status < 300;
     const state = isDelivered ? 'delivered' : row.attemptsLeft < 1 ? 'failed' : 'pending';
-    const dueAt = wall() + behaviour().backoffMs * 2 ** (attempts.length - 1);
+    const dueAt = wallClock() + getSettings().backoffMs * 2 ** (attempts.length - 1);
     deliveries.put({ ...row, attempts, state, dueAt });
   });
 
-  const giveUp = verb('give up', (ids: readonly number[]) => {
-    for (const id of ids) end(id, UNKNOWN);
+  /** Ends the attempts that a stop interrupted. */
+  const giveUp = defineOperation('give up', (ids: readonly number[]) => {
+    for (const id of ids) endAttempt(id, UNKNOWN);
   });
 
-  function pending(): DeliveryRow[] {
-    return deliveries.live().filter(({ state }) => state === 'pending');
+  function listPending(): DeliveryRecord[] {
+    return deliveries.listLive().filter(({ state }) => state === 'pending');
   }
 
-  async function post({ url, body, signature }: DeliveryRow): Promise<number> {
-    const response = await call(url, {
+  /** Posts a delivery and returns the status of the answer. Throws if there is none in time. */
+  async function post({ url, body, signature }: DeliveryRecord): Promise<number> {
+    const response = await fetchWithoutRedirect(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         ...(signature !== null && { [`x-${prefix}-signature-256`]: signature }),
       },
       body,
-      signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(behaviour().timeoutMs)]),
+      signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(getSettings().timeoutMs)]),
     });
     await response.body?.cancel();
     return response.status;
   }
 
-  async function attempt(due: DeliveryRow): Promise<void> {
-    begin(due.id);
+  /** Makes one attempt to send a delivery, and records it. */
+  async function attemptDelivery(due: DeliveryRecord): Promise<void> {
+    beginAttempt(due.id);
     const outcome = await post(due).then(
       status => ({ status, error: null }),
-      (error: unknown) => ({ status: null, error: describe(error) }),
+      (error: unknown) => ({ status: null, error: describeError(error) }),
     );
-    if (store.isOpen()) end(due.id, outcome);
+    if (store.isOpen()) endAttempt(due.id, outcome);
   }
 
-  async function drain(ofApp: string): Promise<void> {
+  /** Sends the due deliveries of one app, the earliest first, until none is due. */
+  async function sendDue(appId: string): Promise<void> {
     while (!stopping.signal.aborted) {
-      const at = wall();
-      const [due] = pending()
-        .filter(({ appId, dueAt }) => appId === ofApp && dueAt <= at)
-        .toSorted((one, other) => one.dueAt - other.dueAt || one.id - other.id);
+      const at = wallClock();
+      const [due] = listPending()
+        .filter(delivery => delivery.appId === appId && delivery.dueAt <= at)
+        .toSorted((left, right) => left.dueAt - right.dueAt || left.id - right.id);
       if (due === undefined) return;
-      await attempt(due);
+      await attemptDelivery(due);
     }
   }
 
-  function pump(): void {
+  /** Starts sending for each app with a due delivery, and sets a timer for the next one that becomes due. */
+  function startDueWork(): void {
     timer = undefined;
     if (stopping.signal.aborted) return;
-    // One instant for both: what comes due between two would be neither due nor next.
-    const at = wall();
-    const waiting = pending();
+    // Read the clock once: a delivery that becomes due between two readings would be neither due nor waited for.
+    const at = wallClock();
+    const waiting = listPending();
     const due = waiting.filter(({ dueAt }) => dueAt <= at);
-    for (const ofApp of new Set(due.map(({ appId }) => appId))) {
-      if (busy.has(ofApp)) continue;
-      const work = drain(ofApp).finally(() => {
-        busy.delete(ofApp);
+    const appIds = new Set(due.map(({ appId }) => appId));
+    for (const appId of appIds) {
+      if (workByApp.has(appId)) continue;
+      const work = sendDue(appId).finally(() => {
+        workByApp.delete(appId);
         wake();
       });
-      busy.set(ofApp, work);
+      workByApp.set(appId, work);
     }
     const next = Math.min(...waiting.filter(({ dueAt }) => dueAt > at).map(({ dueAt }) => dueAt));
-    if (next < Infinity) timer = setTimeout(pump, Math.min(LONGEST_TIMER_MS, Math.max(1, next - at)));
+    if (next < Infinity) timer = setTimeout(startDueWork, Math.min(LONGEST_TIMER_MS, Math.max(1, next - at)));
   }
 
-  /** After the verb that asked for it, never inside. */
+  /** Looks for due deliveries soon: after the running operation has ended, never inside it. */
   function wake(): void {
     if (stopping.signal.aborted) return;
     clearTimeout(timer);
-    timer = setTimeout(pump, 0);
+    timer = setTimeout(startDueWork, 0);
   }
 
   return {
-    /** One that was on its way when the sandbox stopped may have arrived: it is not sent again. */
+    /** Starts sending. A delivery whose last attempt a stop interrupted may have arrived, so it is not sent again. */
     start: (): void => {
-      const lost = pending().filter(({ attemptsLeft }) => attemptsLeft < 1);
-      if (lost.length > 0) giveUp(lost.map(({ id }) => id));
+      const interrupted = listPending().filter(({ attemptsLeft }) => attemptsLeft < 1);
+      if (interrupted.length > 0) giveUp(interrupted.map(({ id }) => id));
       wake();
     },
     wake,
-    settled: async (): Promise<void> => {
-      while (store.isOpen() && pending().length > 0) {
-        await Promise.allSettled(busy.values());
+    /** Resolves when no delivery is pending. */
+    waitUntilSettled: async (): Promise<void> => {
+      while (store.isOpen() && listPending().length > 0) {
+        await Promise.allSettled(workByApp.values());
         await new Promise(resume => setTimeout(resume, 5));
       }
     },
     close: async (): Promise<void> => {
       stopping.abort();
       clearTimeout(timer);
-      await Promise.allSettled(busy.values());
+      await Promise.allSettled(workByApp.values());
     },
   };
 }
 
-function describe(error: unknown): string {
+/** Returns the message of an error with that of its cause, because fetch says only there what failed. */
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

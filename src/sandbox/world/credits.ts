@@ -1,43 +1,48 @@
-import type { CreditRow, HoldingRow, OrganizationRow, Place } from '../store/rows.js';
+import type { CreditRecord, HoldingRecord, OrganizationRecord, HoldingPlace } from '../store/records.js';
 import { toInstant } from '../store/clock.js';
-import { someMicro, type WorldSize } from './plan.js';
-import type { PlannedProject } from './projects.js';
-import { createRandom, inOnePiece } from './random.js';
+import { pickAmountMicro, type WorldSize } from './world-size.js';
+import type { WorldProject } from './projects.js';
+import { createRandom, flattenString } from './random.js';
 
-/** The order in which projects issue: past vintages, and now and then a coming one. */
-const SLOTS = [2021, 2022, 2020, 2019, 2027, 2018, 2017, 2028, 2016, 2015, 2029, 2030] as const;
+/** The vintages that each project issues, in this order. */
+const VINTAGES = [2021, 2022, 2020, 2019, 2027, 2018, 2017, 2028, 2016, 2015, 2029, 2030] as const;
+/** Credits from this vintage on are exAnte: not yet verified. */
 const FIRST_FORWARD_VINTAGE = 2027;
 const DAY_MS = 86_400_000;
 
-export type CreditPlan = ReturnType<typeof planCredits>;
+export type CreditGenerator = ReturnType<typeof createCreditGenerator>;
 
-export function planCredits(
+/** Generates credits and their holdings one by one, by index, so that a large world needs little memory. */
+export function createCreditGenerator(
   size: WorldSize,
-  projects: readonly PlannedProject[],
-  organizations: readonly OrganizationRow[],
+  projects: readonly WorldProject[],
+  organizations: readonly OrganizationRecord[],
 ) {
   const { seed, credits: count } = size;
-  /** Each is one text, however many rows name it. */
+  /** Ids that were made already, so that all rows of a credit share one string. */
   const ids: string[] = [];
 
+  /** Returns the id of a credit: its type, token id and token address. */
   function idOf(index: number): string {
-    ids[index] ??= inOnePiece(`${typeOf(slotOf(index))}-${index + 1}-${projectOf(index).contract}`);
+    ids[index] ??= flattenString(`${typeOf(vintageOf(index))}-${index + 1}-${projectOf(index).contract}`);
     return ids[index];
   }
 
-  function slotOf(index: number): number {
-    return SLOTS[Math.floor(index / projects.length)] ?? SLOTS[0];
+  function vintageOf(index: number): number {
+    return VINTAGES[Math.floor(index / projects.length)] ?? VINTAGES[0];
   }
 
-  function projectOf(index: number): PlannedProject {
+  /** Returns the project that issued a credit. */
+  function projectOf(index: number): WorldProject {
     const project = projects[index % projects.length];
     if (project === undefined) throw new RangeError('a world with credits needs projects');
     return project;
   }
 
-  function at(index: number, issuedMicro: number): CreditRow {
+  /** Returns the credit with this index and the given issued amount. */
+  function generateCredit(index: number, issuedMicro: number): CreditRecord {
     const { row, country, kind, contract } = projectOf(index);
-    const vintage = slotOf(index);
+    const vintage = vintageOf(index);
     const type = typeOf(vintage);
     const tokenId = String(index + 1);
     const issuedOn =
@@ -47,7 +52,7 @@ export function planCredits(
       projectId: row.id,
       tokenId,
       tokenAddress: contract,
-      serialization: inOnePiece(
+      serialization: flattenString(
         `ICR-${country.alpha3}-${country.callingCode}-${row.num}-${kind.sector}-${kind.removal ? 'R' : 'A'}-0-${vintage}`,
       ),
       vintage: String(vintage),
@@ -57,58 +62,59 @@ export function planCredits(
     };
   }
 
-  /** What stands in warehouses and inventories, without reservations. */
-  function holdings(index: number): HoldingRow[] {
-    return placesOf(index, organizations.length).map(({ organization, place }, position) => ({
+  /** Returns the holdings of a credit in warehouses and inventories, without reservations. */
+  function generateHoldings(index: number): HoldingRecord[] {
+    return chooseHolders(index, organizations.length).map(({ organization, place }, position) => ({
       organizationId: organizations[organization]?.id ?? '',
       place,
       creditId: idOf(index),
-      amountMicro: someMicro(seed, `holding ${position}`, index, 20_000),
+      amountMicro: pickAmountMicro(seed, `holding ${position}`, index, 20_000),
     }));
   }
 
   const retirable = Array.from({ length: count }, (_, index) => index).filter(
-    index => slotOf(index) < FIRST_FORWARD_VINTAGE,
+    index => vintageOf(index) < FIRST_FORWARD_VINTAGE,
   );
   return {
     count,
     /** The indexes of the credits that can be retired, shuffled. */
     retirable: shuffle(seed, Uint32Array.from(retirable)),
-    at,
+    generateCredit,
     idOf,
     projectNameOf: (index: number) => projectOf(index).row.fullName,
-    holdings,
+    generateHoldings,
   };
 }
 
-function typeOf(vintage: number): CreditRow['type'] {
+function typeOf(vintage: number): CreditRecord['type'] {
   return vintage < FIRST_FORWARD_VINTAGE ? 'exPost' : 'exAnte';
 }
 
-/** Four of five credits lie in a warehouse, most of all in the first organization's. */
-function placesOf(index: number, organizations: number) {
-  const owner = index % 3 === 2 ? (1 + (index % 7)) % organizations : 0;
-  const other = (owner + 1) % organizations;
-  const stands = (place: Place, organization = owner) => ({ organization, place });
+/** Chooses which organizations hold a credit, and where. Most credits are in the first organization's warehouse. */
+function chooseHolders(index: number, organizationCount: number) {
+  const owner = index % 3 === 2 ? (1 + (index % 7)) % organizationCount : 0;
+  const secondHolder = (owner + 1) % organizationCount;
+  const holder = (place: HoldingPlace, organization = owner) => ({ organization, place });
   switch (index % 5) {
     case 0:
-      return [stands('warehouse'), stands('inventory')];
+      return [holder('warehouse'), holder('inventory')];
     case 1:
-      return [stands('warehouse'), stands('inventory', other)];
+      return [holder('warehouse'), holder('inventory', secondHolder)];
     case 3:
-      return [stands('inventory')];
+      return [holder('inventory')];
     default:
-      return [stands('warehouse')];
+      return [holder('warehouse')];
   }
 }
 
+/** Shuffles in place (Fisher-Yates). */
 function shuffle(seed: number, items: Uint32Array): Uint32Array {
   const random = createRandom(seed, 'shuffle');
   for (let index = items.length - 1; index > 0; index--) {
-    const other = random.below(index + 1);
-    const moved = items[index] ?? 0;
-    items[index] = items[other] ?? 0;
-    items[other] = moved;
+    const swapIndex = random.below(index + 1);
+    const swapped = items[index] ?? 0;
+    items[index] = items[swapIndex] ?? 0;
+    items[swapIndex] = swapped;
   }
   return items;
 }

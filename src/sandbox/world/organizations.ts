@@ -1,7 +1,7 @@
-import type { AddressRow, AppRow, OrganizationRow, UserRow } from '../store/rows.js';
+import type { AddressRecord, AppRecord, OrganizationRecord, UserRecord } from '../store/records.js';
 import { toInstant } from '../store/clock.js';
-import type { WorldSize } from './plan.js';
-import { createRandom, inOnePiece } from './random.js';
+import type { WorldSize } from './world-size.js';
+import { createRandom, flattenString } from './random.js';
 import {
   APPS,
   COMPANY_FORMS,
@@ -10,13 +10,16 @@ import {
   FIRST_NAMES,
   LAST_NAMES,
   ORGANIZATIONS,
-} from './words.js';
+} from './name-lists.js';
 
+/** When the first organization and the first app were created. */
 const FOUNDED = Date.UTC(2022, 1, 1);
 const DAY_MS = 86_400_000;
+/** How many users each organization has. */
 const MEMBERS = 4;
 
-export function planApps({ seed }: WorldSize): AppRow[] {
+/** Generates the demo's apps. The first one may also reserve and request credits. */
+export function generateApps({ seed }: WorldSize): AppRecord[] {
   return APPS.map((name, index) => ({
     id: createRandom(seed, 'app', index).uuid(),
     name,
@@ -35,11 +38,12 @@ export function planApps({ seed }: WorldSize): AppRow[] {
   }));
 }
 
-export function planOrganizations(size: WorldSize): OrganizationRow[] {
-  return Array.from({ length: size.organizations }, (_, index) => planOrganization(size.seed, index));
+export function generateOrganizations(size: WorldSize): OrganizationRecord[] {
+  return Array.from({ length: size.organizations }, (_, index) => generateOrganization(size.seed, index));
 }
 
-function planOrganization(seed: number, index: number): OrganizationRow {
+/** Generates the organization with this index. The first ones have fixed names. */
+function generateOrganization(seed: number, index: number): OrganizationRecord {
   const random = createRandom(seed, 'organization', index);
   const [fullName, type] = ORGANIZATIONS[index] ?? [
     `${random.pick(COMPANY_STEMS)} Carbon ${index + 1}`,
@@ -66,7 +70,8 @@ function planOrganization(seed: number, index: number): OrganizationRow {
   };
 }
 
-export function planUsers(size: WorldSize, organizations: readonly OrganizationRow[]): UserRow[] {
+/** Generates the users of each organization. The first of each is its administrator. */
+export function generateUsers(size: WorldSize, organizations: readonly OrganizationRecord[]): UserRecord[] {
   return organizations.flatMap((organization, index) =>
     Array.from({ length: MEMBERS }, (_, position) => {
       const number = index * MEMBERS + position;
@@ -86,7 +91,11 @@ export function planUsers(size: WorldSize, organizations: readonly OrganizationR
   );
 }
 
-export function planAddresses({ seed }: WorldSize, organizations: readonly OrganizationRow[]): AddressRow[] {
+/** Generates two addresses for each organization. The first is its default. */
+export function generateAddresses(
+  { seed }: WorldSize,
+  organizations: readonly OrganizationRecord[],
+): AddressRecord[] {
   return organizations.flatMap((organization, index) => {
     const random = createRandom(seed, 'address', index);
     return ['Main account', 'Trading subaccount'].map((name, position) => ({
@@ -98,17 +107,18 @@ export function planAddresses({ seed }: WorldSize, organizations: readonly Organ
   });
 }
 
-/** Names under `.example` can belong to nobody. */
+/** Returns an internet domain for a company. Domains under `.example` are reserved, so they belong to nobody. */
 function domainOf(fullName: string): string {
   return `${fullName.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.example`;
 }
 
-export function companyName(
+/** Picks the name of a company that is not an organization of the registry, such as a beneficiary. */
+export function pickCompanyName(
   seed: number,
   stream: string,
   index: number,
   trades: readonly [string, ...string[]],
 ): string {
   const random = createRandom(seed, `${stream} company`, index);
-  return inOnePiece(`${random.pick(COMPANY_STEMS)} ${random.pick(trades)} ${random.pick(COMPANY_FORMS)}`);
+  return flattenString(`${random.pick(COMPANY_STEMS)} ${random.pick(trades)} ${random.pick(COMPANY_FORMS)}`);
 }

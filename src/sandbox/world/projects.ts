@@ -1,32 +1,38 @@
-import type { OrganizationRow, ProjectRow } from '../store/rows.js';
+import type { OrganizationRecord, ProjectRecord } from '../store/records.js';
 import { toInstant } from '../store/clock.js';
-import type { WorldSize } from './plan.js';
+import type { WorldSize } from './world-size.js';
 import { createRandom, type Random } from './random.js';
-import { COUNTRIES, type Country, PROJECT_KINDS, type ProjectKind } from './words.js';
+import { COUNTRIES, type Country, PROJECT_KINDS, type ProjectKind } from './name-lists.js';
 
 const FIRST_NUMBER = 101;
 const REGISTERED = Date.UTC(2022, 5, 1);
 const HOUR_MS = 3_600_000;
-/** One project in so many is not public. */
+/** One project in this many is not public. */
 const HIDDEN_EVERY = 8;
 
-export interface PlannedProject {
-  readonly row: ProjectRow;
+/** A project of the world, with what its credits are generated from. */
+export interface WorldProject {
+  readonly row: ProjectRecord;
   readonly country: Country;
   readonly kind: ProjectKind;
-  /** Its contract: the token address of all its credits. */
+  /** The token address of all credits of the project. */
   readonly contract: string;
 }
 
-export function planProjects(size: WorldSize, organizations: readonly OrganizationRow[]): PlannedProject[] {
+/** Generates projects and assigns them in turn to the organizations that develop projects. */
+export function generateProjects(
+  size: WorldSize,
+  organizations: readonly OrganizationRecord[],
+): WorldProject[] {
   const developers = organizations.filter(({ type }) => type.startsWith('project'));
   return Array.from({ length: size.projects }, (_, index) => {
     const developer = developers[index % Math.max(developers.length, 1)] ?? organizations[0];
-    return planProject(size.seed, index, developer?.id ?? null);
+    return generateProject(size.seed, index, developer?.id ?? null);
   });
 }
 
-function planProject(seed: number, index: number, proponentId: string | null): PlannedProject {
+/** Generates the project with this index: its country and kind are chosen in turn. */
+function generateProject(seed: number, index: number, proponentId: string | null): WorldProject {
   const random = createRandom(seed, 'project', index);
   const country = COUNTRIES[index % COUNTRIES.length] ?? COUNTRIES[0];
   const kind = PROJECT_KINDS[index % PROJECT_KINDS.length] ?? PROJECT_KINDS[0];
@@ -34,7 +40,7 @@ function planProject(seed: number, index: number, proponentId: string | null): P
   const phase = Math.floor(index / (COUNTRIES.length * PROJECT_KINDS.length));
   const createdAt = toInstant(REGISTERED + index * HOUR_MS);
   const startYear = 2010 + random.below(5);
-  const row: ProjectRow = {
+  const row: ProjectRecord = {
     id: random.uuid(),
     num: String(FIRST_NUMBER + index),
     fullName: `${place} ${kind.title}${phase === 0 ? '' : `, phase ${phase + 1}`}`,
@@ -47,14 +53,15 @@ function planProject(seed: number, index: number, proponentId: string | null): P
     city: country.city,
     startDate: `${startYear}-04-01`,
     creditingPeriodStartDate: `${startYear + 1}-01-01`,
-    details: describeProject(kind, random),
+    details: createProjectDetails(kind, random),
     createdAt,
     updatedAt: createdAt,
   };
   return { row, country, kind, contract: `0x${random.hex(40)}` };
 }
 
-function describeProject(kind: ProjectKind, random: Random): object {
+/** Returns the fields of a project that the sandbox only stores and sends. */
+function createProjectDetails(kind: ProjectKind, random: Random): object {
   return {
     thumbnail: null,
     sector: { id: String(kind.sector), title: kind.sectorTitle },
@@ -70,10 +77,11 @@ function describeProject(kind: ProjectKind, random: Random): object {
         checked: true,
       },
     ],
-    location: { lat: degrees(random, 60), lng: degrees(random, 170) },
+    location: { lat: pickDegrees(random, 60), lng: pickDegrees(random, 170) },
   };
 }
 
-function degrees(random: Random, limit: number): number {
+/** Picks a latitude or longitude between the limit and its negative, with four decimals. */
+function pickDegrees(random: Random, limit: number): number {
   return Math.round((random.next() * 2 - 1) * limit * 10_000) / 10_000;
 }

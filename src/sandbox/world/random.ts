@@ -1,21 +1,23 @@
-/** Repeatable choices: the same seed, stream and index always give the same sequence. */
+/** A repeatable source of random values: the same seed, stream and index always give the same sequence. */
 export interface Random {
-  /** From 0 up to 1, without 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
+  /** Returns a whole number from 0 up to, but not including, the limit. */
   below(limit: number): number;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
   uuid(): string;
-  /** Lower-case hexadecimal digits. */
+  /** Returns this many lower-case hexadecimal digits. */
   hex(digits: number): string;
 }
 
-/** Each index has a state of its own, so that any row can be made without the rows before it. */
+/** Creates the random source of row `index` of a stream, so that any row can be generated without the rows before it. */
 export function createRandom(seed: number, stream: string, index = 0): Random {
   let a = hashText(String(seed), 0x9e3779b9);
   let b = hashText(stream, 0x85ebca6b);
   let c = index | 0;
   let counter = 1;
 
+  /** Returns the next 32 random bits (the SFC32 algorithm). */
   function next32(): number {
     const mixed = (a + b + counter) | 0;
     counter = (counter + 1) | 0;
@@ -29,23 +31,25 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
     return Math.floor((next32() / 2 ** 32) * limit);
   }
 
+  /** Returns this many random hexadecimal digits. */
   function hex(digits: number): string {
     const bytes = Buffer.allocUnsafe(Math.ceil(digits / 8) * 4);
     for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32BE(next32(), at);
     return bytes.toString('hex').slice(0, digits);
   }
 
-  // The first outputs still show the seed.
+  // The first outputs are not yet well mixed.
   for (let round = 0; round < 12; round++) next32();
 
   return {
     next: () => next32() / 2 ** 32,
     below,
     pick: items => items[below(items.length)] ?? items[0],
-    uuid() {
+    /** Returns a random UUID of version 4. */
+    uuid(): string {
       const digits = hex(32);
       const variant = '89ab'.charAt(below(4));
-      return inOnePiece(
+      return flattenString(
         `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20)}`,
       );
     },
@@ -53,11 +57,12 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
   };
 }
 
-/** A text that was put together keeps its parts alive beside it: of a million rows that is half of the memory. */
-export function inOnePiece(text: string): string {
+/** Copies a concatenated text into one string. V8 otherwise keeps its parts, which doubles the memory of a million rows. */
+export function flattenString(text: string): string {
   return Buffer.from(text).toString();
 }
 
+/** Hashes a text to 32 bits (FNV-1a with extra mixing), starting from a given state. */
 function hashText(text: string, start: number): number {
   let hash = start;
   for (let index = 0; index < text.length; index++) {

@@ -1,40 +1,46 @@
-import type { AppRow, OrganizationRow, RetirementRow, RetirementWords } from '../store/rows.js';
-import type { CreditPlan } from './credits.js';
-import { companyName } from './organizations.js';
+import type { AppRecord, OrganizationRecord, RetirementRecord, RetirementDetails } from '../store/records.js';
+import type { CreditGenerator } from './credits.js';
+import { pickCompanyName } from './organizations.js';
 import { toInstant } from '../store/clock.js';
-import { historyAt, someMicro, type WorldSize } from './plan.js';
+import { pickHistoryTime, pickAmountMicro, type WorldSize } from './world-size.js';
 import { createRandom, type Random } from './random.js';
-import { COMMENTS, COMPANY_TRADES, REASONS } from './words.js';
+import { COMMENTS, COMPANY_TRADES, REASONS } from './name-lists.js';
 
-/** Half of all retirements are the first organization's. */
+/** Which organization retires: half of all retirements are the first organization's. */
 const ORGANIZATION_PATTERN = [0, 1, 0, 2, 0, 1, 0, 3, 0, 2] as const;
+/** One retirement in this many is unclaimed. */
 const UNCLAIMED_EVERY = 29;
+/** One retirement in this many was made by an app. */
 const BY_APP_EVERY = 6;
 const MAX_TONNES = 400;
 
-export type RetirementPlan = ReturnType<typeof planRetirements>;
+export type RetirementGenerator = ReturnType<typeof createRetirementGenerator>;
 
-export function planRetirements(
+/** Generates retirements one by one, by number, so that a large world needs little memory. */
+export function createRetirementGenerator(
   size: WorldSize,
-  credits: CreditPlan,
-  organizations: readonly OrganizationRow[],
-  apps: readonly AppRow[],
+  credits: CreditGenerator,
+  organizations: readonly OrganizationRecord[],
+  apps: readonly AppRecord[],
 ) {
   const { seed, retirements: count } = size;
   const { retirable } = credits;
+  /** Where each credit is in `retirable`. Retirements take these credits in turn. */
   const positions = new Map(Array.from(retirable, (creditIndex, position) => [creditIndex, position]));
 
+  /** Returns the id of the organization that made a retirement. */
   function organizationOf(number: number): string {
-    const pattern = organizations.length > 4 ? number : (ORGANIZATION_PATTERN[number % 10] ?? 0);
-    return organizations[pattern % organizations.length]?.id ?? '';
+    const position = organizations.length > 4 ? number : (ORGANIZATION_PATTERN[number % 10] ?? 0);
+    return organizations[position % organizations.length]?.id ?? '';
   }
 
-  /** Each is asked for twice: of its row, and of what its credit was issued in. */
+  /** Computed once, because each amount is needed for the retirement and for the issued amount of its credit. */
   const amounts = Float64Array.from({ length: count }, (_, number) =>
-    someMicro(seed, 'retirement', number, MAX_TONNES),
+    pickAmountMicro(seed, 'retirement', number, MAX_TONNES),
   );
 
-  function at(number: number): RetirementRow {
+  /** Returns the retirement with this number. */
+  function generateRetirement(number: number): RetirementRecord {
     const random = createRandom(seed, 'retirement', number);
     const credit = retirable[number % retirable.length] ?? 0;
     return {
@@ -43,29 +49,29 @@ export function planRetirements(
       creditId: credits.idOf(credit),
       amountMicro: amounts[number] ?? 0,
       projectName: credits.projectNameOf(credit),
-      createdAt: toInstant(historyAt(seed, 'retirement', number, count)),
+      createdAt: toInstant(pickHistoryTime(seed, 'retirement', number, count)),
       appId: isByApp(number) ? (apps[0]?.id ?? null) : null,
-      words: isUnclaimed(number) ? null : wordsOf(seed, number, random),
+      details: isUnclaimed(number) ? null : pickDetails(seed, number, random),
     };
   }
 
-  function* rows(): Iterable<RetirementRow> {
-    for (let number = 0; number < count; number++) yield at(number);
+  function* generateAll(): Iterable<RetirementRecord> {
+    for (let number = 0; number < count; number++) yield generateRetirement(number);
   }
 
   return {
     count,
-    at,
-    rows,
-    /** What was retired of one credit, in millionths. */
-    microOf(creditIndex: number): number {
+    generateRetirement,
+    generateAll,
+    /** Sums what was retired of one credit, in millionths of a tonne. */
+    sumRetiredMicro(creditIndex: number): number {
       const position = positions.get(creditIndex) ?? count;
       let sum = 0;
       for (let number = position; number < count; number += retirable.length) sum += amounts[number] ?? 0;
       return sum;
     },
-    /** The numbers of the last retirements that an app made, newest first. */
-    lastByApps(limit: number): number[] {
+    /** Returns the numbers of the last retirements that an app made, newest first. */
+    listLastByApps(limit: number): number[] {
       const numbers: number[] = [];
       for (let number = count - 1; number >= 0 && numbers.length < limit; number--) {
         if (isByApp(number)) numbers.push(number);
@@ -75,9 +81,10 @@ export function planRetirements(
   };
 }
 
-function wordsOf(seed: number, number: number, random: Random): RetirementWords {
+/** Picks the beneficiary, reason and comment of a retirement. */
+function pickDetails(seed: number, number: number, random: Random): RetirementDetails {
   return {
-    beneficiary: companyName(seed, 'beneficiary', number, COMPANY_TRADES),
+    beneficiary: pickCompanyName(seed, 'beneficiary', number, COMPANY_TRADES),
     reason: random.pick(REASONS),
     comment: random.below(3) === 0 ? null : random.pick(COMMENTS),
   };

@@ -1,46 +1,53 @@
-import type { InventoryRequestRow, ReservationRow, RetirementRow, TransactionRow } from '../store/rows.js';
+import type {
+  InventoryRequestRecord,
+  ReservationRecord,
+  RetirementRecord,
+  TransactionRecord,
+} from '../store/records.js';
 import { createRandom } from './random.js';
 
-interface Origins {
-  readonly reservations: readonly ReservationRow[];
-  readonly requests: readonly InventoryRequestRow[];
+/** What transactions come from. */
+interface TransactionOrigins {
+  readonly reservations: readonly ReservationRecord[];
+  readonly requests: readonly InventoryRequestRecord[];
 }
 
-/** What finished reservations and accepted requests did: each ended in the retirement that was made at that instant. */
-export function planTransactions(
+/** Generates the transaction behind each of these retirements, from the reservation or request that led to it. */
+export function generateTransactions(
   seed: number,
-  retirements: readonly RetirementRow[],
-  { reservations, requests }: Origins,
-): TransactionRow[] {
-  return retirements.map((retired, index) => {
-    const reservation = reservations.find(row => row.state === 'finished' && endedIn(row, retired));
-    const request = requests.find(row => row.state === 'Accepted' && endedIn(row, retired));
+  retirements: readonly RetirementRecord[],
+  { reservations, requests }: TransactionOrigins,
+): TransactionRecord[] {
+  return retirements.map((retirement, index) => {
+    const reservation = reservations.find(row => row.state === 'finished' && ledTo(row, retirement));
+    const request = requests.find(row => row.state === 'Accepted' && ledTo(row, retirement));
     return {
       id: createRandom(seed, 'transaction', index).uuid(),
       event: reservation === undefined ? 'organizationTransaction' : 'warehouseTransaction',
       type: 'retire',
       status: 'processed',
-      organizationId: retired.organizationId,
-      appId: retired.appId,
+      organizationId: retirement.organizationId,
+      appId: retirement.appId,
       receiverId: null,
-      outside: null,
+      externalAddress: null,
       reservationId: reservation?.id ?? null,
       requestId: request?.id ?? null,
-      retirementId: retired.id,
-      words: null,
-      creditId: retired.creditId,
-      amountMicro: retired.amountMicro,
+      retirementId: retirement.id,
+      retirementDetails: null,
+      creditId: retirement.creditId,
+      amountMicro: retirement.amountMicro,
       comment: null,
-      createdAt: retired.createdAt,
-      updatedAt: retired.createdAt,
+      createdAt: retirement.createdAt,
+      updatedAt: retirement.createdAt,
     };
   });
 }
 
-function endedIn(row: ReservationRow | InventoryRequestRow, retired: RetirementRow): boolean {
+/** Whether a reservation or request ended in this retirement: same organization, credit and time. */
+function ledTo(row: ReservationRecord | InventoryRequestRecord, retirement: RetirementRecord): boolean {
   return (
-    row.updatedAt === retired.createdAt &&
-    row.organizationId === retired.organizationId &&
-    row.creditId === retired.creditId
+    row.updatedAt === retirement.createdAt &&
+    row.organizationId === retirement.organizationId &&
+    row.creditId === retirement.creditId
   );
 }

@@ -28,10 +28,10 @@ const REMOVE = statement<{ ids: string }, { id: number }>(
     `DELETE FROM mirror.syncs WHERE id IN (SELECT old.id FROM ${rows('@ids', 'old', { id: 'int' })}) RETURNING id`,
 );
 
-/** Remembers up to when syncs were removed, so that one which is missing after that was removed by hand. */
+/** Remembers since when all syncs are kept: one of that time which is missing was removed by hand. */
 const NOTE = statement<{ before: string }>(
-  `UPDATE mirror.origin SET syncs_removed_before = @before
-   WHERE syncs_removed_before IS NULL OR syncs_removed_before < @before`,
+  `UPDATE mirror.origin SET syncs_kept_since_at = @before
+   WHERE syncs_kept_since_at IS NULL OR syncs_kept_since_at < @before`,
 );
 
 /**

@@ -8,9 +8,13 @@ import { fileURLToPath } from 'node:url';
 
 export const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
+/** @type {Set<import('node:child_process').ChildProcess>} */
 const children = new Set();
 
-/** Runs a benchmark with a folder of its own, which goes at the end with all that it started. */
+/**
+ * Runs a benchmark with a folder of its own, which goes at the end with all that it started.
+ * @param {(folder: string) => Promise<void>} measure
+ */
 export async function withFolder(measure) {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-bench-'));
   try {
@@ -21,6 +25,10 @@ export async function withFolder(measure) {
   }
 }
 
+/**
+ * @param {readonly string[]} argv
+ * @param {import("node:child_process").SpawnOptions} [options]
+ */
 export function start(argv, options = {}) {
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'], ...options });
   children.add(child);
@@ -28,9 +36,14 @@ export function start(argv, options = {}) {
   return child;
 }
 
-/** A part of the benchmark, once it has said its first line. */
+/**
+ * A part of the benchmark, once it has said its first line.
+ * @param {string} part
+ * @param {readonly string[]} args
+ */
 export async function startChild(part, args) {
   const child = start([partOf(part), ...args]);
+  if (child.stdout === null) throw new Error(`${part} has no output to read`);
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`${part} ended with ${code} before it was ready`);
   });
@@ -39,11 +52,17 @@ export async function startChild(part, args) {
   return { process: child, firstLine: String(line).trim() };
 }
 
-/** A part that works and ends: the objects that it printed, a line each. */
+/**
+ * A part that works and ends: the objects that it printed, a line each.
+ * @template Result
+ * @param {string} part
+ * @param {object} task
+ * @returns {Promise<Result[]>}
+ */
 export async function runChild(part, task) {
   const child = start([partOf(part), JSON.stringify(task)]);
   let text = '';
-  child.stdout.setEncoding('utf8').on('data', chunk => {
+  child.stdout?.setEncoding('utf8').on('data', chunk => {
     text += chunk;
   });
   const [code] = await once(child, 'close');
@@ -54,6 +73,7 @@ export async function runChild(part, task) {
     .map(line => JSON.parse(line));
 }
 
+/** @param {string} name */
 function partOf(name) {
   return fileURLToPath(new URL(name, import.meta.url));
 }

@@ -5,7 +5,15 @@ import { Client } from 'pg';
 import { startServer } from '../../postgres/server.js';
 import { MAIN } from './children.js';
 
-/** Returns the arguments of a benchmark without `--engine NAME` and `smallest`, and that name. */
+/** @import { DatabaseSettings } from '../../../dist/src/store/settings.js' */
+/** @import { Server } from '../../postgres/server.js' */
+/** @typedef {'sqlite' | 'postgres'} EngineName */
+/** @typedef {{ dataDir: string, database: DatabaseSettings | null }} Settings */
+
+/**
+ * Returns the arguments of a benchmark without `--engine NAME` and `smallest`, and that name.
+ * @returns {{ engine: EngineName, rest: string[] }}
+ */
 export function readArguments() {
   const given = process.argv.slice(3).filter(word => word !== 'smallest');
   const at = given.indexOf('--engine');
@@ -14,7 +22,10 @@ export function readArguments() {
   return { engine, rest: at < 0 ? given : given.toSpliced(at, 2) };
 }
 
-/** Runs a benchmark with a server, which goes at the end. */
+/**
+ * Runs a benchmark with a server, which goes at the end.
+ * @param {(server: Server) => Promise<void>} measure
+ */
 export async function withPostgres(measure) {
   const { server, stop } = await startServer([]);
   try {
@@ -25,7 +36,11 @@ export async function withPostgres(measure) {
   }
 }
 
-/** A database of its own, empty or with the schema of the program. */
+/**
+ * A database of its own, empty or with the schema of the program.
+ * @param {Server} server
+ * @param {{ migrated?: boolean }} [options]
+ */
 export async function freshDatabase(server, { migrated = true } = {}) {
   const name = `bench_${randomBytes(6).toString('hex')}`;
   await during(urlOf(server, 'postgres'), client =>
@@ -40,6 +55,11 @@ export async function freshDatabase(server, { migrated = true } = {}) {
   return url;
 }
 
+/**
+ * @template Result
+ * @param {string} url
+ * @param {(client: Client) => Promise<Result>} work
+ */
 export async function during(url, work) {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -50,6 +70,10 @@ export async function during(url, work) {
   }
 }
 
+/**
+ * @param {Server} server
+ * @param {string} name
+ */
 function urlOf({ host, port }, name) {
   return `postgres://postgres@localhost/${name}?host=${host}&port=${port}`;
 }

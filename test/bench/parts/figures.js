@@ -2,37 +2,62 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { IS_SMALLEST } from './size.js';
 
-const BOUNDS = {
-  atMost: (value, bound) => value <= bound,
-  atLeast: (value, bound) => value >= bound,
-  under: (value, bound) => value < bound,
-};
+/**
+ * @typedef {{ readonly atMost: number } | { readonly atLeast: number } | { readonly under: number }} Bound
+ * @typedef {{ readonly floor: readonly number[], readonly ours: readonly number[] }} Sides milliseconds of each round
+ */
+
+/**
+ * Returns whether a value keeps to its bound, and how that bound is written.
+ * @param {number} value
+ * @param {Bound} wanted
+ */
+function check(value, wanted) {
+  if ('atMost' in wanted) return { holds: value <= wanted.atMost, words: `at most ${wanted.atMost}` };
+  if ('atLeast' in wanted) return { holds: value >= wanted.atLeast, words: `at least ${wanted.atLeast}` };
+  return { holds: value < wanted.under, words: `under ${wanted.under}` };
+}
 
 export function createFigures() {
+  /** @type {string[]} */
   const missed = [];
 
+  /**
+   * @param {string} name
+   * @param {number} value
+   * @param {string} unit
+   */
   function show(name, value, unit) {
     const digits = Math.abs(value) < 10 && !Number.isInteger(value) ? 2 : 0;
     const text = value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
     process.stdout.write(`  ${name.padEnd(84)} ${text.padStart(12)} ${unit}\n`);
   }
 
-  /** `wanted` is one of { atMost, atLeast, under }. At the smallest size only what must be zero is demanded: times and shares say nothing there. */
+  /**
+   * Shows a figure and its bound. At the smallest size only zeros are demanded: times and shares say nothing there.
+   * @param {string} name
+   * @param {number} value
+   * @param {string} unit
+   * @param {Bound} wanted
+   */
   function demand(name, value, unit, wanted) {
-    const [[kind, bound]] = Object.entries(wanted);
-    const words = `${kind === 'atMost' ? 'at most' : kind === 'atLeast' ? 'at least' : 'under'} ${bound}`;
-    const holds = BOUNDS[kind](value, bound);
+    const { holds, words } = check(value, wanted);
+    const mustBeZero = 'atMost' in wanted && wanted.atMost === 0;
     show(`${name} (${words})`, value, unit);
-    if (!holds && (!IS_SMALLEST || bound === 0))
-      missed.push(`${name}: ${value.toFixed(2)} ${unit}, ${words}`);
+    if (!holds && (!IS_SMALLEST || mustBeZero)) missed.push(`${name}: ${value.toFixed(2)} ${unit}, ${words}`);
     keep({ name, value, unit, words, holds });
   }
 
-  /** Neighbours on the machine can only add to a time: the best round says the most about the code. */
+  /**
+   * Neighbours on the machine can only add to a time: the best round says the most about the code.
+   * @param {string} name
+   * @param {Sides} sides
+   * @param {Bound} wanted
+   */
   function compare(name, { floor, ours }, wanted) {
     for (const [side, times] of Object.entries({ floor, ours })) {
       process.stdout.write(
-        `  ${name}, ${side}: best ${best(times).toFixed(0)} ms of ${times.map(Math.round).join(', ')}\n`,
+        `  ${name}, ${side}: best ${best(times).toFixed(0)} ms of ${times.map(each => Math.round(each)).join(', ')}\n`,
       );
     }
     demand(name, best(ours) / best(floor), 'times', wanted);
@@ -46,20 +71,26 @@ export function createFigures() {
   return { show, demand, compare, end };
 }
 
-/** For the table of all benchmarks. */
+/**
+ * For the table of all benchmarks.
+ * @param {object} figure
+ */
 function keep(figure) {
   const { BENCH_FIGURES } = process.env;
   if (BENCH_FIGURES !== undefined) appendFileSync(BENCH_FIGURES, `${JSON.stringify(figure)}\n`);
 }
 
+/** @param {readonly number[]} values */
 export function best(values) {
   return Math.min(...values);
 }
 
+/** @param {readonly number[]} values */
 export function median(values) {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
 }
 
+/** @param {() => unknown} work */
 export async function timed(work) {
   const startedAt = performance.now();
   await work();
@@ -68,14 +99,20 @@ export async function timed(work) {
 
 const TICK_MS = 10;
 
-/** What a process has had of all processors so far: neighbours on the machine add little to it. */
+/**
+ * What a process has had of all processors so far: neighbours on the machine add little to it.
+ * @param {number | undefined} pid
+ */
 export function processorMs(pid) {
-  const [, rest] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
   const [user, system] = rest.split(' ').slice(11, 13);
   return (Number(user) + Number(system)) * TICK_MS;
 }
 
-/** Not `maxRSS`: that of a spawned child begins at its parent's size. */
+/**
+ * Not `maxRSS`: that of a spawned child begins at its parent's size.
+ * @param {number | string} [pid]
+ */
 export function peakMegabytes(pid = 'self') {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000;
 }

@@ -1,10 +1,20 @@
 // A mirror of any size, filled as a worker fills it: through what its engine offers to writers.
 import { createMirror } from '../../../dist/src/mirror/create-mirror.js';
 
+/** @import { Engine } from '../../../dist/src/store/engine.js' */
+/** @import { Mirror } from '../../../dist/src/mirror/mirror.js' */
+/** @import { Credit, Retirement } from '../../../dist/src/registry/model.js' */
+/** @typedef {{ clock: { at: number }, mirror: Mirror }} Stage */
+
 const DAY_MS = 86_400_000;
 const PAGE = 100;
 
-/** An empty mirror whose clock, in milliseconds, began some days ago and moves when it is told to. */
+/**
+ * An empty mirror whose clock, in milliseconds, began some days ago and moves when it is told to.
+ * @param {Engine} engine
+ * @param {number} startedDaysAgo
+ * @param {(stage: Stage) => Promise<void>} work
+ */
 export async function withWriters(engine, startedDaysAgo, work) {
   const clock = { at: Date.now() - startedDaysAgo * DAY_MS };
   await engine.migrate(clock.at);
@@ -16,6 +26,10 @@ export async function withWriters(engine, startedDaysAgo, work) {
   }
 }
 
+/**
+ * @param {Stage} stage
+ * @param {string} organizationId
+ */
 export async function install({ mirror, clock }, organizationId) {
   const installation = {
     id: `of-${organizationId}`,
@@ -30,9 +44,21 @@ export async function install({ mirror, clock }, organizationId) {
   await mirror.writeInstallation({ ...run(clock), installation, state: 'active' });
 }
 
-/** A complete read of one list: what it does not tell is gone. */
+/**
+ * A complete read of one list: what it does not tell is gone.
+ * @param {Stage} stage
+ * @param {string} organizationId
+ * @param {'warehouse' | 'retirements'} resource
+ * @param {number} rows
+ * @param {(organizationId: string, n: number) => Credit | Retirement} make
+ */
 export async function read({ mirror, clock }, organizationId, resource, rows, make) {
-  const reading = await mirror.beginRead({ ...run(clock), organizationId, resource, announced: true });
+  const reading = await mirror.beginRead({
+    ...run(clock),
+    organizationId,
+    resource,
+    announced: async () => true,
+  });
   const size = resource === 'warehouse' ? rows : PAGE;
   for (let page = 0; page * size < rows; page++) {
     const items = Array.from({ length: Math.min(size, rows - page * size) }, (_, n) =>
@@ -41,18 +67,25 @@ export async function read({ mirror, clock }, organizationId, resource, rows, ma
     if (resource === 'warehouse') await reading.writeBatch(items, clock.at);
     else {
       const digest = `${page}`;
-      const unknown = [{ digest, ids: items.map(({ id }) => id) }];
+      const unknown = [{ digest, ids: items.map(item => ('id' in item ? item.id : item.creditId)) }];
       await reading.writePage({ digest, isKnown: false, known: [], unknown, items, arrivedAt: clock.at });
     }
   }
   await reading.finish({ total: rows, requests: 1, bytes: 1 });
 }
 
+/** @param {{ at: number }} clock */
 function run({ at }) {
   return { claim: 1, trigger: 'delivery', startedAt: at, arrivedAt: at };
 }
 
-/** One in twenty is claimed by nobody. */
+/**
+ * One in twenty is claimed by nobody.
+ * @param {string} organizationId
+ * @param {number} n
+ * @param {string | null} [beneficiary]
+ * @returns {Retirement}
+ */
 export function retirement(
   organizationId,
   n,
@@ -70,6 +103,11 @@ export function retirement(
   return { ...item, document: JSON.stringify({ ...item, amount: item.amount.value }) };
 }
 
+/**
+ * @param {string} organizationId
+ * @param {number} n
+ * @returns {Credit}
+ */
 export function credit(organizationId, n) {
   const item = {
     ...common(organizationId, n),
@@ -79,10 +117,15 @@ export function credit(organizationId, n) {
     tokenId: null,
     tokenAddress: null,
     unit: 'tonne',
+    supply: null,
   };
   return { ...item, document: JSON.stringify({ ...item, amount: item.amount.value }) };
 }
 
+/**
+ * @param {string} organizationId
+ * @param {number} n
+ */
 function common(organizationId, n) {
   return {
     organizationId,

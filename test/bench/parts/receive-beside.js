@@ -3,11 +3,18 @@ import { openEngine } from '../../../dist/src/store/open.js';
 import { during } from './engine.js';
 import { median } from './figures.js';
 
+/** @import { InboxPort } from '../../../dist/src/inbox/port.js' */
+/** @import { JobSettlement, ClaimRef } from '../../../dist/src/inbox/job.js' */
+
 const SLOTS = 32;
 const LEASE_MS = 60_000;
 const PAUSE_MS = 25;
 
-/** Runs a piece of a benchmark beside a transaction that stays open and a worker that reads nothing; answers what the worker did. */
+/**
+ * Runs a piece of a benchmark beside a transaction that stays open and a worker that reads nothing; answers what the worker did.
+ * @param {string} url
+ * @param {(worker: ReturnType<typeof startWorker>) => Promise<void>} measure
+ */
 export async function besideOldTransaction(url, measure) {
   return await during(url, async client => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -21,12 +28,15 @@ export async function besideOldTransaction(url, measure) {
   });
 }
 
+/** @param {string} url */
 function startWorker(url) {
-  const engine = openEngine({ dataDir: '', diskReserveMb: null, database: { url, pool: 2 } });
+  const engine = openEngine({ dataDir: '', diskReserveMb: null, database: { url, queryUrl: null, pool: 2 } });
   const stopping = new AbortController();
+  /** @type {number[]} */
   let took = [];
   let jobsEnded = 0;
 
+  /** @param {InboxPort} inbox */
   async function turn(inbox) {
     const begun = performance.now();
     const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: SLOTS }], leaseMs: LEASE_MS });
@@ -52,7 +62,7 @@ function startWorker(url) {
   return {
     /** Since it was last asked. */
     tell: () => {
-      const told = { claimMs: median(took) ?? 0, jobsEnded };
+      const told = { claimMs: took.length === 0 ? 0 : median(took), jobsEnded };
       took = [];
       jobsEnded = 0;
       return told;
@@ -64,10 +74,15 @@ function startWorker(url) {
   };
 }
 
+/**
+ * @param {ClaimRef} job
+ * @returns {JobSettlement}
+ */
 function endOf({ id, claim }) {
-  return { held: { id, claim }, end: { act: 'done', outcome: 'changed' } };
+  return { claim: { id, claim }, end: { act: 'done', outcome: 'changed' } };
 }
 
+/** @param {string} url */
 export async function readBloat(url) {
   const { rows } = await during(url, client =>
     client.query(`SELECT n_live_tup AS live, n_dead_tup AS dead, pg_total_relation_size(relid) / 1000000 AS megabytes

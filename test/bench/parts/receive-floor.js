@@ -6,7 +6,7 @@ import { Database } from '../../../dist/src/store/sqlite/driver.js';
 import express from 'express';
 import { Pool } from 'pg';
 
-const [kind, where, secret] = process.argv.slice(2);
+const [kind = '', where = '', secret = ''] = process.argv.slice(2);
 /** As many connections as the driver's own pool has. */
 const CONNECTIONS = 10;
 
@@ -17,13 +17,23 @@ app.enable('strict routing');
 app.enable('case sensitive routing');
 app.use(express.json({ limit: 65_536 }));
 
-const STORES = { bare: () => () => undefined, insert: createStore, 'insert-postgres': createPostgresStore };
-const store = await STORES[kind]();
+/** @typedef {{ event: string, installation: { id: string }, signedData: string }} Post */
+/** @typedef {(post: Post) => unknown} Store */
+
+/** @type {Readonly<Record<string, () => Store | Promise<Store>>>} */
+const STORES = {
+  bare: () => () => undefined,
+  insert: createStore,
+  'insert-postgres': createPostgresStore,
+};
+const openStore = STORES[kind];
+if (openStore === undefined) throw new Error(`there is no floor ${kind}`);
+const store = await openStore();
 
 app.post('/webhooks', async (request, response) => {
   const { signedData } = request.body;
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(signedData).digest('hex')}`);
-  const given = Buffer.from(request.headers['x-registry-signature-256'] ?? '');
+  const given = Buffer.from(request.get('x-registry-signature-256') ?? '');
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     response.status(401).end();
     return;
@@ -33,11 +43,16 @@ app.post('/webhooks', async (request, response) => {
 });
 
 const server = app.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`listening ${server.address().port}\n`);
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('expected a port');
+  process.stdout.write(`listening ${address.port}\n`);
 });
 process.once('SIGTERM', () => process.exit(0));
 
-/** One insert and one flush a request. */
+/**
+ * One insert and one flush a request.
+ * @returns {Store}
+ */
 function createStore() {
   const db = new Database(join(where, 'floor.db'));
   db.pragma('journal_mode = WAL');
@@ -55,7 +70,10 @@ function createStore() {
   };
 }
 
-/** One insert a request through a pool, each a commit that is flushed. */
+/**
+ * One insert a request through a pool, each a commit that is flushed.
+ * @returns {Promise<Store>}
+ */
 async function createPostgresStore() {
   const pool = new Pool({ connectionString: where, max: CONNECTIONS });
   pool.on('error', () => process.exit());

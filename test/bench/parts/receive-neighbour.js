@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Database } from '../../../dist/src/store/sqlite/driver.js';
 
-const db = new Database(join(process.argv[2], 'mirror.db'));
+const db = new Database(join(process.argv[2] ?? '', 'mirror.db'));
 db.pragma('journal_mode = WAL');
 db.pragma('synchronous = FULL');
 db.exec('CREATE TABLE rows (id INTEGER PRIMARY KEY, document TEXT NOT NULL) STRICT');

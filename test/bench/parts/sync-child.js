@@ -9,6 +9,29 @@ import { createJobHandler } from '../../../dist/src/sync/sync.js';
 import { createWorker } from '../../../dist/src/sync/worker/worker.js';
 import { openStore } from './sync-store.js';
 
+/** @import { Installed } from './registry.js' */
+/**
+ * @typedef {Installed & {
+ *   resources?: string[],
+ *   beside?: Installed,
+ *   report?: string,
+ *   inspectWal?: boolean,
+ * }} Job
+ * @typedef {{
+ *   url: string,
+ *   appId: string,
+ *   privateKey: string,
+ *   dataDir: string,
+ *   database?: string,
+ *   jobs?: Job[],
+ *   serve?: boolean,
+ *   certificates?: boolean,
+ * }} WorkTask
+ * @typedef {Awaited<ReturnType<typeof runJob>>} JobResult
+ */
+
+/** @type {WorkTask} */
+const task = JSON.parse(process.argv[2] ?? '');
 const {
   url,
   appId,
@@ -18,7 +41,7 @@ const {
   jobs = [],
   serve = false,
   certificates = false,
-} = JSON.parse(process.argv[2]);
+} = task;
 const now = Date.now;
 const { work, lastSync, beginLog, readLog, close } = await openStore({ dataDir, database }, now);
 const { inbox, mirror: port, pdfs } = work;
@@ -37,6 +60,7 @@ const client = createClient({
 });
 const store = createCertificateStore(port, pdfs, now);
 // The page benchmarks measure rows: a hundred thousand certificates would follow them.
+/** @type {import('../../../dist/src/mirror/mirror.js').CertificateStore} */
 const noCertificates = {
   ...store,
   enter: async () => 0,
@@ -53,6 +77,7 @@ const context = {
   now,
   random: Math.random,
 };
+/** @type {object[]} */
 const ended = [];
 const worker = createWorker({
   inbox,
@@ -60,11 +85,12 @@ const worker = createWorker({
   now,
   random: Math.random,
   concurrency: 4,
-  log: { info: () => {}, warn: fields => process.stderr.write(`${JSON.stringify(fields)}\n`) },
+  log: { info: () => {}, warn: writeFields, error: writeFields },
   onEnded: event => ended.push(event),
 });
 await mirror.checkOrigin({ baseUrl: url, appId });
 await client.jwt.get();
+let isStarted = false;
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 
@@ -84,44 +110,39 @@ process.once('SIGTERM', () => {
     .then(() => process.exit(0));
 });
 
-/** One job from its claim to its end. What it wrote is read from its sync. */
-async function runJob({
-  kind = 'installation',
-  installationId,
-  organizationId,
-  resources,
-  part = 'data',
-  beside,
-  report,
-  inspectWal = false,
-}) {
+/**
+ * One job from its claim to its end. What it wrote is read from its sync.
+ * @param {Job} job
+ */
+async function runJob({ installationId, organizationId, resources, beside, report, inspectWal = false }) {
   await beginLog();
   delay.reset();
   const payload = resources && { resources: Object.fromEntries(resources.map(name => [name, true])) };
   const job = {
-    kind,
+    kind: 'installation',
     dedupeKey: `bench:${Math.random()}`,
     trigger: 'person',
     installationId,
     organizationId,
-    part,
   };
   await inbox.enqueue([{ ...job, ...(payload && { payload }) }]);
   const startedAt = performance.now();
   const endedBefore = ended.length;
-  if (runJob.started !== true) worker.start();
-  runJob.started = true;
+  if (!isStarted) worker.start();
+  isStarted = true;
   const timer = beside && setInterval(() => enqueueBeside(beside), 200);
   await worker.idle();
   const ms = performance.now() - startedAt;
   clearInterval(timer);
-  const name = report ?? resources?.[0] ?? kind;
+  const name = report ?? resources?.[0] ?? job.kind;
   const run = await lastSync(organizationId, name);
-  const readMs = run && Date.parse(run.finished_at) - Date.parse(run.started_at);
+  if (run === undefined) throw new Error(`no sync of ${name} was entered`);
+  const readMs = Date.parse(run.finished_at ?? '') - Date.parse(run.started_at);
   const log = inspectWal ? readLog() : { walBytes: 0, written: [] };
   return { ms, readMs, run, ...log, others: ended.length - endedBefore - 1, ...own() };
 }
 
+/** @param {Installed} installed */
 function enqueueBeside({ installationId, organizationId }) {
   void inbox.enqueue([
     {
@@ -132,6 +153,11 @@ function enqueueBeside({ installationId, organizationId }) {
       organizationId,
     },
   ]);
+}
+
+/** @param {object} fields */
+function writeFields(fields) {
+  process.stderr.write(`${JSON.stringify(fields)}\n`);
 }
 
 function own() {

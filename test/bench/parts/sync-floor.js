@@ -9,17 +9,36 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { Database } from '../../../dist/src/store/sqlite/driver.js';
 
-const {
-  url,
-  organizationId,
-  token,
-  work,
-  dataDir,
-  database,
-  limit = 100,
-  concurrency = 4,
-  ids = [],
-} = JSON.parse(process.argv[2]);
+/**
+ * @typedef {{
+ *   id: string,
+ *   project?: { id: string, fullName: string },
+ *   serialization?: string,
+ *   vintage?: string,
+ *   amount: number,
+ *   reason?: string,
+ *   beneficiary?: string,
+ *   comment?: string,
+ *   isClaimed?: boolean,
+ *   createdAt?: string,
+ * }} Row
+ * @typedef {{ retirements: Row[], pagination: { pageCount: number } }} Page
+ * @typedef {{
+ *   url: string,
+ *   organizationId: string,
+ *   token: string,
+ *   work: 'read' | 'insert' | 'certificates',
+ *   dataDir?: string,
+ *   database?: string,
+ *   concurrency?: number,
+ *   ids?: string[],
+ * }} FloorTask
+ */
+
+/** @type {FloorTask} */
+const task = JSON.parse(process.argv[2] ?? '');
+const { url, organizationId, token, work, dataDir = '', database, concurrency = 4, ids = [] } = task;
+const LIMIT = 100;
 const headers = {
   authorization: `Bearer ${token}`,
   accept: 'application/json',
@@ -57,10 +76,12 @@ const startedAt = performance.now();
 const rows = await WORKS[work]();
 process.stdout.write(`${JSON.stringify({ rows, ms: performance.now() - startedAt })}\n`);
 
+/** @param {(rows: Row[]) => unknown} take */
 async function readPages(take) {
   const first = await readPage(0);
   const pages = first.pagination.pageCount;
   await take(first.retirements);
+  /** @type {Promise<Page>[]} */
   const asked = [];
   let next = 1;
   let rowsRead = first.retirements.length;
@@ -68,8 +89,8 @@ async function readPages(take) {
     while (asked.length < concurrency && next < pages) asked.push(readPage(next++));
   };
   ask();
-  while (asked.length > 0) {
-    const { retirements } = await asked.shift();
+  for (let page = asked.shift(); page !== undefined; page = asked.shift()) {
+    const { retirements } = await page;
     ask();
     await take(retirements);
     rowsRead += retirements.length;
@@ -77,8 +98,12 @@ async function readPages(take) {
   return rowsRead;
 }
 
+/**
+ * @param {number} page
+ * @returns {Promise<Page>}
+ */
 async function readPage(page) {
-  const response = await fetch(`${base}/retirements?limit=${limit}&page=${page}`, { headers });
+  const response = await fetch(`${base}/retirements?limit=${LIMIT}&page=${page}`, { headers });
   return JSON.parse(await response.text());
 }
 
@@ -101,6 +126,11 @@ async function insertPages() {
   return rowsRead;
 }
 
+/**
+ * @param {Row} row
+ * @param {number} version
+ * @param {string} validFrom
+ */
 function valuesOf(row, version, validFrom) {
   return [
     version,
@@ -135,8 +165,10 @@ async function sendPages() {
   const text = `INSERT INTO public.retirements (${names.join(', ')})
     SELECT * FROM unnest(${types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')})`;
   const validFrom = new Date().toISOString();
+  /** @type {unknown[][]} */
   let waiting = [];
   let version = 0;
+  /** @type {Promise<unknown>} */
   let underWay = Promise.resolve();
   const send = async () => {
     const slice = waiting;
@@ -176,7 +208,7 @@ async function fetchCertificates() {
         const file = await open(part, 'wx', 0o600);
         const hash = createHash('sha256');
         let size = 0;
-        for await (const chunk of response.body) {
+        for await (const chunk of response.body ?? []) {
           hash.update(chunk);
           size += chunk.length;
           await file.writeFile(chunk);

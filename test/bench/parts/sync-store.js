@@ -5,12 +5,29 @@ import { openEngine } from '../../../dist/src/store/open.js';
 import { openDatabase } from '../../../dist/src/store/sqlite/open.js';
 import { during } from './engine.js';
 
-/** `database` is the address of one that is empty; null for files. */
+/** @import { Sqlite } from '../../../dist/src/store/sqlite/open.js' */
+/** @import { Tables } from '../../../dist/src/store/contract/tables.js' */
+/** @typedef {Tables['syncs']} SyncRow */
+
+/**
+ * @typedef {{
+ *   lastSync: (organizationId: string, name: string) => Promise<SyncRow | undefined>,
+ *   beginLog: () => Promise<void>,
+ *   readLog: () => { walBytes: number, written: string[] },
+ *   close: () => void,
+ * }} Look
+ */
+
+/**
+ * `database` is the address of one that is empty; null for files.
+ * @param {{ dataDir: string, database: string | null }} place
+ * @param {() => number} now
+ */
 export async function openStore({ dataDir, database }, now) {
   const engine = openEngine({
     dataDir,
     diskReserveMb: 0,
-    database: database && { url: database, pool: null },
+    database: database === null ? null : { url: database, queryUrl: null, pool: null },
   });
   await engine.migrate(now());
   const work = await engine.openWork({
@@ -18,6 +35,7 @@ export async function openStore({ dataDir, database }, now) {
     failed: error => {
       throw error;
     },
+    lost: () => undefined,
   });
   const look = database === null ? lookAtFile(join(dataDir, 'mirror.db')) : lookAtServer(database);
   const close = async () => {
@@ -27,9 +45,14 @@ export async function openStore({ dataDir, database }, now) {
   return { work, ...look, close };
 }
 
+/**
+ * @param {string} file
+ * @returns {Look}
+ */
 function lookAtFile(file) {
   const db = openDatabase(file, { busyTimeoutMs: 5000 });
   const log = `${file}-wal`;
+  /** @type {import('better-sqlite3').Statement<[string, string], SyncRow>} */
   const last = db.prepare(
     'SELECT * FROM syncs WHERE organization_id = ? AND resource = ? ORDER BY id DESC LIMIT 1',
   );
@@ -44,15 +67,25 @@ function lookAtFile(file) {
   };
 }
 
-/** The tables and indexes with a page in the write-ahead log: since it was truncated, nothing else was written to. */
+/**
+ * The tables and indexes with a page in the write-ahead log: since it was truncated, nothing else was written to.
+ * @param {Buffer} log
+ * @param {Sqlite} db
+ */
 function tablesIn(log, db) {
   const pageSize = log.readUInt32BE(8);
   const written = new Set();
   for (let frame = 32; frame < log.length; frame += 24 + pageSize) written.add(log.readUInt32BE(frame));
-  const pages = db.prepare('SELECT name, pageno FROM dbstat').all();
+  /** @type {import('better-sqlite3').Statement<[], { name: string, pageno: number }>} */
+  const select = db.prepare('SELECT name, pageno FROM dbstat');
+  const pages = select.all();
   return [...new Set(pages.filter(({ pageno }) => written.has(pageno)).map(({ name }) => name))];
 }
 
+/**
+ * @param {string} url
+ * @returns {Look}
+ */
 function lookAtServer(url) {
   const text = `SELECT *, started_at::text, finished_at::text FROM mirror.syncs
     WHERE organization_id = $1 AND resource = $2 ORDER BY id DESC LIMIT 1`;
@@ -67,7 +100,9 @@ function lookAtServer(url) {
   };
 }
 
+/** @param {SyncRow} row */
 function withNumbers(row) {
+  /** @type {(name: string) => boolean} */
   const isNumber = name => /^(?:rows_|requests$|bytes$|drift$)/.test(name);
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, isNumber(name) ? Number(value) : value]),

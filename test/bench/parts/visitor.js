@@ -9,25 +9,35 @@ import { MAIN, start } from './children.js';
 /** A page and what it is made of. */
 export const FIRST_PAGE = ['/', '/console.css', '/console.js'];
 
+/**
+ * @param {string} dataDir
+ * @param {{ url: string } | null} [database]
+ */
 export async function openConsole(dataDir, database = null) {
-  const env = { DATA_DIR: dataDir, CONSOLE_PORT: '0' };
-  if (database !== null) env.MIRROR_DATABASE_URL = database.url;
+  const where = database === null ? {} : { MIRROR_DATABASE_URL: database.url };
+  const env = { DATA_DIR: dataDir, CONSOLE_PORT: '0', ...where };
   const child = start([MAIN, 'console', '--no-address'], { env, stdio: 'ignore' });
   while (!existsSync(join(dataDir, 'console.json'))) await new Promise(resolve => setTimeout(resolve, 10));
   const address = execFileSync(process.execPath, [MAIN, 'console', 'url'], { env, encoding: 'utf8' }).trim();
   const { headers } = await fetch(address, { redirect: 'manual' });
-  const cookie = headers.get('set-cookie').split(';')[0];
+  const cookie = headers.get('set-cookie')?.split(';')[0] ?? '';
   const { origin } = new URL(address);
   /** One that was kept would be closed while bare queries hold us up. */
   const sent = { cookie, connection: 'close' };
   return {
     pid: child.pid,
+    /** @type {(path: string, options?: RequestInit) => Promise<Response>} */
     open: (path, options) => fetch(origin + path, { ...options, headers: sent }),
+    /** @type {(path: string) => Promise<{ bytes: number, firstByteMs: number, ms: number }>} */
     receive: path => receive(origin + path, sent),
   };
 }
 
-/** All bytes of one answer, its head too, as they come to a browser. */
+/**
+ * All bytes of one answer, its head too, as they come to a browser.
+ * @param {string} url
+ * @param {Readonly<Record<string, string>>} sent
+ */
 async function receive(url, sent) {
   const headers = { ...sent, 'accept-encoding': 'gzip, deflate, br' };
   const startedAt = performance.now();

@@ -1,6 +1,17 @@
 // The page of figures: a line for each that a benchmark demands, the newest in place of the one before.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
+/**
+ * @typedef {{
+ *   readonly bench: string,
+ *   readonly name: string,
+ *   readonly value: number,
+ *   readonly unit: string,
+ *   readonly words: string,
+ *   readonly holds: boolean,
+ * }} Figure
+ */
+
 const PAGE = new URL('../../../docs/figures.md', import.meta.url);
 const HEAD = `# Figures
 
@@ -10,6 +21,11 @@ figure holds for its commit, its day and its machine.
 `;
 const TABLE = '| benchmark | figure | measured | demanded | commit, day, machine |\n|---|---|---|---|---|\n';
 
+/**
+ * @param {readonly Figure[]} figures
+ * @param {string} stamp
+ * @param {URL} [page]
+ */
 export function writeFigures(figures, stamp, page = PAGE) {
   const rows = new Map(readRows(page).map(row => [keyOf(row), row]));
   for (const { bench, name, value, unit, words, holds } of figures) {
@@ -24,6 +40,7 @@ export function writeFigures(figures, stamp, page = PAGE) {
   );
 }
 
+/** @param {URL} page */
 function readRows(page) {
   if (!existsSync(page)) return [];
   return readFileSync(page, 'utf8')
@@ -31,6 +48,7 @@ function readRows(page) {
     .filter(line => /^\| (?!benchmark )\w/.test(line));
 }
 
+/** @param {string} row */
 function keyOf(row) {
   return row.split(' | ').slice(0, 2).join();
 }

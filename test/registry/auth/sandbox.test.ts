@@ -91,10 +91,10 @@ describe('against the sandbox', () => {
     const ours = client.organization(installationId, organization.id);
     await ours.readOrganization();
     local += 2 * HOUR - MINUTE;
-    clock.setTo(local);
+    clock.set(local);
     await ours.readOrganization();
     expect([mints(), calls.some(call => refused.test(call))]).toEqual([2, false]);
-    clock.move(3 * HOUR);
+    clock.shift(3 * HOUR);
     await ours.readOrganization();
     expect([mints(), calls.some(call => refused.test(call))]).toEqual([3, true]);
   });

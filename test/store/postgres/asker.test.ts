@@ -9,9 +9,8 @@ import { openPostgres } from '../../../src/store/postgres/open.js';
 import type { Asked } from '../../../src/store/contract/asked.js';
 import type { Row } from '../../../src/store/contract/tables.js';
 import { runCommand } from '../../support/command.js';
-import { emptyDatabase } from '../../support/engines.js';
+import { emptyDatabase, grantedTo, openTemporary, roleOf } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/inbox.js';
-import { grantedTo, openTemporary, roleOf } from '../../support/postgres.js';
 
 const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n) select count(*) from n';
 const LONG = 60_000;

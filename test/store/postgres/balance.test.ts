@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { emptyDatabase, openAs, stageOn } from '../../support/engines.js';
-import { credit } from '../../support/mirror.js';
+import { emptyDatabase, openAs } from '../../support/postgres.js';
+import { stageOn } from '../../support/mirror/open.js';
+import { credit } from '../../support/mirror/rows.js';
 
 const CREDITS = 12_000;
 const REMOVED = /Rows Removed by Join Filter: (\d+)/g;

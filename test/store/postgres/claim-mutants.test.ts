@@ -2,11 +2,9 @@ import { expect, test } from 'vitest';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import { installationJob, type NewJob } from '../../../src/inbox/job.js';
-import { boxIn } from '../../support/box.js';
+import { boxIn, NOON } from '../../support/inbox.js';
+import { inboxOn, openTemporary, temporaryDatabase } from '../../support/postgres.js';
 import { breakFunction, breakStatements } from '../../support/broken-function.js';
-import { inboxOn } from '../../support/engines.js';
-import { NOON } from '../../support/inbox.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 import { until } from '../../support/wait.js';
 
 type Breaking = (owner: Postgres) => Promise<void>;

@@ -5,9 +5,8 @@ import { expect, test } from 'vitest';
 import { SETTINGS } from '../../../src/app/config/settings.js';
 import { createCertificateTable } from '../../../src/store/postgres/mirror/certificates.js';
 import { runCommand } from '../../support/command.js';
-import { emptyDatabase, openAs } from '../../support/engines.js';
+import { emptyDatabase, openAs, openTemporary, temporaryDatabase } from '../../support/postgres.js';
 import { NOON, temporaryFolder } from '../../support/inbox.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 import { blocks } from '../../support/readme.js';
 
 const ROOT = new URL('../../../', import.meta.url);

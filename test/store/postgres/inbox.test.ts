@@ -6,11 +6,16 @@ import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { isTurn } from '../../../src/store/postgres/inbox/watch.js';
 import { openPostgres, type Postgres } from '../../../src/store/postgres/open.js';
 import { installationJob } from '../../../src/inbox/job.js';
-import { boxIn, receivedBy } from '../../support/box.js';
+import { boxIn, receivedBy, acceptedDelivery, NOON } from '../../support/inbox.js';
+import {
+  emptyDatabase,
+  inboxOn,
+  openAs,
+  openGranted,
+  openTemporary,
+  temporaryDatabase,
+} from '../../support/postgres.js';
 import { breakFunction } from '../../support/broken-function.js';
-import { emptyDatabase, inboxOn, openAs } from '../../support/engines.js';
-import { acceptedDelivery, NOON } from '../../support/inbox.js';
-import { openGranted, openTemporary, temporaryDatabase } from '../../support/postgres.js';
 import { until } from '../../support/wait.js';
 
 const LEASE_MS = 60_000;

@@ -5,11 +5,9 @@ import { migrate } from '../../../src/store/postgres/migrate.js';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import { installationJob } from '../../../src/inbox/job.js';
 import { startServer } from '../../postgres/server.js';
-import { boxIn } from '../../support/box.js';
+import { boxIn, acceptedDelivery, NOON } from '../../support/inbox.js';
+import { emptyDatabase, inboxOn, openTemporary } from '../../support/postgres.js';
 import { breakStatements } from '../../support/broken-function.js';
-import { emptyDatabase, inboxOn } from '../../support/engines.js';
-import { acceptedDelivery, NOON } from '../../support/inbox.js';
-import { openTemporary } from '../../support/postgres.js';
 
 /** Where Debian and those who follow it keep servers. The one of the tests compiles nothing. */
 const SERVERS = '/usr/lib/postgresql';

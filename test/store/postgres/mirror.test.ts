@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import { type ListChanges, type RowInsert, NO_CHANGES } from '../../../src/mirror/port.js';
 import { LISTS } from '../../../src/resources/lists.js';
-import { emptyDatabase, openAs, openSync, type Stage, stageOn } from '../../support/engines.js';
+import { emptyDatabase, openAs } from '../../support/postgres.js';
+import { openSync, type TestMirror, stageOn } from '../../support/mirror/open.js';
+import { installation, retirement } from '../../support/mirror/rows.js';
 import { NOON } from '../../support/inbox.js';
-import { installation, retirement } from '../../support/mirror.js';
 import { toInstallationRow } from '../../../src/resources/installations.js';
 
 const ORGANIZATION = 'organization-1';
@@ -92,7 +93,7 @@ test('each operation of a read takes so many round trips, whatever it writes', a
 
 /** A slice of an older claim waits for the counter while a newer claim takes over. */
 async function takeOverWhileWaiting(
-  stage: Stage,
+  stage: TestMirror,
   other: Postgres,
 ): Promise<{ seen: unknown; stands: unknown }> {
   const { db, port } = stage;

@@ -5,7 +5,7 @@ import type { Reader, Statement } from '../../../src/store/contract/reader.js';
 import { relationsOf } from '../../../src/store/migrations.js';
 import { openEngine } from '../../../src/store/open.js';
 import { runCommand } from '../../support/command.js';
-import { stageFiles, STORED } from '../../support/kept-files.js';
+import { fillByWorkers, STORED } from '../../support/mirror/by-workers.js';
 import { atLength } from '../../support/long.js';
 import { temporaryDatabase } from '../../support/postgres.js';
 import { startWorkProcess } from '../../support/work-process.js';
@@ -23,7 +23,7 @@ const inSomeOrder = async (reader: Reader, statement: Statement<object>) =>
 
 test('files moved into a database are equal in every column and certificate, and the next sync writes nothing', async () => {
   const { program, tables, dataDir, keyFile, retire, ask, arrive, count, isQuiet, work, run } =
-    await stageFiles();
+    await fillByWorkers();
   const retirements = atLength(150, 2000);
   retire(retirements);
   await ask();
@@ -78,7 +78,7 @@ test('files moved into a database are equal in every column and certificate, and
   const newest = await query.largest<number>(reader, 'id', query.sql`mirror.syncs`);
   const before = await changes();
   const inbox = await engine.openInbox(Date.now);
-  const installations = program.registry.store.tables.installations.rows();
+  const installations = program.registry.store.tables.installations.list();
   await inbox.enqueue(installations.map(each => installationJob(each.id, each.organizationId, 'person')));
   const next = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env });
   const syncs = () =>

@@ -3,8 +3,7 @@ import type { Postgres } from '../../../src/store/postgres/open.js';
 import { readerOf } from '../../../src/store/postgres/reader.js';
 import { AT_ONCE } from '../../../src/store/contract/reader.js';
 import * as query from '../../../src/query/sql.js';
-import { emptyDatabase, openAs } from '../../support/engines.js';
-import { openGranted } from '../../support/postgres.js';
+import { emptyDatabase, openAs, openGranted } from '../../support/postgres.js';
 
 const ROWS = 1050;
 

@@ -6,11 +6,10 @@ import { migrate } from '../../../src/store/postgres/migrate.js';
 import { migrationsOf } from '../../../src/store/migrations.js';
 import { awaitSchema, during } from '../../../src/store/postgres/prepare.js';
 import { installationJob } from '../../../src/inbox/job.js';
-import { receivedBy } from '../../support/box.js';
+import { receivedBy, acceptedDelivery, NOON } from '../../support/inbox.js';
+import { stageOn } from '../../support/mirror/open.js';
+import { credit } from '../../support/mirror/rows.js';
 import { runCommand } from '../../support/command.js';
-import { stageOn } from '../../support/engines.js';
-import { acceptedDelivery, NOON } from '../../support/inbox.js';
-import { credit } from '../../support/mirror.js';
 import { type Database, openTemporary, temporaryDatabase } from '../../support/postgres.js';
 
 const FAMILIES = ['inbox', 'mirror'] as const;

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/store/sqlite/open.js';
 import { createWorks, databaseOn, inParts } from '../../../src/store/sqlite/database.js';
 import { fixed, statement } from '../../../src/store/statement.js';
-import { temporaryMirror } from '../../support/mirror.js';
+import { temporaryMirror } from '../../support/mirror/open.js';
 
 const COUNTER = fixed<{ last: number }>('SELECT last FROM mirror.version_counter');
 const SET = statement<{ last: number }>('UPDATE mirror.version_counter SET last = @last');

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import { SQLITE } from '../../../src/store/dialect.js';
 import { createEvidencePort, type EvidenceStore } from '../../../src/store/evidence.js';
-import { temporaryScene } from '../../support/mirror.js';
+import { openMirror } from '../../support/mirror/open.js';
 
 test('changes are found by their numbers: no list and no past is read as a whole, however long it is', async () => {
-  const { db } = await temporaryScene();
+  const { db } = await openMirror();
   const plan: string[] = [];
   const mirror = async (sql: string) => {
     const given = sql.replaceAll(/\$\d/g, "'[[5]]'");

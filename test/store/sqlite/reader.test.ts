@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { sql } from '../../../src/query/sql.js';
 import { compile, openReader } from '../../../src/store/sqlite/reader.js';
 import { temporaryFolder, temporaryInbox } from '../../support/inbox.js';
-import { temporaryMirror } from '../../support/mirror.js';
+import { temporaryMirror } from '../../support/mirror/open.js';
 
 test('words stand in the statement, so that an index of one state is found; what a person wrote is bound', async () => {
   const folder = temporaryFolder();

@@ -121,7 +121,13 @@ async function startDemoSandbox(
   wall: () => number,
 ): Promise<Sandbox> {
   const named = env['SANDBOX_PORT'];
-  const options = { folder: worldFolder(folder), seed: SEED, strict: true, wall, listen: listenForPeople };
+  const options = {
+    folder: worldFolder(folder),
+    seed: SEED,
+    strict: true,
+    wallClock: wall,
+    listen: listenForPeople,
+  };
   const start = (port: number): Promise<Sandbox> => startSandbox({ ...options, port });
   return await (named ? start(Number(named)) : listenFrom(Number(knownPort || DEFAULT_SANDBOX_PORT), start));
 }
@@ -146,14 +152,14 @@ function registerDemoApp(sandbox: Sandbox, port: string) {
 
 function countInstalled({ registry }: Sandbox, appId: string): number {
   const { installations } = registry.store.tables;
-  return installations.live().filter(row => row.appId === appId && row.state === 'active').length;
+  return installations.listLive().filter(row => row.appId === appId && row.state === 'active').length;
 }
 
 /** Once only: what a person uninstalls in the demo stays uninstalled. */
 function installEverywhere(sandbox: Sandbox, appId: string): void {
   const { installations, organizations } = sandbox.registry;
-  if (installations.all().some(installation => installation.appId === appId)) return;
-  for (const organization of organizations.all()) installations.install(appId, organization.id);
+  if (installations.listAll().some(installation => installation.appId === appId)) return;
+  for (const organization of organizations.listAll()) installations.install(appId, organization.id);
 }
 
 const POLL_MS = 250;

@@ -48,8 +48,8 @@ type Stage = ReturnType<typeof createStage>;
 /** What can be done there by the organization at a place, in the order of their names. */
 function createStage({ registry }: Sandbox, inbox: InboxPort, appId: string) {
   const { installations, reservations, credits, deliveries, retirements, store } = registry;
-  const owners = registry.organizations.all().toSorted((a, b) => (a.fullName < b.fullName ? -1 : 1));
-  const installed = installations.all().filter(each => each.appId === appId);
+  const owners = registry.organizations.listAll().toSorted((a, b) => (a.fullName < b.fullName ? -1 : 1));
+  const installed = installations.listAll().filter(each => each.appId === appId);
   const owner = (place: number) => owners[place]?.id ?? '';
   const installation = (place: number) =>
     installed.find(({ organization }) => organization.id === owner(place))?.id ?? '';
@@ -57,8 +57,10 @@ function createStage({ registry }: Sandbox, inbox: InboxPort, appId: string) {
   function creditOf(place: number, where: 'warehouse' | 'inventory', tonnes: number): string {
     const { accounts, tables } = store;
     const enough = accounts
-      .held(owner(place), where)
-      .filter(row => row.amountMicro >= tonnes * 1e6 && tables.credits.find(row.creditId).type === 'exPost');
+      .listHoldings(owner(place), where)
+      .filter(
+        row => row.amountMicro >= tonnes * 1e6 && tables.credits.getOrThrow(row.creditId).type === 'exPost',
+      );
     const held = enough[tables.reservations.count() % enough.length];
     if (held === undefined) throw new Error(`no ${where} credit of ${tonnes} t at ${owner(place)}`);
     return held.creditId;
@@ -88,10 +90,10 @@ function createStage({ registry }: Sandbox, inbox: InboxPort, appId: string) {
       credits.deposit(owner(place), { creditId: creditOf(place, 'inventory', amount), amount }),
     /** The registry says another beneficiary, and no webhook tells of it. */
     restateNewest: (beneficiary: string) => {
-      for (const { id } of store.tables.retirements.newest(1))
-        retirements.describe(id, { beneficiary, reason: 'Compliance' });
+      for (const { id } of store.tables.retirements.listNewest(1))
+        retirements.changeDetails(id, { beneficiary, reason: 'Compliance' });
     },
-    loseTheNextWebhook: () => deliveries.behave({ drop: 1 }),
+    loseTheNextWebhook: () => deliveries.changeSettings({ drop: 1 }),
     suspend: (place: number) => installations.suspend(installation(place)),
     unsuspend: (place: number) => installations.unsuspend(installation(place)),
     /** As the schedule does: it finds what no webhook told of. */
@@ -141,7 +143,7 @@ export async function playPast(past: Past): Promise<void> {
     const work = await startWork({ ...(await readSettings(settings, 'work')), syncSchedule: null }, tools);
     shutdown.add(() => work.stop());
     const read = async () => {
-      await deliveries.settled();
+      await deliveries.waitUntilSettled();
       await work.sync.idle();
     };
     apps.change(appId, { webhookUrl: `http://127.0.0.1:${receive.port}${WEBHOOK_PATH}` });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { PERMISSION_WORDS } from '../../../sandbox/registry/permissions.js';
+import { PERMISSION_NAMES } from '../../../sandbox/registry/permissions.js';
 import { LANDING_PATH } from '../../../webhook/pages.js';
 import { type CommandGroup, command } from '../../command.js';
 import { usageFault } from '../../exit.js';
@@ -18,7 +18,7 @@ const app = command({
   says: 'Register an app, and print the settings of a program that is this app, ready for a file .env',
   words: { name: needed(text('name', 'name of the app')) },
   options: {
-    permission: texts('name', `what to ask for, all that is wanted: ${PERMISSION_WORDS.join(', ')}`),
+    permission: texts('name', `what to ask for, all that is wanted: ${PERMISSION_NAMES.join(', ')}`),
     webhookUrl: text('url', `where its webhooks go (default: ${RECEIVER}/webhooks)`),
     webhookSecret: text('text', 'what they are signed with (default: one that is made up)'),
     url: SANDBOX_URL,

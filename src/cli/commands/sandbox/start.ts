@@ -38,7 +38,10 @@ export const START = command({
     'carbon-mirror sandbox start --seed 1',
     'carbon-mirror sandbox start --folder big --retirements 1000000 --credits 200000',
   ],
-  run: async (context, { organizations, credits, retirements, name: names, profile, strict, ...given }) => {
+  run: async (
+    context,
+    { organizations, credits, retirements, name: installPageHosts, profile, strict, ...given },
+  ) => {
     const { io } = context;
     const sizes = Object.entries({ organizations, credits, retirements });
     const world = Object.fromEntries(sizes.filter(([, size]) => size !== undefined));
@@ -50,7 +53,7 @@ export const START = command({
       folder,
       headerPrefix: readPrefix(io),
       strict,
-      ...(names && { names }),
+      ...(installPageHosts && { installPageHosts }),
       ...(profile && { profile }),
       ...(seed !== undefined && { seed }),
       ...(isSized && { world }),
@@ -99,7 +102,7 @@ async function open(asked: Asked): Promise<Sandbox> {
 }
 
 function introduce({ say }: Context, { url, registry }: Sandbox, { folder, strict, headerPrefix }: Asked) {
-  const organizations = registry.organizations.all().length;
+  const organizations = registry.organizations.listAll().length;
   const apps = formatCount(registry.apps.list().length, 'app');
   say(
     `This is a SANDBOX: a made-up registry on this machine at ${url}.`,

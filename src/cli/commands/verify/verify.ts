@@ -92,8 +92,8 @@ export const VERIFY = command({
   },
 });
 
-function describeSealed({ leaves, covered, waiting, erased, removed, removedBefore }: Verified): string {
-  const old = removedBefore === null ? '' : ` because they ended before ${removedBefore}`;
+function describeSealed({ leaves, covered, waiting, erased, removed, syncsKeptSince }: Verified): string {
+  const old = syncsKeptSince === null ? '' : ` because they ended before ${syncsKeptSince}`;
   const left = `${withThousands(erased)} were erased by forget and purge, ${withThousands(removed)} syncs removed${old}`;
   return `Of ${withThousands(leaves)} leaves of the log the newest checkpoint covers ${withThousands(covered)}; ${left}. ${formatCount(waiting, 'change')} since then ${waiting === 1 ? 'is' : 'are'} not sealed yet. Only a checkpoint that somebody else holds helps against whoever has the key.`;
 }

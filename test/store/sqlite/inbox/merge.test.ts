@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { createEnqueue } from '../../../../src/store/sqlite/inbox/enqueue.js';
 import { type Sqlite, write } from '../../../../src/store/sqlite/open.js';
 import { type NewJob, installationJob } from '../../../../src/inbox/job.js';
-import { boxOf } from '../../../support/box.js';
-import { NOON, temporaryInbox } from '../../../support/inbox.js';
+import { boxOf, NOON, temporaryInbox } from '../../../support/inbox.js';
 
 type Enqueue = (job: NewJob, now: number) => number;
 

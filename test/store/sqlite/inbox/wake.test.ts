@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { installationJob } from '../../../../src/inbox/job.js';
-import { boxOf } from '../../../support/box.js';
-import { NOON, temporaryFolder, temporaryInbox } from '../../../support/inbox.js';
+import { boxOf, NOON, temporaryFolder, temporaryInbox } from '../../../support/inbox.js';
 import { until } from '../../../support/wait.js';
 
 test('waking up follows a commit of another connection and a job that this one asks for, but no other write and not silence', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { migrationsOf } from '../../../../src/store/migrations.js';
-import { temporaryMirror } from '../../../support/mirror.js';
+import { temporaryMirror } from '../../../support/mirror/open.js';
 
 const SQL = migrationsOf('sqlite', 'mirror')
   .map(({ sql }) => sql)

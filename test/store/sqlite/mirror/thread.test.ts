@@ -8,7 +8,8 @@ import { startMirrorThread } from '../../../../src/store/sqlite/mirror/thread.js
 import { createMirror } from '../../../../src/mirror/create-mirror.js';
 import type { MirrorPort } from '../../../../src/mirror/port.js';
 import { NOON, temporaryFolder } from '../../../support/inbox.js';
-import { installation, pageOf, retirements, temporaryMirror, TRAFFIC } from '../../../support/mirror.js';
+import { installation, pageOf, retirements } from '../../../support/mirror/rows.js';
+import { temporaryMirror, TRAFFIC } from '../../../support/mirror/open.js';
 
 /** A thread runs what was built. */
 

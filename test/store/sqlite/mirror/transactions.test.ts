@@ -2,13 +2,14 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../support/inbox.js';
-import { credit, MINUTE, retirements, temporaryScene } from '../../../support/mirror.js';
+import { credit, retirements } from '../../../support/mirror/rows.js';
+import { MINUTE, openMirror } from '../../../support/mirror/open.js';
 
 const WAL_FRAME_HEADER_BYTES = 24;
 
 test('a read that finds nothing new writes no row, and the log grows by its own record only', async () => {
   const folder = temporaryFolder();
-  const { db, handle, clock, read } = await temporaryScene({ folder });
+  const { db, handle, clock, read } = await openMirror({ folder });
   handle.pragma('wal_autocheckpoint = 0');
   await read('retirements', retirements(2_000), { limit: 100, total: 2_000 });
   await read('warehouse', [credit('c-1'), credit('c-2')]);
@@ -26,7 +27,7 @@ test('a read that finds nothing new writes no row, and the log grows by its own 
 });
 
 test('a transaction takes 800 rows at most, be they new, changed or gone', async () => {
-  const { handle: db, clock, read } = await temporaryScene();
+  const { handle: db, clock, read } = await openMirror();
   const count = db.prepare<[], [number, number]>(
     "SELECT (SELECT last FROM version_counter), (SELECT count(*) FROM past WHERE resource = 'warehouse')",
   );

@@ -1,0 +1,34 @@
+import { readBody } from '../http/read-body.js';
+import { EARLIEST_INSTANT, LATEST_INSTANT } from '../store/clock.js';
+import type { SandboxStore } from '../store/store.js';
+
+/** The control API's view of the sandbox's clock. */
+export function createClockControl({ clock, now }: SandboxStore) {
+  function show() {
+    return { now: now(), isFrozen: clock.getState().frozenAt !== null };
+  }
+
+  /** Freezes or resumes the clock, then sets it to `at`, then shifts it by `moveMs`. Each is optional. */
+  function change(body: unknown) {
+    const { isFrozen, targetMs } = readBody(body, (fields, problems) => {
+      const moveMs = fields.value('moveMs') ?? 0;
+      const at = fields.optionalText('at');
+      if (!Number.isSafeInteger(moveMs)) problems.push('moveMs must be a whole number');
+      if (at !== null && Number.isNaN(Date.parse(at))) problems.push('at must be an instant');
+      const startMs = at === null ? clock.now() : Date.parse(at);
+      const shiftedMs = startMs + Number(moveMs);
+      const isInRange = shiftedMs >= EARLIEST_INSTANT && shiftedMs <= LATEST_INSTANT;
+      if (!isInRange) problems.push('the clock must stay between 2000 and 9000');
+      return {
+        isFrozen: fields.has('frozen') ? fields.boolean('frozen', false) : null,
+        targetMs: shiftedMs,
+      };
+    });
+    if (isFrozen === true) clock.freeze();
+    if (isFrozen === false) clock.resume();
+    clock.set(targetMs);
+    return show();
+  }
+
+  return { show, change };
+}

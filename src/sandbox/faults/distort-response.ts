@@ -1,0 +1,77 @@
+import type { Response } from 'express';
+import { isObject, overrideObjects } from '../faults/override-objects.js';
+import type { FaultKind, FaultOptions } from '../faults/fault-kinds.js';
+
+interface ResponseFault {
+  readonly kind: FaultKind;
+  readonly options: FaultOptions;
+}
+
+/** Collects the answer that the registry writes, and when it is complete sends it delayed, slowed, changed or cut. */
+export function distortResponse(fault: ResponseFault, res: Response): void {
+  const chunks: Buffer[] = [];
+  const end = res.end.bind(res);
+  const write = res.write.bind(res);
+
+  /** Keeps a chunk of the answer instead of sending it. */
+  function collect(chunk: unknown): void {
+    if (typeof chunk === 'string') chunks.push(Buffer.from(chunk, 'utf8'));
+    else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+  }
+
+  res.write = (chunk: unknown) => {
+    collect(chunk);
+    return true;
+  };
+  res.end = (chunk?: unknown) => {
+    collect(chunk);
+    res.write = write;
+    res.end = end;
+    sendDistorted(fault, Buffer.concat(chunks), res);
+    return res;
+  };
+}
+
+/** Sends the collected answer late, slowly, changed or cut, by the kind of fault. */
+function sendDistorted({ kind, options }: ResponseFault, body: Buffer, res: Response): void {
+  if (kind === 'delay') setTimeout(() => res.end(body), options.delayMs ?? 1000);
+  else if (kind === 'slow') sendSlowly(body, res, options.intervalMs ?? 1000);
+  else if (kind === 'overrideObjects')
+    sendWhole(overrideObjects(body, isObject(options.body) ? options.body : {}), res);
+  else sendPart(body, res, options);
+}
+
+/** Sends a changed body with a Content-Length that fits it. */
+function sendWhole(body: Buffer, res: Response): void {
+  res.removeHeader('ETag');
+  res.setHeader('Content-Length', body.length);
+  res.end(body);
+}
+
+/** Sends one byte per interval. */
+function sendSlowly(body: Buffer, res: Response, intervalMs: number): void {
+  let sentBytes = 0;
+  const timer = setInterval(() => {
+    res.write(body.subarray(sentBytes, sentBytes + 1));
+    sentBytes += 1;
+    const isComplete = sentBytes >= body.length;
+    if (isComplete) res.end();
+    // A pipelined response gets no `close` event if its connection ends before its turn, so check the socket.
+    if (isComplete || res.req.socket.destroyed) clearInterval(timer);
+  }, intervalMs);
+}
+
+/** Sends the first bytes of an answer and then breaks the connection, unless the end is to look clean. */
+function sendPart(body: Buffer, res: Response, { bytes, cleanEnd = false }: FaultOptions): void {
+  const part = body.subarray(0, bytes ?? Math.floor(body.length / 2));
+  if (cleanEnd) {
+    sendWhole(part, res);
+    return;
+  }
+  if (part.length === 0) {
+    res.destroy();
+    return;
+  }
+  if (!res.hasHeader('Content-Length')) res.setHeader('Content-Length', body.length);
+  res.write(part, () => res.destroy());
+}

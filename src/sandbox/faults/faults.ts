@@ -1,0 +1,98 @@
+import type { NextFunction, Request, Response } from 'express';
+import { requireFound } from '../http/errors.js';
+import {
+  CALL_FAULTS,
+  FAULT_KINDS,
+  type FaultKind,
+  type FaultRecord,
+  readFaultOptions,
+  TRANSACTION_FAULTS,
+} from './fault-kinds.js';
+import { applyCallFault } from './call-faults.js';
+import type { TransactionStatus } from '../store/records.js';
+import type { SandboxStore } from '../store/store.js';
+import { NOT_EMPTY, oneOf, readBody } from '../http/read-body.js';
+
+/** Makes calls and transactions fail as scripted. Of the faults that match a call, only the first that is not used up applies. */
+export function createFaults({ tables, defineOperation }: SandboxStore) {
+  const { faults } = tables;
+
+  const create = defineOperation('add fault', (newFault: Omit<FaultRecord, 'id'>) => {
+    const row = { ...newFault, id: faults.count() + 1 };
+    faults.put(row);
+    return toJson(row);
+  });
+
+  const remove = defineOperation('remove fault', (id: number) => {
+    const row = faults.get(id);
+    faults.put({ ...requireFound(row?.isRemoved ? undefined : row, 'Fault'), isRemoved: true });
+  });
+
+  const clear = defineOperation('clear faults', () => {
+    for (const row of faults.listLive()) faults.put({ ...row, isRemoved: true });
+  });
+
+  const countHit = defineOperation('hit', (id: number) => {
+    const row = faults.getOrThrow(id);
+    const remaining = row.remaining === null ? null : row.remaining - 1;
+    faults.put({ ...row, remaining, hits: row.hits + 1 });
+  });
+
+  /** Finds the first fault of these kinds that matches a call and counts the hit. `hits` does not include this one. */
+  function takeMatching<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
+    for (const { id, options, hits, ...fault } of faults.listLive()) {
+      const kind = kinds.find(name => name === fault.kind);
+      const isUsedUp = fault.remaining !== null && fault.remaining <= 0;
+      const matchesMethod = fault.method === '*' || fault.method === method;
+      if (kind === undefined || isUsedUp || !matchesMethod || !toPattern(fault.path).test(path)) continue;
+      countHit(id);
+      return { kind, options, hits };
+    }
+    return undefined;
+  }
+
+  return {
+    /** Middleware that applies the fault, if any, of a call. */
+    applyToCall: (req: Request, res: Response, next: NextFunction): void => {
+      const fault = takeMatching(CALL_FAULTS, req.method, req.path);
+      if (fault === undefined) next();
+      else applyCallFault(fault, { req, res, next });
+    },
+    /** Returns the status of a transaction that a POST to this path started: processed, unless a fault matches. */
+    chooseTransactionStatus: (path: string): TransactionStatus => {
+      const fault = takeMatching(TRANSACTION_FAULTS, 'POST', path);
+      if (fault === undefined) return 'processed';
+      return fault.kind === 'transactionFails' ? 'failed' : 'pending_queue';
+    },
+    list: () => faults.listLive().map(toJson),
+    /** Adds the fault that a body describes. Throws 400 if it is invalid. */
+    add(body: unknown) {
+      const { kindName, ...newFault } = readBody(body, (fields, problems) => ({
+        kindName: fields.text('kind', oneOf(FAULT_KINDS)),
+        method: (fields.optionalText('method') ?? '*').toUpperCase(),
+        path: fields.optionalText('path', NOT_EMPTY) ?? '/**',
+        options: readFaultOptions(fields.value('options') ?? {}, problems),
+        remaining: fields.has('count') ? fields.wholeNumber('count', 1) : null,
+      }));
+      const kind = requireFound(
+        FAULT_KINDS.find(name => name === kindName),
+        'Kind of fault',
+      );
+      return create({ ...newFault, kind, hits: 0, isRemoved: false });
+    },
+    remove,
+    clear,
+  };
+}
+
+/** Converts a fault to JSON for the control API. */
+function toJson({ isRemoved: _, ...shown }: FaultRecord) {
+  return shown;
+}
+
+/** Converts a path pattern to a regular expression. `*` matches one segment, `**` any rest. */
+function toPattern(path: string): RegExp {
+  const escaped = path.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&');
+  const pattern = escaped.replaceAll(/\*\*|\*/g, stars => (stars === '**' ? '.*' : '[^/]+'));
+  return new RegExp(`^${pattern}$`);
+}

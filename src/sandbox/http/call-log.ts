@@ -1,0 +1,82 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { SandboxStore } from '../store/store.js';
+import { versionHeaderName } from './headers.js';
+
+export const MAX_LOGGED_CALLS = 100_000;
+/** The log is trimmed only after this many more calls, because trimming copies it. */
+const SPARE_CALLS = 1000;
+/** The name of the operation that logs a call. */
+export const CALL_OPERATION = 'call';
+
+/** Who made a call. Known as soon as the credential is verified. */
+export interface CallerIdentity {
+  readonly appId: string;
+  readonly tokenId: string | null;
+  readonly installationId: string | null;
+}
+
+export interface LoggedCall {
+  readonly id: number;
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  readonly appId: string | null;
+  readonly installationId: string | null;
+  readonly tokenId: string | null;
+  /** The version header, or null if it was missing. */
+  readonly version: string | null;
+  readonly status: number;
+}
+
+/** Selects calls; a filter that is null matches every call. */
+export interface CallFilter {
+  readonly appId: string | null;
+  readonly installationId: string | null;
+  readonly limit: number;
+}
+
+/** Keeps the last calls of the registry's endpoints. Calls of the control API are not logged. */
+export function createCallLog({ now, defineOperation }: SandboxStore, prefix: string) {
+  const callers = new WeakMap<Request, CallerIdentity>();
+  const header = versionHeaderName(prefix);
+  let calls: LoggedCall[] = [];
+  let lastId = 0;
+
+  const logCall = defineOperation(CALL_OPERATION, (call: LoggedCall) => {
+    lastId = call.id;
+    calls.push(call);
+    if (calls.length > MAX_LOGGED_CALLS + SPARE_CALLS) calls = calls.slice(-MAX_LOGGED_CALLS);
+  });
+
+  /** Describes a call for the log, with the caller if its credential was verified. */
+  function toLoggedCall(req: Request, path: string, status: number): LoggedCall {
+    const { appId = null, installationId = null, tokenId = null } = callers.get(req) ?? {};
+    const caller = { appId, installationId, tokenId };
+    const version = req.get(header) ?? null;
+    return { id: lastId + 1, at: now(), method: req.method, path, ...caller, version, status };
+  }
+
+  return {
+    /** Middleware that logs each call just before its answer is sent, so that the caller finds it in the log. */
+    recordCall: (req: Request, res: Response, next: NextFunction): void => {
+      const { path } = req;
+      const writeHead = res.writeHead.bind(res);
+      Object.assign(res, {
+        /** Logs the call, then sends the head of the answer. */
+        writeHead(...args: Parameters<typeof writeHead>) {
+          logCall(toLoggedCall(req, path, args[0]));
+          return writeHead(...args);
+        },
+      });
+      next();
+    },
+    setCaller: (req: Request, caller: CallerIdentity) => void callers.set(req, caller),
+    list: ({ appId, installationId, limit }: CallFilter) =>
+      calls
+        .filter(call => appId === null || call.appId === appId)
+        .filter(call => installationId === null || call.installationId === installationId)
+        .slice(-limit)
+        .toReversed(),
+    countCallsWithoutVersion: () => calls.filter(({ version }) => version === null).length,
+  };
+}

@@ -1,0 +1,112 @@
+import type { Request, Response } from 'express';
+import type { MemoryTable } from '../store/tables.js';
+import { badRequest } from './errors.js';
+
+const WHOLE_NUMBER = /^\d+$/;
+const DEFAULT_PAGE_SIZE = 10;
+export const MAX_PAGE_SIZE = 1000;
+const MAX_PAGE = 2 ** 31 - 1;
+
+/** How a fault distorts the lists that a call reads. */
+export interface PagingDistortion {
+  /** This many of the newest rows are left out. */
+  readonly hiddenRows: number;
+  /** The page size is at most this, whatever the caller asks for. */
+  readonly maxPageSize: number;
+  /** Every page is the first one and says that another follows. */
+  readonly repeatsFirstPage: boolean;
+}
+
+const NO_DISTORTION: PagingDistortion = {
+  hiddenRows: 0,
+  maxPageSize: Number.POSITIVE_INFINITY,
+  repeatsFirstPage: false,
+};
+
+/** Makes the lists of this call distorted. Takes effect in `readPageRequest`. */
+export function distortPaging(res: Response, distortion: Partial<PagingDistortion>): void {
+  res.locals['pagingDistortion'] = { ...NO_DISTORTION, ...distortion };
+}
+
+/** Which page of a list to answer with. */
+export interface PageRequest {
+  readonly limit: number;
+  /** The page whose rows are returned, from 0. */
+  readonly page: number;
+  /** The page number that the answer states. Differs from `page` only under a fault. */
+  readonly reportedPage: number;
+  readonly hiddenRows: number;
+  readonly repeatsFirstPage: boolean;
+}
+
+/** Reads `limit` and `page` from a query, bounds them, and applies the distortion of a fault. Throws 400 if one is invalid. */
+export function readPageRequest({ query }: Request, res: Response, maxPageSize: number): PageRequest {
+  const distortion: PagingDistortion = res.locals['pagingDistortion'] ?? NO_DISTORTION;
+  const problems: string[] = [];
+  const limit = readWholeNumber(query['limit'], { name: 'limit', min: 1, max: MAX_PAGE_SIZE, problems });
+  const page = readWholeNumber(query['page'], { name: 'page', min: 0, max: MAX_PAGE, problems }) ?? 0;
+  if (problems.length > 0) throw badRequest(problems);
+  return {
+    limit: Math.min(limit ?? DEFAULT_PAGE_SIZE, maxPageSize, distortion.maxPageSize),
+    page: distortion.repeatsFirstPage ? 0 : page,
+    reportedPage: page,
+    hiddenRows: distortion.hiddenRows,
+    repeatsFirstPage: distortion.repeatsFirstPage,
+  };
+}
+
+/** A range of a list that is read by `skip` and `first` instead of pages, and has no pagination. */
+export interface ListSlice {
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Reads `skip` and `first` from a query. Throws 400 if one is invalid. */
+export function readSlice(query: Request['query']): ListSlice {
+  const problems: string[] = [];
+  const skip = readWholeNumber(query['skip'], { name: 'skip', min: 0, max: MAX_PAGE, problems });
+  const limit = readWholeNumber(query['first'], { name: 'first', min: 1, max: MAX_PAGE_SIZE, problems });
+  if (problems.length > 0) throw badRequest(problems);
+  return { skip: skip ?? 0, limit: limit ?? DEFAULT_PAGE_SIZE };
+}
+
+/** The rows to page through: an array that is sorted newest first, or a table. */
+type PageSource<Row> = readonly Row[] | Pick<MemoryTable<Row>, 'count' | 'listNewest'>;
+
+/** Returns one page of the rows, newest first, and its pagination. With `group`, only the table's rows of that group. */
+export function paginate<Row>(source: PageSource<Row>, request: PageRequest, group?: string) {
+  const { limit, page, hiddenRows, reportedPage, repeatsFirstPage } = request;
+  const isTable = 'listNewest' in source;
+  const skip = page * limit + hiddenRows;
+  const rowCount = isTable ? source.count(group) : source.length;
+  const total = Math.max(0, rowCount - hiddenRows);
+  const pageCount = Math.ceil(total / limit);
+  const hasNextPage = repeatsFirstPage || reportedPage + 1 < pageCount;
+  return {
+    items: isTable ? source.listNewest(limit, skip, group) : source.slice(skip, skip + limit),
+    pagination: {
+      total,
+      currentPage: reportedPage,
+      pageCount,
+      nextPage: hasNextPage ? reportedPage + 1 : null,
+      prevPage: reportedPage > 0 ? reportedPage - 1 : null,
+    },
+  };
+}
+
+interface NumberBounds {
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+  /** Receives a message if the number is invalid. */
+  readonly problems: string[];
+}
+
+/** Parses a query parameter. Returns undefined if it is absent or, with a problem added, if it is invalid. */
+function readWholeNumber(value: unknown, { name, min, max, problems }: NumberBounds): number | undefined {
+  if (value === undefined) return undefined;
+  const number = typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  problems.push(`${name} must be a whole number from ${min} to ${max}`);
+  return undefined;
+}

@@ -1,0 +1,119 @@
+import { AMOUNT_RULE, toMicro } from '../registry/amounts.js';
+import { badRequest } from './errors.js';
+
+const MAX_TEXT_LENGTH = 10_000;
+
+/** A rule for a text field, and what to call a valid value in the error message. */
+export interface TextRule {
+  readonly isValid: (text: string) => boolean;
+  readonly expected: string;
+}
+
+function matches(pattern: RegExp, expected: string): TextRule {
+  return { isValid: text => pattern.test(text), expected };
+}
+
+export const UUID = matches(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID');
+export const EVM_ADDRESS = matches(/^0x[0-9a-f]{40}$/i, '0x and 40 hexadecimal digits');
+export const EMAIL_ADDRESS = matches(
+  /^(?=.{1,254}$)[^\s@"<>]{1,64}@[^\s@"<>.]+(\.[^\s@"<>.]+)+$/,
+  'an e-mail address',
+);
+export const COUNTRY_CODE = matches(/^[A-Z]{2}$/, 'two capital letters');
+export const YEAR = matches(/^\d{4}$/, 'a year of four digits');
+export const NOT_EMPTY = matches(/\S/, 'a text that is not empty');
+
+export function oneOf(values: readonly string[]): TextRule {
+  return { isValid: text => values.includes(text), expected: `one of ${values.join(', ')}` };
+}
+
+/**
+ * Returns what `read` makes of the fields of a body. Throws a single 400 that lists all problems, both those that the
+ * fields found and those that `read` added.
+ */
+export function readBody<Result>(
+  body: unknown,
+  read: (fields: BodyFields, problems: string[]) => Result,
+): Result {
+  const problems: string[] = [];
+  const result = read(createBodyFields(body, problems, ''), problems);
+  if (problems.length > 0) throw badRequest(problems);
+  return result;
+}
+
+/** Reads the fields of a JSON object. A method that finds an invalid value adds a problem and returns a placeholder. */
+export interface BodyFields {
+  text(name: string, rule?: TextRule): string;
+  /** Returns null if the field is absent or null. */
+  optionalText(name: string, rule?: TextRule): string | null;
+  /** Reads a number of tonnes and returns it in whole millionths. */
+  amountMicro(name: string): number;
+  boolean(name: string, fallback: boolean): boolean;
+  wholeNumber(name: string, fallback: number, max?: number): number;
+  /** Whether the field is present and not null. */
+  has(name: string): boolean;
+  /** Returns the value unchecked. */
+  value(name: string): unknown;
+  object(name: string): BodyFields;
+}
+
+/** `prefix` stands before each name in problems, as in `user.` for the fields of a nested object. */
+function createBodyFields(body: unknown, problems: string[], prefix: string): BodyFields {
+  const values = new Map<string, unknown>();
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
+    for (const [name, value] of Object.entries(body)) values.set(name, value);
+  } else {
+    problems.push(
+      prefix === '' ? 'the body must be a JSON object' : `${prefix.slice(0, -1)} must be an object`,
+    );
+  }
+
+  function has(name: string): boolean {
+    return values.get(name) !== undefined && values.get(name) !== null;
+  }
+
+  function addProblem(name: string, expected: string): void {
+    problems.push(`${prefix}${name} must be ${expected}`);
+  }
+
+  /** Returns a text that follows the rule, or adds a problem and returns an empty one. */
+  function text(name: string, rule?: TextRule): string {
+    const value = values.get(name);
+    const isShortText = typeof value === 'string' && value.length <= MAX_TEXT_LENGTH;
+    if (isShortText && (rule === undefined || rule.isValid(value))) return value;
+    addProblem(name, rule?.expected ?? `a text of at most ${MAX_TEXT_LENGTH} characters`);
+    return '';
+  }
+
+  return {
+    text,
+    optionalText: (name, rule) => (has(name) ? text(name, rule) : null),
+    /** Returns an amount in tonnes as whole millionths, or adds a problem and returns 0. */
+    amountMicro(name: string): number {
+      const micro = toMicro(values.get(name));
+      if (micro === undefined) addProblem(name, AMOUNT_RULE);
+      return micro ?? 0;
+    },
+    /** Returns true or false, or the fallback if the field is absent. Adds a problem for any other value. */
+    boolean(name: string, fallback: boolean): boolean {
+      const value = values.get(name) ?? fallback;
+      if (typeof value !== 'boolean') addProblem(name, 'true or false');
+      return value === true;
+    },
+    /** Returns a whole number from 0 to `max`, or the fallback if the field is absent. Adds a problem for any other value. */
+    wholeNumber(name: string, fallback: number, max = Number.MAX_SAFE_INTEGER): number {
+      const value = values.get(name) ?? fallback;
+      if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value;
+      addProblem(name, `a whole number from 0 to ${max}`);
+      return fallback;
+    },
+    has,
+    value: name => values.get(name),
+    object: name => createBodyFields(values.get(name), problems, `${prefix}${name}.`),
+  };
+}
+
+/** Reads `creditId` and `amount`, the amount in whole millionths of a tonne. */
+export function readCreditAmount(fields: BodyFields) {
+  return { creditId: fields.text('creditId'), amountMicro: fields.amountMicro('amount') };
+}

@@ -1,0 +1,269 @@
+import { toTonnes } from './amounts.js';
+import type {
+  AddressRecord,
+  AppRecord,
+  CreditRecord,
+  HoldingRecord,
+  InstallationRecord,
+  InventoryRequestRecord,
+  OrganizationRecord,
+  ProjectRecord,
+  ReservationRecord,
+  RetirementRecord,
+  TransactionRecord,
+  UserRecord,
+} from '../store/records.js';
+import type { RegistryTables } from '../store/tables.js';
+
+/** Links in answers begin so. Nothing is served there: the registry's own links lead to web pages. */
+const LINK_BASE = 'https://registry.example';
+
+/** A credit and the project that issued it. */
+export interface CreditOrigin {
+  readonly credit: CreditRecord;
+  readonly project: ProjectRecord;
+}
+
+/** Returns a credit and its project, or throws 404. */
+export function getCreditOrigin({ credits, projects }: RegistryTables, creditId: string): CreditOrigin {
+  const credit = credits.getOrThrow(creditId);
+  return { credit, project: projects.getOrThrow(credit.projectId) };
+}
+
+/** Converts a project to the short JSON that credits and retirements include. */
+function toProjectReferenceJson({ id, fullName, num }: ProjectRecord) {
+  const url = `${LINK_BASE}/projects/${id}`;
+  const publicUrl = `${LINK_BASE}/explore/projects/${id}`;
+  return { id, fullName, url, publicUrl, num };
+}
+
+/** Returns the fields of a credit that every object with an amount of it repeats. */
+function toTokenFields({ tokenId, tokenAddress, serialization, type }: CreditRecord) {
+  return { tokenId, tokenAddress, serialization, type };
+}
+
+/** An amount of a credit that an organization holds. */
+type HoldingAmount = Pick<HoldingRecord, 'organizationId' | 'amountMicro'>;
+
+/** Converts an amount of a credit in an inventory to JSON. */
+export function toInventoryCreditJson(
+  { organizationId, amountMicro }: HoldingAmount,
+  { credit, project }: CreditOrigin,
+) {
+  return {
+    id: credit.id,
+    organizationId,
+    ...toTokenFields(credit),
+    project: toProjectReferenceJson(project),
+    vintage: credit.vintage,
+    supply: toTonnes(credit.issuedMicro),
+    unit: 'tonne',
+    amount: toTonnes(amountMicro),
+  };
+}
+
+export function toWarehouseCreditJson(row: HoldingAmount, origin: CreditOrigin, inventoryId: string) {
+  return { ...toInventoryCreditJson(row, origin), inventoryId };
+}
+
+/** Converts a credit in a warehouse to JSON with only the documented fields. */
+export function toDocumentedWarehouseCreditJson(
+  row: HoldingAmount,
+  origin: CreditOrigin,
+  inventoryId: string,
+) {
+  const { id, organizationId, serialization, amount, type, ...more } = toInventoryCreditJson(row, origin);
+  return { id, inventoryId, organizationId, project: more.project, serialization, amount, type };
+}
+
+/** Converts a reservation to JSON, with its credit and the app that made it. */
+export function toReservationJson(row: ReservationRecord, { credit, project }: CreditOrigin, app: AppRecord) {
+  const { appId: _app, amountMicro, organizationId: _owner, ...shown } = row;
+  return {
+    ...shown,
+    ...toTokenFields(credit),
+    amount: toTonnes(amountMicro),
+    isComplete: row.state === 'finished',
+    project: { id: project.id, fullName: project.fullName },
+    reserver: { id: app.id, name: app.name },
+  };
+}
+
+/** Converts an inventory request to JSON. Fields without a value are left out. */
+export function toInventoryRequestJson(row: InventoryRequestRecord, { credit, project }: CreditOrigin) {
+  const {
+    organizationId,
+    amountMicro,
+    retirementDetails: words,
+    toOrganizationId,
+    toAddress,
+    txId,
+    appId: _app,
+    ...shown
+  } = row;
+  const details = {
+    retirementReason: words?.reason ?? null,
+    beneficiaryName: words?.beneficiary ?? null,
+    retirementComment: words?.comment ?? null,
+  };
+  return {
+    ...shown,
+    ...toTokenFields(credit),
+    vintage: credit.vintage,
+    amount: toTonnes(amountMicro),
+    fromOrganizationId: organizationId,
+    ...omitNulls({ toOrganizationId, toAddress, txId, ...details }),
+    project: toProjectReferenceJson(project),
+  };
+}
+
+/** Converts a retirement to JSON. An unclaimed one shows neither its organization nor its beneficiary. */
+export function toRetirementJson(
+  row: RetirementRecord,
+  { credit, project }: CreditOrigin,
+  organization: OrganizationRecord,
+) {
+  const { id, createdAt, details, organizationId } = row;
+  const common = {
+    id,
+    createdAt,
+    isClaimed: details !== null,
+    amount: toTonnes(row.amountMicro),
+    serialization: credit.serialization,
+    vintage: credit.vintage,
+    project: toProjectReferenceJson(project),
+  };
+  if (details === null) return common;
+  return {
+    ...common,
+    ...omitNulls({ ...details }),
+    organizationId,
+    organizationOwner: toOwnerJson(organization),
+  };
+}
+
+export function toOrganizationJson({
+  warehouseId: _warehouse,
+  claimedAt: _claimed,
+  ...shown
+}: OrganizationRecord) {
+  return { ...shown, url: `${LINK_BASE}/organizations/${shown.id}`, organizationIndustries: null };
+}
+
+/** Converts an installation to JSON. The registry does not show its state. */
+export function toInstallationJson(
+  row: InstallationRecord,
+  app: AppRecord,
+  organization: OrganizationRecord,
+) {
+  const { organizationId: _owner, state: _state, ...shown } = row;
+  return {
+    ...shown,
+    appNameId: app.nameId,
+    organization: toOrganizationJson(organization),
+    accessTokensUrl: `${LINK_BASE}/app/installations/${row.id}/accessTokens`,
+  };
+}
+
+export function toAddressJson({ address: text, name, isDefault }: AddressRecord) {
+  return { address: text, name, isDefault };
+}
+
+export function toMemberJson({ id, fullName, email }: UserRecord) {
+  return { id, fullName, email };
+}
+
+export function toUserJson({ id, email, fullName, profilePicture }: UserRecord) {
+  return { id, email, fullName, profilePicture, url: `${LINK_BASE}/users/${id}` };
+}
+
+/** Fields that the registry shows of every project, for projects without a value. */
+const PROJECT_DEFAULTS = {
+  registry: 'ICR',
+  state: null,
+  thumbnail: null,
+  sector: { id: '0', title: 'Other' },
+  methodology: { id: '0', title: 'Other' },
+  type: { id: 'other', title: 'Other', description: '' },
+  otherBenefits: [],
+  validators: [],
+  estimatedAnnualMitigations: [],
+  additionalities: [],
+  location: null,
+  kmlFile: null,
+};
+
+/** Converts a project to JSON. Fields that the sandbox does not have get a default. */
+export function toProjectJson(row: ProjectRecord, proponent: OrganizationRecord | undefined) {
+  const {
+    proponentId: _proponent,
+    isPublic: _public,
+    createdAt: _createdAt,
+    updatedAt: _updatedAt,
+    details,
+    ...shown
+  } = row;
+  const proponents = proponent === undefined ? [] : [toOwnerJson(proponent)];
+  const { publicUrl } = toProjectReferenceJson(row);
+  return { ...shown, publicUrl, proponents, ...PROJECT_DEFAULTS, ...details };
+}
+
+function toOwnerJson({ id, fullName, logo }: OrganizationRecord) {
+  return { id, fullName, logo, publicUrl: `${LINK_BASE}/explore/organizations/${id}` };
+}
+
+/** A credit and how much of it was retired. */
+interface IssuedCredit extends CreditRecord {
+  readonly retiredMicro: number;
+}
+
+/** Sums issued and retired amounts. The sandbox cancels nothing, and validates exactly what it issues. */
+export function summarizeCredits(rows: readonly IssuedCredit[]) {
+  const sumTonnes = (amounts: readonly number[]) =>
+    toTonnes(amounts.reduce((total, amountMicro) => total + amountMicro, 0));
+  const sumIssued = (credits: readonly IssuedCredit[]) =>
+    sumTonnes(credits.map(({ issuedMicro }) => issuedMicro));
+  return {
+    exPost: sumIssued(rows.filter(({ type }) => type === 'exPost')),
+    exPostCancelled: 0,
+    exAnte: sumIssued(rows.filter(({ type }) => type === 'exAnte')),
+    exAnteCancelled: 0,
+    retired: sumTonnes(rows.map(({ retiredMicro }) => retiredMicro)),
+    validated: sumIssued(rows),
+  };
+}
+
+/** Converts what was issued of a credit to the JSON of an issuance event. */
+export function toIssuanceJson({ id, vintage, createdAt, issuedMicro, type }: IssuedCredit) {
+  return {
+    id,
+    vintage,
+    createdAt,
+    amount: toTonnes(issuedMicro),
+    type: 'issuance',
+    creditType: type,
+    monitoringPeriodStart: `${vintage}-01-01`,
+    monitoringPeriodEnd: `${vintage}-12-31`,
+    files: [],
+    verificationBody: null,
+  };
+}
+
+export function toTransactionJson({
+  id,
+  creditId,
+  createdAt,
+  updatedAt,
+  status,
+  type,
+  amountMicro,
+}: TransactionRecord) {
+  return { id, creditId, createdAt, updatedAt, status, type, amount: toTonnes(amountMicro) };
+}
+
+/** Returns the fields whose value is not null. */
+export function omitNulls<Value>(fields: Readonly<Record<string, Value | null>>): Record<string, Value> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+  );
+}

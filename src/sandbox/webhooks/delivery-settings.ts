@@ -1,0 +1,68 @@
+import type { SandboxStore } from '../store/store.js';
+import { readBody } from '../http/read-body.js';
+
+/** How webhooks are delivered, and with which faults. By default each is sent once, without delay and in order. */
+export interface DeliverySettings {
+  /** The next this many deliveries are lost. */
+  readonly drop: number;
+  /** How many more copies of each delivery are sent. */
+  readonly duplicate: number;
+  readonly delayMs: number;
+  /** Holds each delivery until the control API releases it. */
+  readonly hold: boolean;
+  /** Holds deliveries until there are this many, then sends them in reverse order. 0 and 1 keep the order. */
+  readonly reorder: number;
+  /** The most attempts to send a delivery. */
+  readonly attempts: number;
+  /** The wait before the second attempt. It doubles before each further one. */
+  readonly backoffMs: number;
+  readonly timeoutMs: number;
+}
+
+const DEFAULTS: DeliverySettings = {
+  drop: 0,
+  duplicate: 0,
+  delayMs: 0,
+  hold: false,
+  reorder: 0,
+  attempts: 1,
+  backoffMs: 1000,
+  timeoutMs: 10_000,
+};
+
+/** With these limits, the last of 20 doubled waits still ends at a valid date. */
+const LIMITS = {
+  deliveries: 100_000,
+  copies: 100,
+  delayMs: 86_400_000,
+  attempts: 20,
+  backoffMs: 3_600_000,
+  timeoutMs: 600_000,
+} as const;
+
+/** Reads and writes the delivery settings, which are stored with the registry's data. */
+export function createDeliverySettings({ tables, defineOperation }: SandboxStore) {
+  const read = (): DeliverySettings => ({ ...DEFAULTS, ...Object(tables.settings.get('webhooks')?.value) });
+  const write = defineOperation('behave', (value: DeliverySettings) =>
+    tables.settings.put({ name: 'webhooks', value }),
+  );
+
+  /** Changes the settings that the body names and returns all of them. */
+  function change(body: unknown): DeliverySettings {
+    const old = read();
+    const next = readBody(body, fields => ({
+      drop: fields.wholeNumber('drop', old.drop, LIMITS.deliveries),
+      duplicate: fields.wholeNumber('duplicate', old.duplicate, LIMITS.copies),
+      delayMs: fields.wholeNumber('delayMs', old.delayMs, LIMITS.delayMs),
+      hold: fields.boolean('hold', old.hold),
+      reorder: fields.wholeNumber('reorder', old.reorder, LIMITS.deliveries),
+      attempts: fields.wholeNumber('attempts', old.attempts, LIMITS.attempts),
+      backoffMs: fields.wholeNumber('backoffMs', old.backoffMs, LIMITS.backoffMs),
+      timeoutMs: fields.wholeNumber('timeoutMs', old.timeoutMs, LIMITS.timeoutMs),
+    }));
+    write(next);
+    return next;
+  }
+
+  return { read, write, change };
+}

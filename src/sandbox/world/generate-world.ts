@@ -1,0 +1,66 @@
+import type { CreditRecord, HoldingRecord, ReservationRecord } from '../store/records.js';
+import { type CreditGenerator, createCreditGenerator } from './credits.js';
+import {
+  EXPLAINED_RETIREMENTS,
+  generateRequests,
+  generateReservations,
+} from './reservations-and-requests.js';
+import { generateAddresses, generateApps, generateOrganizations, generateUsers } from './organizations.js';
+import { resolveWorldSize, type WorldSpec } from './world-size.js';
+import { generateProjects } from './projects.js';
+import { createRetirementGenerator, type RetirementGenerator } from './retirements.js';
+import { generateTransactions } from './transactions.js';
+
+/**
+ * Generates the contents of a registry. The same seed and size always give the same rows, ids included.
+ * The issued amount of each credit is the sum of its holdings, outstanding reservations and retirements.
+ * Large lists are generators, so that a million rows need not be in memory twice.
+ */
+export function generateWorld(spec: WorldSpec) {
+  const size = resolveWorldSize(spec);
+  const apps = generateApps(size);
+  const organizations = generateOrganizations(size);
+  const projects = generateProjects(size, organizations);
+  const credits = createCreditGenerator(size, projects, organizations);
+  const retirements = createRetirementGenerator(size, credits, organizations, apps);
+  const parts = { size, apps, organizations, credits, retirements };
+  const reservations = generateReservations(parts);
+  const requests = generateRequests(parts);
+  const explainedRetirements = retirements
+    .listLastByApps(EXPLAINED_RETIREMENTS)
+    .map(number => retirements.generateRetirement(number))
+    .toReversed();
+
+  return {
+    apps,
+    users: generateUsers(size, organizations),
+    organizations,
+    addresses: generateAddresses(size, organizations),
+    projects: projects.map(({ row }) => row),
+    credits: generateCredits(credits, retirements, reservations),
+    holdings: generateHoldings(credits),
+    reservations,
+    requests,
+    retirements: retirements.generateAll(),
+    transactions: generateTransactions(size.seed, explainedRetirements, { reservations, requests }),
+  };
+}
+
+/** Yields each credit. Its issued amount is the sum of its holdings, outstanding reservations and retirements. */
+function* generateCredits(
+  credits: CreditGenerator,
+  retirements: RetirementGenerator,
+  reservations: readonly ReservationRecord[],
+): Iterable<CreditRecord> {
+  const outstanding = reservations.filter(({ state }) => state === 'outstanding');
+  for (let index = 0; index < credits.count; index++) {
+    const reserved = outstanding.filter(({ creditId }) => creditId === credits.idOf(index));
+    const amounts = [...credits.generateHoldings(index), ...reserved].map(({ amountMicro }) => amountMicro);
+    const issuedMicro = amounts.reduce((sum, amount) => sum + amount, retirements.sumRetiredMicro(index));
+    yield credits.generateCredit(index, issuedMicro);
+  }
+}
+
+function* generateHoldings(credits: CreditGenerator): Iterable<HoldingRecord> {
+  for (let index = 0; index < credits.count; index++) yield* credits.generateHoldings(index);
+}

@@ -1,0 +1,194 @@
+import type {
+  AppRecord,
+  HoldingRecord,
+  InventoryRequestRecord,
+  OrganizationRecord,
+  HoldingPlace,
+  ReservationRecord,
+  ReservationState,
+  RetirementRecord,
+} from '../store/records.js';
+import { sortOldestFirst } from '../store/tables.js';
+import type { CreditGenerator } from './credits.js';
+import { toInstant } from '../store/clock.js';
+import { pickHistoryTime, pickAmountMicro, type WorldSize } from './world-size.js';
+import { createRandom } from './random.js';
+import type { RetirementGenerator } from './retirements.js';
+import { COMMENTS, REASONS } from './name-lists.js';
+
+const HOLD_MS = 600_000;
+const MINUTE_MS = 60_000;
+/** How many of the last retirements by apps have the reservation or request that led to them. */
+export const EXPLAINED_RETIREMENTS = 10;
+/** The states of the reservations that ended without a retirement. */
+const ENDED_STATES = ['expired', 'cancelled', 'expired', 'cancelled', 'expired'] as const;
+/** How long before the start the outstanding reservations were made. */
+const OUTSTANDING_SINCE_MS = [3 * MINUTE_MS, MINUTE_MS] as const;
+/** The states of the requests that did not lead to a retirement. */
+const UNACCEPTED_STATES = ['Rejected', 'Rejected', 'Pending', 'Pending', 'Pending'] as const;
+/** These requests were made in the last tenth of the history. */
+const RECENT_FRACTION = 10;
+
+/** The parts of the world from which reservations and requests are generated. */
+export interface WorldParts {
+  readonly size: WorldSize;
+  readonly apps: readonly AppRecord[];
+  readonly organizations: readonly OrganizationRecord[];
+  readonly credits: CreditGenerator;
+  readonly retirements: RetirementGenerator;
+}
+
+/** Generates expired, cancelled, finished and outstanding reservations, the oldest first. */
+export function generateReservations(world: WorldParts): ReservationRecord[] {
+  const { size, apps } = world;
+  const ended = ENDED_STATES.map((state, index) => {
+    const createdAt = pickHistoryTime(size.seed, 'ended reservation', index, ENDED_STATES.length);
+    const updatedAt = createdAt + (state === 'expired' ? HOLD_MS : 3 * MINUTE_MS);
+    return generateReservation(world, index, apps[index % apps.length], state, createdAt, updatedAt);
+  });
+  const outstanding = OUTSTANDING_SINCE_MS.map((sinceMs, index) => {
+    const createdAt = size.startAt - sinceMs;
+    return generateReservation(
+      world,
+      ENDED_STATES.length + index,
+      apps[0],
+      'outstanding',
+      createdAt,
+      createdAt,
+    );
+  });
+  return sortOldestFirst([...ended, ...generateFinished(world), ...outstanding]);
+}
+
+/** Returns the fields that a retirement shares with the reservation or request that led to it. */
+function commonFieldsOf({ organizationId, creditId, amountMicro, appId, createdAt }: RetirementRecord) {
+  return { organizationId, creditId, amountMicro, appId: appId ?? '', updatedAt: createdAt };
+}
+
+/** Generates the finished reservations: every second of the last retirements by apps came from one, the others from a request. */
+function generateFinished({ size, retirements }: WorldParts): ReservationRecord[] {
+  return retirements.listLastByApps(EXPLAINED_RETIREMENTS).flatMap((number, index) => {
+    if (index % 2 === 1) return [];
+    const retirement = retirements.generateRetirement(number);
+    return [
+      {
+        id: createRandom(size.seed, 'finished reservation', index).uuid(),
+        ...commonFieldsOf(retirement),
+        state: 'finished',
+        createdAt: toInstant(Date.parse(retirement.createdAt) - 2 * MINUTE_MS),
+        reservedToDate: retirement.createdAt,
+      },
+    ];
+  });
+}
+
+/** Generates a reservation that did not lead to a retirement. */
+function generateReservation(
+  { size, credits, organizations }: WorldParts,
+  index: number,
+  app: AppRecord | undefined,
+  state: ReservationState,
+  createdAt: number,
+  updatedAt: number,
+): ReservationRecord {
+  const { organizationId, creditId } = findHolding(credits, 'warehouse', index * 5, organizations[0]);
+  return {
+    id: createRandom(size.seed, 'reservation', index).uuid(),
+    organizationId,
+    appId: app?.id ?? '',
+    creditId,
+    amountMicro: pickAmountMicro(size.seed, 'reservation', index, 50),
+    state,
+    createdAt: toInstant(createdAt),
+    updatedAt: toInstant(updatedAt),
+    reservedToDate: toInstant(state === 'cancelled' ? updatedAt : createdAt + HOLD_MS),
+  };
+}
+
+/** Generates accepted, rejected and pending inventory requests, the oldest first. */
+export function generateRequests(world: WorldParts): InventoryRequestRecord[] {
+  const { retirements } = world;
+  const accepted = retirements
+    .listLastByApps(EXPLAINED_RETIREMENTS)
+    .filter((_, index) => index % 2 === 1)
+    .map((number, index) => generateAccepted(world, retirements.generateRetirement(number), index));
+  const undecided = UNACCEPTED_STATES.map((state, index) => generateUnaccepted(world, state, index));
+  return sortOldestFirst([...accepted, ...undecided]);
+}
+
+/** Generates the accepted request that led to a retirement. */
+function generateAccepted(
+  { size }: WorldParts,
+  retirement: RetirementRecord,
+  index: number,
+): InventoryRequestRecord {
+  const random = createRandom(size.seed, 'accepted request', index);
+  return {
+    id: random.uuid(),
+    ...commonFieldsOf(retirement),
+    action: 'retire',
+    toOrganizationId: retirement.organizationId,
+    toAddress: null,
+    retirementDetails: retirement.details,
+    state: 'Accepted',
+    txId: `0x${random.hex(64)}`,
+    createdAt: toInstant(Date.parse(retirement.createdAt) - 90 * MINUTE_MS),
+  };
+}
+
+/** Generates a request to transfer and retire credits, which is still pending or was rejected. */
+function generateUnaccepted(
+  { size, apps, organizations, credits }: WorldParts,
+  state: 'Pending' | 'Rejected',
+  index: number,
+): InventoryRequestRecord {
+  const random = createRandom(size.seed, 'undecided request', index);
+  const { organizationId, creditId } = findHolding(credits, 'inventory', index * 5);
+  const count = UNACCEPTED_STATES.length * RECENT_FRACTION;
+  const createdAt = pickHistoryTime(
+    size.seed,
+    'undecided request',
+    count - UNACCEPTED_STATES.length + index,
+    count,
+  );
+  const receiver = organizations.filter(({ id }) => id !== organizationId)[index % 2];
+  return {
+    id: random.uuid(),
+    organizationId,
+    appId: apps[0]?.id ?? '',
+    creditId,
+    state,
+    txId: null,
+    amountMicro: pickAmountMicro(size.seed, 'undecided request', index, 40),
+    action: 'transfer_retire',
+    toOrganizationId: receiver?.id ?? null,
+    toAddress: receiver === undefined ? `0x${random.hex(40)}` : null,
+    retirementDetails: {
+      reason: random.pick(REASONS),
+      beneficiary: (receiver ?? organizations[0])?.fullName ?? '',
+      comment: random.pick(COMMENTS),
+    },
+    createdAt: toInstant(createdAt),
+    updatedAt: toInstant(state === 'Pending' ? createdAt : createdAt + 300 * MINUTE_MS),
+  };
+}
+
+/**
+ * Finds a holding of a retirable credit in a warehouse or inventory, of the owner if one is given. The search begins at
+ * `startIndex` and wraps around, so that small worlds find one too.
+ */
+function findHolding(
+  credits: CreditGenerator,
+  place: HoldingPlace,
+  startIndex: number,
+  owner?: OrganizationRecord,
+): HoldingRecord {
+  const matches = (row: HoldingRecord) =>
+    row.place === place && (owner === undefined || row.organizationId === owner.id);
+  for (let step = 0; step < credits.retirable.length; step++) {
+    const index = credits.retirable[(startIndex + step) % credits.retirable.length] ?? 0;
+    const holding = credits.generateHoldings(index).find(matches);
+    if (holding !== undefined) return holding;
+  }
+  throw new RangeError(`a world this small has no credit in a ${place}`);
+}

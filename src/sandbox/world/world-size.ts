@@ -1,0 +1,55 @@
+import { createRandom } from './random.js';
+
+/** The seed and size of a generated world. */
+export interface WorldSpec {
+  readonly seed: number;
+  /** Epoch milliseconds. The outstanding reservations were made shortly before this; all else has fixed dates. */
+  readonly startAt: number;
+  readonly organizations?: number;
+  readonly projects?: number;
+  readonly credits?: number;
+  readonly retirements?: number;
+}
+
+export type WorldSize = Required<WorldSpec>;
+
+/** Each project issues at most this many credits: one per vintage and type. */
+const CREDITS_PER_PROJECT = 12;
+
+const HISTORY_START = Date.UTC(2023, 6, 1);
+const HISTORY_END = Date.UTC(2025, 5, 30);
+
+/** Fills in the default sizes. Throws a RangeError that lists every size that is invalid. */
+export function resolveWorldSize(spec: WorldSpec): WorldSize {
+  const credits = spec.credits ?? 60;
+  const size = {
+    seed: spec.seed,
+    startAt: spec.startAt,
+    organizations: spec.organizations ?? 4,
+    projects: Math.max(spec.projects ?? 10, Math.ceil(credits / CREDITS_PER_PROJECT)),
+    credits,
+    retirements: spec.retirements ?? 150,
+  };
+  const problems = Object.entries(size)
+    .filter(([name, value]) => !Number.isSafeInteger(value) || (name !== 'seed' && value < 0))
+    .map(([name, value]) => `${name}: expected a whole number from 0, got ${value}`);
+  if (size.organizations < 1) problems.push('organizations: expected at least 1');
+  if (size.credits < 1) problems.push('credits: expected at least 1');
+  if (problems.length > 0) throw new RangeError(problems.join('; '));
+  return size;
+}
+
+/** Picks the time of event `index` of `count`. The events are spread over the history, and a later index is never earlier. */
+export function pickHistoryTime(seed: number, stream: string, index: number, count: number): number {
+  const step = (HISTORY_END - HISTORY_START) / Math.max(count, 1);
+  return Math.floor(HISTORY_START + (index + createRandom(seed, `${stream} time`, index).next()) * step);
+}
+
+/** Picks an amount in millionths of a tonne: mostly whole tonnes, some with a fraction, a few to the last millionth. */
+export function pickAmountMicro(seed: number, stream: string, index: number, maxTonnes: number): number {
+  const random = createRandom(seed, `${stream} amount`, index);
+  const whole = (1 + random.below(maxTonnes)) * 1_000_000;
+  const precision = random.below(12);
+  if (precision < 3) return whole + random.pick([500_000, 250_000, 750_000, 125_000]);
+  return precision === 3 ? whole + random.below(1_000_000) : whole;
+}

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import {
+  readDocuments,
+  readFirstCredit,
+  readInstallations,
+  readInstalled,
+  readNotCompared,
+  readProjects,
+  readReadable,
+  readTargets,
+  readVersions,
+} from '../../src/query/at-registry.js';
+import { LISTS } from '../../src/resources/lists.js';
+import { openFilledMirror } from '../support/mirror/open.js';
+import { installation } from '../support/mirror/rows.js';
+
+type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
+
+async function change({ mirror, clock }: Filled, n: number, state: 'suspended' | 'uninstalled') {
+  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+  const changed = installation(`installation-${n}`, { organizationId: `organization-${n}` });
+  await mirror.writeInstallation({ ...by, installation: changed, state });
+}
+
+test('an installation is compared by its state and document, one that was uninstalled by nothing', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  await change(filled, 2, 'uninstalled');
+  const installations = await readInstallations(filled.reader);
+  expect(installations.map(({ key, organization_id: id }) => [key, id])).toEqual([
+    ['installation-1', 'organization-1'],
+    ['installation-2', 'organization-2'],
+  ]);
+  expect(installations[0]?.kept).toMatch(/^active \{.*"id":"installation-1"/);
+  expect(installations[1]?.kept).toBe(null);
+});
+
+test('a project is asked for by an active installation of an organization that names it', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const { reader, db } = filled;
+  expect(await readProjects(reader)).toEqual([]);
+  await db.change(
+    "INSERT INTO projects (version, id, valid_from, sync_id, document) VALUES (900, 'project-1', '2026-01-01T00:00:00.000Z', 1, '{}')",
+  );
+  await db.change(
+    "INSERT INTO project_states (project_id, state, checked_at) VALUES ('project-1', 'readable', '2026-01-01T00:00:00.000Z') ON CONFLICT (project_id) DO UPDATE SET state = 'readable'",
+  );
+  expect(await readProjects(reader)).toEqual([
+    { organization_id: 'organization-1', installation_id: 'installation-1', key: 'project-1', kept: '{}' },
+  ]);
+  await change(filled, 1, 'suspended');
+  expect(await readProjects(reader)).toMatchObject([{ installation_id: 'installation-2' }]);
+});
+
+test('versions are read in slices, past ones too', async () => {
+  const { reader, read, clock } = await openFilledMirror({ organizations: 2 });
+  clock.at += 1_000;
+  await read('warehouse', [], { ask: async ids => ids });
+  const first = await readVersions(reader, 'warehouse_credits', 0, 2);
+  expect(first.map(row => row['credit_id'])).toEqual(['c-1-0', 'c-2-0']);
+  const rest = await readVersions(reader, 'warehouse_credits', Number(first[1]?.['version']), 2);
+  expect(rest.map(row => row['credit_id'])).toEqual(['c-2-1']);
+});
+
+test('the documents of a list are those of one organization', async () => {
+  const { reader } = await openFilledMirror({ organizations: 2 });
+  const ids: string[] = [];
+  for await (const row of readDocuments(reader, LISTS.retirements, 'organization-2'))
+    ids.push(String(row['id']));
+  expect(ids.toSorted()).toEqual(['r-2-0', 'r-2-1']);
+});
+
+test('only what was read completely and may be read again can be compared', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const { reader } = filled;
+  const readable = await readReadable(reader);
+  expect(readable.map(each => `${each.installation_id} ${each.resource}`)).toEqual([
+    'installation-1 organization',
+    'installation-1 retirements',
+    'installation-1 warehouse',
+    'installation-2 organization',
+    'installation-2 retirements',
+    'installation-2 warehouse',
+  ]);
+  await change(filled, 2, 'suspended');
+  expect((await readReadable(reader)).map(each => each.installation_id)).not.toContain('installation-2');
+  const left = await readNotCompared(reader);
+  expect(
+    left.filter(each => each.organization_id === 'organization-2').map(({ resource }) => resource),
+  ).toContain('warehouse');
+  expect(
+    left.filter(each => each.organization_id === 'organization-1').map(({ resource }) => resource),
+  ).not.toContain('warehouse');
+});
+
+test('the registry is asked through installations that are not uninstalled, or those of one organization', async () => {
+  const filled = await openFilledMirror({ organizations: 3 });
+  await change(filled, 2, 'suspended');
+  await change(filled, 3, 'uninstalled');
+  const targets = async (id: string | null) =>
+    (await readTargets(filled.reader, id)).map(each => [each.installation_id, each.state]);
+  expect(await targets(null)).toEqual([
+    ['installation-1', 'active'],
+    ['installation-2', 'suspended'],
+  ]);
+  expect(await targets('organization-3')).toEqual([['installation-3', 'uninstalled']]);
+});
+
+test('the active installation of an organization comes before newer ones that are not', async () => {
+  const { mirror, clock, reader } = await openFilledMirror({ organizations: 1 });
+  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+  await mirror.writeInstallation({ ...by, installation: installation('installation-0'), state: 'suspended' });
+  expect(await readInstalled(reader, 'organization-1')).toMatchObject({ id: 'installation-1' });
+  expect(await readInstalled(reader, 'nobody')).toBe(null);
+});
+
+test('the first credit of a warehouse is the lowest id', async () => {
+  const { reader } = await openFilledMirror({ organizations: 2 });
+  expect(await readFirstCredit(reader, 'organization-2')).toBe('c-2-0');
+  expect(await readFirstCredit(reader, 'nobody')).toBe(null);
+});

@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { readAvailability, readAvailable, sumStanding, wasEverHeld } from '../../src/query/available.js';
+import { breakReads, openFilledMirror } from '../support/mirror/open.js';
+import { amount, credit, installation } from '../support/mirror/rows.js';
+
+const ALL = { organizationId: null };
+
+test('credits are available of every organization whose warehouse is fresh', async () => {
+  const { reader } = await openFilledMirror({ organizations: 2 });
+  const { known, uninstalled, warehouses, leftOut, rows } = await readAvailable(reader, ALL);
+  expect({ known, uninstalled, leftOut }).toEqual({ known: 2, uninstalled: 0, leftOut: [] });
+  expect(warehouses.map(each => [each.organization_name, each.rows])).toEqual([
+    ['Organization 1', 1],
+    ['Organization 2', 2],
+  ]);
+  expect(rows.map(row => [row.credit_id, Number(row.amount_micro)])).toEqual([
+    ['c-1-0', 100_000_000],
+    ['c-2-0', 100_000_000],
+    ['c-2-1', 100_000_000],
+  ]);
+  const one = await readAvailable(reader, { organizationId: 'organization-2' });
+  expect([one.known, one.rows.length]).toEqual([1, 2]);
+});
+
+test('a warehouse that is not fresh is left out with the amounts that were last seen', async () => {
+  const mirror = await openFilledMirror({ organizations: 2 });
+  await breakReads(mirror, 'organization-2');
+  const { rows, leftOut, warehouses } = await readAvailable(mirror.reader, ALL);
+  expect([rows.length, warehouses.length]).toEqual([1, 1]);
+  expect(leftOut).toMatchObject([
+    {
+      organization_id: 'organization-2',
+      state: 'stale',
+      reason: 'read_failed',
+      error: 'answered 503',
+      rows: 2,
+      amounts: [{ type: 'exPost', amount: 200, rowsWithoutAmount: 0 }],
+    },
+  ]);
+});
+
+test('a filter counts only the rows that fit it, in what is left out too', async () => {
+  const mirror = await openFilledMirror({ organizations: 2 });
+  const { read, reader } = mirror;
+  const items = [credit('c-a'), credit('c-b', { vintage: '2019', amount: amount('7') })];
+  await read('warehouse', items, { organizationId: 'organization-2' });
+  const where = [{ column: 'vintage', is: '2019' }];
+  expect((await readAvailable(reader, { ...ALL, where })).rows.map(row => row.credit_id)).toEqual(['c-b']);
+  await breakReads(mirror, 'organization-2');
+  const { rows, leftOut } = await readAvailable(reader, { ...ALL, where });
+  expect(rows).toEqual([]);
+  expect(leftOut).toMatchObject([{ rows: 1, amounts: [{ amount: 7 }] }]);
+});
+
+test('an uninstalled organization is counted apart, and left out where rows of it stay', async () => {
+  const { mirror, clock, reader } = await openFilledMirror({ organizations: 2 });
+  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+  const gone = installation('installation-2', { organizationId: 'organization-2' });
+  await mirror.writeInstallation({ ...by, installation: gone, state: 'uninstalled' });
+  const { known, uninstalled, leftOut } = await readAvailable(reader, ALL);
+  expect({ known, uninstalled }).toEqual({ known: 1, uninstalled: 1 });
+  expect(leftOut).toMatchObject([
+    { organization_id: 'organization-2', state: 'no_access', reason: 'uninstalled' },
+  ]);
+});
+
+test('standings are counted, and the worst of what is left out comes first', async () => {
+  const mirror = await openFilledMirror({ organizations: 3 });
+  await breakReads(mirror, 'organization-2');
+  await mirror.db.change(
+    "UPDATE resource_states SET as_of = NULL WHERE organization_id = 'organization-3' AND resource = 'warehouse'",
+  );
+  const { leftOut, ...sums } = await sumStanding(mirror.reader, 1);
+  expect(sums).toMatchObject({ known: 3, uninstalled: 0, available: 1, failing: 0 });
+  expect([leftOut.count, leftOut.seen]).toEqual([2, 1]);
+  expect(leftOut.worst.map(each => each.organization_id)).toEqual(['organization-2']);
+});
+
+test('availability is told by project and vintage, and of one project alone', async () => {
+  const mirror = await openFilledMirror({ organizations: 2 });
+  const all = await readAvailability(mirror.reader, {});
+  expect(all.rows).toMatchObject([
+    {
+      project_id: 'project-1',
+      project_name: 'Peat bog',
+      vintage: '2021',
+      type: 'exPost',
+      rows: 3,
+      amount_micro: 300_000_000n,
+    },
+  ]);
+  expect(all.unavailable).toEqual([]);
+  expect((await readAvailability(mirror.reader, { projectId: 'project-2' })).rows).toEqual([]);
+  await breakReads(mirror, 'organization-1');
+  const { rows, unavailable } = await readAvailability(mirror.reader, { projectId: 'project-1' });
+  expect(rows).toMatchObject([{ rows: 2 }]);
+  expect(unavailable).toMatchObject([
+    { organization_id: 'organization-1', reason: 'read_failed', sums: [{ amount_micro: 100_000_000n }] },
+  ]);
+});
+
+test('a credit that was sold is known to have been held', async () => {
+  const { read, clock, reader } = await openFilledMirror({ organizations: 1 });
+  clock.at += 1;
+  await read('warehouse', [credit('c-new', { vintage: '2023' })], { ask: async ids => ids });
+  clock.at += 1;
+  await read('warehouse', [credit('c-1-0')], { ask: async ids => ids });
+  expect(await wasEverHeld(reader, { column: 'vintage', is: '2023' })).toBe(true);
+  expect(await wasEverHeld(reader, { column: 'vintage', is: '1999' })).toBe(false);
+});

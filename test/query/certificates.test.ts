@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { isNamed, readCoverage, readExport, readStoredFiles } from '../../src/query/certificates.js';
+import { openFilledMirror, TRAFFIC } from '../support/mirror/open.js';
+import { retirement } from '../support/mirror/rows.js';
+
+async function store(
+  { port, pdfs, clock }: Awaited<ReturnType<typeof openFilledMirror>>,
+  id: string,
+  text: string,
+) {
+  const files = pdfs(1_000);
+  await files.prepare();
+  const certificates = createCertificateStore(port, files, () => clock.at);
+  await certificates.enter();
+  const walk = await certificates.begin({
+    organizationId: 'organization-1',
+    claim: 1,
+    startedAt: clock.at,
+    trigger: 'schedule',
+  });
+  const bytes = async function* () {
+    yield Buffer.from(`%PDF-1.7 ${text}\n%%EOF\n`);
+  };
+  await walk.store(id, bytes(), clock.at);
+  await walk.finish(TRAFFIC);
+}
+
+test('a stored certificate is exported beside the retirement that it proves', async () => {
+  const mirror = await openFilledMirror({ organizations: 2 });
+  const { reader } = mirror;
+  await store(mirror, 'r-1-0', 'the first');
+  const [file] = await readStoredFiles(reader);
+  expect(await readExport(reader, { organizationId: null, at: null })).toMatchObject([
+    {
+      retirement_id: 'r-1-0',
+      organization_id: 'organization-1',
+      organization_name: 'Organization 1',
+      beneficiary: 'Harbour Ferries',
+      amount: '12.5',
+      project: 'Peat bog',
+      vintage: '2021',
+      retired_at: '2026-03-01T10:00:00.000Z',
+      file: file?.file,
+      sha256: file?.sha256,
+    },
+  ]);
+  expect(await readExport(reader, { organizationId: 'organization-2', at: null })).toEqual([]);
+  expect(await readExport(reader, { organizationId: null, at: '2020-01-01T00:00:00.000Z' })).toEqual([]);
+});
+
+test('the export of an instant has the retirement as it stood then', async () => {
+  const mirror = await openFilledMirror({ organizations: 1 });
+  const { reader, clock, read } = mirror;
+  await store(mirror, 'r-1-0', 'the first');
+  const before = new Date(clock.at).toISOString();
+  clock.at += 1_000;
+  await read('retirements', [retirement('r-1-0', { beneficiary: 'Northern Rail' })]);
+  const named = async (at: string | null) =>
+    (await readExport(reader, { organizationId: null, at })).map(each => each.beneficiary);
+  expect([await named(before), await named(null)]).toEqual([['Harbour Ferries'], ['Northern Rail']]);
+});
+
+test('a file is known by the row that names it', async () => {
+  const mirror = await openFilledMirror({ organizations: 1 });
+  await store(mirror, 'r-1-0', 'the first');
+  const files = await readStoredFiles(mirror.reader);
+  expect(files).toEqual([
+    { file: expect.stringMatching(/^r-1-0-[0-9a-f]+\.pdf$/), sha256: expect.any(String), size: 25 },
+  ]);
+  expect(await isNamed(mirror.reader, files[0]?.file ?? '')).toBe(true);
+  expect(await isNamed(mirror.reader, 'nothing.pdf')).toBe(false);
+});
+
+test('the coverage of an export names the lists that it was made of', async () => {
+  const { reader } = await openFilledMirror({ organizations: 2 });
+  const coverage = await readCoverage(reader, null);
+  expect(coverage.map(each => [each.organization_id, each.resource, each.state])).toEqual([
+    ['organization-1', 'certificates', expect.any(String)],
+    ['organization-1', 'retirements', 'fresh'],
+    ['organization-2', 'certificates', expect.any(String)],
+    ['organization-2', 'retirements', 'fresh'],
+  ]);
+  const all = await readCoverage(reader, 'organization-1', null);
+  expect(all.map(({ resource }) => resource)).toContain('warehouse');
+});

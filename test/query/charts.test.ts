@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { type Point, readCharts } from '../../src/query/charts.js';
+import { openFilledMirror } from '../support/mirror/open.js';
+import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
+
+const DAY_MS = 86_400_000;
+const NOON = Date.UTC(2026, 4, 15, 12);
+const ALL_GONE = { ask: async (ids: readonly string[]) => ids };
+
+const tonnesIn = (points: readonly Point[] = []) =>
+  Object.fromEntries(points.map(({ name, micro }) => [name, Number(micro) / 1_000_000]));
+
+test('the stock of a day is what stood there at its end, from the first day that is known', async () => {
+  const { reader, read, clock } = await openFilledMirror({ organizations: 1, at: NOON - 2 * DAY_MS });
+  clock.at = NOON - DAY_MS;
+  await read('warehouse', [credit('c-1-0'), credit('c-2', { amount: amount('5') })]);
+  clock.at = NOON;
+  await read('warehouse', [credit('c-2', { amount: amount('5') })], ALL_GONE);
+  const { stock } = await readCharts(reader, NOON);
+  expect(stock.map(({ type }) => type)).toEqual(['exPost']);
+  expect(tonnesIn(stock[0]?.points)).toEqual({ '2026-05-13': 100, '2026-05-14': 105, '2026-05-15': 5 });
+});
+
+test('a credit that came and went on one day stood at the end of none', async () => {
+  const { reader, read, clock } = await openFilledMirror({ organizations: 1, at: NOON - DAY_MS });
+  clock.at += 1_000;
+  await read('warehouse', [credit('c-1-0'), credit('c-2', { amount: amount('5') })]);
+  clock.at += 1_000;
+  await read('warehouse', [credit('c-1-0')], ALL_GONE);
+  const { stock } = await readCharts(reader, NOON);
+  expect(tonnesIn(stock[0]?.points)).toEqual({ '2026-05-14': 100, '2026-05-15': 100 });
+});
+
+test('each type has a series, and a credit without an amount is counted beside the sum', async () => {
+  const { reader, read, clock } = await openFilledMirror({ organizations: 1, at: NOON });
+  clock.at += 1_000;
+  const odd = credit('c-3', {
+    type: 'exAnte',
+    amount: { exact: 'x', value: 0, micro: null, fault: 'no number' },
+  });
+  await read('warehouse', [credit('c-1-0'), odd]);
+  const { stock } = await readCharts(reader, NOON);
+  expect(stock).toEqual([
+    { type: 'exAnte', points: [{ name: '2026-05-15', micro: 0n, rows_without_amount: 1 }] },
+    { type: 'exPost', points: [{ name: '2026-05-15', micro: 100_000_000n, rows_without_amount: 0 }] },
+  ]);
+});
+
+test('a month has the retirements from its first instant to before the next month', async () => {
+  const { reader, read } = await openFilledMirror({ organizations: 1, at: NOON });
+  const dates = [
+    ['2025-05-31T23:59:59.999Z', '1'],
+    ['2025-06-01T00:00:00.000Z', '2'],
+    ['2026-04-30T23:59:59.999Z', '4'],
+    ['2026-05-01T00:00:00.000Z', '8'],
+    ['2026-05-31T23:59:59.999Z', '16'],
+    ['2026-06-01T00:00:00.000Z', '32'],
+  ] as const;
+  const items = dates.map(([createdAt, tonnes], index) =>
+    retirement(`r-${index}`, { createdAt, amount: amount(tonnes) }),
+  );
+  await read('retirements', items, ALL_GONE);
+  const { retired } = await readCharts(reader, NOON);
+  expect(retired).toHaveLength(12);
+  const months = Object.entries(tonnesIn(retired)).filter(([, tonnes]) => tonnes > 0);
+  expect(months).toEqual([
+    ['2025-06', 2],
+    ['2026-04', 4],
+    ['2026-05', 24],
+  ]);
+});
+
+test('an organization that removed the app is in no chart', async () => {
+  const { reader, mirror, clock } = await openFilledMirror({ organizations: 2, at: NOON });
+  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+  const gone = installation('installation-2', { organizationId: 'organization-2' });
+  await mirror.writeInstallation({ ...by, installation: gone, state: 'uninstalled' });
+  const charts = await readCharts(reader, NOON);
+  expect(tonnesIn(charts.stock[0]?.points)).toEqual({ '2026-05-15': 100 });
+  expect(charts.stockCoverage).toMatchObject({ organizations: 1, known: 1 });
+  expect(charts.retiredCoverage).toMatchObject({ organizations: 1, known: 1 });
+});

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import {
+  countKnown,
+  countKnownAt,
+  countSummed,
+  readKnown,
+  readListCoverage,
+  readMirrored,
+} from '../../src/query/coverage.js';
+import { breakReads, openFilledMirror } from '../support/mirror/open.js';
+import { installation } from '../support/mirror/rows.js';
+
+async function uninstall({ mirror, clock }: Awaited<ReturnType<typeof openFilledMirror>>, n: number) {
+  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+  const gone = installation(`installation-${n}`, { organizationId: `organization-${n}` });
+  await mirror.writeInstallation({ ...by, installation: gone, state: 'uninstalled' });
+}
+
+test('an organization is known by its installation, or by a webhook alone', async () => {
+  const { mirror, clock, reader } = await openFilledMirror({ organizations: 1 });
+  await mirror.report({
+    at: new Date(clock.at).toISOString(),
+    named: [{ id: 'installation-9', organizationId: null }],
+  });
+  expect(await readKnown(reader, null)).toEqual([
+    { organization_id: null, installation_id: 'installation-9', name: null, state: 'never_read' },
+    {
+      organization_id: 'organization-1',
+      installation_id: 'installation-1',
+      name: 'Organization 1',
+      state: 'active',
+    },
+  ]);
+  expect(await readKnown(reader, 'organization-1')).toMatchObject([{ name: 'Organization 1' }]);
+  expect(await readKnown(reader, 'nobody')).toEqual([]);
+  expect(await countKnown(reader)).toBe(2);
+});
+
+test('an uninstalled organization is known no longer, and was known at an earlier instant', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const before = new Date(filled.clock.at).toISOString();
+  await uninstall(filled, 2);
+  expect(await countKnown(filled.reader)).toBe(1);
+  expect(await countKnownAt(filled.reader, before)).toBe(2);
+  expect(await countKnownAt(filled.reader, '2020-01-01T00:00:00.000Z')).toBe(0);
+});
+
+test('sums have an organization whose lists of amounts were all read once', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const { read, reader } = filled;
+  expect(await countSummed(reader, '<>')).toBe(0);
+  await read('inventory', [], { organizationId: 'organization-1' });
+  expect(await countSummed(reader, '<>')).toBe(1);
+  await read('inventory', [], { organizationId: 'organization-2' });
+  await uninstall(filled, 2);
+  expect([await countSummed(reader, '<>'), await countSummed(reader, '=')]).toEqual([1, 1]);
+});
+
+test('the coverage of a list tells how many organizations it has, and how many of them as last seen', async () => {
+  const filled = await openFilledMirror({ organizations: 3 });
+  expect(await readListCoverage(filled.reader, 'warehouse')).toEqual({
+    organizations: 3,
+    known: 3,
+    last_seen: 0,
+  });
+  await breakReads(filled, 'organization-3');
+  await uninstall(filled, 1);
+  expect(await readListCoverage(filled.reader, 'warehouse')).toEqual({
+    organizations: 2,
+    known: 2,
+    last_seen: 1,
+  });
+  expect(await readListCoverage(filled.reader, 'members')).toEqual({
+    organizations: 0,
+    known: 2,
+    last_seen: 0,
+  });
+});
+
+test('what is mirrored is counted, and what nobody has read yet', async () => {
+  const { reader, read } = await openFilledMirror({ organizations: 2 });
+  const before = await readMirrored(reader);
+  expect(before).toMatchObject({ organizations: 2, credits: 3, retirements: 3, certificates: 0 });
+  await read('inventory', [], { organizationId: 'organization-1' });
+  expect((await readMirrored(reader)).unread).toBe(before.unread - 1);
+});

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { ask, textOf } from '../../src/query/lists/ask.js';
+import { explainNothing } from '../../src/query/lists/explain-nothing.js';
+import { readBeginnings, readNamedProjects } from '../../src/query/lists/find.js';
+import { MIRRORED, RETIREMENTS, WAREHOUSE } from '../../src/query/lists/lists.js';
+import { hasRows, readAll, readSumOf } from '../../src/query/lists/read.js';
+import { readValues } from '../../src/query/lists/values.js';
+import type { List } from '../../src/query/lists/list.js';
+import { LISTS } from '../../src/resources/lists.js';
+import { openFilledMirror } from '../support/mirror/open.js';
+import { credit, retirement } from '../support/mirror/rows.js';
+
+type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
+
+async function askFor(
+  { reader, clock }: Filled,
+  list: List,
+  given: Readonly<Record<string, string>>,
+  at: string | null = null,
+) {
+  return await ask(reader, list, { of: name => given[name] ?? null, at, now: clock.at });
+}
+
+async function idsOf(filled: Filled, list: List, given: Readonly<Record<string, string>>) {
+  const request = await askFor(filled, list, given);
+  if ('fault' in request) return request.fault;
+  return (await readAll(filled.reader, list, request.where, null))
+    .map(row => String(row[list.named]))
+    .toSorted();
+}
+
+test('a list is filtered by an organization, a word, a project and a part of a text', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const { read } = filled;
+  const project = { id: 'project-2', fullName: 'Cove' };
+  await read('warehouse', [credit('c-1-0'), credit('c-a', { vintage: '2019', type: 'exAnte', project })]);
+  expect(await idsOf(filled, WAREHOUSE, { organization_id: 'Organization 2' })).toEqual(['c-2-0', 'c-2-1']);
+  expect(await idsOf(filled, WAREHOUSE, { vintage: '2019' })).toEqual(['c-a']);
+  expect(await idsOf(filled, WAREHOUSE, { type: 'EX-ANTE' })).toEqual(['c-a']);
+  expect(await idsOf(filled, WAREHOUSE, { project: 'cov' })).toEqual(['c-a']);
+  expect(await idsOf(filled, RETIREMENTS, { beneficiary: 'ferr' })).toEqual(['r-1-0', 'r-2-0', 'r-2-1']);
+  expect(await idsOf(filled, RETIREMENTS, { id: 'r-2…' })).toEqual(['r-2-0', 'r-2-1']);
+});
+
+test('a filter that cannot be applied says why', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  expect(await idsOf(filled, WAREHOUSE, { organization_id: 'nobody' })).toBe(
+    'There is no organization "nobody" in the mirror.',
+  );
+  expect(await idsOf(filled, WAREHOUSE, { type: 'exPots' })).toMatch(/exPost/);
+  expect(await idsOf(filled, RETIREMENTS, { id: 'x'.repeat(10_001) })).toMatch(
+    /^Expected at most 10000 characters/,
+  );
+});
+
+test('the value of a filter is kept in its usual spelling, and names that a list does not know are left out', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const request = await askFor(filled, WAREHOUSE, { type: 'ex post', nothing: 'x', vintage: '' });
+  if ('fault' in request) throw new Error(request.fault);
+  expect([textOf(request, 'type'), textOf(request, 'vintage'), request.where.length]).toEqual([
+    'exPost',
+    null,
+    1,
+  ]);
+});
+
+test('an empty list is explained by the filter that no row fits, and what is near', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const explained = async (given: Readonly<Record<string, string>>) => {
+    const request = await askFor(filled, RETIREMENTS, given);
+    if ('fault' in request) throw new Error(request.fault);
+    return await explainNothing(filled.reader, request);
+  };
+  expect(await explained({ beneficiary: 'Harbour Ferrys' })).toEqual([
+    'No retirement has "Harbour Ferrys" in its beneficiary. Near: "Harbour Ferries".',
+  ]);
+  expect(await explained({ id: 'r-9' })).toEqual(['There is no retirement "r-9".']);
+  expect(await explained({ beneficiary: 'ferries' })).toEqual([]);
+});
+
+test('what stands in a column is offered, now or as of an instant', async () => {
+  const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
+  const before = new Date(clock.at).toISOString();
+  clock.at += 1_000;
+  await read('warehouse', [credit('c-1-0', { vintage: '2019' }), credit('c-2', { vintage: '2020' })]);
+  const values = async (at: string | null) =>
+    (await readValues(reader, WAREHOUSE, 'vintage', at))?.map(({ value }) => value);
+  expect(await values(null)).toEqual(['2019', '2020']);
+  expect(await values(before)).toEqual(['2021']);
+  expect(await readValues(reader, WAREHOUSE, 'type', null)).toEqual([{ value: 'exPost', says: 'ex-post' }]);
+});
+
+test('ids are told apart by their beginnings', async () => {
+  const { reader, read } = await openFilledMirror({ organizations: 2 });
+  await read('retirements', [retirement('r-1-0'), retirement('s-1')]);
+  expect(await readBeginnings(reader, LISTS.retirements, 's-')).toEqual(['s-1']);
+  expect(await readBeginnings(reader, LISTS.retirements, 'r-')).toHaveLength(2);
+  expect(await readBeginnings(reader, LISTS.retirements, 'r-', { organizationId: 'organization-1' })).toEqual(
+    ['r-1-0'],
+  );
+  expect(await readNamedProjects(reader, 'proj')).toEqual(['project-1']);
+});
+
+test('a list adds up for some organizations, and tells whether any row fits', async () => {
+  const { reader } = await openFilledMirror({ organizations: 2 });
+  const all = { list: WAREHOUSE, where: [], at: null };
+  expect(await readSumOf(reader, all, ['organization-2'])).toBe(200_000_000n);
+  expect(await readSumOf(reader, all, [])).toBe(0n);
+  expect(await hasRows(reader, all)).toBe(true);
+  expect(await hasRows(reader, { ...all, where: [{ column: 'vintage', is: '1999' }] })).toBe(false);
+  expect(MIRRORED.length).toBeGreaterThan(5);
+});

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import { readAnswers } from '../../src/query/freshness/answers.js';
+import {
+  freshnessOf,
+  readAges,
+  readStates,
+  sumFreshness,
+  withFreshness,
+} from '../../src/query/freshness/read.js';
+import {
+  colourOf,
+  compareStandings,
+  FRESH,
+  FRESHNESS,
+  rankOf,
+  sentenceOf,
+  STANDINGS,
+  WAITING,
+  wordsOf,
+} from '../../src/query/freshness/words.js';
+import { breakReads, openFilledMirror } from '../support/mirror/open.js';
+
+test('organizations that stand alike with a resource are one sum', async () => {
+  const mirror = await openFilledMirror({ organizations: 3 });
+  await breakReads(mirror, 'organization-3');
+  expect(await sumFreshness(mirror.reader, 'warehouse', null)).toMatchObject([
+    { state: 'fresh', reason: null, failing_since: null, resources: 2, rows: 3 },
+    {
+      state: 'stale',
+      reason: 'read_failed',
+      failing_since: '2026-11-01T00:00:00.000Z',
+      resources: 1,
+      rows: 3,
+    },
+  ]);
+  expect(await sumFreshness(mirror.reader, 'warehouse', 'organization-1')).toMatchObject([
+    { resources: 1, rows: 1 },
+  ]);
+  expect(await sumFreshness(mirror.reader, 'members', null)).toMatchObject([
+    { state: 'never_read', reason: 'read_failed', resources: 1, as_of: null },
+    { state: 'never_read', reason: 'waiting', resources: 2, as_of: null },
+  ]);
+});
+
+test('each way to stand is counted, those that nobody stands in too', async () => {
+  const mirror = await openFilledMirror({ organizations: 2 });
+  await breakReads(mirror, 'organization-2');
+  const ages = await readAges(mirror.reader);
+  expect(ages.map(({ state, reason }) => [state, reason])).toEqual(
+    FRESHNESS.map(({ state, reason }) => [state, reason]),
+  );
+  const of = (wanted: string | null) => ages.filter(({ reason }) => reason === wanted);
+  expect(of('read_failed').find(({ state }) => state === 'stale')).toMatchObject({
+    resources: 3,
+    failing: 3,
+  });
+  expect(of('overdue')).toMatchObject([{ resources: 0, failing: 0, age_seconds: null }]);
+});
+
+test('a row of a list is as fresh as the list of its organization', async () => {
+  const mirror = await openFilledMirror({ organizations: 2 });
+  const fresh = await readStates(mirror.reader, 'warehouse', null);
+  expect([fresh?.areAllFresh, fresh?.fresh.toSorted()]).toEqual([true, ['organization-1', 'organization-2']]);
+  await breakReads(mirror, 'organization-2');
+  const states = await readStates(mirror.reader, 'warehouse', null);
+  if (states === null) throw new Error('expected states');
+  expect([states.areAllFresh, states.fresh]).toEqual([false, ['organization-1']]);
+  expect(freshnessOf({ organization_id: 'organization-2' }, states)).toEqual({
+    freshness: 'stale',
+    failing_since: '2026-11-01T00:00:00.000Z',
+  });
+  const rows = async function* () {
+    yield { organization_id: 'organization-1' };
+    yield { organization_id: 'nobody' };
+  };
+  const beside: unknown[] = [];
+  for await (const row of withFreshness(rows(), states)) beside.push(row['freshness']);
+  expect(beside).toEqual(['fresh', null]);
+});
+
+test('rows that stand in no list that is read have no freshness', async () => {
+  const { reader } = await openFilledMirror();
+  expect(await readStates(reader, 'certificates', null)).toBe(null);
+  expect(await readStates(reader, null, null)).toBe(null);
+});
+
+test('organizations whose lists were answered alike are one line, with one of them as an example', async () => {
+  const { reader, db } = await openFilledMirror({ organizations: 2 });
+  await db.change(
+    "UPDATE resource_states SET last_answer_at = '2026-05-04T12:00:00.000Z', answer_status = 200, answer_form = 'list' WHERE resource = 'warehouse'",
+  );
+  expect(await readAnswers(reader)).toEqual([
+    {
+      resource: 'warehouse',
+      status: 200,
+      form: 'list',
+      organizations: 2,
+      last_answer_at: '2026-05-04T12:00:00.000Z',
+      example: 'Organization 1',
+      not_offered: 0,
+    },
+  ]);
+});
+
+test('standings are ranked from best to worst, and one that is fresh and fails is worse than one that is fresh', () => {
+  const failing = { ...FRESH, failing_since: '2026-05-04T12:00:00.000Z' };
+  const worst = { state: 'stale', reason: 'read_failed', failing_since: null };
+  expect([FRESH, worst, failing, WAITING].toSorted(compareStandings)).toEqual([
+    worst,
+    WAITING,
+    failing,
+    FRESH,
+  ]);
+  expect(new Set(STANDINGS.map(rankOf)).size).toBe(STANDINGS.length);
+  expect([colourOf(FRESH), colourOf(failing), colourOf(worst), colourOf(WAITING)]).toEqual([
+    'good',
+    'doubt',
+    'bad',
+    'none',
+  ]);
+  expect([wordsOf(FRESH), wordsOf(failing), wordsOf(worst)]).toEqual([
+    'fresh',
+    'fresh, but the last read failed',
+    'stale (read failed)',
+  ]);
+});
+
+test('a sentence says why a list is stale, and what went wrong', () => {
+  const told = { failing_since: null, error: null, oldest_unread_at: 'T1', worker_seen_at: 'T2' };
+  const stale = (reason: string, error: string | null = null) =>
+    sentenceOf({ ...told, state: 'stale', reason, error });
+  expect(stale('unread_webhook')).toBe('a delivery of T1 is not read yet');
+  expect(stale('worker_gone', 'answered 503')).toBe('no worker has been seen since T2 (answered 503)');
+  expect(stale('read_failed', 'answered 503')).toBe('answered 503');
+  expect(stale('removals_unconfirmed', 'two are missing')).toBe('two are missing');
+  expect(sentenceOf({ ...told, ...FRESH })).toBe(null);
+});

@@ -1,0 +1,194 @@
+import { expect, test } from 'vitest';
+import {
+  countAt,
+  gapsIn,
+  knownIn,
+  readKnownAt,
+  readKnownOf,
+  sayOldest,
+} from '../../src/query/history/as-of.js';
+import { coverageOf, listedIn, readBalance, verdictOn } from '../../src/query/history/balance.js';
+import {
+  ALL_CHANGES,
+  newestInSql,
+  readChanges,
+  readLastNumber,
+  readNewest,
+} from '../../src/query/history/changes.js';
+import { explainRow, reasonsOf, rowsOf } from '../../src/query/history/explanation.js';
+import { countFindings, readFindings } from '../../src/query/history/findings.js';
+import { readHistory } from '../../src/query/lists/find.js';
+import { LISTS } from '../../src/resources/lists.js';
+import { openFilledMirror } from '../support/mirror/open.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
+
+type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
+
+const ALL_GONE = { ask: async (ids: readonly string[]) => ids };
+const instant = (at: number) => new Date(at).toISOString();
+
+async function changesIn({ reader }: Filled, asked: Partial<typeof ALL_CHANGES>) {
+  const found: string[] = [];
+  for await (const row of readChanges(reader, { ...ALL_CHANGES, ...asked }))
+    found.push(`${row.change} ${row.resource} ${row.row_id}`);
+  return found;
+}
+
+test('changes are read in the order of their numbers, by resource, organization and time', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const { read, clock } = filled;
+  clock.at += 1_000;
+  const then = instant(clock.at);
+  await read('warehouse', [credit('c-1-0', { amount: amount('60') }), credit('c-9')]);
+  clock.at += 1_000;
+  await read('warehouse', [credit('c-9')], ALL_GONE);
+  const mine = { organizationId: 'organization-1', resource: 'warehouse' };
+  expect(await changesIn(filled, mine)).toEqual([
+    'added warehouse c-1-0',
+    'changed warehouse c-1-0',
+    'added warehouse c-9',
+    'removed warehouse c-1-0',
+  ]);
+  expect(await changesIn(filled, { ...mine, since: then })).toEqual([
+    'changed warehouse c-1-0',
+    'added warehouse c-9',
+    'removed warehouse c-1-0',
+  ]);
+  expect(await changesIn(filled, { ...mine, until: then })).toHaveLength(3);
+  expect(await changesIn(filled, { resource: 'retirements' })).toHaveLength(3);
+});
+
+test('the newest changes come first, and older ones are read on from a number', async () => {
+  const { reader } = await openFilledMirror({ organizations: 2 });
+  const numbers = async (before: number | null, limit: number) =>
+    (await readNewest(reader, ALL_CHANGES, before, limit)).map(({ number }) => number);
+  const last = await readLastNumber(reader);
+  expect(await numbers(null, 2)).toEqual([last, last - 1]);
+  expect(await numbers(last, 2)).toEqual([last - 1, last - 2]);
+  expect(newestInSql(reader, ALL_CHANGES, last, 2)).toMatch(/number < \d+.* ORDER BY number DESC LIMIT 2$/);
+});
+
+test('a list is known from the end of its first complete read', async () => {
+  const { reader, clock, read } = await openFilledMirror({ organizations: 2 });
+  const first = instant(clock.at);
+  clock.at += 60_000;
+  const second = instant(clock.at);
+  await read('warehouse', [credit('c-1-0')]);
+  const now = { organizationId: null, resource: 'warehouse', at: second };
+  const known = await readKnownAt(reader, now);
+  expect(knownIn(known)).toEqual(['organization-1', 'organization-2']);
+  expect(known.map(({ name, lastRead }) => [name, lastRead])).toEqual([
+    ['Organization 1', second],
+    ['Organization 2', first],
+  ]);
+  expect(sayOldest(known)).toEqual([
+    `What changed at the registry after ${first} was not read by then: the oldest of 2 reads, of Organization 2.`,
+  ]);
+  const before = await readKnownOf(reader, {
+    ...now,
+    organizationId: 'organization-1',
+    at: '2020-01-01T00:00:00.000Z',
+  });
+  expect(gapsIn(before)).toEqual([`not known before ${first}, the end of the first complete read`]);
+  const nobody = await readKnownOf(reader, { ...now, organizationId: 'nobody' });
+  expect(gapsIn(nobody)).toEqual(['never read completely']);
+  expect(sayOldest([nobody])).toEqual([]);
+});
+
+test('rows are counted as they stood at an instant', async () => {
+  const { reader, clock, read } = await openFilledMirror({ organizations: 1 });
+  const before = instant(clock.at);
+  clock.at += 1_000;
+  await read('retirements', [retirement('r-1-0'), retirement('r-2')]);
+  const at = async (then: string) =>
+    await countAt(reader, LISTS.retirements, { organizationId: 'organization-1', at: then });
+  expect([await at(before), await at(instant(clock.at)), await at('2020-01-01T00:00:00.000Z')]).toEqual([
+    1, 2, 0,
+  ]);
+});
+
+const explain = async ({ reader }: Filled, id: string, at: string) => {
+  const [versions = []] = rowsOf(LISTS.retirements, await readHistory(reader, LISTS.retirements, id));
+  const ground = { reader, inspect: async () => null, contradicted: () => [], at };
+  return await explainRow(ground, LISTS.retirements, versions);
+};
+
+test('an explanation names the read that showed a row, and the one that ended it', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { clock, read, db } = filled;
+  const shown = instant(clock.at);
+  clock.at += 1_000;
+  const changed = instant(clock.at);
+  await read('retirements', [retirement('r-1-0', { comment: 'again' })]);
+  const syncs = await db.column<number>("SELECT id FROM syncs WHERE resource = 'retirements' ORDER BY id");
+  const first = await explain(filled, 'r-1-0', shown);
+  expect(first).toMatchObject({
+    row: { id: 'r-1-0', comment: null },
+    until: changed,
+    shown_by: { id: syncs[0] },
+    ended_by: { id: syncs[1] },
+    first_seen_at: shown,
+    dated_at: '2026-03-01T10:00:00.000Z',
+    contradicted: [],
+  });
+  const second = await explain(filled, 'r-1-0', changed);
+  expect(second).toMatchObject({
+    row: { comment: 'again' },
+    until: null,
+    ended_by: null,
+    last_seen_at: changed,
+  });
+  expect(reasonsOf(second).join('\n')).toContain(
+    `Last seen unchanged by the complete read that began ${changed}.`,
+  );
+});
+
+/** The version before the instant is the latest of those that had begun, not the first. */
+test('a row that is gone is explained by its last version', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { clock, read } = filled;
+  clock.at += 1_000;
+  await read('retirements', [retirement('r-1-0', { comment: 'again' })]);
+  clock.at += 1_000;
+  const gone = instant(clock.at);
+  await read('retirements', [retirement('r-2')], ALL_GONE);
+  clock.at += 1_000;
+  const told = await explain(filled, 'r-1-0', instant(clock.at));
+  expect(told).toMatchObject({ row: null, document: null, until: gone, certificate: null });
+  expect(reasonsOf(told)).toContain(`It was no longer listed at ${instant(clock.at)}.`);
+  const before = await explain(filled, 'r-1-0', '2020-01-01T00:00:00.000Z');
+  expect(reasonsOf(before)).toContain('The mirror had not seen it in the list by 2020-01-01T00:00:00.000Z.');
+});
+
+test('findings are those that a worker counted last, or those of this moment', async () => {
+  const { reader, db } = await openFilledMirror({ organizations: 1 });
+  expect(await readFindings(reader)).toEqual({ countedAt: null, counts: [] });
+  await db.change(
+    "INSERT INTO finding_counts (finding, rows, counted_at) VALUES ('b', 2, '2026-05-04T12:00:00.000Z'), ('a', 1, '2026-05-04T12:00:00.000Z')",
+  );
+  expect(await readFindings(reader)).toEqual({
+    countedAt: '2026-05-04T12:00:00.000Z',
+    counts: [
+      { finding: 'a', rows: 1 },
+      { finding: 'b', rows: 2 },
+    ],
+  });
+  const counts = await countFindings(reader);
+  expect(counts.length).toBeGreaterThan(5);
+  expect(counts.map(({ finding }) => finding)).toEqual(counts.map(({ finding }) => finding).toSorted());
+});
+
+test('sums of balances tell how many organizations they have, and whether all are balanced', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const { reader, read } = filled;
+  await read('inventory', []);
+  const balance = await readBalance(reader, null);
+  expect([balance.organizations, balance.known, balance.uninstalled]).toEqual([1, 2, 0]);
+  expect(coverageOf(balance)).toBe('These sums have all lists of 1 of the 2 known organizations.');
+  expect(balance.notBalanced).toEqual([]);
+  expect(balance.balanced).toBe(true);
+  expect(verdictOn(balance)).toMatch(/^All \d+ sums are balanced\./);
+  expect(listedIn(balance).map(({ identity }) => identity)).toContain('retirements');
+  const own = await readBalance(reader, 'organization-2');
+  expect(new Set(own.sums.map(line => line.organization_name))).toEqual(new Set(['Organization 2']));
+});

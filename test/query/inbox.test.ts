@@ -1,0 +1,211 @@
+import { expect, test } from 'vitest';
+import { readActivity, readProcesses, readPulse } from '../../src/query/inbox/activity.js';
+import {
+  findMostDuplicated,
+  readDeliveriesOf,
+  readKept,
+  readSignedText,
+  readSignedTexts,
+  readSyncsOf,
+} from '../../src/query/inbox/deliveries.js';
+import { withEnds, withJobs } from '../../src/query/inbox/outcomes.js';
+import { adviceFor, readRejectionCauses, sumRejected } from '../../src/query/inbox/rejected-webhooks.js';
+import { findFailing, findTroubles } from '../../src/query/inbox/troubles.js';
+import type { Row } from '../../src/store/contract/tables.js';
+import type { Arrived } from '../support/inbox.js';
+import { acceptedDelivery } from '../support/inbox.js';
+import { openFilledMirror } from '../support/mirror/open.js';
+import { credit } from '../support/mirror/rows.js';
+
+type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
+
+const MINUTE = 60_000;
+const instant = (at: number) => new Date(at).toISOString();
+
+async function deliver({ inbox, clock }: Filled, overrides: Partial<Arrived> = {}) {
+  const { receivedAt: _, ...delivery } = acceptedDelivery(overrides);
+  const [result] = await inbox.store([{ ...delivery, receivedMsAgo: 0 }]);
+  if (result === undefined || 'failure' in result) throw new Error('expected it to be stored');
+  clock.at += 1_000;
+  return result;
+}
+
+const rowsIn = async ({ tables }: Filled, table: string) =>
+  await tables.rows<Row>(`SELECT * FROM ${table} ORDER BY id`);
+
+test('nothing is known of a worker and a receiver that have never run', async () => {
+  const { reader, clock } = await openFilledMirror({ organizations: 1 });
+  const activity = await readActivity(reader, clock.at);
+  expect(activity).toMatchObject({
+    worker: { state: 'never_seen', seenAt: null },
+    receiver: { state: 'never_seen', seenAt: null },
+    oldestUnreadAt: null,
+    delayed: [],
+    rejectedWebhooks: [],
+    newestDeliveryAt: null,
+    ignored: 0,
+    causes: [],
+  });
+  expect(findTroubles(activity, clock.at).map(({ check }) => check)).toEqual(['worker', 'receiver']);
+});
+
+test('a process is alive for a minute after its heartbeat, and gone after that', async () => {
+  const { reader, inbox, clock } = await openFilledMirror({ organizations: 1 });
+  const self = { role: 'work', host: 'here', pid: 7, startedAt: clock.at } as const;
+  await inbox.heartbeat(self);
+  const stateAt = async (at: number) => (await readActivity(reader, at)).worker.state;
+  expect(await stateAt(clock.at + MINUTE)).toBe('alive');
+  expect(await stateAt(clock.at + MINUTE + 1)).toBe('gone');
+  expect(await readProcesses(reader, 'work')).toMatchObject([{ host: 'here', pid: 7 }]);
+  expect(await readProcesses(reader, 'receive')).toEqual([]);
+});
+
+test('a delivery that waits for more than a minute is a trouble that leads to it', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { clock, reader } = filled;
+  const came = instant(clock.at);
+  const { id } = await deliver(filled);
+  const early = await readActivity(reader, Date.parse(came) + MINUTE);
+  expect([early.oldestUnreadAt, early.newestDeliveryAt, early.delayed]).toEqual([came, came, []]);
+  const late = await readActivity(reader, Date.parse(came) + 2 * MINUTE);
+  expect(late.delayed).toMatchObject([{ since: came, deliveryId: id, error: null }]);
+  const [trouble] = findTroubles(late, Date.parse(came) + 2 * MINUTE).filter(
+    ({ check }) => check === 'backlog',
+  );
+  expect(trouble).toMatchObject({
+    isFault: true,
+    href: `/deliveries/${id}`,
+    command: `carbon-mirror deliveries show ${id}`,
+    todo: 'Nothing has gone wrong with it: it waits for its turn.',
+  });
+});
+
+test('the pulse changes with a delivery, and not with a heartbeat', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { reader, inbox, clock } = filled;
+  const self = { role: 'receive', host: 'here', pid: 7, startedAt: clock.at } as const;
+  await inbox.heartbeat(self);
+  const before = await readPulse(reader, clock.at);
+  await inbox.heartbeat(self);
+  expect(await readPulse(reader, clock.at)).toBe(before);
+  await deliver(filled);
+  expect(await readPulse(reader, clock.at)).not.toBe(before);
+});
+
+test('rejected webhooks are added up over the minutes, most first, and are a fault where nothing genuine came since', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { inbox, clock, reader } = filled;
+  const signed = {
+    reason: 'signature_not_valid',
+    status: 401,
+    headerPrefix: 'registry',
+    newestMsAgo: 0,
+  } as const;
+  const bare = { reason: 'no_signature', status: 401, headerPrefix: '', newestMsAgo: 0 } as const;
+  await inbox.countRejected([
+    { ...signed, rejected: 2 },
+    { ...bare, rejected: 1 },
+  ]);
+  clock.at += 2 * MINUTE;
+  await inbox.countRejected([{ ...signed, rejected: 3 }]);
+  const sums = await sumRejected(reader, instant(clock.at - 10 * MINUTE));
+  expect(sums.map(each => [each.reason, each.rejected])).toEqual([
+    ['signature_not_valid', 5],
+    ['no_signature', 1],
+  ]);
+  expect((await sumRejected(reader, instant(clock.at))).map(each => each.rejected)).toEqual([3]);
+  const causes = await readRejectionCauses(reader, clock.at);
+  expect(causes.map(({ isFault }) => isFault)).toEqual([true, false]);
+  expect(causes[0]?.found).toMatch(/^5 webhooks rejected since .* UTC, signature not valid \(401\)$/);
+  expect((await readActivity(reader, clock.at)).causes).toMatchObject([{ check: 'rejected_webhooks' }]);
+  clock.at += MINUTE;
+  await deliver(filled);
+  expect((await readRejectionCauses(reader, clock.at)).map(({ isFault }) => isFault)).toEqual([false, false]);
+});
+
+test('each reason of a rejection has its advice', () => {
+  const advice = (reason: string, prefix: string) => adviceFor({ reason, header_prefix: prefix });
+  expect(advice('signature_not_valid', '')).toBe("Is WEBHOOK_SECRETS the registry's?");
+  expect(advice('no_signature', 'icr')).toContain('Is REGISTRY_HEADER_PREFIX right?');
+  expect(advice('no_signature', '')).toContain('somebody else sent these');
+  expect(advice('wrong_content_type', 'registry')).toContain('content type');
+  expect(advice('not_stored', '')).toContain("receiver's log");
+});
+
+test('failed jobs are a fault, and lists that failed lead to their organizations', async () => {
+  const { reader, clock, inbox } = await openFilledMirror({ organizations: 1 });
+  await inbox.enqueue([
+    { kind: 'installation', dedupeKey: 'a', trigger: 'person', installationId: 'installation-1' },
+  ]);
+  const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 1 }], leaseMs: MINUTE });
+  const error = { code: 'refused', message: 'answered 403' };
+  await inbox.settle(jobs.map(held => ({ claim: held, end: { act: 'fail', error } })));
+  const activity = await readActivity(reader, clock.at);
+  expect(activity.jobs).toMatchObject({ failed: 1, due: 0, running: 0 });
+  expect(findTroubles(activity, clock.at).find(({ check }) => check === 'jobs')).toMatchObject({
+    isFault: true,
+    found: '1 job has failed',
+    href: '/jobs?state=failed',
+  });
+  expect(findFailing(0)).toEqual([]);
+  expect(findFailing(2)).toMatchObject([
+    { found: '2 lists could not be read, or not be believed, the last time' },
+  ]);
+});
+
+test('a delivery stands beside the job that answers it, with its end in words', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { reader, inbox, clock, read } = filled;
+  const { jobId } = await deliver(filled);
+  // What filled the mirror has the claim 1.
+  await inbox.raiseClaims(100);
+  const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 1 }], leaseMs: MINUTE });
+  const [job] = jobs;
+  if (job === undefined) throw new Error('expected a job');
+  await inbox.assignOrganization(job, 'organization-1');
+  await read('warehouse', [credit('c-1-0'), credit('c-9')], { claim: job.claim });
+  clock.at += 1_500;
+  await inbox.settle([{ claim: job, end: { act: 'done', outcome: 'read' } }]);
+  const [delivery] = await withEnds(reader, await withJobs(reader, await rowsIn(filled, 'inbox.deliveries')));
+  expect(delivery).toMatchObject({
+    job_id: jobId,
+    job_state: 'done',
+    organization_id: 'organization-1',
+    end: 'read in 1.5 s: 1 added and 1 changed in warehouse',
+  });
+  expect(await withJobs(reader, [{ job_id: null }])).toMatchObject([{ job_id: null, job_state: null }]);
+  await filled.db.change('UPDATE syncs SET job_id = ? WHERE claim = ?', job.id, job.claim);
+  expect(await readSyncsOf(reader, 'organization-1', job.id)).toMatchObject([
+    { resource: 'warehouse', rows_added: 1 },
+  ]);
+  expect(await readSyncsOf(reader, 'organization-1', 999)).toEqual([]);
+});
+
+test('a signed text is read as it was sent, and one that came again is counted', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { reader, clock, db, tables } = filled;
+  const since = instant(clock.at);
+  await deliver(filled, { signedData: 'e30=', sha256: 'a'.repeat(64) });
+  clock.at += 5 * MINUTE;
+  const { id } = await deliver(filled, { signedData: 'e30=', sha256: 'a'.repeat(64) });
+  await deliver(filled, { signedData: 'e31=', sha256: 'b'.repeat(64) });
+  const [row = {}] = await rowsIn(filled, 'inbox.deliveries');
+  expect(await readSignedText(reader, row)).toBe('e30=');
+  const texts: string[] = [];
+  for await (const text of readSignedTexts(reader)) texts.push(text.signed_data);
+  expect(texts).toEqual(['e30=', 'e31=']);
+  expect(await findMostDuplicated(reader, since)).toEqual({ newest_id: id, times: 2 });
+  expect(await findMostDuplicated(reader, instant(clock.at))).toBe(null);
+  await db.change('UPDATE syncs SET newest_delivery_id = ? WHERE id = 1', id);
+  expect(await readDeliveriesOf(reader, [1])).toMatchObject([{ id, event: 'warehouseTransaction' }]);
+  const kept = await readKept(reader);
+  expect(kept.deliveries).toMatchObject({
+    count: Number(await tables.value('SELECT count(*) FROM inbox.deliveries')),
+  });
+  const more = await readKept(reader, kept);
+  expect([more.deliveries.count, more.deliveries.id, more.deliveries.at]).toEqual([
+    0,
+    kept.deliveries.id,
+    null,
+  ]);
+});

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { findInstallation, findOrganization } from '../../src/query/find-named.js';
+import {
+  MOST_CHOICES,
+  readChoices,
+  readNameOf,
+  readNames,
+  readOrganizationNames,
+  readOrigin,
+  readProjectNamedBy,
+} from '../../src/query/names.js';
+import { openFilledMirror } from '../support/mirror/open.js';
+import { credit, organization } from '../support/mirror/rows.js';
+
+test('organizations and installations are listed by name', async () => {
+  const { reader, read } = await openFilledMirror({ organizations: 2 });
+  await read('organization', [organization('organization-1', { fullName: 'Zebra' })]);
+  expect(await readNames(reader, 'organizations')).toEqual([
+    { id: 'organization-2', name: 'Organization 2' },
+    { id: 'organization-1', name: 'Zebra' },
+  ]);
+  expect(await readNames(reader, 'installations')).toEqual([
+    { id: 'installation-2', name: 'Organization 2' },
+    { id: 'installation-1', name: 'Zebra' },
+  ]);
+});
+
+test('an organization has the name that it had at an instant, and its latest one where it is gone', async () => {
+  const { reader, read, clock, db } = await openFilledMirror({ organizations: 1 });
+  const before = new Date(clock.at).toISOString();
+  clock.at += 1_000;
+  await read('organization', [organization('organization-1', { fullName: 'Quay' })]);
+  expect(await readNameOf(reader, 'organization-1', null)).toBe('Quay');
+  expect(await readNameOf(reader, 'organization-1', before)).toBe('Organization 1');
+  expect(await readNameOf(reader, 'nobody', null)).toBe(null);
+  await db.change(
+    "INSERT INTO resource_states (organization_id, resource) VALUES ('organization-8', 'warehouse')",
+  );
+  expect(await readOrganizationNames(reader)).toEqual([
+    { id: 'organization-1', name: 'Quay' },
+    { id: 'organization-8', name: null },
+  ]);
+});
+
+test('a project is called what credits and retirements call it, now or at an instant', async () => {
+  const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
+  const before = new Date(clock.at).toISOString();
+  expect(await readProjectNamedBy(reader, 'project-1')).toBe('Peat bog');
+  clock.at += 1_000;
+  await read('warehouse', [credit('c-9', { project: { id: 'project-2', fullName: null } })]);
+  expect(await readProjectNamedBy(reader, 'project-2')).toBe('project-2');
+  expect(await readProjectNamedBy(reader, 'project-2', before)).toBe(null);
+  expect(await readProjectNamedBy(reader, 'project-3')).toBe(null);
+});
+
+test('the mirror knows from which registry it was filled', async () => {
+  const { reader } = await openFilledMirror();
+  expect(await readOrigin(reader)).toMatchObject({ app_id: 'app-1' });
+});
+
+test('names are offered as choices unless there are too many', async () => {
+  const { reader, db } = await openFilledMirror({ organizations: 1 });
+  expect(await readChoices(reader, 'organizations', null)).toEqual([
+    { value: 'organization-1', says: 'Organization 1' },
+  ]);
+  const more = Array.from(
+    { length: MOST_CHOICES - 1 },
+    (_, n) => `(${n + 1000}, 'o-${n}', '2026-01-01', 1, '{}')`,
+  );
+  const insert = 'INSERT INTO organizations (version, id, valid_from, sync_id, document) VALUES';
+  await db.change(`${insert} ${more.join(', ')}`);
+  expect(await readChoices(reader, 'organizations', null)).toHaveLength(MOST_CHOICES);
+  await db.change(`${insert} (9000, 'one-more', '2026-01-01', 1, '{}')`);
+  expect(await readChoices(reader, 'organizations', null)).toBe(null);
+});
+
+test('a row is found by its id, its name or the beginning of either, unless two fit', async () => {
+  const { reader } = await openFilledMirror({ organizations: 2 });
+  for (const text of ['organization-2', 'Organization 2', 'ORGANIZATION 2', 'organization-2…', 'tion 2'])
+    expect(await findOrganization(reader, text), text).toEqual({ id: 'organization-2' });
+  expect(await findInstallation(reader, 'installation-1')).toEqual({ id: 'installation-1' });
+  expect(await findOrganization(reader, 'Organization')).toMatchObject({
+    isMissing: false,
+    candidates: ['"Organization 1", organization-1', '"Organization 2", organization-2'],
+  });
+  expect(await findOrganization(reader, 'Orgnization 3')).toMatchObject({
+    fault: 'There is no organization "Orgnization 3" in the mirror.',
+    isMissing: true,
+  });
+  expect(await findOrganization(reader, ' ')).toMatchObject({ isMissing: false, candidates: [] });
+});

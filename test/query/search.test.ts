@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { findNumbered, search } from '../../src/query/search.js';
+import { acceptedDelivery } from '../support/inbox.js';
+import { openFilledMirror } from '../support/mirror/open.js';
+import { credit } from '../support/mirror/rows.js';
+
+const hitsOf = async (reader: Parameters<typeof search>[0], text: string) =>
+  (await search(reader, text)).map(({ list, column, rows }) => [list.name, column, rows.length]);
+
+test('a row is found by the beginning of its id, in every list', async () => {
+  const { reader } = await openFilledMirror({ organizations: 2 });
+  expect(await hitsOf(reader, 'r-2-')).toEqual([['retirements', 'id', 2]]);
+  expect(await hitsOf(reader, 'organization-2')).toEqual([['organizations', 'id', 1]]);
+  expect(await hitsOf(reader, 'tion-2')).toEqual([]);
+});
+
+test('a text is found in any part of a name, whatever its case', async () => {
+  const { reader } = await openFilledMirror({ organizations: 2 });
+  expect(await hitsOf(reader, 'harbour F')).toEqual([['retirements', 'beneficiary', 3]]);
+  expect(await hitsOf(reader, 'eat bo')).toEqual([
+    ['warehouse', 'project_name', 3],
+    ['retirements', 'project_name', 3],
+  ]);
+});
+
+test('at most ten rows of a column are found, the newest first', async () => {
+  const { reader, read } = await openFilledMirror({ organizations: 1 });
+  const items = Array.from({ length: 12 }, (_, n) =>
+    credit(`c-${n}`, { project: { id: 'p', fullName: 'Cove' } }),
+  );
+  await read('warehouse', items, { ask: async ids => ids });
+  const [hits] = await search(reader, 'Cove');
+  expect(hits?.rows).toHaveLength(10);
+  expect(hits?.rows[0]).toMatchObject({ credit_id: 'c-11' });
+});
+
+test('a number leads to the deliveries, jobs and syncs that have it', async () => {
+  const { reader, inbox } = await openFilledMirror({ organizations: 1 });
+  const namesOf = async (number: number) => (await findNumbered(reader, number)).map(({ name }) => name);
+  expect(await namesOf(1)).toEqual(['syncs']);
+  const { receivedAt: _, ...delivery } = acceptedDelivery();
+  await inbox.store([{ ...delivery, receivedMsAgo: 0 }]);
+  expect(await namesOf(1)).toEqual(['deliveries', 'jobs', 'syncs']);
+  expect(await namesOf(9_999)).toEqual([]);
+});

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import {
+  isFrozen,
+  readCertificateCounts,
+  readOrganization,
+  readOrganizations,
+  readStatus,
+  sumCertificates,
+  worstOf,
+} from '../../src/query/status.js';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { breakReads, openFilledMirror } from '../support/mirror/open.js';
+import { retirement } from '../support/mirror/rows.js';
+
+test('trouble comes first, then the organization with the most credits', async () => {
+  const mirror = await openFilledMirror({ organizations: 3 });
+  await breakReads(mirror, 'organization-1');
+  const names = async (most: number) =>
+    (await readOrganizations(mirror.reader, most)).map(({ name }) => name);
+  expect(await names(Infinity)).toEqual(['Organization 1', 'Organization 3', 'Organization 2']);
+  expect(await names(2)).toEqual(['Organization 1', 'Organization 3']);
+});
+
+test('an organization has all of its lists, each with how it stands', async () => {
+  const { reader } = await openFilledMirror({ organizations: 2 });
+  const organization = await readOrganization(reader, 'organization-2');
+  expect(organization).toMatchObject({
+    name: 'Organization 2',
+    state: 'active',
+    installation_id: 'installation-2',
+  });
+  const stands = organization?.resources.map(each => [each.resource, each.state, each.rows]);
+  expect(stands).toEqual(
+    expect.arrayContaining([
+      ['warehouse', 'fresh', 2],
+      ['inventory', 'never_read', 0],
+    ]),
+  );
+  expect(await readOrganization(reader, 'nobody')).toBe(null);
+});
+
+test('the worst list of an organization counts, one that is withheld only where rows of it stay', () => {
+  const list = (state: string, reason: string | null, as_of: string | null = null) => ({
+    state,
+    reason,
+    failing_since: null,
+    rows: 1,
+    as_of,
+  });
+  const fresh = list('fresh', null, 'T1');
+  const withheld = list('no_access', 'no_permission');
+  const frozen = list('no_access', 'no_permission', 'T1');
+  expect(worstOf({ resources: [fresh, withheld] })).toEqual(fresh);
+  expect(worstOf({ resources: [fresh, frozen] })).toEqual(frozen);
+  expect(worstOf({ resources: [] })).toMatchObject({ state: 'never_read', reason: 'waiting' });
+  expect([isFrozen(withheld), isFrozen(frozen), isFrozen(fresh)]).toEqual([false, true, false]);
+});
+
+test('certificates are counted by state, those of retirements without a beneficiary apart', async () => {
+  const { reader, read, port, pdfs, clock, db } = await openFilledMirror({ organizations: 1 });
+  await read('retirements', [
+    retirement('r-1-0'),
+    retirement('r-2', { beneficiary: null, isClaimed: false }),
+  ]);
+  await createCertificateStore(port, pdfs(1_000), () => clock.at).enter();
+  expect(await sumCertificates(reader)).toEqual({ pending: 2 });
+  await db.change("UPDATE certificates SET state = 'unavailable' WHERE retirement_id = 'r-2'");
+  await db.change("UPDATE certificate_sums SET certificates = 1 WHERE state = 'pending'");
+  await db.change(
+    "INSERT INTO certificate_sums (organization_id, state, certificates) VALUES ('organization-1', 'unavailable', 1) ON CONFLICT (organization_id, state) DO UPDATE SET certificates = 1",
+  );
+  expect(await sumCertificates(reader)).toEqual({ pending: 1, unclaimed: 1 });
+  expect(await readCertificateCounts(reader)).toEqual({ pending: 1, unavailable: 1 });
+  expect((await readOrganization(reader, 'organization-1'))?.certificates).toEqual({
+    pending: 1,
+    unclaimed: 1,
+  });
+});
+
+test('the status names the registry, all organizations and what was found', async () => {
+  const { reader, clock } = await openFilledMirror({ organizations: 2 });
+  const status = await readStatus(reader, clock.at);
+  expect(status.registry).toMatch(/^http:\/\/registry\/?$/);
+  expect(status.organizations).toHaveLength(2);
+  expect(status.findings).toEqual({ countedAt: null, counts: [] });
+  expect(status.worker).toEqual({ state: 'never_seen', seenAt: null });
+});

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { isAnybodyAtWork, readFollowed, readMark, readSynced } from '../../src/query/sync-progress.js';
+import { openFilledMirror } from '../support/mirror/open.js';
+import { credit } from '../support/mirror/rows.js';
+
+const MINUTE = 60_000;
+const job = (key: string, more: object = {}) => ({
+  kind: 'installation',
+  dedupeKey: key,
+  trigger: 'person',
+  installationId: `installation-${key}`,
+  ...more,
+});
+
+test('a mark is where the tables stood', async () => {
+  const { reader, inbox, clock, tables } = await openFilledMirror({ organizations: 1 });
+  const sync = Number(await tables.value('SELECT max(id) FROM syncs'));
+  expect(await readMark(reader, clock.at)).toEqual({ job: 0, sync, at: new Date(clock.at).toISOString() });
+  const [id] = await inbox.enqueue([job('1')]);
+  expect((await readMark(reader, clock.at)).job).toBe(id);
+});
+
+test('the jobs that were asked for are followed, and looks that came of them unless one organization was named', async () => {
+  const { reader, inbox, clock } = await openFilledMirror({ organizations: 1 });
+  await inbox.enqueue([job('9')]);
+  const mark = await readMark(reader, clock.at);
+  const [asked = 0] = await inbox.enqueue([job('1')]);
+  const [found = 0] = await inbox.enqueue([job('2', { trigger: 'schedule' })]);
+  const followed = async (organizationId: string | null) =>
+    (await readFollowed(reader, { mark, jobs: [asked], organizationId }, clock.at)).map(({ id }) => id);
+  expect(await followed(null)).toEqual([asked, found]);
+  expect(await followed('organization-1')).toEqual([asked]);
+});
+
+test('somebody is at work while a lease lasts', async () => {
+  const { reader, inbox, clock } = await openFilledMirror({ organizations: 1 });
+  expect(await isAnybodyAtWork(reader, clock.at)).toBe(false);
+  await inbox.enqueue([job('1')]);
+  await inbox.claim({ parts: [{ part: 'data', slots: 1 }], leaseMs: MINUTE });
+  expect(await isAnybodyAtWork(reader, clock.at + MINUTE - 1)).toBe(true);
+  expect(await isAnybodyAtWork(reader, clock.at + MINUTE)).toBe(false);
+});
+
+test('what came of a resource is added up since the mark, and what was not read says so', async () => {
+  const { reader, read, clock } = await openFilledMirror({ organizations: 2 });
+  clock.at += 1_000;
+  const mark = await readMark(reader, clock.at);
+  const all = { mark, jobs: [], organizationId: null };
+  clock.at += 1_000;
+  await read('warehouse', [credit('c-1-0'), credit('c-9')]);
+  await read('warehouse', [credit('c-1-0'), credit('c-9')]);
+  await read('warehouse', [credit('c-9', { vintage: '2023' })], { ask: async ids => ids });
+  expect(await readSynced(reader, all, ['warehouse'])).toMatchObject([
+    {
+      organization: 'Organization 1',
+      state: 'fresh',
+      added: 1,
+      changed: 2,
+      removed: 1,
+      unchanged: 2,
+      refused: false,
+    },
+    { organization: 'Organization 2', state: 'not_read', added: 0, unchanged: 0 },
+  ]);
+  const own = await readSynced(reader, { ...all, organizationId: 'organization-2' }, ['warehouse']);
+  expect(own.map(({ organization }) => organization)).toEqual(['Organization 2']);
+});
+
+test('an organization that is gone is left out unless it was named', async () => {
+  const { reader, db, clock } = await openFilledMirror({ organizations: 2 });
+  await db.change("UPDATE installations SET state = 'uninstalled' WHERE id = 'installation-2'");
+  const mark = await readMark(reader, clock.at);
+  const names = async (organizationId: string | null) =>
+    (await readSynced(reader, { mark, jobs: [], organizationId }, ['warehouse'])).map(
+      each => each.organization,
+    );
+  expect(await names(null)).toEqual(['Organization 1']);
+  expect(await names('organization-2')).toEqual(['Organization 2']);
+});

@@ -1,1 +1,0 @@
-export function rootWith(roomBytes: number): string;

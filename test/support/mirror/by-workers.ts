@@ -1,0 +1,85 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { readStore } from '../../../src/app/config/config.js';
+import { makeKeyFile } from '../../../src/evidence/key-file.js';
+import { installationJob } from '../../../src/inbox/job.js';
+import type { InboxPort } from '../../../src/inbox/port.js';
+import { openEngine } from '../../../src/store/open.js';
+import { receivedBy, acceptedDelivery, temporaryFolder } from '../inbox.js';
+import { runCommand } from '../command.js';
+import { type Program, startProgram } from '../program.js';
+import { createOrganization, issueCredit } from '../sandbox.js';
+import { tablesIn } from '../tables.js';
+import { startWorkProcess } from '../work-process.js';
+
+export const STORED = "certificates WHERE state = 'stored'";
+
+/** A registry with retirements, and a folder of files that worker processes fill from it. */
+export async function fillByWorkers() {
+  const program = await startProgram({ receiveOnly: true });
+  const { id: organizationId } = createOrganization(program.sandbox);
+  const creditId = issueCredit(program.sandbox, organizationId, { amount: 1000 });
+  const { id: installationId } = program.registry.installations.install(program.app.id, organizationId);
+  const dataDir = join(temporaryFolder(), 'data');
+  const keyFile = join(temporaryFolder(), 'evidence.key');
+  makeKeyFile(keyFile, 'mirror.example/log');
+  const env = { DATA_DIR: dataDir, EVIDENCE_KEY_FILE: keyFile, REGISTRY_APP_ID: program.app.id };
+  const engine = openEngine(readStore(env));
+  await engine.migrate(Date.now());
+  const tables = tablesIn(dataDir);
+
+  async function inInbox<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
+    const inbox = await engine.openInbox(Date.now);
+    try {
+      return await work(inbox);
+    } finally {
+      await inbox.close();
+    }
+  }
+  const isQuiet = () =>
+    inInbox(async inbox => {
+      const { running, oldestRunAt } = await inbox.countJobs();
+      return running === 0 && (oldestRunAt === null || Date.parse(oldestRunAt) > Date.now() + 3000);
+    });
+  return {
+    program,
+    engine,
+    dataDir,
+    keyFile,
+    tables,
+    isQuiet,
+    retire: (count: number) => retireMany(program, organizationId, creditId, count),
+    /** Somebody wants all to be read. */
+    ask: () => {
+      const installations = program.registry.store.tables.installations.list();
+      const jobs = installations.map(each => installationJob(each.id, each.organizationId, 'person'));
+      return inInbox(inbox => inbox.enqueue(jobs));
+    },
+    arrive: () =>
+      inInbox(inbox => {
+        const at = Date.now();
+        const signedData = randomBytes(24).toString('base64');
+        const sha256 = createHash('sha256').update(signedData).digest('hex');
+        const delivery = acceptedDelivery({ installationId, receivedAt: at, signedData, sha256 });
+        return inbox.store([receivedBy(at, delivery)]);
+      }),
+    count: async (table: string) => Number(await tables.value(`SELECT count(*) FROM ${table}`)),
+    work: () =>
+      startWorkProcess({
+        url: program.sandbox.url,
+        app: program.app,
+        dataDir,
+        env: { EVIDENCE_KEY_FILE: keyFile },
+      }),
+    run: (...argv: string[]) => runCommand(argv, { env }),
+  };
+}
+
+export function retireMany(program: Program, organizationId: string, creditId: string, count: number): void {
+  const { reservations } = program.registry;
+  for (let retirement = 0; retirement < count; retirement++) {
+    const { id } = reservations.reserve(organizationId, program.app.id, { creditId, amount: 0.1 });
+    const body = { retirementData: { reason: 'for good', beneficiaryName: 'Ada' } };
+    reservations.finish(organizationId, program.app.id, { id, action: 'retire', body });
+  }
+}

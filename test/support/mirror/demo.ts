@@ -1,0 +1,203 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, inject } from 'vitest';
+import { startReceive } from '../../../src/app/receive.js';
+import { startWork } from '../../../src/app/work.js';
+import { readSettings, readStore } from '../../../src/app/config/config.js';
+import { createPastClock, playPast } from '../../../src/cli/commands/demo/past.js';
+import { openEngine } from '../../../src/store/open.js';
+import { createMask } from '../../../src/registry/http/mask.js';
+import { createLog } from '../../../src/app/log.js';
+import type { Sandbox } from '../../../src/sandbox/start.js';
+import { freePort } from '../processes.js';
+import { ALL_PERMISSIONS, registerApp, startTestSandbox } from '../sandbox.js';
+import { type Tables, tablesIn, whileOpen } from '../tables.js';
+import { makeFolder } from '../folder.js';
+
+export interface DemoMirror extends Tables {
+  readonly folder: string;
+  /** The settings with which the programs run; commands take the same. */
+  readonly env: Record<string, string>;
+  readonly sandbox: Sandbox;
+  readonly appId: string;
+  /** Of the worker; null unless asked for. */
+  readonly operationsPort: number | null;
+  readonly receiverOperationsPort: number | null;
+  /** Ids of the organizations, as the sandbox lists them. */
+  readonly organizationIds: readonly string[];
+  stop(): Promise<void>;
+}
+
+const SECRET = 'a webhook secret of the demo mirror';
+const DEADLINE_MS = 150_000;
+
+/** The demo world, mirrored by the real programs in this process: sandbox, receiver and worker over real HTTP. */
+export async function startDemoMirror({
+  operations = false,
+  seed = 7,
+  /** False where the programs that are started now are to read it all. */
+  mirrored = true,
+  /** Six months of it, as `up` plays them. */
+  past = false,
+} = {}): Promise<DemoMirror> {
+  const world = await findWorld(seed, past);
+  const folders = layWorld(world, mirrored);
+  const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox });
+  const tables = tablesIn(folders.mirror);
+  if (mirrored) {
+    await tables.change('UPDATE origin SET base_url = ?', new URL(sandbox.url).href);
+    await tables.change('DELETE FROM inbox.processes');
+  }
+  const env = settingsOf(sandbox, world, folders.mirror);
+  const programs = await startPrograms(env, sandbox, world.appId, operations);
+  await rest(folders.mirror);
+  return {
+    folder: folders.mirror,
+    env: { ...env, PORT: String(programs.receive.port) },
+    sandbox,
+    appId: world.appId,
+    operationsPort: programs.work.operationsPort,
+    receiverOperationsPort: programs.receive.operationsPort,
+    organizationIds: sandbox.registry.organizations.listAll().map(({ id }) => id),
+    ...tables,
+    stop: async () => {
+      await programs.stop();
+      await stop();
+      for (const folder of Object.values(folders)) rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** The same, for all tests of a file. */
+export async function demoOfFile(options: Parameters<typeof startDemoMirror>[0] = {}): Promise<DemoMirror> {
+  const demo = await startDemoMirror(options);
+  afterAll(() => demo.stop());
+  return demo;
+}
+
+/** Folders of a registry and of its mirror, and the app that it was mirrored by. */
+interface World {
+  readonly sandbox: string;
+  readonly mirror: string;
+  readonly appId: string;
+  readonly privateKey: string;
+}
+
+/** To mirror one takes seconds: the first process that asks does it, and all go on from there, each with files of its own. */
+async function findWorld(seed: number, past: boolean): Promise<World> {
+  const folder = join(inject('worlds'), past ? `${seed}-past` : String(seed));
+  if (isFirst(`${folder}.begun`)) {
+    const made = `${folder}.begun/world`;
+    writeFileSync(join(made, 'app.json'), JSON.stringify(await mirrorWorld(seed, past, foldersIn(made))));
+    renameSync(made, folder);
+  }
+  await until(async () => existsSync(folder));
+  return { ...foldersIn(folder), ...JSON.parse(readFileSync(join(folder, 'app.json'), 'utf8')) };
+}
+
+function isFirst(folder: string): boolean {
+  return mkdirSync(folder, { recursive: true }) !== undefined;
+}
+
+function foldersIn(folder: string) {
+  return { sandbox: join(folder, 'sandbox'), mirror: join(folder, 'mirror') };
+}
+
+async function mirrorWorld(seed: number, past: boolean, folders: ReturnType<typeof foldersIn>): Promise<App> {
+  for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const clock = createPastClock(Date.now);
+  if (!past) clock.moveTo(0);
+  const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox, wallClock: clock.now });
+  const { id: appId, privateKey } = registerApp(sandbox, {
+    permissions: ALL_PERMISSIONS,
+    webhookSecret: SECRET,
+  });
+  const env = settingsOf(sandbox, { appId, privateKey }, folders.mirror);
+  const install = () => {
+    for (const { id } of sandbox.registry.organizations.listAll())
+      sandbox.registry.installations.install(appId, id);
+  };
+  const stopping = new AbortController().signal;
+  const engine = openEngine(readStore(env));
+  if (past) await engine.migrate(clock.now());
+  if (past)
+    await playPast({ engine, env, sandbox, appId, clock, install, stopping, onMonth: () => undefined });
+  const programs = await startPrograms(env, sandbox, appId, false);
+  if (!past) install();
+  await rest(folders.mirror);
+  await programs.stop();
+  await stop();
+  return { appId, privateKey };
+}
+
+function layWorld(world: World, mirrored: boolean): { readonly sandbox: string; readonly mirror: string } {
+  const folders = { sandbox: makeFolder('carbon-mirror-demo-'), mirror: makeFolder('carbon-mirror-demo-') };
+  cpSync(world.sandbox, folders.sandbox, { recursive: true });
+  if (mirrored) cpSync(world.mirror, folders.mirror, { recursive: true });
+  return folders;
+}
+
+type App = Pick<World, 'appId' | 'privateKey'>;
+
+function settingsOf(sandbox: Sandbox, { appId, privateKey }: App, folder: string): Record<string, string> {
+  return {
+    REGISTRY_BASE_URL: sandbox.url,
+    REGISTRY_APP_ID: appId,
+    REGISTRY_PRIVATE_KEY: privateKey,
+    REGISTRY_REQUESTS_PER_SECOND: '1000',
+    WEBHOOK_SECRETS: SECRET,
+    DATA_DIR: folder,
+    PORT: '0',
+    OPERATIONS_PORT: '0',
+  };
+}
+
+async function startPrograms(
+  env: Record<string, string>,
+  sandbox: Sandbox,
+  appId: string,
+  operations: boolean,
+) {
+  const log = createLog({ level: 'silent', mask: createMask([]), now: Date.now, pretty: false });
+  const tools = { log, now: Date.now };
+  const port = async () => (operations ? String(await freePort()) : '0');
+  const receive = await startReceive(
+    await readSettings({ ...env, OPERATIONS_PORT: await port() }, 'receive'),
+    tools,
+  );
+  const work = await startWork(await readSettings({ ...env, OPERATIONS_PORT: await port() }, 'work'), tools);
+  sandbox.registry.apps.change(appId, { webhookUrl: `http://127.0.0.1:${receive.port}/webhooks` });
+  const stop = async () => {
+    await work.stop();
+    await receive.stop();
+  };
+  return { receive, work, stop };
+}
+
+async function rest(folder: string): Promise<void> {
+  await whileOpen(folder, tables => until(() => isAtRest(tables)));
+}
+
+async function isAtRest({ rows }: Tables): Promise<boolean> {
+  return (
+    (await rows(UNFINISHED)).length === 0 &&
+    (await rows('SELECT 1 FROM certificates')).length > 0 &&
+    (await rows(AT_WORK)).length === 0
+  );
+}
+
+const UNFINISHED = `
+  SELECT 'resource' FROM freshness WHERE state <> 'fresh' OR resource IS NULL
+  UNION ALL SELECT 'certificate' FROM certificates_missing WHERE state = 'pending'`;
+
+/** A read that comes a moment later would mend what a test has broken. */
+const AT_WORK = `
+  SELECT 1 FROM jobs WHERE state = 'running' OR (state = 'waiting' AND unixepoch(run_at) <= unixepoch('now') + 5)`;
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + DEADLINE_MS;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('the demo world was not mirrored in time');
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+}

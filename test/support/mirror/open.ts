@@ -1,0 +1,379 @@
+// The one place where tests get a mirror. `openMirror` opens an empty one in files; `ENGINES` opens one on the engine of this run;
+// `openFilledMirror` fills one with organizations and their rows. The other files of this folder fill one in another way: demo.ts by the
+// programs from the demo world, by-workers.ts by worker processes, twice.ts on both engines at once. rows.ts has what is read into it.
+import { dirname, join } from 'node:path';
+import { inject, onTestFinished } from 'vitest';
+import type { InboxPort } from '../../../src/inbox/port.js';
+import { createMirror } from '../../../src/mirror/create-mirror.js';
+import type { FindMissing, ReadResult, Mirror, ListReader, ReadRequest } from '../../../src/mirror/mirror.js';
+import type { PdfStore } from '../../../src/mirror/pdf-store.js';
+import type { MirrorPort, OpenSync } from '../../../src/mirror/port.js';
+import type { ListItems, ListResource, Resource } from '../../../src/resources/lists.js';
+import type { Broken } from '../../../src/store/contract/broken.js';
+import type { Reader } from '../../../src/store/contract/reader.js';
+import { findBroken } from '../../../src/store/postgres/find-broken.js';
+import { createInboxPort as createInboxInSchemas } from '../../../src/store/postgres/inbox/inbox.js';
+import { createCertificateTable } from '../../../src/store/postgres/mirror/certificates.js';
+import { createMirrorPort as createMirrorInSchemas } from '../../../src/store/postgres/mirror/mirror.js';
+import type { Postgres } from '../../../src/store/postgres/open.js';
+import { readerOf as askPostgres } from '../../../src/store/postgres/reader.js';
+import { snapshot } from '../../../src/store/postgres/snapshot.js';
+import { createCertificateFolder } from '../../../src/store/sqlite/certificates/folder.js';
+import { writeCopy } from '../../../src/store/sqlite/copy.js';
+import { findBroken as findBrokenInFiles } from '../../../src/store/sqlite/find-broken.js';
+import { createInboxPort } from '../../../src/store/sqlite/inbox/inbox.js';
+import { migrate } from '../../../src/store/sqlite/migrate.js';
+import { createMirrorPort } from '../../../src/store/sqlite/mirror/mirror.js';
+import { openDatabase, type Sqlite } from '../../../src/store/sqlite/open.js';
+import { openReader } from '../../../src/store/sqlite/reader.js';
+import { writeFreshnessFacts } from '../../../src/sync/schedule/freshness-facts.js';
+import { NOON, type Store, temporaryFolder, temporaryInbox } from '../inbox.js';
+import { layMigrated } from '../migrated.js';
+import { type Hands, handsOn, handsOnTable } from '../pdfs.js';
+import { emptyDatabase, inboxOn, grantedTo, openGranted, tablesInSchemas } from '../postgres.js';
+import { seeds } from '../seeds.js';
+import { type Tables, tablesIn, tablesOf } from '../tables.js';
+import { credit, installation, organization, pageOf, retirement, type Row } from './rows.js';
+
+/** A real, migrated mirror.db that goes away with its test. */
+export function temporaryMirror(folder: string = temporaryFolder()): Sqlite {
+  const file = join(folder, 'mirror.db');
+  layMigrated(file, 'mirror');
+  const db = openDatabase(file, { busyTimeoutMs: 1_000 });
+  onTestFinished(() => {
+    db.close();
+  });
+  migrate(db, 'mirror', new Date(NOON).toISOString());
+  return db;
+}
+
+/** A client's view of time: it moves only when it is told to. */
+export interface Clock {
+  at: number;
+}
+
+export const MINUTE = 60_000;
+
+/** What makes a mirror of a connection. Certificates stand beside the database. */
+export type MirrorMaker = (db: Sqlite, now: () => number) => Mirror;
+
+const makeMirror: MirrorMaker = (db, now) => createMirror(portOf(db), now);
+
+function portOf(db: Sqlite): MirrorPort {
+  return createMirrorPort(db, join(dirname(db.name), 'certificates'));
+}
+
+export interface SqliteMirror {
+  /** Where the mirror stands, its certificates in a folder of it. */
+  readonly folder: string;
+  readonly db: Tables;
+  /** The connection that writes, for tests of the engine. */
+  readonly handle: Sqlite;
+  readonly port: MirrorPort;
+  /** Where its certificates are kept. */
+  readonly pdfs: (maxBytes: number) => PdfStore;
+  readonly mirror: Mirror;
+  readonly clock: Clock;
+  /** Reads one whole list by the newest claim: pages of `limit`, or one answer where it is null. */
+  readonly read: <Name extends ListResource>(
+    resource: Name,
+    items: readonly ListItems[Name][],
+    how?: Partial<ReadRequest<Name>> & {
+      limit?: number | null;
+      total?: number | null;
+      ask?: (ids: readonly string[]) => Promise<readonly string[]>;
+    },
+  ) => Promise<ReadResult>;
+}
+
+export const TRAFFIC = { requests: 1, bytes: 100 };
+const TRIGGER = 'delivery';
+
+/** A mirror with one active installation, and a clock at noon. */
+export async function openMirror({
+  folder = temporaryFolder(),
+  create = makeMirror,
+}: {
+  folder?: string;
+  create?: MirrorMaker;
+} = {}): Promise<SqliteMirror> {
+  const db = temporaryMirror(folder);
+  const clock = { at: NOON };
+  const mirror = create(db, () => clock.at);
+  await activate(mirror, clock);
+  return {
+    folder,
+    db: tablesOf(db),
+    handle: db,
+    port: portOf(db),
+    pdfs: maxBytes =>
+      createCertificateFolder(join(folder, 'certificates'), { now: () => clock.at, maxBytes }),
+    mirror,
+    clock,
+    read: readerOf(mirror, clock),
+  };
+}
+
+/** Installs the app at so many organizations and reads their warehouses: that of organization n has n credits. */
+export async function fillOrganizations(
+  { mirror, clock, read }: Pick<SqliteMirror, 'mirror' | 'clock' | 'read'>,
+  count: number,
+): Promise<void> {
+  for (let n = 1; n <= count; n++) {
+    const organizationId = `organization-${n}`;
+    const { at } = clock;
+    const written = { state: 'active', claim: 1, startedAt: at, arrivedAt: at, trigger: TRIGGER } as const;
+    await mirror.writeInstallation({
+      ...written,
+      installation: installation(`installation-${n}`, { organizationId }),
+    });
+    const credits = Array.from({ length: n }, (_, index) =>
+      credit(`c-${n}-${index}`, { organizationId, serialization: `ICR-ISL-${n}-${index}-14-R-0-2021` }),
+    );
+    await read('warehouse', credits, { organizationId });
+  }
+}
+
+/** Makes all lists of an organization ones that could not be read for days. */
+export async function breakReads({ db }: Pick<SqliteMirror, 'db'>, organizationId: string): Promise<void> {
+  await db.change(
+    `UPDATE resource_states SET outcome = 'failed', error = 'answered 503', failing_since = '2026-11-01T00:00:00.000Z',
+      webhook_failed = 1 WHERE organization_id = ?`,
+    organizationId,
+  );
+}
+
+/** One installation of the first organization. */
+async function activate(mirror: Mirror, clock: Clock): Promise<void> {
+  await mirror.writeInstallation({
+    installation: installation('installation-1'),
+    state: 'active',
+    claim: 1,
+    startedAt: clock.at,
+    arrivedAt: clock.at,
+    trigger: TRIGGER,
+  });
+}
+
+/** Begins a read of the first organization by the newest claim. */
+export async function beginRead<Name extends ListResource>(
+  { mirror, clock }: Pick<SqliteMirror, 'mirror' | 'clock'>,
+  resource: Name,
+  how: Partial<ReadRequest<Name>> = {},
+): Promise<ListReader<ListItems[Name]>> {
+  const usual = {
+    organizationId: 'organization-1',
+    claim: 1,
+    startedAt: clock.at,
+    trigger: TRIGGER,
+  } as const;
+  return await mirror.beginRead({ ...usual, resource, ...how });
+}
+
+export function readerOf(mirror: Mirror, clock: Clock): SqliteMirror['read'] {
+  return async (resource, items, { limit = null, total, ask, ...request } = {}) => {
+    const read = await beginRead({ mirror, clock }, resource, request);
+    if (limit === null) await read.writeBatch(items, clock.at);
+    else await writePages(read, items, limit, clock);
+    return read.finish({ ...TRAFFIC, total: total ?? null, ...(ask && { ask: answering(ask, clock) }) });
+  };
+}
+
+async function writePages<Item extends Row>(
+  read: ListReader<Item>,
+  items: readonly Item[],
+  limit: number,
+  clock: Clock,
+): Promise<void> {
+  for (let page = 0; page === 0 || page * limit < items.length; page += 1) {
+    const some = items.slice(page * limit, (page + 1) * limit);
+    await read.writePage(pageOf(some, clock.at));
+  }
+}
+
+/** A registry that says at once which of the ids it does not know any more. */
+export function answering(
+  gone: (ids: readonly string[]) => Promise<readonly string[]>,
+  clock: Clock,
+): FindMissing {
+  return async ids => new Map((await gone(ids)).map(id => [id, clock.at]));
+}
+
+/** A mirror on some engine. No test asks on which. */
+export interface TestMirror extends Omit<SqliteMirror, 'handle'> {
+  readonly hands: Hands;
+  /** Writes a copy of the mirror as one SQLite file; false where that is there already. */
+  readonly snapshot: (file: string) => Promise<boolean>;
+  readonly findBroken: () => Promise<readonly Broken[]>;
+}
+
+export interface Engine {
+  readonly name: string;
+  readonly stage: () => Promise<TestMirror>;
+  /** The same with an inbox beside it, its tables by `inbox.jobs`, and a reader who has the rights of one. */
+  readonly library: () => Promise<Library>;
+  /** A place for an inbox. */
+  readonly store: () => Promise<Store>;
+  /** How many histories by chance are played on it: each statement to a server is a round trip. */
+  readonly seeds: readonly number[];
+}
+
+export interface Library {
+  readonly stage: TestMirror;
+  /** By which commands find it. */
+  readonly env: { readonly DATA_DIR: string; readonly MIRROR_DATABASE_URL?: string };
+  readonly tables: Tables;
+  readonly reader: Reader;
+  readonly inbox: InboxPort;
+  /** What a worker does each 15 seconds, so that readers know what was announced. */
+  readonly writeFreshnessFacts: (at: number) => Promise<void>;
+}
+
+/** For what asks both and compares their answers. */
+export const BOTH: readonly Engine[] = [
+  {
+    name: 'SQLite',
+    stage: stageInFolder,
+    library: libraryInFiles,
+    store: async () => sqliteInbox(),
+    seeds: seeds(8, 0),
+  },
+  {
+    name: 'PostgreSQL',
+    stage: async () => stageOn((await emptyDatabase()).postgres),
+    library: libraryInSchemas,
+    store: async () => inboxOn((await emptyDatabase()).postgres),
+    seeds: seeds(2, 0),
+  },
+];
+
+/** The one on which this run keeps: a law is held on files, and once more on a PostgreSQL where there is one. */
+export const ENGINES = BOTH.filter(({ name }) => name === (inject('keptIn') ?? 'SQLite'));
+
+/** A mirror with an inbox beside it, and a reader that has the rights of one. */
+type FilledMirror = TestMirror & Omit<Library, 'stage'>;
+
+/**
+ * Opens a mirror on the engine of this run, with so many organizations that were read a minute ago. Organization n is called
+ * "Organization n", and has n credits of 100 t in its warehouse and n retirements of 12.5 t, all of the project "Peat bog".
+ * The view of freshness compares with the clock of the database: a test may move the clock by less than a minute, or gives `at`
+ * and asks for nothing that must be fresh.
+ */
+export async function openFilledMirror({
+  organizations = 2,
+  at = Date.now() - MINUTE,
+} = {}): Promise<FilledMirror> {
+  const [engine] = ENGINES;
+  if (engine === undefined) throw new Error('this run has no engine');
+  const { stage, ...library } = await engine.library();
+  stage.clock.at = at;
+  await stage.mirror.checkOrigin({ baseUrl: 'http://registry', appId: 'app-1', scheduleSeconds: 86_400 });
+  await fillOrganizations(stage, organizations);
+  for (let n = 1; n <= organizations; n++) {
+    const organizationId = `organization-${n}`;
+    const named = organization(organizationId, { fullName: `Organization ${n}` });
+    await stage.read('organization', [named], { organizationId });
+    const items = Array.from({ length: n }, (_, index) => retirement(`r-${n}-${index}`, { organizationId }));
+    await stage.read('retirements', items, { organizationId });
+  }
+  return { ...stage, ...library };
+}
+
+async function libraryInFiles(): Promise<Library> {
+  const stage = await stageInFolder();
+  const { folder } = stage;
+  const inbox = createInboxPort(temporaryInbox(folder), () => stage.clock.at);
+  const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
+  onTestFinished(() => reader.close());
+  return {
+    stage,
+    env: { DATA_DIR: folder },
+    tables: tablesIn(folder),
+    reader,
+    inbox,
+    writeFreshnessFacts: looking(stage, inbox),
+  };
+}
+
+async function libraryInSchemas(): Promise<Library> {
+  const database = await emptyDatabase();
+  const stage = await stageOn(database.postgres);
+  const reader = askPostgres(await openGranted(database.postgres, database, 'read'));
+  const { url: readingUrl } = await grantedTo(database.postgres, database, 'read');
+  const env = {
+    MIRROR_DATABASE_URL: database.url,
+    QUERY_DATABASE_URL: readingUrl,
+    DATA_DIR: join(stage.folder, 'none'),
+  };
+  const inbox = createInboxInSchemas(database.postgres, () => stage.clock.at);
+  return { stage, env, tables: stage.db, reader, inbox, writeFreshnessFacts: looking(stage, inbox) };
+}
+
+function looking({ mirror }: TestMirror, inbox: InboxPort): Library['writeFreshnessFacts'] {
+  return at => writeFreshnessFacts({ inbox, mirror, mirrorMembers: true }, at);
+}
+
+function sqliteInbox(folder = temporaryFolder()): Store {
+  const db = temporaryInbox(folder);
+  return {
+    db: tablesOf(db),
+    open: now => createInboxPort(db, now),
+    beside: () => sqliteInbox(folder),
+  };
+}
+
+async function stageInFolder(): Promise<TestMirror> {
+  const scene = await openMirror();
+  return {
+    ...scene,
+    hands: handsOn(join(scene.folder, 'certificates')),
+    snapshot: async file => writeCopy(scene.handle, file),
+    findBroken: async () => {
+      const files = {
+        mirrorFile: join(scene.folder, 'mirror.db'),
+        inboxFile: join(scene.folder, 'inbox.db'),
+      };
+      return findBrokenInFiles(files, scene.clock.at);
+    },
+  };
+}
+
+export async function stageOn(postgres: Postgres): Promise<TestMirror> {
+  const folder = temporaryFolder();
+  const port = createMirrorInSchemas(postgres);
+  const clock: Clock = { at: NOON };
+  const mirror = createMirror(port, () => clock.at);
+  await activate(mirror, clock);
+  return {
+    folder,
+    db: tablesInSchemas(postgres),
+    port,
+    mirror,
+    clock,
+    read: readerOf(mirror, clock),
+    pdfs: maxBytes => createCertificateTable(postgres, { now: () => clock.at, maxBytes }),
+    hands: handsOnTable(postgres),
+    snapshot: file => snapshot(postgres, file, new Date(clock.at).toISOString()),
+    findBroken: () => findBroken(postgres, clock.at),
+  };
+}
+
+/** A run that has not written yet, of the first organization's first claim. */
+export function openSync(resource: Resource, knownAt: string | null = null): OpenSync {
+  return {
+    request: {
+      organizationId: 'organization-1',
+      resource,
+      claim: 1,
+      startedAt: NOON,
+      trigger: 'delivery',
+    },
+    part: 'data',
+    id: null,
+    isOpen: false,
+    knownAt,
+    latestAt: knownAt,
+    counts: { added: 0, changed: 0, removed: 0, unchanged: 0 },
+    drifts: false,
+  };
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import type { ReadPage } from '../../../src/mirror/mirror.js';
+import type { Amount, Credit, Installation, Organization, Retirement } from '../../../src/registry/model.js';
+
+export function amount(exact: string): Amount {
+  const [tonnes = '0', rest = ''] = exact.split('.');
+  const micro = rest.length <= 6 ? BigInt(tonnes) * 1_000_000n + BigInt(rest.padEnd(6, '0')) : null;
+  return { exact, value: Number(exact), micro, fault: null };
+}
+
+/** As the registry sends it: an amount with its own digits. */
+function documentOf(item: { readonly amount: Amount }): string {
+  return JSON.stringify({ ...item, amount: null }).replace('"amount":null', `"amount":${item.amount.exact}`);
+}
+
+export function retirement(id: string, overrides: Partial<Retirement> = {}): Retirement {
+  const item = {
+    id,
+    organizationId: 'organization-1',
+    project: { id: 'project-1', fullName: 'Peat bog' },
+    serialization: 'ICR-ISL-354-1-14-R-0-2021',
+    vintage: '2021',
+    amount: amount('12.5'),
+    reason: 'Voluntary purposes',
+    beneficiary: 'Harbour Ferries',
+    comment: null,
+    isClaimed: true,
+    createdAt: '2026-03-01T10:00:00.000Z',
+    ...overrides,
+  };
+  return { ...item, document: overrides.document ?? documentOf(item) };
+}
+
+export function retirements(count: number, prefix = 'r'): Retirement[] {
+  return Array.from({ length: count }, (_, index) =>
+    retirement(`${prefix}-${String(index).padStart(5, '0')}`),
+  );
+}
+
+export function credit(creditId: string, overrides: Partial<Credit> = {}): Credit {
+  const item = {
+    creditId,
+    inventoryId: null,
+    organizationId: 'organization-1',
+    project: { id: 'project-1', fullName: 'Peat bog' },
+    serialization: 'ICR-ISL-354-1-14-R-0-2021',
+    vintage: null,
+    type: 'exPost',
+    tokenId: null,
+    tokenAddress: null,
+    unit: null,
+    amount: amount('100'),
+    supply: null,
+    ...overrides,
+  };
+  return { ...item, document: overrides.document ?? documentOf(item) };
+}
+
+export function organization(id: string, overrides: Partial<Organization> = {}): Organization {
+  const item = {
+    id,
+    fullName: null,
+    type: null,
+    countryCode: null,
+    city: null,
+    zip: null,
+    physicalAddress: null,
+    registrationNumber: null,
+    logo: null,
+    website: null,
+    isPublic: null,
+    createdAt: null,
+    updatedAt: null,
+    ...overrides,
+  };
+  return { ...item, document: overrides.document ?? JSON.stringify(item) };
+}
+
+export function installation(id: string, overrides: Partial<Installation> = {}): Installation {
+  const item = {
+    id,
+    appId: 'app-1',
+    organizationId: 'organization-1',
+    organization: null,
+    permissions: { organization_info: 'VIEW', organization_warehouse: 'WRITE' },
+    createdAt: null,
+    updatedAt: null,
+    ...overrides,
+  };
+  return { ...item, document: overrides.document ?? JSON.stringify(item) };
+}
+
+export interface Row {
+  readonly id?: string;
+  readonly document: string;
+}
+
+/** A page that holds one group, which nobody knows. */
+export function pageOf<Item extends Row>(items: readonly Item[], arrivedAt: number): ReadPage<Item> {
+  const unknown = [groupOf(items)];
+  const digest = createHash('sha256').update(digestOf(items)).digest('hex');
+  return { digest, isKnown: false, known: [], unknown, items, arrivedAt };
+}
+
+/** The same page, told as one that stands as it stood. */
+export function knownPageOf<Item extends Row>(items: readonly Item[], arrivedAt: number): ReadPage<Item> {
+  return { ...pageOf(items, arrivedAt), isKnown: true, unknown: [], items: [] };
+}
+
+export function groupOf(items: readonly Row[]) {
+  return { digest: digestOf(items), ids: items.map(({ id = '' }) => id) };
+}
+
+/** Equal for equal rows in equal order. */
+export function digestOf(items: readonly Row[]): string {
+  return createHash('sha256')
+    .update(items.map(({ document }) => document).join())
+    .digest('hex');
+}

@@ -1,0 +1,73 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { createInboxPort } from '../../../src/store/sqlite/inbox/inbox.js';
+import { createMirrorPort } from '../../../src/store/sqlite/mirror/mirror.js';
+import { createInboxPort as createInboxIn } from '../../../src/store/postgres/inbox/inbox.js';
+import { locationOf } from '../../../src/store/postgres/settings.js';
+import { createMirror } from '../../../src/mirror/create-mirror.js';
+import { writeFreshnessFacts } from '../../../src/sync/schedule/freshness-facts.js';
+import { emptyDatabase, grantedTo } from '../postgres.js';
+import { type TestMirror, stageOn, MINUTE, temporaryMirror } from './open.js';
+import { NOON, temporaryFolder, temporaryInbox } from '../inbox.js';
+import { fillInboxOddly, fillOddly } from '../odd-rows.js';
+import { tablesIn } from '../tables.js';
+
+interface Kept {
+  readonly env: Readonly<Record<string, string>>;
+  /** As commands name it. */
+  readonly place: string;
+}
+
+export interface SameMirror {
+  readonly inFiles: Kept;
+  readonly inSchemas: Kept;
+}
+
+const NOW = NOON + 20 * MINUTE;
+
+/** One mirror with whatever a registry might send, twice: in a database, and in the files of a folder. */
+export async function openOddMirrorTwice(): Promise<SameMirror> {
+  const database = await emptyDatabase();
+  const stage = await stageOn(database.postgres);
+  const reads = await grantedTo(database.postgres, database, 'read');
+  await fillOddly(stage);
+  const folder = temporaryFolder();
+  await stage.snapshot(join(folder, 'mirror.db'));
+  await copyPdfs(stage, join(folder, 'certificates'));
+  const port = createMirrorPort(temporaryMirror(folder), join(folder, 'certificates'));
+  const both = [
+    {
+      tables: tablesIn(folder),
+      mirror: createMirror(port, () => NOW),
+      inbox: createInboxPort(temporaryInbox(folder), () => NOW),
+    },
+    { tables: stage.db, mirror: stage.mirror, inbox: createInboxIn(database.postgres, () => NOW) },
+  ];
+  for (const { tables, ...parts } of both) {
+    await fillInboxOddly(tables);
+    await writeFreshnessFacts({ ...parts, mirrorMembers: true }, NOW);
+  }
+  return {
+    inFiles: { env: { DATA_DIR: folder }, place: folder },
+    inSchemas: {
+      env: {
+        MIRROR_DATABASE_URL: database.url,
+        QUERY_DATABASE_URL: reads.url,
+        DATA_DIR: join(folder, 'none'),
+      },
+      place: locationOf(database.url),
+    },
+  };
+}
+
+async function copyPdfs({ pdfs }: TestMirror, folder: string): Promise<void> {
+  mkdirSync(folder);
+  const store = pdfs(1000);
+  for await (const names of store.list(null)) {
+    for (const name of names) {
+      const body = await store.open(name);
+      if (body !== null) writeFileSync(join(folder, name), await buffer(body));
+    }
+  }
+}
